@@ -1,0 +1,51 @@
+//! How agents think: a snapshot in, a delta document out.
+//!
+//! Pure: the rules see the network only through [`Network`], the clock only through [`Snapshot::at`]. Running programs
+//! and calling models is the cycle's work.
+
+pub mod reflex;
+
+use serde::Serialize;
+
+use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::model::{Neuron, Signal, Stamp, Stimulus};
+
+/// What a run sees of the network: the context of its spawn. A command agent gets exactly this as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Snapshot {
+    /// The run.
+    pub run: RunId,
+    /// The agent that thinks.
+    pub agent: AgentName,
+    /// The run's clock.
+    pub at: Stamp,
+    /// What woke it, in words.
+    pub trigger: String,
+    /// Stimuli to consume, oldest first.
+    pub stimuli: Vec<Stimulus>,
+    /// Unanswered signals to this agent, oldest first.
+    pub signals: Vec<Signal>,
+    /// Neurons whose activation woke it.
+    pub active: Vec<NeuronId>,
+    /// Flags that are on.
+    pub flags: Vec<AgentName>,
+    /// The agents of the brain, with their roles.
+    pub agents: Vec<AgentSummary>,
+    /// The part of the network that fits the context, most salient first.
+    pub neurons: Vec<Neuron>,
+}
+
+/// An agent as others see it.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct AgentSummary {
+    /// Its name.
+    pub name: AgentName,
+    /// What it is for.
+    pub role: String,
+}
+
+/// The network of the run's snapshot, for look-ups beyond the context.
+pub trait Network {
+    /// The neuron with that id, if there is one.
+    fn neuron(&self, id: &NeuronId) -> Option<Neuron>;
+}

@@ -1,0 +1,1 @@
+//! Reflexes: agents that think by rules of this program, offline, without any model.

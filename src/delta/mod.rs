@@ -1,0 +1,9 @@
+//! Deltas: what a run proposes, what it does to the neurons it touches, and the record that stays.
+//!
+//! Pure. Imports `model` and `limits` only.
+
+pub mod operation;
+pub mod record;
+
+pub use operation::{Document, DocumentError, Edge, Operation, Prediction};
+pub use record::{Effect, RunRecord};

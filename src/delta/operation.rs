@@ -1,0 +1,517 @@
+//! The delta document: what a run proposes. Reading it, with every error at its line.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::limits;
+use crate::model::ids::{AgentName, NeuronId, SignalId, StimulusId};
+use crate::model::json::{self, JsonError};
+use crate::model::neuron::{check_concept, check_label};
+use crate::model::{Kind, Link, Stamp};
+
+/// A delta document.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Document {
+    /// Who proposes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// What the agent expects of the outcome, said before the act.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
+    /// The operations, applied in order.
+    pub ops: Vec<Operation>,
+}
+
+/// An expectation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prediction {
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// As a number, 0..=1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+}
+
+/// A directed typed edge by its ends.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// The neuron that stores the connection.
+    pub from: NeuronId,
+    /// The neuron it points to.
+    pub to: NeuronId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub link: Link,
+}
+
+/// One typed operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Operation {
+    /// Makes a neuron. What exists with the same concept and type stays as it is.
+    Create(Create),
+    /// Adds salience by the write rule.
+    Activate(Activate),
+    /// Makes a connection. One that exists stays as it is.
+    Connect(Connect),
+    /// Changes a weight.
+    Adjust(Adjust),
+    /// Takes the whole weight that it sees away.
+    Disconnect(Edge),
+    /// Strengthens or weakens a pathway by a prediction error.
+    Reinforce(Reinforce),
+    /// Changes a concept.
+    Reword(Reword),
+    /// Changes a type.
+    Retype(Retype),
+    /// Marks a neuron for removal by the next sleep.
+    Archive(Archive),
+    /// Sends a message to an agent.
+    Signal(Send),
+    /// Answers a message.
+    Acknowledge(Acknowledge),
+    /// Sets a flag of the network.
+    Flag(SetFlag),
+}
+
+/// `create`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Create {
+    /// The id; derived from the concept if missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<NeuronId>,
+    /// The concept, 1 to 4096 bytes.
+    pub concept: String,
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Episodic: the label of the stimulus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Episodic: the session of the stimulus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Episodic: the stimulus that it remembers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stimulus: Option<StimulusId>,
+    /// The operation's own clock, if it differs from the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Stamp>,
+}
+
+/// `activate`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Activate {
+    /// The neuron.
+    pub id: NeuronId,
+    /// Strength, 0..=1.
+    pub strength: f64,
+    /// The operation's own clock, if it differs from the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Stamp>,
+}
+
+/// `connect`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Connect {
+    /// The neuron that stores the connection.
+    pub from: NeuronId,
+    /// The neuron it points to.
+    pub to: NeuronId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub link: Link,
+    /// Its weight, 1..=65535.
+    pub weight: u16,
+}
+
+/// `adjust`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Adjust {
+    /// The neuron that stores the connection.
+    pub from: NeuronId,
+    /// The neuron it points to.
+    pub to: NeuronId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub link: Link,
+    /// What is added to the weight, -65535..=65535; the weight saturates.
+    pub by: i32,
+}
+
+/// `reinforce`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reinforce {
+    /// The prediction error, -1..=1.
+    pub error: f64,
+    /// The connections that led to the outcome.
+    pub pathway: Vec<Edge>,
+}
+
+/// `reword`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reword {
+    /// The neuron.
+    pub id: NeuronId,
+    /// Its new concept.
+    pub concept: String,
+}
+
+/// `retype`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Retype {
+    /// The neuron.
+    pub id: NeuronId,
+    /// Its new type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+}
+
+/// `archive`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Archive {
+    /// The neuron.
+    pub id: NeuronId,
+    /// Why.
+    pub reason: String,
+}
+
+/// `signal`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Send {
+    /// The receiver.
+    pub to: AgentName,
+    /// Anything; `kind` inside it names the kind of signal.
+    pub payload: Value,
+}
+
+/// `acknowledge`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Acknowledge {
+    /// The signal that is answered.
+    pub signal: SignalId,
+    /// Anything.
+    pub payload: Value,
+}
+
+/// `flag`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetFlag {
+    /// Which flag.
+    pub name: AgentName,
+    /// On or off.
+    pub value: bool,
+    /// Why.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+impl Operation {
+    /// The word in `op`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Operation::Create(_) => "create",
+            Operation::Activate(_) => "activate",
+            Operation::Connect(_) => "connect",
+            Operation::Adjust(_) => "adjust",
+            Operation::Disconnect(_) => "disconnect",
+            Operation::Reinforce(_) => "reinforce",
+            Operation::Reword(_) => "reword",
+            Operation::Retype(_) => "retype",
+            Operation::Archive(_) => "archive",
+            Operation::Signal(_) => "signal",
+            Operation::Acknowledge(_) => "acknowledge",
+            Operation::Flag(_) => "flag",
+        }
+    }
+
+    /// Every word that `op` can be.
+    pub const NAMES: [&'static str; 12] = [
+        "create",
+        "activate",
+        "connect",
+        "adjust",
+        "disconnect",
+        "reinforce",
+        "reword",
+        "retype",
+        "archive",
+        "signal",
+        "acknowledge",
+        "flag",
+    ];
+
+    /// Ranges that types alone do not hold. The error is (field, what is wrong).
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        match self {
+            Operation::Create(op) => {
+                check_concept(&op.concept).map_err(|m| ("concept", m))?;
+                for (name, label) in [("source", &op.source), ("session", &op.session)] {
+                    if let Some(label) = label {
+                        check_label(label).map_err(|m| (name, m))?;
+                    }
+                }
+                Ok(())
+            }
+            Operation::Activate(op) => in_range("strength", op.strength, 0.0, 1.0),
+            Operation::Connect(op) if op.weight == 0 => Err(("weight", "is 0: such an edge is never followed".into())),
+            Operation::Adjust(op) => in_range("by", f64::from(op.by), -65535.0, 65535.0),
+            Operation::Reinforce(op) => {
+                in_range("error", op.error, -1.0, 1.0)?;
+                if op.pathway.is_empty() || op.pathway.len() > limits::PATHWAY_EDGES {
+                    let message = format!("has {} edges, not 1 to {}", op.pathway.len(), limits::PATHWAY_EDGES);
+                    return Err(("pathway", message));
+                }
+                Ok(())
+            }
+            Operation::Reword(op) => check_concept(&op.concept).map_err(|m| ("concept", m)),
+            Operation::Archive(op) => check_concept(&op.reason).map_err(|m| ("reason", m)),
+            Operation::Signal(op) => check_payload(&op.payload),
+            Operation::Acknowledge(op) => check_payload(&op.payload),
+            Operation::Connect(_) | Operation::Disconnect(_) | Operation::Retype(_) | Operation::Flag(_) => Ok(()),
+        }
+    }
+}
+
+fn in_range(field: &'static str, x: f64, low: f64, high: f64) -> Result<(), (&'static str, String)> {
+    if (low..=high).contains(&x) { Ok(()) } else { Err((field, format!("{x} is not between {low} and {high}"))) }
+}
+
+fn check_payload(payload: &Value) -> Result<(), (&'static str, String)> {
+    let bytes = payload.to_string().len();
+    if bytes > limits::PAYLOAD_BYTES {
+        return Err(("payload", format!("has {bytes} bytes, the limit is {}", limits::PAYLOAD_BYTES)));
+    }
+    Ok(())
+}
+
+/// The outer shape; operations stay raw, so that an error inside one knows its own line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outer<'a> {
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+    #[serde(default)]
+    agent: Option<AgentName>,
+    #[serde(default)]
+    prediction: Option<Prediction>,
+    #[serde(borrow)]
+    ops: Vec<&'a RawValue>,
+}
+
+/// Why a document is not accepted at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// It does not parse or is not of the schema: bad data.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// It is well formed and beyond a limit: refused.
+    #[error("{0}")]
+    Limit(String),
+}
+
+impl Document {
+    /// Reads a document; `what` names it in errors.
+    pub fn parse(bytes: &[u8], what: &str) -> Result<Self, DocumentError> {
+        if bytes.len() > limits::DELTA_BYTES {
+            let message = format!("{what} has {} bytes, the limit is {}", bytes.len(), limits::DELTA_BYTES);
+            return Err(DocumentError::Limit(message));
+        }
+        json::guard(bytes, what, limits::DELTA_BYTES)?;
+        let text = std::str::from_utf8(bytes).map_err(|e| JsonError::at(what, 1, "", e.to_string()))?;
+        let outer: Outer<'_> = json::typed_str(text, what)?;
+        if outer.ops.len() > limits::DELTA_OPS {
+            let message = format!("{what} has {} operations, the limit is {}", outer.ops.len(), limits::DELTA_OPS);
+            return Err(DocumentError::Limit(message));
+        }
+        if let Some(value) = outer.prediction.as_ref().and_then(|p| p.value) {
+            in_range("value", value, 0.0, 1.0).map_err(|(f, m)| {
+                JsonError::at(what, line_of(text, "\"prediction\""), &format!("prediction.{f}"), m)
+            })?;
+        }
+        let mut ops = Vec::with_capacity(outer.ops.len());
+        for (index, raw) in outer.ops.iter().enumerate() {
+            ops.push(operation(raw.get(), text, index, what)?);
+        }
+        Ok(Self { agent: outer.agent, prediction: outer.prediction, ops })
+    }
+}
+
+/// Reads one operation; `text` is the document that `raw` is a slice of.
+fn operation(raw: &str, text: &str, index: usize, what: &str) -> Result<Operation, JsonError> {
+    let offset = raw.as_ptr() as usize - text.as_ptr() as usize;
+    let line = text[..offset].matches('\n').count() + 1;
+    let op: Operation = parse_tagged(raw).map_err(|(inner_line, message)| {
+        JsonError::at(what, line + inner_line - 1, &format!("ops[{index}]"), message)
+    })?;
+    op.check().map_err(|(field, message)| {
+        let key = format!("\"{field}\"");
+        let inner = raw.find(&key).map_or(0, |at| raw[..at].matches('\n').count());
+        JsonError::at(what, line + inner, &format!("ops[{index}].{field}"), message)
+    })?;
+    Ok(op)
+}
+
+/// Reads an operation by its tag without buffering, so that the line inside it is known. (line from 1, message)
+fn parse_tagged(raw: &str) -> Result<Operation, (usize, String)> {
+    #[derive(Deserialize)]
+    struct Tag {
+        op: String,
+    }
+    let fail = |e: serde_json::Error| {
+        let text = e.to_string();
+        let end = text.rfind(" at line ").unwrap_or(text.len());
+        (e.line().max(1), text[..end].to_owned())
+    };
+    let tag: Tag = serde_json::from_str(raw).map_err(fail)?;
+    macro_rules! read {
+        ($($word:literal => $variant:ident),+ $(,)?) => {
+            match tag.op.as_str() {
+                $($word => untagged(raw).map(Operation::$variant).map_err(fail),)+
+                other => {
+                    let at = raw.find("\"op\"").map_or(0, |at| raw[..at].matches('\n').count());
+                    Err((at + 1, format!("unknown op {other:?}, not one of {}", Operation::NAMES.join(", "))))
+                }
+            }
+        };
+    }
+    read!("create" => Create, "activate" => Activate, "connect" => Connect, "adjust" => Adjust,
+        "disconnect" => Disconnect, "reinforce" => Reinforce, "reword" => Reword, "retype" => Retype,
+        "archive" => Archive, "signal" => Signal, "acknowledge" => Acknowledge, "flag" => Flag)
+}
+
+/// Reads a struct from an object, passing over its `op`.
+fn untagged<T: for<'de> Deserialize<'de>>(raw: &str) -> Result<T, serde_json::Error> {
+    use serde::de::value::MapAccessDeserializer;
+    use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+    struct WithoutOp<A>(A);
+    impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutOp<A> {
+        type Error = A::Error;
+        fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+            use serde::de::IntoDeserializer;
+            while let Some(key) = self.0.next_key::<std::borrow::Cow<'de, str>>()? {
+                if key == "op" {
+                    self.0.next_value::<serde::de::IgnoredAny>()?;
+                    continue;
+                }
+                return seed.deserialize(key.into_deserializer()).map(Some);
+            }
+            Ok(None)
+        }
+        fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+            self.0.next_value_seed(seed)
+        }
+    }
+    struct Object<T>(std::marker::PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an operation")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(WithoutOp(map)))
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(raw);
+    (&mut reader).deserialize_map(Object(std::marker::PhantomData))
+}
+
+fn line_of(text: &str, needle: &str) -> usize {
+    text.find(needle).map_or(1, |at| text[..at].matches('\n').count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &str = r#"{"agent": "memory", "prediction": {"text": "…", "value": 0.7},
+ "ops": [
+  {"op": "create", "id": "tea-1f3c", "concept": "tea", "type": "semantic"},
+  {"op": "activate", "id": "tea-1f3c", "strength": 0.8},
+  {"op": "connect", "from": "a", "to": "b", "type": "feeds_into", "weight": 20000},
+  {"op": "adjust", "from": "a", "to": "b", "type": "feeds_into", "by": -120},
+  {"op": "disconnect", "from": "a", "to": "b", "type": "feeds_into"},
+  {"op": "reinforce", "error": -0.3, "pathway": [{"from": "a", "to": "b", "type": "feeds_into"}]},
+  {"op": "reword", "id": "a", "concept": "…"}, {"op": "retype", "id": "a", "type": "core"},
+  {"op": "archive", "id": "a", "reason": "…"},
+  {"op": "signal", "to": "memory", "payload": {}}, {"op": "acknowledge", "signal": "g1", "payload": {}},
+  {"op": "flag", "name": "urgence", "value": true}]}"#;
+
+    #[test]
+    fn every_operation_is_read_and_written_back() {
+        let document = Document::parse(ALL.as_bytes(), "delta").unwrap();
+        let names: Vec<_> = document.ops.iter().map(Operation::name).collect();
+        assert_eq!(names, Operation::NAMES);
+        let again = serde_json::to_vec(&document).unwrap();
+        assert_eq!(Document::parse(&again, "delta").unwrap(), document);
+    }
+
+    #[test]
+    fn wrong_documents_are_refused_with_their_line() {
+        let cases: &[(&str, usize, &str)] = &[
+            (
+                "{\"ops\": [\n{\"op\": \"create\", \"concept\": \"a\",\n \"type\": \"core\", \"x\": 1}]}",
+                3,
+                "unknown field `x`",
+            ),
+            ("{\"ops\": [\n\n{\"op\": \"fly\"}]}", 3, "unknown op \"fly\""),
+            ("{\"ops\": [{\"op\": \"activate\", \"id\": \"a\",\n\"strength\": 1.5}]}", 2, "ops[0].strength"),
+            ("{\"ops\": [],\n \"extra\": 1}", 2, "extra"),
+            ("{\"ops\": [{\"op\": \"activate\", \"id\": \"a\",\n\"strength\": 1, \"strength\": 1}]}", 2, "twice"),
+            (
+                "{\"ops\": [{\"op\": \"connect\", \"from\": \"a\", \"to\": \"b\", \"type\": \"feeds_into\", \"weight\": 0}]}",
+                1,
+                "weight",
+            ),
+            (
+                "{\"ops\": [{\"op\": \"create\", \"id\": \"../x\", \"concept\": \"a\", \"type\": \"core\"}]}",
+                1,
+                "not an id",
+            ),
+            (
+                "{\"ops\": [{\"op\": \"connect\", \"from\": \"a\", \"to\": \"b\", \"type\": \"feeds_into\", \"weight\": 65536}]}",
+                1,
+                "65536",
+            ),
+            ("{\"ops\": [{\"op\": \"reinforce\", \"error\": 0.1, \"pathway\": []}]}", 1, "pathway"),
+            ("{\"ops\": [{\"op\": \"activate\", \"id\": \"a\"}]}", 1, "strength"),
+            ("{\"prediction\": {\"value\": 3},\n \"ops\": []}", 1, "prediction.value"),
+            ("{\"ops\": [{}]}", 1, "op"),
+            ("{\n\"ops\": [}", 2, ""),
+            ("", 1, ""),
+        ];
+        for (text, line, part) in cases {
+            match Document::parse(text.as_bytes(), "delta").unwrap_err() {
+                DocumentError::Json(error) => {
+                    assert_eq!(error.line, *line, "{error}");
+                    assert!(error.to_string().contains(part), "{error} has no {part:?}");
+                }
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn oversized_documents_are_refused_as_a_limit() {
+        let op = r#"{"op":"activate","id":"a","strength":1}"#;
+        let many = format!("{{\"ops\":[{}]}}", vec![op; limits::DELTA_OPS + 1].join(","));
+        assert!(matches!(Document::parse(many.as_bytes(), "delta"), Err(DocumentError::Limit(_))));
+        let large = vec![b' '; limits::DELTA_BYTES + 1];
+        assert!(matches!(Document::parse(&large, "delta"), Err(DocumentError::Limit(_))));
+    }
+}

@@ -1,0 +1,290 @@
+//! The record of a run: immutable, self-contained, one file under `network/runs/`.
+//!
+//! Its effects are stored field by field (before, after), so that a recorded run can be applied to another tree without
+//! executing its operations again: `reinforce` or `activate` would give other numbers on another base.
+
+use serde::{Deserialize, Serialize};
+
+use super::operation::{Operation, Prediction};
+use crate::limits;
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
+use crate::model::json::{self, JsonError};
+use crate::model::neuron::Name;
+use crate::model::{Kind, Link, Neuron, Origin, Stamp};
+
+/// What a run saw, predicted, proposed and did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// The run.
+    pub run: RunId,
+    /// The agent that it executed.
+    pub agent: AgentName,
+    /// What woke it.
+    pub trigger: String,
+    /// How it thought, such as `reflex:memory` or `apply`.
+    pub cognition: String,
+    /// The run's clock: its stimulus' time.
+    pub at: Stamp,
+    /// Causal distance from a stimulus; 0: by hand.
+    pub depth: u32,
+    /// The commit that it started from; null for the very first.
+    pub base: Option<String>,
+    /// Where what it brings comes from.
+    pub origin: Origin,
+    /// The stimuli that it consumed or descends from.
+    #[serde(default)]
+    pub stimuli: Vec<StimulusId>,
+    /// What it expected, said before the act.
+    #[serde(default)]
+    pub prediction: Option<Prediction>,
+    /// What it proposed.
+    pub ops: Vec<Operation>,
+    /// What that did, one entry a neuron, sorted by id.
+    pub effects: Vec<Effect>,
+    /// What the engine changed of the proposal or clamped, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A value before and after.
+pub type Pair<T> = (T, T);
+
+/// What a run did to one neuron. Fields that did not change are absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Effect {
+    /// The neuron; absent only in a value under construction.
+    pub neuron: Option<NeuronId>,
+    /// The whole neuron, where the run made it; then nothing else is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Box<Neuron>>,
+    /// `concept` and who named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concept: Option<Pair<Named<String>>>,
+    /// `type` and who gave it.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Pair<Named<Kind>>>,
+    /// `salience` and `last_salience_update`, one unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub salience: Option<Pair<Vivid>>,
+    /// `activation_count`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation_count: Option<Pair<u32>>,
+    /// `last_activated`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_activated: Option<Pair<Option<Stamp>>>,
+    /// `origin`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Pair<Origin>>,
+    /// `pinned`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<Pair<bool>>,
+    /// `archived`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived: Option<Pair<Option<RunId>>>,
+    /// Weights, sorted by target and type; null: no such connection.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<WeightEffect>,
+}
+
+/// A name with its rank and run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Named<T> {
+    /// The concept or type.
+    pub value: T,
+    /// Who gave it.
+    pub by: Name,
+}
+
+/// Salience as stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Vivid {
+    /// 0..=65535.
+    pub salience: u16,
+    /// When it was stored.
+    pub at: Stamp,
+}
+
+/// What a run did to one connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightEffect {
+    /// The neuron it points to.
+    pub target: NeuronId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub link: Link,
+    /// Weight before and after; null: no such connection.
+    pub weight: Pair<Option<u16>>,
+}
+
+impl Effect {
+    /// The difference between a neuron before a run (`None`: it did not exist) and after it.
+    pub fn between(before: Option<&Neuron>, after: &Neuron) -> Self {
+        let mut effect = Self { neuron: Some(after.id.clone()), ..Self::default() };
+        let Some(before) = before else {
+            effect.created = Some(Box::new(after.clone()));
+            return effect;
+        };
+        let concept = |n: &Neuron| Named { value: n.concept.clone(), by: n.named_by.concept.clone() };
+        let kind = |n: &Neuron| Named { value: n.kind, by: n.named_by.kind.clone() };
+        let vivid = |n: &Neuron| Vivid { salience: n.salience, at: n.last_salience_update };
+        effect.concept = changed(concept(before), concept(after));
+        effect.kind = changed(kind(before), kind(after));
+        effect.salience = changed(vivid(before), vivid(after));
+        effect.activation_count = changed(before.activation_count, after.activation_count);
+        effect.last_activated = changed(before.last_activated, after.last_activated);
+        effect.origin = changed(before.origin.clone(), after.origin.clone());
+        effect.pinned = changed(before.pinned, after.pinned);
+        effect.archived = changed(before.archived.clone(), after.archived.clone());
+        effect.connections = weight_effects(before, after);
+        effect
+    }
+
+    /// `neuron` with every field of the effect set to its value before (`after == false`) or after the run.
+    /// Fields that the effect does not name stay as they are.
+    pub fn set_on(&self, neuron: &Neuron, after: bool) -> Neuron {
+        fn pick<T: Clone>(pair: &Pair<T>, after: bool) -> T {
+            if after { pair.1.clone() } else { pair.0.clone() }
+        }
+        let mut n = neuron.clone();
+        if let Some(pair) = &self.concept {
+            let named = pick(pair, after);
+            (n.concept, n.named_by.concept) = (named.value, named.by);
+        }
+        if let Some(pair) = &self.kind {
+            let named = pick(pair, after);
+            (n.kind, n.named_by.kind) = (named.value, named.by);
+        }
+        if let Some(pair) = &self.salience {
+            let vivid = pick(pair, after);
+            (n.salience, n.last_salience_update) = (vivid.salience, vivid.at);
+        }
+        if let Some(pair) = &self.activation_count {
+            n.activation_count = pick(pair, after);
+        }
+        if let Some(pair) = &self.last_activated {
+            n.last_activated = pick(pair, after);
+        }
+        if let Some(pair) = &self.origin {
+            n.origin = pick(pair, after);
+        }
+        if let Some(pair) = &self.pinned {
+            n.pinned = pick(pair, after);
+        }
+        if let Some(pair) = &self.archived {
+            n.archived = pick(pair, after);
+        }
+        for change in &self.connections {
+            match pick(&change.weight, after) {
+                Some(weight) => n.set_weight(&change.target, change.link, weight),
+                None => n.connections.retain(|c| (&c.target, c.link) != (&change.target, change.link)),
+            }
+        }
+        n
+    }
+}
+
+fn changed<T: PartialEq>(before: T, after: T) -> Option<Pair<T>> {
+    (before != after).then_some((before, after))
+}
+
+fn weight_effects(before: &Neuron, after: &Neuron) -> Vec<WeightEffect> {
+    let mut keys: Vec<(&NeuronId, Link)> =
+        before.connections.iter().chain(&after.connections).map(|c| (&c.target, c.link)).collect();
+    keys.sort();
+    keys.dedup();
+    let weight = |n: &Neuron, target: &NeuronId, link| n.connection(target, link).map(|c| c.weight);
+    keys.into_iter()
+        .map(|(target, link)| WeightEffect {
+            target: target.clone(),
+            link,
+            weight: (weight(before, target, link), weight(after, target, link)),
+        })
+        .filter(|e| e.weight.0 != e.weight.1)
+        .collect()
+}
+
+impl RunRecord {
+    /// The canonical bytes of the record: header fields one a line, one operation a line, one effect a line.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut lines: Vec<String> = Vec::new();
+        let mut field = |key: &str, value: String| lines.push(format!("  \"{key}\": {value}"));
+        let list = |items: Vec<String>| {
+            if items.is_empty() {
+                return "[]".to_owned();
+            }
+            let rows: Vec<String> = items.into_iter().map(|i| format!("    {i}")).collect();
+            format!("[\n{}\n  ]", rows.join(",\n"))
+        };
+        field("run", json::inline(&self.run));
+        field("agent", json::inline(&self.agent));
+        field("trigger", json::inline(&self.trigger));
+        field("cognition", json::inline(&self.cognition));
+        field("at", json::inline(&self.at));
+        field("depth", self.depth.to_string());
+        field("base", json::inline(&self.base));
+        field("origin", json::inline(&self.origin));
+        field("stimuli", json::inline(&self.stimuli));
+        field("prediction", json::inline(&self.prediction));
+        field("ops", list(self.ops.iter().map(json::inline).collect()));
+        field("effects", list(self.effects.iter().map(json::inline).collect()));
+        if !self.notes.is_empty() {
+            field("notes", list(self.notes.iter().map(json::inline).collect()));
+        }
+        format!("{{\n{}\n}}\n", lines.join(",\n")).into_bytes()
+    }
+
+    /// Reads a record; `what` names it in errors.
+    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        json::strict(bytes, what, limits::DOCUMENT_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn neuron(id: &str) -> Neuron {
+        Neuron::new(NeuronId::parse(id).unwrap(), id, Kind::Semantic, Stamp::from_unix(1000))
+    }
+
+    #[test]
+    fn an_effect_turns_before_into_after_and_back() {
+        let before = neuron("a");
+        let mut after = before.clone();
+        after.activate(500, Stamp::from_unix(5000));
+        after.concept = "b".into();
+        after.named_by.concept.rank = 3;
+        after.set_weight(&NeuronId::parse("x").unwrap(), Link::Recalls, 7);
+        let effect = Effect::between(Some(&before), &after);
+        assert_eq!(effect.set_on(&before, true), after);
+        assert_eq!(effect.set_on(&after, false), before);
+        let other = Neuron { pinned: true, ..neuron("a") };
+        assert!(effect.set_on(&other, true).pinned, "untouched fields stay");
+    }
+
+    #[test]
+    fn a_record_is_read_back() {
+        let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
+        let record = RunRecord {
+            agent: run.agent(),
+            run,
+            trigger: "by hand".into(),
+            cognition: "apply".into(),
+            at: Stamp::from_unix(1000),
+            depth: 0,
+            base: None,
+            origin: Origin::local(),
+            stimuli: vec![],
+            prediction: None,
+            ops: vec![],
+            effects: vec![Effect::between(None, &neuron("a"))],
+            notes: vec!["x".into()],
+        };
+        assert_eq!(RunRecord::decode(&record.encode(), "r").unwrap(), record);
+    }
+}

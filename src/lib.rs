@@ -1,0 +1,11 @@
+pub mod activation;
+pub mod cognition;
+pub mod cycle;
+pub mod delta;
+pub mod limits;
+pub mod merge;
+pub mod model;
+pub mod store;
+pub mod text;
+pub mod trigger;
+pub mod world;

@@ -1,0 +1,46 @@
+//! Every bound of the product, each with its reason. Nothing else in the tree invents a number that limits input.
+
+/// Largest delta document, bytes. A run is a reviewable commit; a megabyte of operations no longer is.
+pub const DELTA_BYTES: usize = 1 << 20;
+/// Most operations in one delta: what a person can still review, and what one merge decides in milliseconds.
+pub const DELTA_OPS: usize = 1_000;
+/// Deepest nesting of any JSON that comes from outside: far above need, far below a stack overflow.
+pub const JSON_DEPTH: usize = 32;
+/// Longest id, bytes: keeps `network/neurons/ab/c/<id>.json` portable, also with a `.ack.json` suffix.
+pub const ID_BYTES: usize = 64;
+/// Longest agent name, bytes: a run id is `<19>-<8>-<agent>` and must itself be an id.
+pub const AGENT_NAME_BYTES: usize = ID_BYTES - 19 - 1 - 8 - 1;
+/// Longest concept, bytes. An episodic neuron's concept is its text.
+pub const CONCEPT_BYTES: usize = 4096;
+/// Longest stimulus text, bytes: it becomes one episodic neuron's concept.
+pub const STIMULUS_BYTES: usize = CONCEPT_BYTES;
+/// Longest `source`, `session` or `origin` label, bytes.
+pub const LABEL_BYTES: usize = 256;
+/// Largest signal or acknowledgement payload, bytes of compact JSON.
+pub const PAYLOAD_BYTES: usize = 16 << 10;
+/// Most connections of one reinforced pathway: propagation never goes deeper.
+pub const PATHWAY_EDGES: usize = 64;
+/// Largest neuron file, bytes: ten thousand connections of the longest ids. Beyond it a file is not a neuron.
+pub const NEURON_BYTES: usize = 2 << 20;
+/// Largest document of another kind read from the tree (agent, settings, run record), bytes.
+pub const DOCUMENT_BYTES: usize = 16 << 20;
+/// How far ahead of the receiver's clock a stamp may be, seconds. One clock years ahead would freeze all decay.
+pub const FUTURE_SECONDS: i64 = 600;
+/// Causal distance from a stimulus beyond which no agent is woken: input, memory, decision.
+pub const SPAWN_DEPTH: u32 = 3;
+/// Most runs that one stimulus may cause.
+pub const RUNS_PER_STIMULUS: u32 = 50;
+/// Agents that run side by side in one process.
+pub const PARALLEL_RUNS: usize = 8;
+/// Time a command agent gets unless its definition says less or more, milliseconds.
+pub const COMMAND_TIMEOUT_MS: u64 = 60_000;
+/// Longest time a definition may ask for, milliseconds.
+pub const COMMAND_TIMEOUT_MAX_MS: u64 = 3_600_000;
+/// Connections that a session neuron keeps before turn links stop until the next sleep prunes them.
+pub const SESSION_LINKS: usize = 256;
+/// How long a command waits for another process that holds a lock, milliseconds, before it says "busy".
+pub const LOCK_WAIT_MS: u64 = 120_000;
+/// How often a reference update that lost a race is tried again before the command says "busy".
+pub const REF_RETRIES: usize = 64;
+/// Most commits walked to find what the newest run in a history is.
+pub const HISTORY_WALK: usize = 100_000;

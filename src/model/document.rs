@@ -1,0 +1,377 @@
+//! The small documents of a brain beside neurons: stimuli, signals, acknowledgements, flags, metadata, and agent
+//! definitions. Each is one JSON file.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId, hash_fields};
+use super::json::{self, JsonError};
+use super::neuron::{Kind, check_concept, check_label};
+use super::{Origin, Stamp};
+use crate::limits;
+
+/// One input from outside, immutable, durable before anything acts on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stimulus {
+    /// The id.
+    pub id: StimulusId,
+    /// When it happened: the clock of the runs that it causes.
+    pub at: Stamp,
+    /// The text, 1 to 4096 bytes.
+    pub text: String,
+    /// Its label, given by the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// What it belongs to, such as a conversation or a document. Turns are linked inside one session only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Where it ultimately comes from.
+    #[serde(default)]
+    pub origin: Origin,
+    /// The run whose action this answers (action feedback).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<RunId>,
+    /// Its place among the stimuli of one batch, so that turns of one second keep their order.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub order: u32,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+impl Stimulus {
+    /// The id of a stimulus that has a source: a hash of (source, session, at as given, text), so that feeding it again
+    /// changes nothing. `given_at` is `None` where the user gave no time.
+    pub fn id_of(source: &str, session: Option<&str>, given_at: Option<Stamp>, text: &str) -> StimulusId {
+        let at = given_at.map(|t| t.to_string()).unwrap_or_default();
+        let fields = [source.as_bytes(), session.unwrap_or("").as_bytes(), at.as_bytes(), text.as_bytes()];
+        let id = format!("s-{:016x}", hash_fields(&fields));
+        StimulusId::parse(&id).expect("invariant: a prefix and a hash make an id")
+    }
+
+    /// The canonical bytes of its file.
+    pub fn encode(&self) -> Vec<u8> {
+        json::pretty(self)
+    }
+
+    /// Reads and checks a stimulus' file.
+    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        let stimulus: Self = json::strict(bytes, what, limits::DOCUMENT_BYTES)?;
+        stimulus.check().map_err(|(path, message)| JsonError::at(what, 1, path, message))?;
+        Ok(stimulus)
+    }
+
+    /// Checks text and labels; the error names the field.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        check_concept(&self.text).map_err(|m| ("text", m))?;
+        for (path, label) in [("source", &self.source), ("session", &self.session)] {
+            if let Some(label) = label {
+                check_label(label).map_err(|m| (path, m))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A message from one agent to another, immutable, kept for replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Signal {
+    /// The id.
+    pub id: SignalId,
+    /// Always `signal`, as in the seed.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The sender.
+    pub from: AgentName,
+    /// The receiver.
+    pub to: AgentName,
+    /// The run that sent it.
+    pub run: RunId,
+    /// The sender's clock.
+    pub created_at: Stamp,
+    /// Anything; `kind` inside it names the kind of signal that triggers ask for.
+    pub payload: Value,
+}
+
+impl Signal {
+    /// The id of the `index`-th signal of a run.
+    pub fn id_of(run: &RunId, index: usize) -> SignalId {
+        let id = format!("g-{:016x}", hash_fields(&[run.as_str().as_bytes(), &(index as u64).to_be_bytes()]));
+        SignalId::parse(&id).expect("invariant: a prefix and a hash make an id")
+    }
+
+    /// `payload.kind`, if it is a text.
+    pub fn payload_kind(&self) -> Option<&str> {
+        self.payload.get("kind").and_then(Value::as_str)
+    }
+}
+
+/// The answer to a signal, immutable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Acknowledgement {
+    /// The signal that is answered.
+    pub signal: SignalId,
+    /// The agent that answers: the signal's receiver.
+    pub by: AgentName,
+    /// The run that answered.
+    pub run: RunId,
+    /// The answering agent's clock.
+    pub created_at: Stamp,
+    /// Anything.
+    pub payload: Value,
+}
+
+/// A switch that agents and people set and triggers read, such as `urgence`. The larger run id wins a merge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flag {
+    /// On or off.
+    pub value: bool,
+    /// Why.
+    #[serde(default)]
+    pub reason: String,
+    /// Since when.
+    pub at: Stamp,
+    /// The run that set it; null if a person did, whose change wins.
+    #[serde(default)]
+    pub run: Option<RunId>,
+}
+
+/// `network/metadata.json`: nothing that changes per run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Metadata {
+    /// Where the schema is described.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// Version of the format on disk.
+    pub format: u32,
+    /// True once the bootstrap agent has introduced the agents.
+    pub bootstrap_complete: bool,
+    /// When that was.
+    pub seed_timestamp: Option<Stamp>,
+    /// The run that changed it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+}
+
+/// The format version that this program writes.
+pub const FORMAT: u32 = 1;
+
+/// An agent's definition, `agents/<name>.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// Where the schema is described.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// The name, the same as the file's.
+    pub name: AgentName,
+    /// What it is for, in a sentence.
+    pub role: String,
+    /// What wakes it.
+    pub trigger: Trigger,
+    /// How it thinks.
+    pub cognition: Cognition,
+    /// What its deltas may do.
+    #[serde(default)]
+    pub capabilities: Capabilities,
+    /// Its rank when two runs name a neuron differently.
+    #[serde(default)]
+    pub priority: u32,
+}
+
+impl Agent {
+    /// Reads a definition; `what` names it in errors. Its name must be the file's.
+    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        let agent: Self = json::strict(bytes, what, limits::DELTA_BYTES)?;
+        let fail = |path: &str, message: String| JsonError::at(what, 1, path, message);
+        if let Cognition::Command { argv, timeout_ms, .. } = &agent.cognition {
+            if argv.first().is_none_or(String::is_empty) {
+                return Err(fail("cognition.argv", "needs at least the program".to_owned()));
+            }
+            if *timeout_ms == 0 || *timeout_ms > limits::COMMAND_TIMEOUT_MAX_MS {
+                let message = format!("is not between 1 and {}", limits::COMMAND_TIMEOUT_MAX_MS);
+                return Err(fail("cognition.timeout_ms", message));
+            }
+        }
+        Ok(agent)
+    }
+}
+
+/// What wakes an agent: any one of the conditions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trigger {
+    /// The conditions; none: the agent runs only by hand.
+    pub any: Vec<Condition>,
+}
+
+/// One condition on the network's state. Source: seed `magistra.md` 5.2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Condition {
+    /// A named state of the network.
+    State(State),
+    /// A neuron was activated and its salience is now above a bound.
+    Neuron {
+        /// Which neuron.
+        id: NeuronId,
+        /// The bound, 0..=65535.
+        salience_above: u16,
+        /// True: also a signal to this agent must carry a `query` in its payload.
+        #[serde(default)]
+        with_query: bool,
+    },
+    /// At least `count` neurons were activated and are above a bound.
+    Active {
+        /// How many.
+        count: u32,
+        /// The bound, 0..=65535.
+        salience_above: u16,
+    },
+    /// An unanswered signal to this agent, of that kind (`payload.kind`), or of any kind for `"any"`.
+    Signal(String),
+    /// A flag is on.
+    Flag(AgentName),
+}
+
+/// The named states of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// `network/metadata.json` says that the bootstrap is not complete.
+    BootstrapIncomplete,
+    /// Stimuli wait in the queue.
+    InputQueueNotEmpty,
+    /// Sleep is due.
+    ConsolidationDue,
+    /// An unanswered signal of kind `action_required` to this agent.
+    ActionRequired,
+    /// The flag `priority_override` is on.
+    PriorityOverrideDetected,
+}
+
+/// How an agent thinks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Cognition {
+    /// Rules of this program: no model, offline.
+    Reflex {
+        /// Which rules.
+        rule: Rule,
+    },
+    /// Any program: a snapshot as JSON on standard input, a delta document on standard output. Inert until trusted.
+    Command {
+        /// Program and arguments; no shell.
+        argv: Vec<String>,
+        /// How long it may take, milliseconds.
+        #[serde(default = "default_timeout")]
+        timeout_ms: u64,
+        /// Names of environment variables that it may see; all others are cleared.
+        #[serde(default)]
+        environment: Vec<String>,
+    },
+}
+
+fn default_timeout() -> u64 {
+    limits::COMMAND_TIMEOUT_MS
+}
+
+/// The reflex rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// Introduces every agent and completes the bootstrap.
+    Bootstrap,
+    /// Turns stimuli into episodic and concept neurons.
+    Perception,
+    /// Links what fires together, answers questions, archives.
+    Memory,
+    /// Scores options by activation, predicts, asks for action.
+    Decision,
+    /// Watches urgency.
+    Affect,
+}
+
+/// What an agent's deltas may do. Checked by the engine, whatever the cognition says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Capabilities {
+    /// Operations it may use, by their `op`; empty: none.
+    #[serde(default)]
+    pub operations: Vec<String>,
+    /// Types of neurons that it may create, change or retype to.
+    #[serde(default)]
+    pub types: Vec<Kind>,
+    /// Largest change of one weight by one operation, in weight units.
+    #[serde(default = "default_weight_delta")]
+    pub max_weight_delta: u32,
+    /// Most operations in one delta.
+    #[serde(default = "default_operations")]
+    pub max_operations: u32,
+}
+
+fn default_weight_delta() -> u32 {
+    u32::from(u16::MAX)
+}
+
+fn default_operations() -> u32 {
+    limits::DELTA_OPS as u32
+}
+
+impl Default for Capabilities {
+    /// Nothing is allowed that is not named.
+    fn default() -> Self {
+        Self {
+            operations: Vec::new(),
+            types: Vec::new(),
+            max_weight_delta: default_weight_delta(),
+            max_operations: default_operations(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stimulus_with_a_source_has_one_id_however_often_it_is_fed() {
+        let at: Stamp = "2023-05-08T13:56:00Z".parse().unwrap();
+        let id = |source, session, given, text| Stimulus::id_of(source, session, given, text);
+        assert_eq!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), Some(at), "hi"));
+        assert_ne!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), None, "hi"));
+        assert_ne!(id("D1:1", Some("s"), None, "hi"), id("D1:1s", None, None, "hi"));
+    }
+
+    #[test]
+    fn definitions_read_the_seeds_triggers() {
+        let text = r#"{"name": "memory", "role": "r",
+            "trigger": {"any": [{"state": "consolidation_due"}, {"active": {"count": 3, "salience_above": 45000}},
+              {"neuron": {"id": "decision_point", "salience_above": 40000, "with_query": true}},
+              {"signal": "any"}, {"flag": "urgence"}]},
+            "cognition": {"kind": "reflex", "rule": "memory"}}"#;
+        let agent = Agent::decode(text.as_bytes(), "agents/memory.json").unwrap();
+        assert_eq!(agent.trigger.any.len(), 5);
+        assert!(agent.capabilities.operations.is_empty());
+    }
+
+    #[test]
+    fn wrong_definitions_are_refused() {
+        for (cognition, part) in [
+            (r#"{"kind": "command", "argv": []}"#, "argv"),
+            (r#"{"kind": "command", "argv": ["x"], "timeout_ms": 0}"#, "timeout_ms"),
+            (r#"{"kind": "oracle"}"#, "oracle"),
+            (r#"{"kind": "reflex", "rule": "memory", "x": 1}"#, "x"),
+        ] {
+            let text = format!(r#"{{"name": "a", "role": "r", "trigger": {{"any": []}}, "cognition": {cognition}}}"#);
+            let error = Agent::decode(text.as_bytes(), "agents/a.json").unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

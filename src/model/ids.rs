@@ -1,0 +1,346 @@
+//! Ids: one grammar for neurons, runs, stimuli, signals; slugs and hashes that make them.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+use crate::limits;
+
+/// Why a text is no id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    /// Not of the grammar.
+    #[error("{0:?} is not an id: 1 to 64 characters of a-z, 0-9, '_' and '-', the first a letter or digit")]
+    Grammar(String),
+    /// A name that some file systems reserve.
+    #[error("{0:?} is a reserved device name on some systems")]
+    Device(String),
+    /// An agent's name that would make run ids too long.
+    #[error("agent name {0:?} is longer than {max} characters", max = limits::AGENT_NAME_BYTES)]
+    LongAgent(String),
+    /// Not a run id.
+    #[error("{0:?} is not a run id such as 20260126t143200000z-abcd2345-memory")]
+    Run(String),
+}
+
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// Checks `^[a-z0-9][a-z0-9_-]{0,63}$` and refuses Windows device names (also `com1`, `lpt9`).
+pub fn check(text: &str) -> Result<(), IdError> {
+    let clipped = || text.chars().take(80).collect::<String>();
+    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+    let first = text.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    if !first || text.len() > limits::ID_BYTES || !text.bytes().all(good) {
+        return Err(IdError::Grammar(clipped()));
+    }
+    let numbered = |prefix: &str| text.len() == 4 && text.starts_with(prefix) && text.as_bytes()[3].is_ascii_digit();
+    if DEVICES.contains(&text) || numbered("com") || numbered("lpt") {
+        return Err(IdError::Device(clipped()));
+    }
+    Ok(())
+}
+
+macro_rules! id_type {
+    ($(#[$doc:meta])* $name:ident, $check:expr, $pattern:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// Checks the grammar.
+            pub fn parse(text: &str) -> Result<Self, IdError> {
+                let check: fn(&str) -> Result<(), IdError> = $check;
+                check(text)?;
+                Ok(Self(text.into()))
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = IdError;
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                Self::parse(text)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "pattern": $pattern})
+            }
+        }
+    };
+}
+
+id_type!(
+    /// A neuron's id, also its file's name.
+    NeuronId, check, "^[a-z0-9][a-z0-9_-]{0,63}$"
+);
+id_type!(
+    /// A stimulus' id.
+    StimulusId, check, "^[a-z0-9][a-z0-9_-]{0,63}$"
+);
+id_type!(
+    /// A signal's id.
+    SignalId, check, "^[a-z0-9][a-z0-9_-]{0,63}$"
+);
+id_type!(
+    /// An agent's name.
+    AgentName, check_agent, "^[a-z0-9][a-z0-9_-]{0,34}$"
+);
+id_type!(
+    /// A run's id, `<yyyymmdd>t<hhmmssmmm>z-<8 base32>-<agent>`: its text order is its order in time.
+    RunId, check_run, "^[0-9]{8}t[0-9]{9}z-[a-z2-7]{8}-[a-z0-9][a-z0-9_-]{0,34}$"
+);
+
+fn check_agent(text: &str) -> Result<(), IdError> {
+    check(text)?;
+    if text.len() > limits::AGENT_NAME_BYTES {
+        return Err(IdError::LongAgent(text.to_owned()));
+    }
+    Ok(())
+}
+
+fn check_run(text: &str) -> Result<(), IdError> {
+    let fail = || IdError::Run(text.chars().take(80).collect());
+    let b = text.as_bytes();
+    let digits = |from: usize, to: usize| b[from..to].iter().all(u8::is_ascii_digit);
+    if b.len() < 30 || !text.is_ascii() || check(text).is_err() {
+        return Err(fail());
+    }
+    let shape = digits(0, 8) && b[8] == b't' && digits(9, 18) && b[18] == b'z' && b[19] == b'-' && b[28] == b'-';
+    let middle = b[20..28].iter().all(|c| c.is_ascii_lowercase() || (b'2'..=b'7').contains(c));
+    let (month, day) = (&text[4..6], &text[6..8]);
+    let dated = ("01"..="12").contains(&month) && ("01"..="31").contains(&day);
+    if !shape || !middle || !dated || check_agent(&text[29..]).is_err() {
+        return Err(fail());
+    }
+    Ok(())
+}
+
+impl RunId {
+    /// Builds an id from milliseconds since the epoch, 40 bits of `middle`, and the agent.
+    pub fn new(unix_ms: i64, middle: u64, agent: &AgentName) -> Self {
+        let t = super::Stamp::from_unix(unix_ms.div_euclid(1000)).civil();
+        let text = format!(
+            "{:04}{:02}{:02}t{:02}{:02}{:02}{:03}z-{}-{}",
+            t.year(),
+            t.month(),
+            t.day(),
+            t.hour(),
+            t.minute(),
+            t.second(),
+            unix_ms.rem_euclid(1000),
+            base32(middle),
+            agent
+        );
+        Self(text.into())
+    }
+
+    /// The id's time, milliseconds since the epoch. Impossible days and hours count as the nearest possible ones.
+    pub fn unix_ms(&self) -> i64 {
+        let n = |from: usize, to: usize| self.0[from..to].parse::<i64>().unwrap_or(0);
+        let days = days_from_civil(n(0, 4), n(4, 6), n(6, 8));
+        days * 86_400_000 + n(9, 11) * 3_600_000 + n(11, 13) * 60_000 + n(13, 15) * 1000 + n(15, 18)
+    }
+
+    /// The agent that the run executes.
+    pub fn agent(&self) -> AgentName {
+        AgentName::parse(&self.0[29..]).expect("invariant: checked when the id was made")
+    }
+
+    /// The 64-bit hash that a neuron's `version` collects by xor.
+    pub fn hash64(&self) -> u64 {
+        hash64(self.0.as_bytes())
+    }
+}
+
+/// Days since 1970-01-01 of a proleptic Gregorian date (Howard Hinnant's `days_from_civil`).
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year - era * 400;
+    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// The low 40 bits as eight characters of RFC 4648 base32, lower case.
+fn base32(bits: u64) -> String {
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    (0..8).rev().map(|i| char::from(ALPHABET[(bits >> (5 * i) & 31) as usize])).collect()
+}
+
+/// The first eight bytes of SHA-256, big-endian.
+pub fn hash64(bytes: &[u8]) -> u64 {
+    let digest = Sha256::digest(bytes);
+    u64::from_be_bytes(digest[..8].try_into().expect("invariant: a SHA-256 has 32 bytes"))
+}
+
+/// The first `digits` hex digits (at most 16) of SHA-256.
+pub fn hex_hash(bytes: &[u8], digits: usize) -> String {
+    format!("{:016x}", hash64(bytes))[..digits].to_owned()
+}
+
+/// SHA-256 over several fields, each with its length before it, so that no two lists of fields collide by joining.
+pub fn hash_fields(fields: &[&[u8]]) -> u64 {
+    let mut hasher = Sha256::new();
+    for field in fields {
+        hasher.update((field.len() as u64).to_be_bytes());
+        hasher.update(field);
+    }
+    u64::from_be_bytes(hasher.finalize()[..8].try_into().expect("invariant: a SHA-256 has 32 bytes"))
+}
+
+/// A concept as ids compare it: Unicode NFKC, lower case, white space folded to single spaces.
+pub fn normalise(concept: &str) -> String {
+    let folded = ComposingNormalizerBorrowed::new_nfkc().normalize(concept).to_lowercase();
+    // Lower-casing can leave a form that composes further (dotted capital I), so normalise once more.
+    let folded = ComposingNormalizerBorrowed::new_nfkc().normalize(&folded).into_owned();
+    folded.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A concept's id: a readable slug and eight hex digits of a hash of the normalised concept.
+///
+/// Two agents that find the same concept on two branches make the same id, hence the same file, and merge.
+pub fn concept_id(concept: &str) -> NeuronId {
+    let normal = normalise(concept);
+    hashed_id(&normal, hash64(normal.as_bytes()))
+}
+
+/// An id from a label for the eye and a hash that identifies.
+pub fn hashed_id(label: &str, hash: u64) -> NeuronId {
+    let mut slug = String::new();
+    for c in label.chars() {
+        if slug.len() >= 40 {
+            break;
+        }
+        match c {
+            'a'..='z' | '0'..='9' => slug.push(c),
+            'A'..='Z' => slug.push(c.to_ascii_lowercase()),
+            _ if slug.is_empty() || slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    let slug = if slug.is_empty() { "c" } else { slug };
+    let text = format!("{slug}-{}", &format!("{hash:016x}")[..8]);
+    NeuronId::parse(&text).expect("invariant: a slug and a hash make an id")
+}
+
+/// The id of the episodic neuron that remembers a stimulus.
+pub fn episode_id(stimulus: &StimulusId) -> NeuronId {
+    let text = format!("e-{:016x}", hash_fields(&[b"episode", stimulus.as_str().as_bytes()]));
+    NeuronId::parse(&text).expect("invariant: a prefix and a hash make an id")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_refuses_what_paths_and_terminals_cannot_bear() {
+        for good in ["a", "0", "n_core_memory", "tea-1f3c", &"a".repeat(64), "com10", "console"] {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        let long = "a".repeat(65);
+        let huge = "a".repeat(10_000);
+        for bad in [
+            "",
+            "-a",
+            "_a",
+            "A",
+            "a b",
+            "a/b",
+            "..",
+            ".git",
+            "a.b",
+            "é",
+            "a\n",
+            "a\0",
+            "\u{202e}a",
+            "con",
+            "nul",
+            "com1",
+            "lpt9",
+            "aux",
+            "prn",
+            &long,
+            &huge,
+            "ａ",
+        ] {
+            assert!(check(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn run_ids_sort_by_time_and_give_it_back() {
+        let agent = AgentName::parse("memory").unwrap();
+        let ms = 1_769_437_920_123; // 2026-01-26T14:32:00.123Z
+        let id = RunId::new(ms, 0, &agent);
+        assert_eq!(id.as_str(), "20260126t143200123z-aaaaaaaa-memory");
+        assert_eq!(id.unix_ms(), ms);
+        assert_eq!(id.agent(), agent);
+        assert_eq!(RunId::parse(id.as_str()).unwrap(), id);
+        assert!(id < RunId::new(ms + 1, 0, &agent));
+        for bad in [
+            "",
+            "x",
+            "20261326t143200123z-aaaaaaaa-memory",
+            "20260126t143200123z-aaaaaaa1-memory",
+            "20260126t143200123z-aaaaaaaa-",
+            "20260126t143200123z-aaaaaaaa",
+        ] {
+            assert!(RunId::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_concept_makes_the_same_id() {
+        assert_eq!(concept_id("Green  Tea"), concept_id("green tea"));
+        assert_eq!(concept_id("ｔｅａ"), concept_id("TEA"));
+        assert_ne!(concept_id("thé"), concept_id("the"));
+        assert!(concept_id("Green Tea").as_str().starts_with("green-tea-"));
+        assert!(concept_id("お茶").as_str().starts_with("c-"));
+        assert!(concept_id(&"long ".repeat(100)).as_str().len() <= 64);
+    }
+
+    #[test]
+    fn joined_fields_do_not_collide() {
+        assert_ne!(hash_fields(&[b"ab", b"c"]), hash_fields(&[b"a", b"bc"]));
+    }
+}

@@ -1,0 +1,217 @@
+//! Reading JSON that comes from outside, strictly: size, depth, duplicate keys, unknown fields, all refused with the
+//! place; and writing the compact form.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+
+use crate::limits;
+
+/// Why a document does not parse or is not of its schema, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}, line {line}{at}: {message}", at = if path.is_empty() { String::new() } else { format!(", {path}") })]
+pub struct JsonError {
+    /// What was read, such as a path or "delta".
+    pub what: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1; 0 where only the line is known.
+    pub column: usize,
+    /// Path inside the document, such as `ops[3].weight`; empty at the top.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl JsonError {
+    /// An error at a line.
+    pub fn at(what: &str, line: usize, path: &str, message: impl Into<String>) -> Self {
+        Self { what: what.to_owned(), line, column: 0, path: path.to_owned(), message: message.into() }
+    }
+}
+
+/// Reads a document of at most `max_bytes`, with every check of this module.
+pub fn strict<T: DeserializeOwned>(bytes: &[u8], what: &str, max_bytes: usize) -> Result<T, JsonError> {
+    guard(bytes, what, max_bytes)?;
+    typed(bytes, what)
+}
+
+/// Size, encoding, depth and duplicate keys: what types alone do not check.
+pub fn guard(bytes: &[u8], what: &str, max_bytes: usize) -> Result<(), JsonError> {
+    if bytes.len() > max_bytes {
+        let message = format!("{} bytes, the limit is {max_bytes}", bytes.len());
+        return Err(JsonError::at(what, 1, "", message));
+    }
+    depth(bytes, what)?;
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    de::Deserializer::deserialize_any(&mut reader, NoDuplicates)
+        .and_then(|()| reader.end())
+        .map_err(|e| from_serde(what, String::new(), &e))
+}
+
+/// Reads a type without the checks of [`guard`]: for bytes that were written by this program or are guarded already.
+pub fn typed<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, JsonError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
+        let path = match e.path().to_string() {
+            p if p == "." => String::new(),
+            p => p,
+        };
+        from_serde(what, path, e.inner())
+    })?;
+    reader.end().map_err(|e| from_serde(what, String::new(), &e))?;
+    Ok(value)
+}
+
+/// As [`typed`], for types that borrow from the text.
+pub fn typed_str<'de, T: serde::Deserialize<'de>>(text: &'de str, what: &str) -> Result<T, JsonError> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = T::deserialize(&mut reader).map_err(|e| from_serde(what, String::new(), &e))?;
+    reader.end().map_err(|e| from_serde(what, String::new(), &e))?;
+    Ok(value)
+}
+
+fn from_serde(what: &str, path: String, error: &serde_json::Error) -> JsonError {
+    let text = error.to_string();
+    let suffix = format!(" at line {} column {}", error.line(), error.column());
+    let message = text.strip_suffix(&suffix).unwrap_or(&text).to_owned();
+    JsonError { what: what.to_owned(), line: error.line().max(1), column: error.column(), path, message }
+}
+
+/// Refuses nesting beyond the limit before any recursive reader sees it.
+fn depth(bytes: &[u8], what: &str) -> Result<(), JsonError> {
+    let (mut depth, mut line, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
+    for &b in bytes {
+        match b {
+            b'\n' => line += 1,
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                if depth > limits::JSON_DEPTH {
+                    let message = format!("nested deeper than {}", limits::JSON_DEPTH);
+                    return Err(JsonError::at(what, line, "", message));
+                }
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Walks any JSON value and fails at the first key that an object has twice.
+struct NoDuplicates;
+
+impl<'de> DeserializeSeed<'de> for NoDuplicates {
+    type Value = ();
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NoDuplicates {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(NoDuplicates)?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = HashSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if seen.contains(&key) {
+                return Err(de::Error::custom(format!("the key {key:?} stands here twice")));
+            }
+            seen.insert(key);
+            map.next_value_seed(NoDuplicates)?;
+        }
+        Ok(())
+    }
+}
+
+/// One field per line, two spaces of indent, a trailing newline: how every document of ours that is no neuron is written.
+pub fn pretty<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(value).expect("invariant: our documents have string keys");
+    bytes.push(b'\n');
+    bytes
+}
+
+/// A value on one line, with a space after `:` and `,` as in the canonical form.
+pub fn inline<T: Serialize>(value: &T) -> String {
+    struct Spaced;
+    impl serde_json::ser::Formatter for Spaced {
+        fn begin_object_key<W: ?Sized + std::io::Write>(&mut self, w: &mut W, first: bool) -> std::io::Result<()> {
+            if first { Ok(()) } else { w.write_all(b", ") }
+        }
+        fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, w: &mut W) -> std::io::Result<()> {
+            w.write_all(b": ")
+        }
+        fn begin_array_value<W: ?Sized + std::io::Write>(&mut self, w: &mut W, first: bool) -> std::io::Result<()> {
+            if first { Ok(()) } else { w.write_all(b", ") }
+        }
+    }
+    let mut out = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Spaced);
+    value.serialize(&mut serializer).expect("invariant: our documents have string keys");
+    String::from_utf8(out).expect("invariant: serde_json writes UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> JsonError {
+        strict::<serde_json::Value>(text.as_bytes(), "test", 1 << 20).unwrap_err()
+    }
+
+    #[test]
+    fn hostile_documents_are_refused_with_the_line() {
+        assert_eq!(refused("{\n \"a\": 1,\n \"a\": 2}").line, 3);
+        assert!(refused("{\"a\": {\"b\": 1, \"b\": 2}}").message.contains("\"b\""));
+        assert_eq!(refused("[1e999]").line, 1);
+        assert!(refused(&format!("\n{}", "[".repeat(100_000))).message.contains("nested"));
+        assert!(refused("[NaN]").line == 1 && refused("{} x").line == 1);
+        let large = strict::<serde_json::Value>(b"[1,2,3]", "test", 3).unwrap_err();
+        assert!(large.message.contains("limit"));
+        assert!(strict::<serde_json::Value>(b"[\"\xff\"]", "test", 100).is_err());
+    }
+
+    #[test]
+    fn brackets_in_strings_do_not_nest() {
+        let text = format!("[\"{}\\\"{}\"]", "[".repeat(50), "{".repeat(50));
+        assert!(strict::<serde_json::Value>(text.as_bytes(), "test", 1000).is_ok());
+    }
+
+    #[test]
+    fn inline_is_one_spaced_line() {
+        assert_eq!(
+            inline(&serde_json::json!({"a": [1, {"b": null}], "c": "x"})),
+            r#"{"a": [1, {"b": null}], "c": "x"}"#
+        );
+    }
+}

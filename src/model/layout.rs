@@ -1,0 +1,250 @@
+//! Where things lie in a brain's tree. Every path of the product is made or read here.
+
+use super::Stamp;
+use super::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId, hex_hash};
+
+/// The network's folder: all that runs may touch.
+pub const NETWORK: &str = "network";
+/// Format version, bootstrap state.
+pub const METADATA: &str = "network/metadata.json";
+/// The folder of neurons.
+pub const NEURONS: &str = "network/neurons";
+/// The folder of stimuli.
+pub const STIMULI: &str = "network/stimuli";
+/// What is not consumed yet.
+pub const QUEUE: &str = "network/stimuli/queue";
+/// The folder of signals.
+pub const SIGNALS: &str = "network/signals";
+/// The folder of run records.
+pub const RUNS: &str = "network/runs";
+/// The folder of flags.
+pub const FLAGS: &str = "network/flags";
+/// The folder of goals.
+pub const GOALS: &str = "network/goals";
+/// The folder of sleep records.
+pub const SLEEPS: &str = "network/sleep";
+/// The folder of agent definitions.
+pub const AGENTS: &str = "agents";
+/// Parameters and policies.
+pub const SETTINGS: &str = "brain.toml";
+
+/// `network/neurons/ab/c/<id>.json`; `abc` are the first hex digits of SHA-256 of the id.
+pub fn neuron(id: &NeuronId) -> String {
+    let hash = hex_hash(id.as_str().as_bytes(), 3);
+    format!("{NEURONS}/{}/{}/{id}.json", &hash[..2], &hash[2..])
+}
+
+/// `network/stimuli/<yyyy>/<mm>/ab/<id>.json`, by the stimulus' own date.
+pub fn stimulus(id: &StimulusId, at: Stamp) -> String {
+    let (year, month, _) = at.date();
+    format!("{STIMULI}/{year:04}/{month:02}/{}/{id}.json", shard(id.as_str()))
+}
+
+/// `network/stimuli/queue/ab/<id>`, fanned out so that a long queue costs no more than a short one.
+pub fn queue_entry(id: &StimulusId) -> String {
+    format!("{QUEUE}/{}/{id}", shard(id.as_str()))
+}
+
+/// `network/signals/<to>/ab/<id>.json`.
+pub fn signal(to: &AgentName, id: &SignalId) -> String {
+    format!("{SIGNALS}/{to}/{}/{id}.json", shard(id.as_str()))
+}
+
+/// `network/signals/<to>/ab/<id>.ack.json`.
+pub fn acknowledgement(to: &AgentName, id: &SignalId) -> String {
+    format!("{SIGNALS}/{to}/{}/{id}.ack.json", shard(id.as_str()))
+}
+
+/// `network/runs/<yyyy>/<mm>/<dd>/ab/<run>.json`, by the run id's date.
+pub fn run(id: &RunId) -> String {
+    dated(RUNS, id, ".json")
+}
+
+/// `network/runs/…/<run>.conflicts.json`: what the policy could not decide when the run was first merged.
+pub fn conflicts(id: &RunId) -> String {
+    dated(RUNS, id, ".conflicts.json")
+}
+
+fn dated(folder: &str, id: &RunId, suffix: &str) -> String {
+    let text = id.as_str();
+    let shard = shard(text);
+    format!("{folder}/{}/{}/{}/{shard}/{text}{suffix}", &text[..4], &text[4..6], &text[6..8])
+}
+
+/// `network/flags/<name>.json`.
+pub fn flag(name: &AgentName) -> String {
+    format!("{FLAGS}/{name}.json")
+}
+
+/// `agents/<name>.json`.
+pub fn agent(name: &AgentName) -> String {
+    format!("{AGENTS}/{name}.json")
+}
+
+fn shard(id: &str) -> String {
+    hex_hash(id.as_bytes(), 2)
+}
+
+/// What a path of the tree is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `network/metadata.json`.
+    Metadata,
+    /// A neuron.
+    Neuron(NeuronId),
+    /// A stimulus.
+    Stimulus(StimulusId),
+    /// A queue entry.
+    Queue(StimulusId),
+    /// A signal to an agent.
+    Signal(AgentName, SignalId),
+    /// An acknowledgement by an agent.
+    Acknowledgement(AgentName, SignalId),
+    /// A run's record.
+    Run(RunId),
+    /// A file beside a run's record, immutable as well.
+    RunNote(RunId),
+    /// A flag.
+    Flag(AgentName),
+    /// A goal: one small file, rewritten by later runs.
+    Goal,
+    /// Another immutable event (ledger, narrative, sleep, wisdom, escalation).
+    Event,
+    /// An agent's definition.
+    Agent(AgentName),
+    /// `brain.toml`.
+    Settings,
+    /// Outside the network: people's files.
+    Other,
+    /// Inside `network/`, at a place where nothing belongs.
+    Misplaced,
+}
+
+impl Place {
+    /// Recognises a path. A path that is nearly right (wrong shard, wrong date) is [`Place::Misplaced`].
+    pub fn of(path: &str) -> Place {
+        if path == SETTINGS {
+            return Place::Settings;
+        }
+        if let Some(rest) = path.strip_prefix("agents/") {
+            let name = rest.strip_suffix(".json").and_then(|n| AgentName::parse(n).ok());
+            return name.map_or(Place::Other, Place::Agent);
+        }
+        if path == METADATA {
+            return Place::Metadata;
+        }
+        match path.strip_prefix("network/") {
+            None => Place::Other,
+            Some(rest) => in_network(rest, path).unwrap_or(Place::Misplaced),
+        }
+    }
+
+    /// True for files that are written once and never changed or removed by a run.
+    pub fn is_immutable(&self) -> bool {
+        matches!(
+            self,
+            Place::Stimulus(_)
+                | Place::Signal(..)
+                | Place::Acknowledgement(..)
+                | Place::Run(_)
+                | Place::RunNote(_)
+                | Place::Event
+        )
+    }
+}
+
+fn in_network(rest: &str, path: &str) -> Option<Place> {
+    let (folder, below) = rest.split_once('/')?;
+    let name = below.rsplit('/').next()?;
+    match folder {
+        "neurons" => {
+            let id = NeuronId::parse(name.strip_suffix(".json")?).ok()?;
+            (neuron(&id) == path).then_some(Place::Neuron(id))
+        }
+        "stimuli" => in_stimuli(below, name, path),
+        "signals" => {
+            let to = AgentName::parse(below.split('/').next()?).ok()?;
+            let stem = name.strip_suffix(".json")?;
+            if let Some(stem) = stem.strip_suffix(".ack") {
+                let id = SignalId::parse(stem).ok()?;
+                return (acknowledgement(&to, &id) == path).then_some(Place::Acknowledgement(to, id));
+            }
+            let id = SignalId::parse(stem).ok()?;
+            (signal(&to, &id) == path).then_some(Place::Signal(to, id))
+        }
+        "runs" => {
+            let stem = name.strip_suffix(".json")?;
+            let id = RunId::parse(stem.split('.').next()?).ok()?;
+            if run(&id) == path {
+                return Some(Place::Run(id));
+            }
+            (conflicts(&id) == path).then_some(Place::RunNote(id))
+        }
+        "flags" => {
+            let flag_name = AgentName::parse(name.strip_suffix(".json")?).ok()?;
+            (flag(&flag_name) == path).then_some(Place::Flag(flag_name))
+        }
+        "goals" => name.ends_with(".json").then_some(Place::Goal),
+        "ledger" | "narrative" | "sleep" | "wisdom" | "escalations" => name.ends_with(".json").then_some(Place::Event),
+        _ => None,
+    }
+}
+
+fn in_stimuli(below: &str, name: &str, path: &str) -> Option<Place> {
+    if below.starts_with("queue/") {
+        let id = StimulusId::parse(name).ok()?;
+        return (queue_entry(&id) == path).then_some(Place::Queue(id));
+    }
+    let id = StimulusId::parse(name.strip_suffix(".json")?).ok()?;
+    let parts: Vec<&str> = below.split('/').collect();
+    let dated = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|b| b.is_ascii_digit());
+    let shaped = parts.len() == 4 && dated(parts[0], 4) && dated(parts[1], 2) && parts[2] == shard(id.as_str());
+    shaped.then_some(Place::Stimulus(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_made_path_is_recognised() {
+        let at: Stamp = "2026-01-26T14:32:00Z".parse().unwrap();
+        let run_id = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
+        let memory = AgentName::parse("memory").unwrap();
+        let (n, s, g) =
+            (NeuronId::parse("tea-1f3c").unwrap(), StimulusId::parse("s1").unwrap(), SignalId::parse("g1").unwrap());
+        let cases = [
+            (neuron(&n), Place::Neuron(n.clone())),
+            (stimulus(&s, at), Place::Stimulus(s.clone())),
+            (queue_entry(&s), Place::Queue(s.clone())),
+            (signal(&memory, &g), Place::Signal(memory.clone(), g.clone())),
+            (acknowledgement(&memory, &g), Place::Acknowledgement(memory.clone(), g.clone())),
+            (run(&run_id), Place::Run(run_id.clone())),
+            (conflicts(&run_id), Place::RunNote(run_id.clone())),
+            (flag(&memory), Place::Flag(memory.clone())),
+            (agent(&memory), Place::Agent(memory.clone())),
+            (METADATA.to_owned(), Place::Metadata),
+            (SETTINGS.to_owned(), Place::Settings),
+        ];
+        for (path, place) in cases {
+            assert_eq!(Place::of(&path), place, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_nearly_right_is_misplaced() {
+        for path in [
+            "network/neurons/tea-1f3c.json",
+            "network/neurons/00/0/tea-1f3c.json",
+            "network/neurons/../brain.toml",
+            "network/runs/2026/01/26/00/20260127t143200123z-abcd2345-memory.json",
+            "network/stimuli/queue/s1",
+            "network/new/x.json",
+            "network/x",
+        ] {
+            assert_eq!(Place::of(path), Place::Misplaced, "{path}");
+        }
+        assert_eq!(Place::of("README.md"), Place::Other);
+        assert_eq!(Place::of("agents/Bad Name.json"), Place::Other);
+    }
+}

@@ -1,0 +1,21 @@
+//! The network's nouns: neurons, connections, salience, ids, stamps, and their canonical JSON.
+//!
+//! Pure: no git, clock, network, environment or randomness. Everything above builds on these types; this folder
+//! imports nothing of the crate but `limits`.
+
+pub mod document;
+pub mod ids;
+pub mod json;
+pub mod layout;
+pub mod neuron;
+pub mod origin;
+pub mod salience;
+pub mod settings;
+pub mod stamp;
+
+pub use document::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus};
+pub use ids::{AgentName, IdError, NeuronId, RunId, SignalId, StimulusId};
+pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
+pub use origin::Origin;
+pub use settings::Settings;
+pub use stamp::Stamp;

@@ -1,0 +1,403 @@
+//! Settings: the parameters of `brain.toml`, with their defaults. Every constant of the arithmetic is one of these.
+//!
+//! Order of precedence: flag (`-c KEY=VALUE`) > `BRAIN_*` environment > local `git config brain.*` > `brain.toml` >
+//! default. Reading the sources is the world's; overlaying them is here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// All settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Propagation, as the seed has it.
+    pub activation: Activation,
+    /// How `recall` deviates from it.
+    pub recall: Recall,
+    /// How weights and salience change.
+    pub learning: Learning,
+    /// How the merge decides, field by field.
+    pub merge: MergePolicy,
+    /// What agents see.
+    pub context: Context,
+    /// Bounds of the cycle.
+    pub cycle: Cycle,
+    /// Models by name. Inert until trusted.
+    pub models: BTreeMap<String, Model>,
+    /// The reflexive chain.
+    pub chain: Chain,
+}
+
+/// `[activation]`: propagation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Activation {
+    /// Factor per hop, 0..=1.
+    pub decay: f64,
+    /// Smallest activation that counts.
+    pub min: f64,
+    /// Deepest level that is activated.
+    pub max_depth: u32,
+    /// Neurons kept per wave and level; 0: all.
+    pub beam: u32,
+    /// After how many passes re-entrant activation is halved.
+    pub pass_count: u32,
+    /// How many passes to run at most; 0: until quiet, at most 64.
+    pub passes: u32,
+    /// Refractory period, levels.
+    pub refractory: u32,
+    /// Strength of `influences`.
+    pub kappa: f64,
+    /// Change above which `triggers` fires, 0..=1.
+    pub theta: f64,
+    /// Least salience that a target counts with, 0..=65535. 0 is the literal seed.
+    pub salience_floor: u16,
+    /// Exponent of the fan penalty 1/outdegree^fan.
+    pub fan: f64,
+}
+
+impl Default for Activation {
+    fn default() -> Self {
+        Self {
+            decay: 0.9,
+            min: 0.01,
+            max_depth: 4,
+            beam: 1024,
+            pass_count: 2,
+            passes: 1,
+            refractory: 0,
+            kappa: 1.0,
+            theta: 0.5,
+            salience_floor: 3277,
+            fan: 0.0,
+        }
+    }
+}
+
+/// `[recall]`: answers to questions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recall {
+    /// Exponent of salience: 1 is the literal seed, 0 ignores it.
+    pub salience_exponent: f64,
+    /// Fan penalty on concepts.
+    pub fan: f64,
+    /// How many memories to answer.
+    pub top: usize,
+}
+
+impl Default for Recall {
+    fn default() -> Self {
+        Self { salience_exponent: 0.1, fan: 0.5, top: 10 }
+    }
+}
+
+/// `[learning]`: how weights and salience change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Learning {
+    /// Dopamine's learning rate, in weight units.
+    pub rate: u32,
+    /// Salience that a weight unit of change adds to its target.
+    pub salience_boost: f64,
+    /// What an activation of strength 1 adds, 0..=65535.
+    pub salience_gain: u16,
+    /// Hebbian rate, weight units.
+    pub hebb: u32,
+    /// Least weight at which agents make connections: 0 is absorbing.
+    pub connect_floor: u16,
+}
+
+impl Default for Learning {
+    fn default() -> Self {
+        Self { rate: 3277, salience_boost: 1.0, salience_gain: 65535, hebb: 655, connect_floor: 1024 }
+    }
+}
+
+/// What a merge does with a field that both sides changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// Add up both changes.
+    Sum,
+    /// The greater value.
+    Max,
+    /// The mean, rounded to nearest.
+    Mean,
+    /// Left's value.
+    Left,
+    /// Right's value.
+    Right,
+    /// The greater (rank, run id).
+    Priority,
+    /// Let a person decide: the branch stays.
+    Review,
+}
+
+/// `[merge]`: the policy table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MergePolicy {
+    /// Connection weights.
+    pub weight: Rule,
+    /// Salience and its stamp, one unit.
+    pub salience: Rule,
+    /// Activation counts.
+    pub activation_count: Rule,
+    /// `last_activated`.
+    pub last_activated: Rule,
+    /// Concepts.
+    pub concept: Rule,
+    /// Types.
+    #[serde(rename = "type")]
+    pub kind: Rule,
+}
+
+impl Default for MergePolicy {
+    fn default() -> Self {
+        Self {
+            weight: Rule::Sum,
+            salience: Rule::Sum,
+            activation_count: Rule::Sum,
+            last_activated: Rule::Max,
+            concept: Rule::Priority,
+            kind: Rule::Priority,
+        }
+    }
+}
+
+/// `[context]`: what an agent sees of the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Context {
+    /// Tokens of network per run.
+    pub tokens: u32,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self { tokens: 5000 }
+    }
+}
+
+/// `[cycle]`: bounds of the cycle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cycle {
+    /// Causal distance from a stimulus beyond which no agent is woken, at most 3.
+    pub max_depth: u32,
+    /// Most runs that one stimulus may cause, at most 50.
+    pub runs_per_stimulus: u32,
+    /// Agents that run side by side.
+    pub parallel: usize,
+}
+
+impl Default for Cycle {
+    fn default() -> Self {
+        use crate::limits;
+        Self {
+            max_depth: limits::SPAWN_DEPTH,
+            runs_per_stimulus: limits::RUNS_PER_STIMULUS,
+            parallel: limits::PARALLEL_RUNS,
+        }
+    }
+}
+
+/// `[models.NAME]`: a model that agents may think with. Inert until trusted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// `anthropic`, `openai`, `openai-responses`, `gemini`, `deepseek` or `ollama`.
+    pub provider: String,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The family it belongs to; a skeptic must be of another.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// Where it is reached, if not at the provider's own address.
+    #[serde(default)]
+    pub base_url: Option<String>,
+    /// The name of the environment variable that holds the key; never the key.
+    #[serde(default)]
+    pub key_env: Option<String>,
+}
+
+/// `[chain]`: the reflexive chain.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Chain {
+    /// The steps, in order.
+    pub step: Vec<ChainStep>,
+}
+
+/// `[[chain.step]]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChainStep {
+    /// The step's name, shown on its badge.
+    pub name: String,
+    /// The `[models.NAME]` that thinks.
+    pub model: String,
+    /// `research`, `analysis` or `review`.
+    pub role: String,
+    /// Most calls of the model.
+    pub turns: u32,
+}
+
+/// Why settings cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}")]
+pub struct SettingsError {
+    /// The file, or the setting that was given.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// One setting from a flag, the environment or the git config: where it came from, its dotted key, its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// Where it was given, for errors.
+    pub place: String,
+    /// Dotted key; `-` and `_` are alike, case does not matter.
+    pub key: String,
+    /// The value as text.
+    pub value: String,
+}
+
+impl Settings {
+    /// Reads `brain.toml` and lays `overrides` over it, the last one strongest. Every value is checked.
+    pub fn read(text: &str, overrides: &[Override]) -> Result<Self, SettingsError> {
+        let place = "brain.toml";
+        let fail = |place: &str, message: String| SettingsError { place: place.to_owned(), message };
+        // Read once without overrides, so that an error names the file and line.
+        let plain: Settings = toml::from_str(text).map_err(|e| fail(place, e.to_string().trim().to_owned()))?;
+        plain.check().map_err(|m| fail(place, m))?;
+        if overrides.is_empty() {
+            return Ok(plain);
+        }
+        let mut table: toml::Table = toml::from_str(text).map_err(|e| fail(place, e.to_string()))?;
+        let mut settings = plain;
+        for over in overrides {
+            set(&mut table, over).map_err(|m| fail(&over.place, m))?;
+            let next: Settings =
+                table.clone().try_into().map_err(|e: toml::de::Error| fail(&over.place, e.message().to_owned()))?;
+            next.check().map_err(|m| fail(&over.place, m))?;
+            settings = next;
+        }
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let unit = |name: &str, x: f64| {
+            if (0.0..=1.0).contains(&x) { Ok(()) } else { Err(format!("{name} = {x} is not between 0 and 1")) }
+        };
+        let a = &self.activation;
+        unit("activation.decay", a.decay)?;
+        unit("activation.theta", a.theta)?;
+        unit("activation.min", a.min)?;
+        for (name, x) in [
+            ("activation.kappa", a.kappa),
+            ("activation.fan", a.fan),
+            ("recall.fan", self.recall.fan),
+            ("recall.salience_exponent", self.recall.salience_exponent),
+            ("learning.salience_boost", self.learning.salience_boost),
+        ] {
+            if !(0.0..=16.0).contains(&x) {
+                return Err(format!("{name} = {x} is not between 0 and 16"));
+            }
+        }
+        if a.min <= 0.0 {
+            return Err("activation.min must be above 0, or propagation never ends".to_owned());
+        }
+        if a.max_depth > 64 || a.passes > 64 {
+            return Err("activation.max_depth and activation.passes are at most 64".to_owned());
+        }
+        let c = &self.cycle;
+        let (depth, runs) = (crate::limits::SPAWN_DEPTH, crate::limits::RUNS_PER_STIMULUS);
+        if c.max_depth > depth || c.runs_per_stimulus > runs {
+            return Err(format!("cycle.max_depth is at most {depth}, cycle.runs_per_stimulus at most {runs}"));
+        }
+        if c.parallel == 0 || c.parallel > 256 {
+            return Err("cycle.parallel is not between 1 and 256".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Sets one dotted key in a table, creating tables on the way.
+fn set(table: &mut toml::Table, over: &Override) -> Result<(), String> {
+    let key = over.key.to_lowercase().replace('-', "_");
+    let parts: Vec<&str> = key.split('.').collect();
+    if parts.len() < 2 || parts.iter().any(|p| p.is_empty()) {
+        return Err(format!("{:?} is not a setting such as activation.max_depth", over.key));
+    }
+    let (last, sections) = parts.split_last().expect("invariant: at least two parts");
+    let mut here = table;
+    for section in sections {
+        let entry = here.entry((*section).to_owned()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        here = entry.as_table_mut().ok_or_else(|| format!("{section} is not a section"))?;
+    }
+    let parsed = toml::from_str::<toml::Table>(&format!("v = {}", over.value)).ok();
+    let value = parsed.and_then(|mut t| t.remove("v")).unwrap_or(toml::Value::String(over.value.clone()));
+    // `-c activation.min=1` means 1.0.
+    let value = match (here.get(*last), value) {
+        (Some(toml::Value::Float(_)), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
+        (_, value) => value,
+    };
+    here.insert((*last).to_owned(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(key: &str, value: &str) -> Override {
+        Override { place: "-c".into(), key: key.into(), value: value.into() }
+    }
+
+    #[test]
+    fn an_empty_file_gives_the_defaults() {
+        assert_eq!(Settings::read("", &[]).unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn overrides_win_in_order_and_know_both_spellings() {
+        let text = "[activation]\nmax_depth = 2\n";
+        let read = |o: &[Override]| Settings::read(text, o).unwrap().activation;
+        assert_eq!(read(&[]).max_depth, 2);
+        assert_eq!(read(&[over("activation.max-depth", "3")]).max_depth, 3);
+        assert_eq!(read(&[over("Activation.Max_Depth", "3"), over("activation.max_depth", "5")]).max_depth, 5);
+        assert_eq!(read(&[over("activation.min", "1")]).min, 1.0);
+        let merge = Settings::read("", &[over("merge.weight", "review")]).unwrap().merge;
+        assert_eq!(merge.weight, Rule::Review);
+    }
+
+    #[test]
+    fn wrong_settings_are_refused_with_their_place() {
+        let error = Settings::read("[activation]\nmax_dept = 2\n", &[]).unwrap_err().to_string();
+        assert!(error.contains("brain.toml") && error.contains("max_dept"), "{error}");
+        for (key, value) in [
+            ("activation.decay", "2"),
+            ("activation.min", "0"),
+            ("depth", "1"),
+            ("cycle.max_depth", "4"),
+            ("activation.decay", "nan"),
+            ("merge.weight", "guess"),
+            ("a.b", "1"),
+        ] {
+            assert!(Settings::read("", &[over(key, value)]).is_err(), "{key}={value}");
+        }
+    }
+
+    #[test]
+    fn models_and_chain_are_read() {
+        let text = "[models.small]\nprovider = \"openai\"\nmodel = \"q\"\nfamily = \"qwen\"\n\
+            base_url = \"http://127.0.0.1:1/v1\"\nkey_env = \"K\"\n[[chain.step]]\nname = \"OL1\"\n\
+            model = \"small\"\nrole = \"research\"\nturns = 4\n";
+        let settings = Settings::read(text, &[]).unwrap();
+        assert_eq!((settings.models.len(), settings.chain.step.len()), (1, 1));
+    }
+}

@@ -1,0 +1,132 @@
+//! Stamps: whole seconds, UTC. The only time the network stores.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A moment, in whole seconds since 1970-01-01T00:00:00Z, between the years 1 and 9999.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stamp(i64);
+
+/// Why a text is no stamp.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not an RFC 3339 time such as 2026-01-26T14:32:00Z")]
+pub struct StampError {
+    text: String,
+}
+
+impl Stamp {
+    const FIRST: i64 = -62_135_596_800; // 0001-01-01T00:00:00Z
+    const LAST: i64 = 253_402_300_799; // 9999-12-31T23:59:59Z
+
+    /// From seconds since the Unix epoch, held to the years 1 to 9999.
+    pub fn from_unix(seconds: i64) -> Self {
+        Self(seconds.clamp(Self::FIRST, Self::LAST))
+    }
+
+    /// Seconds since the Unix epoch.
+    pub fn unix(self) -> i64 {
+        self.0
+    }
+
+    /// Seconds from `earlier` to `self`, 0 if `earlier` is later: time never runs backwards here.
+    pub fn seconds_since(self, earlier: Stamp) -> u64 {
+        self.0.saturating_sub(earlier.0).max(0) as u64
+    }
+
+    /// Year, month and day, UTC.
+    pub fn date(self) -> (i16, i8, i8) {
+        let date = self.civil().date();
+        (date.year(), date.month(), date.day())
+    }
+
+    /// The date and time without a zone, UTC.
+    pub fn civil(self) -> jiff::civil::DateTime {
+        let timestamp = jiff::Timestamp::from_second(self.0).expect("invariant: years 1 to 9999");
+        timestamp.to_zoned(jiff::tz::TimeZone::UTC).datetime()
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let t = self.civil();
+        write!(
+            f,
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
+            t.year(),
+            t.month(),
+            t.day(),
+            t.hour(),
+            t.minute(),
+            t.second()
+        )
+    }
+}
+
+impl FromStr for Stamp {
+    type Err = StampError;
+
+    /// Reads any RFC 3339 time; offsets become UTC, fractions of a second are dropped.
+    fn from_str(text: &str) -> Result<Self, StampError> {
+        let fail = || StampError { text: text.chars().take(64).collect() };
+        let zoned = text.parse::<jiff::Timestamp>().map_err(|_| fail())?;
+        let seconds = zoned.as_millisecond().div_euclid(1000);
+        if !(Self::FIRST..=Self::LAST).contains(&seconds) {
+            return Err(fail());
+        }
+        Ok(Self(seconds))
+    }
+}
+
+impl Serialize for Stamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl schemars::JsonSchema for Stamp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Stamp".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string", "format": "date-time",
+            "description": "RFC 3339, whole seconds, UTC, such as 2026-01-26T14:32:00Z"
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_offsets_and_fractions_as_whole_utc_seconds() {
+        let cases = [
+            ("2026-01-26T14:32:00Z", "2026-01-26T14:32:00Z"),
+            ("2026-01-26T14:32:00.999Z", "2026-01-26T14:32:00Z"),
+            ("2026-01-26T14:32:00+02:00", "2026-01-26T12:32:00Z"),
+            ("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59Z"),
+        ];
+        for (input, expected) in cases {
+            assert_eq!(input.parse::<Stamp>().unwrap().to_string(), expected, "{input}");
+        }
+        for bad in ["", "yesterday", "2026-01-26", "2026-13-01T00:00:00Z", "99999-01-01T00:00:00Z"] {
+            assert!(bad.parse::<Stamp>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn time_never_runs_backwards() {
+        assert_eq!(Stamp::from_unix(5).seconds_since(Stamp::from_unix(9)), 0);
+        assert_eq!(Stamp::from_unix(9).seconds_since(Stamp::from_unix(5)), 4);
+    }
+}
