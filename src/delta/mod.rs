@@ -2,8 +2,12 @@
 //!
 //! Pure. Imports `model` and `limits` only.
 
+pub mod apply;
+pub mod capability;
 pub mod operation;
 pub mod record;
 
+pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply};
+pub use capability::Limits;
 pub use operation::{Document, DocumentError, Edge, Operation, Prediction};
 pub use record::{Effect, RunRecord};
