@@ -1,1 +1,4 @@
-//! (under construction)
+//! The loop.
+#![allow(clippy::disallowed_methods, reason = "child processes")]
+pub mod bootstrap;
+pub mod command;

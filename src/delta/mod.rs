@@ -6,6 +6,7 @@ pub mod apply;
 pub mod capability;
 pub mod operation;
 pub mod record;
+pub mod render;
 
 pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply};
 pub use capability::Limits;

@@ -1,0 +1,378 @@
+//! The command line, as `--help` shows it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
+#[derive(Debug, Parser)]
+#[command(name = "git-brain", bin_name = "git brain", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    /// Run as if started in DIR.
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub dir: Option<PathBuf>,
+    /// A setting for this command, such as activation.max_depth=3.
+    #[arg(short = 'c', value_name = "KEY=VALUE", global = true)]
+    pub config: Vec<String>,
+    /// Print one JSON document instead of text.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a brain and bootstrap it.
+    Init(Init),
+    /// Give the brain something to remember; then run agents until all is quiet.
+    Feed(Feed),
+    /// Evaluate triggers, run the agents that wake, merge what they learnt.
+    Run(Run),
+    /// Apply one delta document as one run.
+    Apply(Apply),
+    /// Merge branches of runs into wake, by the typed merge.
+    Merge(Merge),
+    /// The typed merge of three trees or commits; prints the merged tree.
+    MergeTree(MergeTree),
+    /// What git calls to merge one file of the network.
+    #[command(hide = true)]
+    MergeDriver(MergeDriver),
+    /// What git's hooks call.
+    #[command(hide = true)]
+    Hook(Hook),
+    /// Ask the brain; the best memories first.
+    Recall(Recall),
+    /// Spread activation from neurons: the seed's propagation, bare.
+    Propagate(Propagate),
+    /// How the brain is.
+    Status(Dry),
+    /// What happened, run by run.
+    Log(Log),
+    /// Show a neuron, a run, a stimulus or a commit.
+    Show(Show),
+    /// Differences between two states of the network, neuron by neuron.
+    Diff(Diff),
+    /// Why a neuron is as it is: the runs that made and changed it.
+    Why(Neuron),
+    /// Which run last changed each field of a neuron.
+    Blame(Neuron),
+    /// Check the format of every file of the network.
+    Check(Check),
+    /// Find what is wrong around the network, and repair what can be repaired.
+    Doctor(Writer),
+    /// Install or remove git hooks.
+    Hooks(Hooks),
+    /// Trust the programs, endpoints and capabilities of this brain, after looking at them.
+    Trust(Trust),
+    /// Print JSON Schemas of the files, and other reference tables.
+    Schema(Schema),
+    /// Import a single-document network, or triples.
+    Import(Import),
+    /// Print the whole network as one document.
+    Export(Export),
+    /// Make a brain, let it live a short trilingual day, and show what happened.
+    Demo(Demo),
+    /// Print completions for a shell.
+    Completions(Completions),
+}
+
+/// No options of its own.
+#[derive(Debug, Args)]
+pub struct Dry {}
+
+/// Options of every command that writes.
+#[derive(Debug, Args)]
+pub struct Writer {
+    /// Say what would be done, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Where; the current folder by default.
+    pub dir: Option<PathBuf>,
+    /// Put the brain on branches of its own into the repository that is already there.
+    #[arg(long)]
+    pub in_repo: bool,
+    /// Install git hooks (default for a repository of its own).
+    #[arg(long, overrides_with = "no_hooks")]
+    pub hooks: bool,
+    /// Install no git hooks.
+    #[arg(long)]
+    pub no_hooks: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `feed`.
+#[derive(Debug, Args)]
+pub struct Feed {
+    /// The text; `-` reads standard input.
+    #[arg(conflicts_with = "file", required_unless_present = "file")]
+    pub text: Option<String>,
+    /// A file: `.jsonl` is a batch of {"text", "at", "source", "session"}, any other a session of its paragraphs.
+    #[arg(long, value_name = "F")]
+    pub file: Vec<PathBuf>,
+    /// When it happened (RFC 3339); now by default.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Its label: the same label, session, time and text are remembered once.
+    #[arg(long, value_name = "S")]
+    pub source: Option<String>,
+    /// What it belongs to; turns are linked inside one session.
+    #[arg(long, value_name = "S")]
+    pub session: Option<String>,
+    /// Only store it; run no agents.
+    #[arg(long)]
+    pub no_run: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Run this agent once, whatever its trigger says.
+    #[arg(long, value_name = "A")]
+    pub agent: Option<String>,
+    /// Go on until no trigger fires (the default; one round with `--max-runs`).
+    #[arg(long)]
+    pub until_quiet: bool,
+    /// Stop after N runs.
+    #[arg(long, value_name = "N")]
+    pub max_runs: Option<usize>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `apply`.
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// The delta document; `-` reads standard input.
+    pub file: PathBuf,
+    /// Apply it as this agent; by default the document's, else `human`.
+    #[arg(long, value_name = "A")]
+    pub agent: Option<String>,
+    /// Leave the run on its branch, for review.
+    #[arg(long)]
+    pub no_merge: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `merge`.
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// Branches, run ids or commits; all pending runs if none is named.
+    pub branch: Vec<String>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `merge-tree`.
+#[derive(Debug, Args)]
+pub struct MergeTree {
+    /// The base: a tree or commit.
+    pub base: String,
+    /// The left side.
+    pub left: String,
+    /// The right side.
+    pub right: String,
+}
+
+/// `merge-driver`.
+#[derive(Debug, Args)]
+pub struct MergeDriver {
+    /// %O, the base.
+    pub base: PathBuf,
+    /// %A, ours; the result is written here.
+    pub ours: PathBuf,
+    /// %B, theirs.
+    pub theirs: PathBuf,
+    /// %P, the path in the tree.
+    pub path: String,
+}
+
+/// `hook`.
+#[derive(Debug, Args)]
+pub struct Hook {
+    /// The hook's name.
+    pub name: String,
+    /// What git passes.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
+}
+
+/// `recall`.
+#[derive(Debug, Args)]
+pub struct Recall {
+    /// The question.
+    pub query: String,
+    /// How many memories; `recall.top` by default.
+    #[arg(long, value_name = "K")]
+    pub top: Option<usize>,
+    /// The brain as it was at this commit.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+    /// Only memories from this time on.
+    #[arg(long, value_name = "T")]
+    pub since: Option<String>,
+    /// Only memories up to this time.
+    #[arg(long, value_name = "T")]
+    pub until: Option<String>,
+    /// The best memories that fit into N tokens (about 4 bytes each).
+    #[arg(long, value_name = "N")]
+    pub tokens: Option<usize>,
+    /// Show the path that led to each memory.
+    #[arg(long)]
+    pub explain: bool,
+}
+
+/// `propagate`.
+#[derive(Debug, Args)]
+pub struct Propagate {
+    /// Where to start, with a strength (1 by default).
+    #[arg(long = "from", value_name = "ID[=S]", required = true)]
+    pub from: Vec<String>,
+    /// The brain as it was at this commit.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+/// `log`.
+#[derive(Debug, Args)]
+pub struct Log {
+    /// How many entries.
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub number: usize,
+    /// Only runs of this agent.
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// The branch or commit; wake by default.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+/// `show`.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// A neuron, run, stimulus, agent or commit.
+    pub what: String,
+    /// The brain as it was at this commit.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+/// `diff`.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The state before; wake's last merge by default.
+    pub a: Option<String>,
+    /// The state after; wake by default.
+    pub b: Option<String>,
+}
+
+/// `why` and `blame`.
+#[derive(Debug, Args)]
+pub struct Neuron {
+    /// The neuron's id.
+    pub neuron: String,
+    /// The brain as it was at this commit.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+/// `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The commit; wake by default.
+    pub rev: Option<String>,
+}
+
+/// `hooks`.
+#[derive(Debug, Args)]
+pub struct Hooks {
+    /// Install or remove.
+    pub action: HooksAction,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// What to do with hooks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum HooksAction {
+    /// Add our block to each hook; what is there stays.
+    Install,
+    /// Take our block out again, to the byte.
+    Remove,
+    /// Say what is installed.
+    Status,
+}
+
+/// `trust`.
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// Only list what is trusted and what is not.
+    #[arg(long, conflicts_with = "revoke")]
+    pub list: bool,
+    /// Forget all trust in this brain.
+    #[arg(long)]
+    pub revoke: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `schema`.
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// Which one; a list of them if none is named.
+    pub name: Option<String>,
+}
+
+/// `import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// A document {neurons, metadata}.
+    #[arg(required_unless_present = "triples")]
+    pub file: Option<PathBuf>,
+    /// Triples {subject, relation, object, source}, one JSON object a line.
+    #[arg(long, value_name = "F.jsonl", conflicts_with = "file")]
+    pub triples: Option<PathBuf>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The commit; wake by default.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+/// `demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Where; a new temporary folder by default.
+    pub dir: Option<PathBuf>,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// For which shell.
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,89 @@
+//! Effects as people read them: one line a change, the neuron's concept before its id.
+
+use super::record::{Effect, Vivid};
+use crate::model::Neuron;
+
+/// The lines of one effect. `known` is the neuron after the change, for its concept; lines name the id without it.
+pub fn effect(effect: &Effect, known: Option<&Neuron>) -> Vec<String> {
+    let Some(id) = &effect.neuron else { return Vec::new() };
+    if let Some(made) = &effect.created {
+        let mut lines = vec![format!("+ {id}  {} {:?}, salience {}", made.kind, clip(&made.concept), made.salience)];
+        lines.extend(made.connections.iter().map(|c| format!("    + {} {}  {}", c.link, c.target, c.weight)));
+        return lines;
+    }
+    let mut lines = Vec::new();
+    let mut change = |what: &str, before: String, after: String| lines.push(format!("    {what}  {before} → {after}"));
+    if let Some((before, after)) = &effect.concept {
+        change("concept", format!("{:?}", clip(&before.value)), format!("{:?}", clip(&after.value)));
+    }
+    if let Some((before, after)) = &effect.kind {
+        change("type", before.value.to_string(), after.value.to_string());
+    }
+    if let Some((before, after)) = &effect.salience {
+        change("salience", vivid(before), vivid(after));
+    }
+    if let Some((before, after)) = &effect.activation_count {
+        change("activations", before.to_string(), after.to_string());
+    }
+    if let Some((before, after)) = &effect.origin {
+        change("origin", before.to_string(), after.to_string());
+    }
+    if let Some((before, after)) = &effect.pinned {
+        change("pinned", before.to_string(), after.to_string());
+    }
+    if let Some((before, after)) = &effect.archived {
+        let text = |run: &Option<_>| run.as_ref().map_or("no".to_owned(), ToString::to_string);
+        change("archived", text(before), text(after));
+    }
+    for edge in &effect.connections {
+        lines.push(format!("    {}", weight(edge)));
+    }
+    let concept = known.map_or(String::new(), |n| format!("  {:?}", clip(&n.concept)));
+    lines.insert(0, format!("~ {id}{concept}"));
+    lines
+}
+
+fn vivid(v: &Vivid) -> String {
+    format!("{} ({})", v.salience, v.at)
+}
+
+fn weight(edge: &super::record::WeightEffect) -> String {
+    let place = format!("{} {}", edge.link, edge.target);
+    match edge.weight {
+        (None, Some(after)) => format!("+ {place}  {after}"),
+        (Some(before), None) => format!("- {place}  {before}"),
+        (before, after) => {
+            let (before, after) = (before.unwrap_or(0), after.unwrap_or(0));
+            format!("~ {place}  {before} → {after} ({:+})", i32::from(after) - i32::from(before))
+        }
+    }
+}
+
+/// The first 60 characters on one line; what is left out is marked.
+pub fn clip(text: &str) -> String {
+    let mut flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() > 60 {
+        flat = flat.chars().take(59).chain(['…']).collect();
+    }
+    flat
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ids::NeuronId;
+    use crate::model::{Kind, Link, Stamp};
+
+    #[test]
+    fn a_change_reads_line_by_line() {
+        let id = |t: &str| NeuronId::parse(t).unwrap();
+        let before = Neuron::new(id("tea"), "tea", Kind::Semantic, Stamp::from_unix(0));
+        let mut after = before.clone();
+        after.set_weight(&id("b"), Link::FeedsInto, 300);
+        after.concept = "green tea".into();
+        let lines = effect(&Effect::between(Some(&before), &after), Some(&after));
+        assert_eq!(lines, ["~ tea  \"green tea\"", "    concept  \"tea\" → \"green tea\"", "    + feeds_into b  300",]);
+        let made = effect(&Effect::between(None, &after), None);
+        assert_eq!(made[0], "+ tea  semantic \"green tea\", salience 0");
+    }
+}

@@ -1,0 +1,71 @@
+//! The environment: every variable that the program reads, with its documentation. `git brain schema environment`
+//! prints this table.
+
+use crate::model::settings::Override;
+
+/// A variable that the program reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub does: &'static str,
+}
+
+/// All of them.
+pub const VARIABLES: &[Variable] = &[
+    Variable {
+        name: "BRAIN_NOW",
+        does: "fixes the clock (RFC 3339), for tests and replays; commits are marked `Clock: fixed`",
+    },
+    Variable { name: "BRAIN_SEED", does: "fixes ids, for tests and replays; commits are marked `Clock: fixed`" },
+    Variable { name: "BRAIN_<SECTION>_<KEY>", does: "a setting, such as BRAIN_ACTIVATION_MAX_DEPTH=3" },
+    Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
+    Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
+    Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },
+    Variable { name: "HOME", does: "the same" },
+    Variable { name: "NO_COLOR", does: "no colours" },
+];
+
+/// Sections whose settings the environment can give.
+const SECTIONS: [&str; 6] = ["activation", "recall", "learning", "merge", "context", "cycle"];
+
+/// A variable's text, if it is set, not empty, and UTF-8.
+pub(super) fn text(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Settings from `BRAIN_<SECTION>_<KEY>`, sorted by name. Other variables that begin with `BRAIN_` are not ours.
+pub(super) fn overrides() -> Vec<Override> {
+    let mut found: Vec<Override> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter_map(|(name, value)| setting(&name, value))
+        .collect();
+    found.sort_by(|a, b| a.place.cmp(&b.place));
+    found
+}
+
+fn setting(name: &str, value: String) -> Option<Override> {
+    let lower = name.strip_prefix("BRAIN_")?.to_lowercase();
+    let (section, key) = lower.split_once('_')?;
+    SECTIONS.contains(&section).then(|| Override { place: name.to_owned(), key: format!("{section}.{key}"), value })
+}
+
+/// The table as Markdown rows.
+pub fn environment_table() -> String {
+    VARIABLES.iter().map(|v| format!("| `{}` | {} |\n", v.name, v.does)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_sections_are_settings() {
+        let over = setting("BRAIN_ACTIVATION_MAX_DEPTH", "3".into()).unwrap();
+        assert_eq!((over.key.as_str(), over.value.as_str()), ("activation.max_depth", "3"));
+        for other in ["BRAIN_NOW", "BRAIN_SEED", "BRAIN_TOKEN", "BRAINS_X_Y", "PATH", "BRAIN_FREEZE_NOW"] {
+            assert_eq!(setting(other, "x".into()), None, "{other}");
+        }
+    }
+}
