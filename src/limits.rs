@@ -44,3 +44,7 @@ pub const LOCK_WAIT_MS: u64 = 120_000;
 pub const REF_RETRIES: usize = 64;
 /// Most commits walked to find what the newest run in a history is.
 pub const HISTORY_WALK: usize = 100_000;
+/// Signals that one run answers: each can cost some hundred operations.
+pub const SIGNALS_PER_RUN: usize = 2;
+/// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
+pub const RUNS_PER_ROUND: usize = 64;

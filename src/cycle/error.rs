@@ -1,0 +1,87 @@
+//! What can go wrong in the cycle. A refused delta, a conflict, a failing agent are values, not errors: see
+//! [`super::Outcome`].
+
+use crate::delta::DocumentError;
+use crate::model::json::JsonError;
+use crate::model::settings::SettingsError;
+use crate::store::StoreError;
+use crate::world::{TrustError, WorldError};
+
+/// A failure of the cycle, naming its place.
+#[derive(Debug, thiserror::Error)]
+pub enum CycleError {
+    /// The repository.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file of the brain that does not parse.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// A document that is not accepted.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// Settings that cannot be read.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The world outside.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// The record of trust.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// A side of a merge that cannot be merged.
+    #[error("cannot merge: {0}")]
+    Merge(String),
+    /// Well formed, and not allowed.
+    #[error("{message}")]
+    Refused {
+        /// What, and why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// The command line asks for something that is not there.
+    #[error("{message}")]
+    Usage {
+        /// What, and why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// Somebody else holds what is needed.
+    #[error("{0}")]
+    Busy(String),
+}
+
+impl CycleError {
+    /// Refused, without a hint.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::Refused { message: message.into(), hint: None }
+    }
+
+    /// A wrong request, without a hint.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: None }
+    }
+
+    /// The exit code that the command line contract gives this failure.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Refused { .. } | Self::Document(DocumentError::Limit(_)) => 3,
+            Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
+            Self::Trust(TrustError::Damaged { .. }) => 5,
+            Self::Store(StoreError::Busy { .. }) | Self::Busy(_) => 6,
+            Self::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }) => 5,
+            Self::Store(_) | Self::World(_) | Self::Trust(_) | Self::Usage { .. } => 2,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
+            Self::Store(error) => error.hint(),
+            Self::Busy(_) => Some("try again when the other command has ended".to_owned()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The network of one tree, as deltas and agents look at it: neurons and signals by id, read once each.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::CycleError;
+use crate::delta::Lookup;
+use crate::limits;
+use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId};
+use crate::model::{Neuron, Signal, Stamp, Stimulus, json, layout};
+use crate::delta::RunRecord;
+use crate::store::{Store, StoreError, TreeId};
+
+/// A tree of the brain. Costs what is looked at, never the size of the brain.
+pub struct TreeNetwork<'s> {
+    store: &'s Store,
+    tree: TreeId,
+    seen: RefCell<HashMap<NeuronId, Option<Neuron>>>,
+    failed: RefCell<Option<CycleError>>,
+}
+
+impl<'s> TreeNetwork<'s> {
+    /// The network in that tree.
+    pub fn new(store: &'s Store, tree: TreeId) -> Self {
+        Self { store, tree, seen: RefCell::default(), failed: RefCell::default() }
+    }
+
+    /// The neuron with that id.
+    pub fn neuron(&self, id: &NeuronId) -> Result<Option<Neuron>, CycleError> {
+        if let Some(found) = self.seen.borrow().get(id) {
+            return Ok(found.clone());
+        }
+        let path = layout::neuron(id);
+        let found = match self.store.read(self.tree, &path)? {
+            None => None,
+            Some(bytes) => Some(decode_neuron(&bytes, &path, id)?),
+        };
+        self.seen.borrow_mut().insert(id.clone(), found.clone());
+        Ok(found)
+    }
+
+    /// A run's record.
+    pub fn record(&self, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
+        let path = layout::run(run);
+        let bytes = self.store.read(self.tree, &path)?;
+        Ok(bytes.map(|b| RunRecord::decode(&b, &path)).transpose()?)
+    }
+
+    /// The path of a queued stimulus and the stimulus.
+    pub fn queued(&self, id: &StimulusId, pointer: &[u8]) -> Result<Option<Stimulus>, CycleError> {
+        let path = String::from_utf8_lossy(pointer).trim().to_owned();
+        if !matches!(layout::Place::of(&path), layout::Place::Stimulus(ref found) if found == id) {
+            return Err(json::JsonError::at(&layout::queue_entry(id), 1, "", "does not name its stimulus").into());
+        }
+        let bytes = self.store.read(self.tree, &path)?;
+        Ok(bytes.map(|b| Stimulus::decode(&b, &path)).transpose()?)
+    }
+
+    /// What went wrong in a look-up of an agent, whose interface has no errors. Taken once.
+    pub fn take_failure(&self) -> Option<CycleError> {
+        self.failed.take()
+    }
+}
+
+/// Reads a neuron's file, whose id must be its name's.
+pub fn decode_neuron(bytes: &[u8], path: &str, id: &NeuronId) -> Result<Neuron, CycleError> {
+    let neuron = Neuron::decode(bytes, path)?;
+    if neuron.id != *id {
+        return Err(json::JsonError::at(path, 1, "id", format!("is {}, not the file's {id}", neuron.id)).into());
+    }
+    Ok(neuron)
+}
+
+impl Lookup for TreeNetwork<'_> {
+    type Error = CycleError;
+
+    fn neuron(&self, id: &NeuronId) -> Result<Option<Neuron>, CycleError> {
+        TreeNetwork::neuron(self, id)
+    }
+
+    fn signal(&self, to: &AgentName, id: &SignalId) -> Result<Option<(Signal, bool)>, CycleError> {
+        let path = layout::signal(to, id);
+        let Some(bytes) = self.store.read(self.tree, &path)? else { return Ok(None) };
+        let signal: Signal = json::strict(&bytes, &path, limits::DOCUMENT_BYTES)?;
+        let answered = self.store.file(self.tree, &layout::acknowledgement(to, id))?.is_some();
+        Ok(Some((signal, answered)))
+    }
+}
+
+impl crate::cognition::Network for TreeNetwork<'_> {
+    /// A file that cannot be read counts as absent for the agent; the run then fails with [`TreeNetwork::take_failure`].
+    fn neuron(&self, id: &NeuronId) -> Option<Neuron> {
+        TreeNetwork::neuron(self, id).unwrap_or_else(|error| {
+            self.failed.borrow_mut().get_or_insert(error);
+            None
+        })
+    }
+}
+
+/// Every neuron of a tree, in the order of the files.
+pub fn all_neurons(store: &Store, tree: TreeId) -> Result<Vec<Neuron>, CycleError> {
+    let mut neurons = Vec::new();
+    let mut failed = None;
+    store.each_file(tree, layout::NEURONS, &mut |path, file| {
+        let bytes = store.blob(file.blob)?;
+        match Neuron::decode(&bytes, path) {
+            Ok(neuron) => neurons.push(neuron),
+            Err(error) => {
+                failed.get_or_insert(error);
+            }
+        }
+        Ok::<(), StoreError>(())
+    })?;
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(neurons),
+    }
+}
+
+/// The latest of some stamps, or `otherwise`.
+pub fn latest(stamps: impl Iterator<Item = Stamp>, otherwise: Stamp) -> Stamp {
+    stamps.max().unwrap_or(otherwise)
+}

@@ -1,0 +1,123 @@
+//! Policy: settings and agents, as the brain's main has them, never as an agent's branch has them; and which agents are
+//! trusted to run here.
+
+use std::collections::BTreeMap;
+
+use super::{CycleError, bootstrap};
+use crate::cognition::AgentSummary;
+use crate::delta::Limits;
+use crate::model::ids::AgentName;
+use crate::model::json::JsonError;
+use crate::model::layout::{self, Place};
+use crate::model::settings::Override;
+use crate::model::{Agent, Settings};
+use crate::store::{BlobId, Store, TreeId};
+use crate::world::{Trust, World};
+
+/// The name of the person at this machine: needs no definition and is unrestricted.
+pub const HUMAN: &str = "human";
+
+/// An agent of the brain.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its definition.
+    pub agent: Agent,
+    /// The definition's path.
+    pub path: String,
+    /// The definition's blob.
+    pub blob: BlobId,
+    /// True if it may run here: it is the bootstrap's own, or a person trusted exactly this blob.
+    pub trusted: bool,
+}
+
+/// Settings and agents of a brain.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The settings, overlaid.
+    pub settings: Settings,
+    /// The blob of `brain.toml`, which merge commits name.
+    pub blob: Option<BlobId>,
+    /// The agents by name.
+    pub agents: BTreeMap<AgentName, Member>,
+    /// Definitions that could not be read; their agents do not run.
+    pub broken: Vec<JsonError>,
+}
+
+impl Policy {
+    /// Reads the policy from main's tip.
+    pub fn load(store: &Store, world: &World, flags: &[Override]) -> Result<Self, CycleError> {
+        let main = store.tip(store.main())?;
+        let tree = store.tree_of(main)?;
+        let settings_file = store.file(tree, layout::SETTINGS)?;
+        let text = match store.read(tree, layout::SETTINGS)? {
+            None => String::new(),
+            Some(bytes) => String::from_utf8(bytes)
+                .map_err(|_| JsonError::at(layout::SETTINGS, 1, "", "is not UTF-8"))?,
+        };
+        let mut overrides = store.local_settings()?;
+        overrides.extend(world.overrides());
+        overrides.extend(flags.iter().cloned());
+        let mut policy = Self {
+            settings: Settings::read(&text, &overrides)?,
+            blob: settings_file.map(|f| f.blob),
+            agents: BTreeMap::new(),
+            broken: Vec::new(),
+        };
+        policy.load_agents(store, world, tree)?;
+        Ok(policy)
+    }
+
+    fn load_agents(&mut self, store: &Store, world: &World, tree: TreeId) -> Result<(), CycleError> {
+        let trust = Trust::load(world, &store.private_dir())?;
+        for (path, file) in store.files(tree, layout::AGENTS)? {
+            let Place::Agent(name) = Place::of(&path) else { continue };
+            let Some(bytes) = store.read(tree, &path)? else { continue };
+            match Agent::decode(&bytes, &path) {
+                Ok(agent) if agent.name == name => {
+                    let builtin = bootstrap::is_builtin(&path, &bytes);
+                    let trusted = builtin || trust.covers(&path, &file.blob.to_string());
+                    self.agents.insert(name, Member { agent, path, blob: file.blob, trusted });
+                }
+                Ok(agent) => {
+                    let message = format!("is {}, not the file's {name}", agent.name);
+                    self.broken.push(JsonError::at(&path, 1, "name", message));
+                }
+                Err(error) => self.broken.push(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The agents as agents see each other.
+    pub fn summaries(&self) -> Vec<AgentSummary> {
+        let summary = |m: &Member| AgentSummary { name: m.agent.name.clone(), role: m.agent.role.clone() };
+        self.agents.values().map(summary).collect()
+    }
+
+    /// Rank and capabilities of whoever applies a delta by hand.
+    pub fn authority(&self, name: &AgentName) -> Result<(u32, Option<Limits>), CycleError> {
+        if name.as_str() == HUMAN {
+            return Ok((u32::MAX, None));
+        }
+        let Some(member) = self.agents.get(name) else {
+            let known: Vec<&str> = self.agents.keys().map(AgentName::as_str).collect();
+            return Err(CycleError::Refused {
+                message: format!("there is no agent {name} in this brain"),
+                hint: Some(format!("agents are {}, and {HUMAN}, who needs no definition", known.join(", "))),
+            });
+        };
+        self.require_trust(member)?;
+        Ok((member.agent.priority, Some(Limits::from(&member.agent))))
+    }
+
+    /// Refuses an agent whose definition is not trusted here.
+    pub fn require_trust(&self, member: &Member) -> Result<(), CycleError> {
+        if member.trusted {
+            return Ok(());
+        }
+        Err(CycleError::Refused {
+            message: format!("{} is not trusted on this machine, so the agent is inert", member.path),
+            hint: Some(format!("look at it, then `git brain trust`; `git brain show {}`", member.agent.name)),
+        })
+    }
+}

@@ -1,0 +1,331 @@
+//! Stage 2, wake: from what happened since each agent last looked to the runs that are due.
+//!
+//! What an agent has seen is in git: the commit that its newest merged run started from. The marker in the private
+//! folder only says from where on to look; without it everything is looked at once. So a killed process wakes nobody
+//! twice for the same cause and forgets none.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::network::{TreeNetwork, decode_neuron, latest};
+use super::{Cycle, CycleError};
+use crate::cognition::reflex::perception;
+use crate::limits;
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
+use crate::model::layout::{self, Place};
+use crate::model::{Flag, Metadata, Signal, Stamp, Stimulus, json};
+use crate::store::{CommitId, FileChange, TreeId};
+use crate::trigger::{self, Happened, Woken};
+
+/// A run that is due.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The agent.
+    pub agent: AgentName,
+    /// What woke it, in words.
+    pub reason: String,
+    /// Stimuli to consume.
+    pub stimuli: Vec<Stimulus>,
+    /// Signals to answer.
+    pub signals: Vec<Signal>,
+    /// Neurons whose activation woke it.
+    pub active: Vec<NeuronId>,
+    /// The stimuli that it descends from, its own included.
+    pub roots: Vec<StimulusId>,
+    /// Causal distance from a stimulus.
+    pub depth: u32,
+    /// The run's clock.
+    pub clock: Stamp,
+}
+
+/// Which stimuli were tried and failed in this process: they stay in the queue for the next command.
+pub type Failed = HashSet<StimulusId>;
+
+impl Cycle {
+    /// The runs that are due at wake's tip.
+    pub fn due(&self, tip: CommitId, seen: Option<CommitId>, failed: &Failed) -> Result<Vec<Job>, CycleError> {
+        let tree = self.store.tree_of(tip)?;
+        let network = TreeNetwork::new(&self.store, tree);
+        let looked = self.looked_until(tip, seen)?;
+        let queue = self.queue(&network, tree, failed)?;
+        let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
+        let mut windows: HashMap<Option<CommitId>, Window> = HashMap::new();
+        let mut jobs = Vec::new();
+        for member in self.policy.agents.values().filter(|m| m.trusted) {
+            let from = looked.get(&member.agent.name).copied().or(seen);
+            let window = match windows.remove(&from) {
+                Some(window) => window,
+                None => self.window(from, tip, tree)?,
+            };
+            let mut happened = window.happened.clone();
+            happened.queue_not_empty = !queue.is_empty();
+            happened.bootstrap_incomplete = bootstrap_incomplete;
+            if let Some(woken) = trigger::wakes(&member.agent, &happened) {
+                let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
+                jobs.extend(due.jobs(&member.agent.name, &woken)?);
+            }
+            windows.insert(from, window);
+        }
+        Ok(jobs)
+    }
+
+    /// One run of an agent by hand: it sees the whole queue and every unanswered signal to it.
+    pub fn by_hand(&self, tip: CommitId, agent: &AgentName) -> Result<Vec<Job>, CycleError> {
+        let tree = self.store.tree_of(tip)?;
+        let network = TreeNetwork::new(&self.store, tree);
+        let queue = self.queue(&network, tree, &Failed::new())?;
+        let mut window = self.window(None, tip, tree)?;
+        window.happened.neurons.clear();
+        let signals = window.happened.signals.iter().filter(|s| s.to == *agent).cloned().collect();
+        let woken = Woken { reason: "by hand".to_owned(), active: Vec::new(), signals };
+        let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
+        due.jobs(agent, &woken)
+    }
+
+    /// Per agent, the commit up to which its newest merged run since `seen` had looked.
+    fn looked_until(
+        &self,
+        tip: CommitId,
+        seen: Option<CommitId>,
+    ) -> Result<BTreeMap<AgentName, CommitId>, CycleError> {
+        let mut found: BTreeMap<AgentName, CommitId> = BTreeMap::new();
+        let Some(seen) = seen else { return Ok(found) };
+        let mut inside = HashSet::from([tip]);
+        let mut bases = Vec::new();
+        for commit in self.store.first_parents(tip, Some(seen))? {
+            inside.insert(commit.id);
+            let agent = commit.trailer("Agent").and_then(|a| AgentName::parse(a).ok());
+            if let (Some(agent), Some(run)) = (agent, commit.parents.get(1)) {
+                bases.push((agent, *run));
+            }
+        }
+        for (agent, run) in bases {
+            let base = self.store.commit(run)?.parents.first().copied();
+            if let (Some(base), false) = (base.filter(|b| inside.contains(b)), found.contains_key(&agent)) {
+                found.insert(agent, base);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Stimuli that wait, sessions together, oldest first.
+    fn queue(
+        &self,
+        network: &TreeNetwork<'_>,
+        tree: TreeId,
+        failed: &Failed,
+    ) -> Result<Vec<Stimulus>, CycleError> {
+        let mut waiting = Vec::new();
+        for (path, file) in self.store.files(tree, layout::QUEUE)? {
+            let Place::Queue(id) = Place::of(&path) else { continue };
+            if failed.contains(&id) {
+                continue;
+            }
+            let pointer = self.store.blob(file.blob)?;
+            waiting.extend(network.queued(&id, &pointer)?);
+        }
+        waiting.sort_by(|a, b| (a.at, a.order, &a.id).cmp(&(b.at, b.order, &b.id)));
+        Ok(waiting)
+    }
+
+    /// `network/metadata.json`.
+    pub fn metadata(&self, tree: TreeId) -> Result<Metadata, CycleError> {
+        match self.store.read(tree, layout::METADATA)? {
+            Some(bytes) => Ok(json::strict(&bytes, layout::METADATA, limits::DOCUMENT_BYTES)?),
+            None => Err(json::JsonError::at(layout::METADATA, 1, "", "is missing").into()),
+        }
+    }
+
+    /// What happened between two commits of wake; `None`: since ever.
+    fn window(&self, from: Option<CommitId>, tip: CommitId, tree: TreeId) -> Result<Window, CycleError> {
+        let old = from.map(|c| self.store.tree_of(c)).transpose()?;
+        let mut window = Window::default();
+        if from == Some(tip) {
+            window.happened.clock = self.world.now();
+            return Ok(window);
+        }
+        for change in self.store.diff(old, Some(tree), layout::NETWORK)? {
+            self.happened(&mut window, tree, &change)?;
+        }
+        let stamps = window.runs.values().map(|cause| cause.at);
+        window.happened.clock = latest(stamps, self.world.now());
+        Ok(window)
+    }
+
+    fn happened(&self, window: &mut Window, tree: TreeId, change: &FileChange) -> Result<(), CycleError> {
+        let Some(new) = change.new else { return Ok(()) };
+        let read = || self.store.blob(new.blob);
+        match Place::of(&change.path) {
+            Place::Neuron(id) => {
+                let after = decode_neuron(&read()?, &change.path, &id)?;
+                let before = match change.old {
+                    Some(old) => Some(decode_neuron(&self.store.blob(old.blob)?, &change.path, &id)?),
+                    None => None,
+                };
+                window.happened.neurons.push((before, after));
+            }
+            Place::Signal(to, id) if change.old.is_none() => {
+                let answered = self.store.file(tree, &layout::acknowledgement(&to, &id))?.is_some();
+                if !answered {
+                    let signal: Signal = json::strict(&read()?, &change.path, limits::DOCUMENT_BYTES)?;
+                    window.happened.signals.push(signal);
+                }
+            }
+            Place::Flag(name) => {
+                let flag: Flag = json::strict(&read()?, &change.path, limits::DOCUMENT_BYTES)?;
+                window.happened.flags.push((name, flag));
+            }
+            Place::Run(run) if change.old.is_none() => {
+                let record = crate::delta::RunRecord::decode(&read()?, &change.path)?;
+                window.runs.insert(run, Cause { at: record.at, depth: record.depth, stimuli: record.stimuli });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What happened, and the runs that did it.
+#[derive(Default)]
+struct Window {
+    happened: Happened,
+    runs: BTreeMap<RunId, Cause>,
+}
+
+/// What descends from a run.
+#[derive(Clone, Debug)]
+struct Cause {
+    at: Stamp,
+    depth: u32,
+    stimuli: Vec<StimulusId>,
+}
+
+/// Turning a woken agent into runs.
+struct Due<'a> {
+    cycle: &'a Cycle,
+    network: &'a TreeNetwork<'a>,
+    window: &'a Window,
+    queue: &'a [Stimulus],
+}
+
+impl Due<'_> {
+    fn jobs(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
+        let consumes = self.cycle.consumes_queue(agent);
+        let chunks = if consumes { chunks(self.queue) } else { Vec::new() };
+        if !chunks.is_empty() {
+            let mut jobs: Vec<Job> = chunks.into_iter().map(|stimuli| self.on_stimuli(agent, woken, stimuli)).collect();
+            if let Some(first) = jobs.first_mut() {
+                first.signals.clone_from(&woken.signals);
+            }
+            return Ok(jobs);
+        }
+        let mut jobs = Vec::new();
+        let mut signal_chunks: Vec<Vec<Signal>> =
+            woken.signals.chunks(limits::SIGNALS_PER_RUN).map(<[Signal]>::to_vec).collect();
+        if signal_chunks.is_empty() {
+            signal_chunks.push(Vec::new());
+        }
+        for (index, signals) in signal_chunks.into_iter().enumerate() {
+            let active = if index == 0 { woken.active.clone() } else { Vec::new() };
+            jobs.extend(self.on_causes(agent, woken, signals, active)?);
+        }
+        Ok(jobs)
+    }
+
+    fn on_stimuli(&self, agent: &AgentName, woken: &Woken, stimuli: Vec<Stimulus>) -> Job {
+        Job {
+            agent: agent.clone(),
+            reason: woken.reason.clone(),
+            signals: Vec::new(),
+            active: Vec::new(),
+            roots: stimuli.iter().map(|s| s.id.clone()).collect(),
+            depth: 1,
+            clock: latest(stimuli.iter().map(|s| s.at), self.cycle.world.now()),
+            stimuli,
+        }
+    }
+
+    /// A run that descends from other runs: one level deeper than the deepest, unless that is too deep.
+    fn on_causes(
+        &self,
+        agent: &AgentName,
+        woken: &Woken,
+        signals: Vec<Signal>,
+        active: Vec<NeuronId>,
+    ) -> Result<Option<Job>, CycleError> {
+        let mut runs: BTreeSet<RunId> = signals.iter().map(|s| s.run.clone()).collect();
+        for id in &active {
+            runs.extend(self.network.neuron(id)?.and_then(|n| n.run));
+        }
+        if signals.is_empty() && active.is_empty() {
+            runs.extend(self.window.happened.flags.iter().filter_map(|(_, flag)| flag.run.clone()));
+        }
+        let mut causes = Vec::new();
+        for run in &runs {
+            match self.window.runs.get(run) {
+                Some(cause) => causes.push(cause.clone()),
+                None => {
+                    let record = self.network.record(run)?;
+                    causes.extend(record.map(|r| Cause { at: r.at, depth: r.depth, stimuli: r.stimuli }));
+                }
+            }
+        }
+        let depth = causes.iter().map(|c| c.depth).max().map_or(1, |deepest| deepest + 1);
+        if depth > self.cycle.policy.settings.cycle.max_depth {
+            tracing::debug!("{agent} is not woken: {depth} steps from a stimulus");
+            return Ok(None);
+        }
+        let mut roots: Vec<StimulusId> = causes.iter().flat_map(|c| c.stimuli.iter().cloned()).collect();
+        roots.sort();
+        roots.dedup();
+        Ok(Some(Job {
+            agent: agent.clone(),
+            reason: woken.reason.clone(),
+            stimuli: Vec::new(),
+            signals,
+            active,
+            roots,
+            depth,
+            clock: latest(causes.iter().map(|c| c.at), self.cycle.world.now()),
+        }))
+    }
+}
+
+/// Splits the queue into runs that stay within the operation limit. Turns of one session stay in order: what does not
+/// fit into its session's run waits for the next round, so that it sees the turns before it.
+fn chunks(queue: &[Stimulus]) -> Vec<Vec<Stimulus>> {
+    let mut groups: Vec<Vec<&Stimulus>> = Vec::new();
+    let mut by_session: HashMap<&str, usize> = HashMap::new();
+    for stimulus in queue {
+        let Some(session) = &stimulus.session else {
+            groups.push(vec![stimulus]);
+            continue;
+        };
+        let index = *by_session.entry(session).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[index].push(stimulus);
+    }
+    let mut out: Vec<(usize, Vec<Stimulus>)> = Vec::new();
+    for group in groups {
+        let mut taken: Vec<Stimulus> = Vec::new();
+        let mut cost = perception::BASE_COST;
+        for stimulus in group {
+            let next = perception::cost(stimulus);
+            if !taken.is_empty() && cost + next > limits::DELTA_OPS {
+                break;
+            }
+            cost += next;
+            taken.push(stimulus.clone());
+        }
+        match out.last_mut() {
+            Some((sum, last)) if *sum + cost <= limits::DELTA_OPS => {
+                *sum += cost;
+                last.extend(taken);
+            }
+            _ => out.push((cost, taken)),
+        }
+    }
+    out.truncate(limits::RUNS_PER_ROUND);
+    out.into_iter().map(|(_, chunk)| chunk).collect()
+}
