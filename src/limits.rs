@@ -25,6 +25,8 @@ pub const LABEL_BYTES: usize = 256;
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.
 pub const PATHWAY_EDGES: usize = 64;
+/// Most passes of a propagation that runs until it is quiet: halved seeds are below any useful minimum long before.
+pub const PASSES: u32 = 64;
 /// Largest neuron file, bytes: ten thousand connections of the longest ids. Beyond it a file is not a neuron.
 pub const NEURON_BYTES: usize = 2 << 20;
 /// Largest document of another kind read from the tree (agent, settings, run record), bytes.
