@@ -12,6 +12,11 @@ pub const ID_BYTES: usize = 64;
 pub const AGENT_NAME_BYTES: usize = ID_BYTES - 19 - 1 - 8 - 1;
 /// Longest concept, bytes. An episodic neuron's concept is its text.
 pub const CONCEPT_BYTES: usize = 4096;
+/// Longest key of a word or phrase, bytes; the rest is cut off. No word of a language is longer, a row of one letter may be,
+/// and compatibility normalisation can make eleven bytes of one.
+pub const WORD_BYTES: usize = 128;
+/// Most concepts that one stimulus links to: four operations each, so that any stimulus fits in one delta.
+pub const STIMULUS_CONCEPTS: usize = 100;
 /// Longest stimulus text, bytes: it becomes one episodic neuron's concept.
 pub const STIMULUS_BYTES: usize = CONCEPT_BYTES;
 /// Longest `source`, `session` or `origin` label, bytes.
@@ -20,6 +25,8 @@ pub const LABEL_BYTES: usize = 256;
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.
 pub const PATHWAY_EDGES: usize = 64;
+/// Most passes of a propagation that runs until it is quiet: halved seeds are below any useful minimum long before.
+pub const PASSES: u32 = 64;
 /// Largest neuron file, bytes: ten thousand connections of the longest ids. Beyond it a file is not a neuron.
 pub const NEURON_BYTES: usize = 2 << 20;
 /// Largest document of another kind read from the tree (agent, settings, run record), bytes.

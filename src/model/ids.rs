@@ -262,6 +262,17 @@ pub fn hashed_id(label: &str, hash: u64) -> NeuronId {
     NeuronId::parse(&text).expect("invariant: a slug and a hash make an id")
 }
 
+/// The id of the contextual neuron of whoever speaks: `speaker-<name>-<hash>`. Names are compared as concepts are.
+pub fn speaker_id(name: &str) -> NeuronId {
+    let normal = normalise(name);
+    hashed_id(&format!("speaker-{normal}"), hash_fields(&[b"speaker", normal.as_bytes()]))
+}
+
+/// The id of the contextual neuron of a session: `session-<label>-<hash>`. Labels are compared byte by byte.
+pub fn session_id(label: &str) -> NeuronId {
+    hashed_id(&format!("session-{label}"), hash_fields(&[b"session", label.as_bytes()]))
+}
+
 /// The id of the episodic neuron that remembers a stimulus.
 pub fn episode_id(stimulus: &StimulusId) -> NeuronId {
     let text = format!("e-{:016x}", hash_fields(&[b"episode", stimulus.as_str().as_bytes()]));
@@ -337,6 +348,16 @@ mod tests {
         assert!(concept_id("Green Tea").as_str().starts_with("green-tea-"));
         assert!(concept_id("お茶").as_str().starts_with("c-"));
         assert!(concept_id(&"long ".repeat(100)).as_str().len() <= 64);
+    }
+
+    #[test]
+    fn contexts_have_readable_ids_of_their_own() {
+        assert!(speaker_id("Anna Lee").as_str().starts_with("speaker-anna-lee-"));
+        assert_eq!(speaker_id("Anna"), speaker_id("ANNA"));
+        assert_ne!(session_id("S"), session_id("s"));
+        assert!(session_id("会話").as_str().starts_with("session-"));
+        assert_ne!(speaker_id("anna"), concept_id("speaker-anna"));
+        assert!(session_id(&"x".repeat(256)).as_str().len() <= 64);
     }
 
     #[test]

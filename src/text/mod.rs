@@ -1,1 +1,19 @@
-//! (under construction)
+//! Language analysis: words and their stems, sentences, names, urgency. What perception and recall see of a text.
+//!
+//! Pure, and without memory: a text in, plain data out. It must not know neurons, agents or time. English, French and
+//! Japanese have stop lists, two of them a stemmer; every other language is segmented by Unicode's rules and compared by
+//! folded form. No list here is made from any data set.
+//!
+//! Place in the flow: stimulus → **text** → perception (what to remember), and question → **text** → recall (cues).
+
+mod language;
+mod phrase;
+mod sentence;
+mod urgency;
+mod word;
+
+pub use language::{Language, is_stop, language, stem};
+pub use phrase::{Phrase, asks, phrases, speaker};
+pub use sentence::{paragraphs, sentences};
+pub use urgency::{Urgency, urgency};
+pub use word::{Word, fold, key, words, words_in};

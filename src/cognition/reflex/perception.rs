@@ -1,0 +1,348 @@
+//! Perception: stimuli become episodic neurons, and the words in them concepts.
+//!
+//! Owns which neurons and connections a stimulus makes. Must not know how recall reads them, git, or any clock but the
+//! stimuli's own. Place in the flow: stimulus → **perception** → delta, whose signals wake memory and affect.
+//!
+//! Everything is stored on the new episode's own file, so that frequent concepts stay small files and two runs that
+//! perceive different stimuli hardly ever touch the same one:
+//!
+//! ```text
+//! episode --recalls-->    concept, speaker, session    each of them can retrieve the episode
+//! episode --feeds_into--> concept, speaker, session    the episode brings them to mind
+//! episode --recalls-->    previous turn                the previous turn retrieves this one
+//! episode --feeds_into--> previous turn
+//! session --feeds_into--> latest turn                  one live connection, moved by each run
+//! ```
+//!
+//! Stimuli without a session are never linked by the order in which they were fed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::json;
+
+use crate::cognition::{Network, Snapshot};
+use crate::delta::operation::{Activate, Connect, Create, Send};
+use crate::delta::{Document, Edge, Operation};
+use crate::limits;
+use crate::model::ids::{AgentName, NeuronId, concept_id, episode_id, session_id, speaker_id};
+use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
+use crate::text;
+
+/// Operations that a document has beside those of its stimuli: two activations of core neurons, one signal.
+pub const OVERHEAD: usize = 3;
+/// Most stimuli of one run: what the signal to `memory` names.
+pub const STIMULI: usize = 64;
+
+/// Strength with which an episode is activated.
+const EPISODE: f64 = 0.8;
+/// Half-saturation of a concept's activation: once .8, twice .89. Once must exceed 45000/65535, memory's trigger.
+const CONCEPT_HALF: f64 = 0.25;
+/// Saturation of term frequency in weights, and how much a text's length counts (BM25's k1 and b; `recall.md`).
+const K1: f64 = 0.9;
+const B: f64 = 0.4;
+/// The length, in content words, at which a text is neither long nor short. Recall knows the network's mean; a run cannot.
+const USUAL_LENGTH: f64 = 12.0;
+const SPEAKER: f64 = 0.5;
+const SESSION: f64 = 0.3;
+/// The previous turn retrieves this one; this one brings the previous one back; a question retrieves its answer.
+const FORWARD: f64 = 0.55;
+const BACKWARD: f64 = 0.45;
+const ANSWER: f64 = 0.8;
+const LATEST: f64 = 0.5;
+/// Live connections to a latest turn that one run takes back. More than one exist only after a merge.
+const LATEST_LINKS: usize = 4;
+/// Activation of the core neurons that stand for input, and the salience above which they get no more: perception must
+/// not wake itself by what it says about its input.
+const CORE: f64 = 0.1;
+const CORE_ENOUGH: u16 = 16_384;
+
+/// Most operations that one stimulus needs, whatever the network holds; at most [`limits::DELTA_OPS`] − [`OVERHEAD`].
+pub fn cost(stimulus: &Stimulus) -> usize {
+    let said = Said::of(&stimulus.text);
+    let context = 4;
+    let session = context + 2 + LATEST_LINKS + 1;
+    2 + 4 * said.concepts.len()
+        + said.speaker.map_or(0, |_| context)
+        + stimulus.session.as_ref().map_or(0, |_| session)
+        + usize::from(said.urgency.level > 0.0)
+}
+
+/// How many of the first stimuli fit in one run's document: at least one of a list that is not empty, at most [`STIMULI`].
+pub fn fitting(stimuli: &[Stimulus]) -> usize {
+    let mut left = limits::DELTA_OPS - OVERHEAD;
+    let fits = |stimulus: &&Stimulus| match left.checked_sub(cost(stimulus)) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    stimuli.iter().take(STIMULI).take_while(fits).count()
+}
+
+/// What the agent proposes for the snapshot's stimuli, of which [`fitting`] says how many there should be.
+///
+/// A stimulus whose episode exists already, in the network or in this document, adds nothing; without a new episode the
+/// document is empty.
+pub fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Settings) -> Document {
+    let mut stimuli: Vec<&Stimulus> = snapshot.stimuli.iter().collect();
+    stimuli.sort_by_key(|s| (s.at, s.order));
+    let mut run = Run::new(snapshot, network, settings);
+    for stimulus in stimuli {
+        run.perceive(stimulus);
+    }
+    run.finish();
+    Document { agent: Some(snapshot.agent.clone()), prediction: None, ops: run.ops }
+}
+
+/// What a text says, as far as perception goes.
+struct Said<'t> {
+    speaker: Option<&'t str>,
+    /// (key, term frequency), in the order of the text.
+    concepts: Vec<(String, u32)>,
+    /// Content words.
+    length: usize,
+    urgency: text::Urgency,
+}
+
+impl<'t> Said<'t> {
+    fn of(whole: &'t str) -> Self {
+        let (speaker, said) = text::speaker(whole).map_or((None, whole), |(name, said)| (Some(name), said));
+        let mut found: HashMap<String, (usize, u32)> = HashMap::new();
+        let mut length = 0;
+        let words = text::words(said).into_iter().filter(|word| !word.is_stop).map(|word| (word.key, word.start));
+        for (key, start) in words {
+            length += 1;
+            found.entry(key).or_insert((start, 0)).1 += 1;
+        }
+        for phrase in text::phrases(said).into_iter().filter(|phrase| phrase.words > 1) {
+            found.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
+        }
+        let mut ranked: Vec<(String, (usize, u32))> = found.into_iter().collect();
+        // What is said most often, then first, says most about a text that has too many words.
+        ranked.sort_by(|(a, (at, n)), (b, (bt, m))| (m, at, a).cmp(&(n, bt, b)));
+        ranked.truncate(limits::STIMULUS_CONCEPTS);
+        ranked.sort_by(|(a, (at, _)), (b, (bt, _))| (at, a).cmp(&(bt, b)));
+        let concepts = ranked.into_iter().map(|(key, (_, n))| (key, n)).collect();
+        Self { speaker, concepts, length, urgency: text::urgency(said) }
+    }
+
+    /// Saturated term frequency, in (0, 1).
+    fn saturated(&self, frequency: u32) -> f64 {
+        let n = f64::from(frequency);
+        n / (n + K1 * (1.0 - B + B * self.length as f64 / USUAL_LENGTH))
+    }
+}
+
+/// A session while a document is written.
+struct Session {
+    id: NeuronId,
+    /// Its latest turn, and whether that asks.
+    last: Option<(NeuronId, bool)>,
+    /// Latest turns that it is connected to so far.
+    live: Vec<NeuronId>,
+    /// It keeps as many connections as it may.
+    full: bool,
+    /// The newest turn of this document.
+    newest: Option<NeuronId>,
+    at: Stamp,
+}
+
+struct Run<'a> {
+    snapshot: &'a Snapshot,
+    network: &'a dyn Network,
+    connect_floor: u16,
+    ops: Vec<Operation>,
+    created: BTreeSet<NeuronId>,
+    sessions: BTreeMap<String, Session>,
+    speakers: BTreeMap<NeuronId, Stamp>,
+    episodes: Vec<NeuronId>,
+    urgent: Vec<(NeuronId, text::Urgency)>,
+}
+
+impl<'a> Run<'a> {
+    fn new(snapshot: &'a Snapshot, network: &'a dyn Network, settings: &Settings) -> Self {
+        Self {
+            snapshot,
+            network,
+            connect_floor: settings.learning.connect_floor.max(1),
+            ops: Vec::new(),
+            created: BTreeSet::new(),
+            sessions: BTreeMap::new(),
+            speakers: BTreeMap::new(),
+            episodes: Vec::new(),
+            urgent: Vec::new(),
+        }
+    }
+
+    fn perceive(&mut self, stimulus: &Stimulus) {
+        let episode = episode_id(&stimulus.id);
+        if !self.exists(&episode) {
+            let said = Said::of(&stimulus.text);
+            self.remember(stimulus, &episode, &said);
+            if let Some(name) = said.speaker {
+                let speaker = speaker_id(name);
+                self.context(&speaker, name, &episode, SPEAKER, stimulus.at);
+                self.speakers.insert(speaker, stimulus.at);
+            }
+            if let Some(label) = &stimulus.session {
+                self.turn(label, &episode, stimulus.at);
+            }
+            if said.urgency.level > 0.0 {
+                self.urgent.push((episode.clone(), said.urgency));
+            }
+            self.episodes.push(episode.clone());
+        }
+        if let Some(label) = &stimulus.session {
+            self.session(label).last = Some((episode, text::asks(&stimulus.text)));
+        }
+    }
+
+    /// The episode itself, and its concepts.
+    fn remember(&mut self, stimulus: &Stimulus, episode: &NeuronId, said: &Said<'_>) {
+        self.created.insert(episode.clone());
+        self.ops.push(Operation::Create(Create {
+            id: Some(episode.clone()),
+            concept: stimulus.text.clone(),
+            kind: Kind::Episodic,
+            source: stimulus.source.clone(),
+            session: stimulus.session.clone(),
+            stimulus: Some(stimulus.id.clone()),
+            at: self.clock(stimulus.at),
+        }));
+        self.activate(episode, EPISODE, stimulus.at);
+        for (key, frequency) in &said.concepts {
+            let id = concept_id(key);
+            self.create(&id, key, Kind::Semantic, stimulus.at);
+            let n = f64::from(*frequency);
+            self.activate(&id, n / (n + CONCEPT_HALF), stimulus.at);
+            self.link_both(episode, &id, said.saturated(*frequency));
+        }
+    }
+
+    /// A contextual neuron, and the episode's connections to it.
+    fn context(&mut self, id: &NeuronId, label: &str, episode: &NeuronId, strength: f64, at: Stamp) {
+        self.create(id, label, Kind::Contextual, at);
+        self.link_both(episode, id, strength);
+    }
+
+    /// The episode's place in its session: linked to the session, and to the turn before it.
+    fn turn(&mut self, label: &str, episode: &NeuronId, at: Stamp) {
+        let session = self.session(label);
+        let (id, last) = (session.id.clone(), session.last.clone());
+        (session.newest, session.at) = (Some(episode.clone()), at);
+        self.context(&id, label, episode, SESSION, at);
+        if let Some((previous, asks)) = last.filter(|(previous, _)| previous != episode) {
+            self.connect(episode, &previous, Link::Recalls, if asks { ANSWER } else { FORWARD });
+            self.connect(episode, &previous, Link::FeedsInto, BACKWARD);
+        }
+    }
+
+    /// The state of a session, read from the network when it is first met.
+    fn session(&mut self, label: &str) -> &mut Session {
+        let (network, at) = (self.network, self.snapshot.at);
+        self.sessions.entry(label.to_owned()).or_insert_with(|| {
+            let id = session_id(label);
+            let mut live: Vec<Neuron> = Vec::new();
+            let mut full = false;
+            if let Some(neuron) = network.neuron(&id) {
+                full = neuron.connections.len() >= limits::SESSION_LINKS;
+                let links = neuron.connections.iter().filter(|c| c.link == Link::FeedsInto && c.weight > 0);
+                let turns = links.filter_map(|c| network.neuron(&c.target));
+                live = turns.filter(|n| n.kind == Kind::Episodic && n.session.as_deref() == Some(label)).collect();
+            }
+            live.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+            let last = live.last().map(|n| (n.id.clone(), text::asks(&n.concept)));
+            let live = live.into_iter().map(|n| n.id).rev().take(LATEST_LINKS).collect();
+            Session { id, last, live, full, newest: None, at }
+        })
+    }
+
+    /// What is said once per document.
+    fn finish(&mut self) {
+        if self.episodes.is_empty() {
+            return;
+        }
+        for (speaker, at) in std::mem::take(&mut self.speakers) {
+            self.activate(&speaker, EPISODE, at);
+        }
+        for session in std::mem::take(&mut self.sessions).into_values() {
+            let Some(newest) = &session.newest else { continue };
+            self.activate(&session.id, EPISODE, session.at);
+            for old in session.live {
+                let edge = Edge { from: session.id.clone(), to: old, link: Link::FeedsInto };
+                self.ops.push(Operation::Disconnect(edge));
+            }
+            // A full session forgets its latest turn rather than keep a wrong one.
+            if !session.full {
+                self.connect(&session.id, newest, Link::FeedsInto, LATEST);
+            }
+        }
+        for core in ["external_stimulus", "n_core_perception"] {
+            let id = NeuronId::parse(core).expect("invariant: a literal id");
+            let calm = |n: Neuron| n.salience_at(self.snapshot.at) < CORE_ENOUGH;
+            if self.network.neuron(&id).is_some_and(calm) {
+                self.activate(&id, CORE, self.snapshot.at);
+            }
+        }
+        let named = &self.episodes[..self.episodes.len().min(STIMULI)];
+        self.signal("memory", json!({"kind": "perceived", "episodes": named}));
+        for (episode, urgency) in std::mem::take(&mut self.urgent) {
+            let level = (urgency.level * 1000.0).round() / 1000.0;
+            let payload = json!({"kind": "urgency", "level": level, "episode": episode, "words": urgency.words});
+            self.signal("affect", payload);
+        }
+    }
+
+    fn exists(&self, id: &NeuronId) -> bool {
+        self.created.contains(id) || self.network.neuron(id).is_some()
+    }
+
+    /// Creates what does not exist. A neuron that somebody reworded is used as it is.
+    fn create(&mut self, id: &NeuronId, concept: &str, kind: Kind, at: Stamp) {
+        if self.exists(id) {
+            return;
+        }
+        self.created.insert(id.clone());
+        self.ops.push(Operation::Create(Create {
+            id: Some(id.clone()),
+            concept: concept.to_owned(),
+            kind,
+            source: None,
+            session: None,
+            stimulus: None,
+            at: self.clock(at),
+        }));
+    }
+
+    fn activate(&mut self, id: &NeuronId, strength: f64, at: Stamp) {
+        let at = self.clock(at);
+        self.ops.push(Operation::Activate(Activate { id: id.clone(), strength, at }));
+    }
+
+    fn link_both(&mut self, episode: &NeuronId, id: &NeuronId, strength: f64) {
+        self.connect(episode, id, Link::Recalls, strength);
+        self.connect(episode, id, Link::FeedsInto, strength);
+    }
+
+    fn connect(&mut self, from: &NeuronId, to: &NeuronId, link: Link, strength: f64) {
+        let weight = ((strength * 65535.0).round() as u16).max(self.connect_floor);
+        self.ops.push(Operation::Connect(Connect { from: from.clone(), to: to.clone(), link, weight }));
+    }
+
+    fn signal(&mut self, to: &str, payload: serde_json::Value) {
+        let to = AgentName::parse(to).expect("invariant: a literal name");
+        if self.snapshot.agents.iter().any(|agent| agent.name == to) {
+            self.ops.push(Operation::Signal(Send { to, payload }));
+        }
+    }
+
+    /// An operation's own clock, where it differs from the run's.
+    fn clock(&self, at: Stamp) -> Option<Stamp> {
+        (at != self.snapshot.at).then_some(at)
+    }
+}
+
+#[cfg(test)]
+#[path = "perception_tests.rs"]
+mod tests;

@@ -1,0 +1,151 @@
+//! Languages: the guess, the stop lists, the stemmers.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::word::{self, fold};
+
+/// A language that has a stop list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// English.
+    English,
+    /// French.
+    French,
+    /// Japanese.
+    Japanese,
+}
+
+struct Lists {
+    english: HashSet<&'static str>,
+    french: HashSet<&'static str>,
+    japanese: HashSet<&'static str>,
+}
+
+static LISTS: LazyLock<Lists> = LazyLock::new(|| Lists {
+    english: list(include_str!("stop/en.txt")),
+    french: list(include_str!("stop/fr.txt")),
+    japanese: list(include_str!("stop/ja.txt")),
+});
+
+static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+static FRENCH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::French));
+
+fn list(text: &'static str) -> HashSet<&'static str> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
+}
+
+/// The language of a text by its script and its function words, or `None` where neither tells.
+///
+/// Kana and Chinese characters together decide for Japanese where they outnumber half of the Latin letters (one of them
+/// says as much as two letters). Otherwise the list that holds more of the words that only one of the two lists holds.
+pub fn language(text: &str) -> Option<Language> {
+    guess(text, word::surfaces(text).iter().map(|(_, surface)| *surface))
+}
+
+pub(super) fn guess<'a>(text: &str, surfaces: impl Iterator<Item = &'a str>) -> Option<Language> {
+    let japanese = text.chars().filter(|c| is_japanese(*c)).count();
+    let latin = text.chars().filter(|c| c.is_alphabetic() && !is_japanese(*c)).count();
+    if japanese > 0 && japanese * 2 >= latin {
+        return Some(Language::Japanese);
+    }
+    let (mut english, mut french) = (0_usize, 0_usize);
+    for surface in surfaces {
+        let key = word::key(surface);
+        let (en, fr) = (LISTS.english.contains(key.as_str()), LISTS.french.contains(key.as_str()));
+        english += usize::from(en && !fr);
+        french += usize::from(fr && !en);
+    }
+    french += text.chars().filter(|c| "àâçèéêëîïôùûœÀÂÇÈÉÊÎÔÙÛŒ".contains(*c)).count().div_ceil(4);
+    match english.cmp(&french) {
+        std::cmp::Ordering::Greater => Some(Language::English),
+        std::cmp::Ordering::Less => Some(Language::French),
+        std::cmp::Ordering::Equal => None,
+    }
+}
+
+/// Kana, the prolonged sound mark, iteration marks, Chinese characters.
+pub(super) fn is_japanese(c: char) -> bool {
+    matches!(c, '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{323af}')
+}
+
+fn is_hiragana(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{309f}')
+}
+
+/// True if a key is a function word. Words in Japanese script ask the Japanese list whatever the text's language is, and
+/// a single hiragana is always one; other words ask the text's list, the English one where the language is not known.
+pub fn is_stop(key: &str, language: Option<Language>) -> bool {
+    if key.chars().any(is_japanese) {
+        let mut chars = key.chars();
+        let single = chars.next().is_some_and(is_hiragana) && chars.next().is_none();
+        return single || LISTS.japanese.contains(key);
+    }
+    match language {
+        Some(Language::French) => LISTS.french.contains(key),
+        _ => LISTS.english.contains(key),
+    }
+}
+
+/// The stem of a key: Snowball of the language, then folded. A key in Japanese script is its own stem, and words of a
+/// text of no known language, or Latin words in a Japanese one, are stemmed as English.
+pub fn stem(key: &str, language: Option<Language>) -> String {
+    if key.chars().any(is_japanese) {
+        return key.to_owned();
+    }
+    let stemmer = if language == Some(Language::French) { &FRENCH } else { &ENGLISH };
+    let stem = fold(&stemmer.stem(key));
+    if stem.is_empty() { key.to_owned() } else { stem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn script_and_function_words_tell_the_language() {
+        for (text, expected) in [
+            ("Where does she work on Mondays?", Some(Language::English)),
+            ("Où travaille-t-elle le lundi ?", Some(Language::French)),
+            ("Ma sœur habite à Lyon depuis l'été.", Some(Language::French)),
+            ("彼女はどこで働いていますか。", Some(Language::Japanese)),
+            ("Rust で git を書く", Some(Language::Japanese)),
+            ("Kyoto 2023", None),
+            ("", None),
+            ("🍵🍵", None),
+        ] {
+            assert_eq!(language(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_are_what_the_keys_look_like() {
+        for text in [include_str!("stop/en.txt"), include_str!("stop/fr.txt"), include_str!("stop/ja.txt")] {
+            for word in list(text) {
+                assert_eq!(word::key(word), word, "a line that no key can equal");
+            }
+            assert!(list(text).len() > 300);
+        }
+    }
+
+    #[test]
+    fn stems_join_forms_and_fold_accents() {
+        let english = Some(Language::English);
+        let french = Some(Language::French);
+        for (a, b, language) in [
+            ("paintings", "painting", english),
+            ("adopted", "adopting", english),
+            ("études", "étude", french),
+            ("mangé", "manger", french),
+            ("études", "etudes", french),
+            ("café", "cafe", None),
+        ] {
+            assert_eq!(stem(a, language), stem(b, language), "{a} {b}");
+        }
+        assert_eq!(stem("東京", Some(Language::Japanese)), "東京");
+        assert_ne!(stem("tea", english), stem("team", english));
+    }
+}

@@ -1,0 +1,177 @@
+//! Names: who speaks, and which spans are written as names.
+
+use super::language::{Language, is_japanese, is_stop};
+use super::word::{Word, key, words};
+
+/// A span of a text that is written as a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phrase<'t> {
+    /// As it stands in the text.
+    pub surface: &'t str,
+    /// As a concept's name.
+    pub key: String,
+    /// How many words it has.
+    pub words: usize,
+    /// Where it starts, bytes.
+    pub start: usize,
+}
+
+/// Words in lower case that names are joined by.
+const JOINTS: [&str; 17] =
+    ["of", "the", "and", "de", "du", "des", "d", "la", "le", "les", "l", "von", "van", "der", "da", "del", "di"];
+/// A longer row of capitalised words is a heading or shouting, not a name.
+const NAME_WORDS: usize = 6;
+/// Characters that the name before a colon may have.
+const NAME_CHARS: usize = 40;
+
+/// The speaker and what is said, of a text such as `Marie: Bonjour`, `太郎：こんにちは`, `assistant: Hello`.
+///
+/// A name is up to four words of letters and digits, each capitalised or of a script without case; one word alone may be
+/// in lower case. What follows is white space (nothing need follow the full-width colon), then something said.
+pub fn speaker(text: &str) -> Option<(&str, &str)> {
+    let (at, colon) = text.char_indices().take(NAME_CHARS + 2).find(|(_, c)| matches!(c, ':' | '：'))?;
+    let name = text[..at].trim();
+    let after = &text[at + colon.len_utf8()..];
+    let said = after.trim();
+    let spaced = colon == '：' || after.starts_with(char::is_whitespace);
+    if !spaced || name.is_empty() || said.is_empty() || name.contains(['\n', '\t']) {
+        return None;
+    }
+    let good = |c: char| c.is_alphanumeric() || " .-_'’・#".contains(c) || is_mark(c);
+    if !name.chars().all(good) || !name.chars().any(char::is_alphabetic) {
+        return None;
+    }
+    let parts: Vec<&str> = name.split_whitespace().collect();
+    let capital = |word: &&str| word.chars().next().is_some_and(|c| !c.is_lowercase());
+    let joint = |word: &&str| JOINTS.contains(word);
+    let cased = parts.len() == 1 || (capital(&parts[0]) && parts.iter().all(|w| capital(w) || joint(w)));
+    let inside = words(name);
+    let sentence = inside.iter().any(|w| w.is_stop && w.key.chars().any(is_japanese))
+        || (parts.len() > 1 && is_stop(&key(parts[0]), Some(Language::English)));
+    (cased && parts.len() <= 4 && !sentence).then_some((name, said))
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{0300}'..='\u{036f}' | '\u{0900}'..='\u{0dff}' | '\u{3099}' | '\u{309a}' | 'ー')
+}
+
+/// The spans of a text that are written as names: rows of capitalised words, of katakana words, or of such words joined by
+/// `of`, `de` and the like; at most six words. A function word that only starts a sentence is not part of one.
+pub fn phrases(text: &str) -> Vec<Phrase<'_>> {
+    let words = words(text);
+    let mut list = Vec::new();
+    let shouted = text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
+    if shouted && words.len() > NAME_WORDS {
+        return list;
+    }
+    let mut row: Vec<usize> = Vec::new();
+    for (i, word) in words.iter().enumerate() {
+        let adjacent = i > 0 && !row.is_empty() && joins(text, &words[i - 1], word);
+        if !adjacent {
+            close(text, &words, &mut row, &mut list);
+        }
+        let joint = !row.is_empty() && JOINTS.contains(&word.surface);
+        if is_name(word) && !(row.is_empty() && word.is_stop) || joint {
+            row.push(i);
+        } else {
+            close(text, &words, &mut row, &mut list);
+        }
+    }
+    close(text, &words, &mut row, &mut list);
+    list
+}
+
+fn is_name(word: &Word<'_>) -> bool {
+    let katakana = |c: char| matches!(c, '\u{30a1}'..='\u{30fa}' | 'ー');
+    let mut chars = word.surface.chars();
+    let first = chars.next().unwrap_or(' ');
+    first.is_uppercase() || first.is_numeric() && !word.is_stop || word.surface.chars().all(katakana)
+}
+
+/// True if only a space, a hyphen, an apostrophe or a middle dot stands between two words.
+fn joins(text: &str, left: &Word<'_>, right: &Word<'_>) -> bool {
+    let between = &text[left.start + left.surface.len()..right.start];
+    matches!(between, " " | "\u{a0}" | "-" | "'" | "’" | "・" | "＝" | "=" | ". " | "")
+        && (between != ". " || left.surface.chars().count() == 1)
+}
+
+fn close<'t>(text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut Vec<Phrase<'t>>) {
+    // What ends a row must itself be a name, not a joint; and a row of numbers names nothing.
+    while row.last().is_some_and(|i| !is_name(&words[*i]) || words[*i].is_stop) {
+        row.pop();
+    }
+    let lettered = row.iter().any(|i| words[*i].surface.chars().any(char::is_alphabetic));
+    if let (Some(first), Some(last)) = (row.first(), row.last())
+        && lettered
+        && row.len() <= NAME_WORDS
+    {
+        let (start, end) = (words[*first].start, words[*last].start + words[*last].surface.len());
+        let surface = &text[start..end];
+        list.push(Phrase { surface, key: key(surface), words: row.len(), start });
+    }
+    row.clear();
+}
+
+/// True if a text ends as a question, in ASCII or full width, quotes and brackets aside.
+pub fn asks(text: &str) -> bool {
+    let end = text.chars().rev().find(|c| c.is_alphanumeric() || "?？.!。！…".contains(*c));
+    end.is_some_and(|c| c == '?' || c == '？')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speakers_in_three_languages() {
+        for (text, expected) in [
+            ("Caroline: Hey Mel!", Some(("Caroline", "Hey Mel!"))),
+            ("Mary Ann O'Neil: no", Some(("Mary Ann O'Neil", "no"))),
+            ("user: hello: you", Some(("user", "hello: you"))),
+            ("Éloïse de la Tour : bonjour", Some(("Éloïse de la Tour", "bonjour"))),
+            ("太郎：こんにちは", Some(("太郎", "こんにちは"))),
+            ("レオ・ダ・ヴィンチ: 絵", Some(("レオ・ダ・ヴィンチ", "絵"))),
+            ("今日の予定：買い物", None),
+            ("See http://x.example", None),
+            ("At 12:30 we left", None),
+            ("J'ai trois choses : pain", None),
+            ("The Plan: buy milk", None),
+            ("Well, Anna: no", None),
+            ("Anna:", None),
+            (": x", None),
+            ("12: x", None),
+            ("\u{202e}annA: x", None),
+            ("A name that is much too long to be anybody's name at all: x", None),
+        ] {
+            assert_eq!(speaker(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_in_running_text() {
+        let keys = |text| phrases(text).into_iter().map(|p| (p.key, p.words)).collect::<Vec<_>>();
+        for (text, expected) in [
+            ("We saw the Bay of Biscay with Anna Lee.", vec![("bay of biscay", 3), ("anna lee", 2)]),
+            ("The University of Oslo and", vec![("university of oslo", 3)]),
+            ("Elle aime Le Havre et l'Île de Ré.", vec![("havre", 1), ("île de ré", 3)]),
+            ("昨日ジョン・スミスに会った", vec![("ジョン・スミス", 2)]),
+            ("Anna. Bob", vec![("anna", 1), ("bob", 1)]),
+            ("in 2022 10", vec![]),
+            ("A VERY LONG ROW OF SHOUTED WORDS GOES HERE", vec![]),
+        ] {
+            let expected: Vec<_> = expected.into_iter().map(|(k, n)| (k.to_owned(), n)).collect();
+            let found: Vec<_> = keys(text).into_iter().filter(|(k, _)| k != "elle").collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn questions_end_with_a_mark() {
+        for yes in ["Why?", "Pourquoi ?", "なぜ？", "\"Why?\" 🙂", "Really?)"] {
+            assert!(asks(yes), "{yes}");
+        }
+        for no in ["Why.", "", "Why? Because", "？なぜ"] {
+            assert!(!asks(no), "{no}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Words: segmented by Unicode's rules and dictionaries, with possessives and elisions split off.
+
+use std::sync::LazyLock;
+
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use icu_segmenter::options::WordBreakInvariantOptions;
+use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
+
+use super::language::{self, Language};
+use crate::limits;
+
+/// One word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word<'t> {
+    /// As it stands in the text, without a possessive or elision.
+    pub surface: &'t str,
+    /// What concepts are named by: NFKC, lower case, without invisible characters, at most [`limits::WORD_BYTES`].
+    pub key: String,
+    /// What words are compared by: stemmed and folded; in Japanese the key.
+    pub stem: String,
+    /// A function word.
+    pub is_stop: bool,
+    /// Where the surface starts, bytes.
+    pub start: usize,
+}
+
+static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
+    LazyLock::new(|| WordSegmenter::new_auto(WordBreakInvariantOptions::default()));
+
+/// French words that lose their last vowel before another; what is split off is a function word. `j'` may stand before `y`.
+const ELISIONS: [&str; 13] = ["l", "d", "qu", "j", "n", "s", "c", "m", "t", "jusqu", "lorsqu", "puisqu", "quoiqu"];
+
+/// The words of a text, in its own language as far as that can be told.
+pub fn words(text: &str) -> Vec<Word<'_>> {
+    words_in(text, None)
+}
+
+/// The words of a text; where its language cannot be told, it counts as `fallback`.
+pub fn words_in(text: &str, fallback: Option<Language>) -> Vec<Word<'_>> {
+    let surfaces = surfaces(text);
+    let language = language::guess(text, surfaces.iter().map(|(_, surface)| *surface)).or(fallback);
+    let mut words = Vec::with_capacity(surfaces.len());
+    for (start, surface) in surfaces {
+        let key = key(surface);
+        if key.is_empty() {
+            continue;
+        }
+        let stem = language::stem(&key, language);
+        let is_stop = language::is_stop(&key, language);
+        words.push(Word { surface, key, stem, is_stop, start });
+    }
+    words
+}
+
+/// (start, surface) of everything that is made of letters or digits.
+pub(super) fn surfaces(text: &str) -> Vec<(usize, &str)> {
+    let mut list = Vec::new();
+    let mut start = 0;
+    for (end, kind) in SEGMENTER.segment_str(text).iter_with_word_type() {
+        if kind.is_word_like() {
+            split(start, &text[start..end], &mut list);
+        }
+        start = end;
+    }
+    list
+}
+
+/// Splits `Marie's` into `Marie`, and `l'été` into `l` and `été`.
+fn split<'t>(start: usize, surface: &'t str, list: &mut Vec<(usize, &'t str)>) {
+    let apostrophe = surface.char_indices().find(|(_, c)| is_apostrophe(*c));
+    let Some((at, mark)) = apostrophe else {
+        list.push((start, surface));
+        return;
+    };
+    let (before, after) = (&surface[..at], &surface[at + mark.len_utf8()..]);
+    let vowel = after.chars().next().is_some_and(|c| {
+        let base = fold(&c.to_lowercase().collect::<String>());
+        base.starts_with(['a', 'e', 'i', 'o', 'u', 'h', 'œ', 'æ'])
+    });
+    let lower = before.to_lowercase();
+    if ELISIONS.contains(&lower.as_str()) && (vowel || after.eq_ignore_ascii_case("y")) {
+        list.push((start, before));
+        split(start + at + mark.len_utf8(), after, list);
+        return;
+    }
+    let end = surface.char_indices().rev().find(|(_, c)| is_apostrophe(*c));
+    if let Some((at, mark)) = end
+        && surface[at + mark.len_utf8()..].eq_ignore_ascii_case("s")
+        && at > 0
+    {
+        list.push((start, &surface[..at]));
+        return;
+    }
+    list.push((start, surface));
+}
+
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '\u{2019}' | '\u{02bc}' | '\u{ff07}')
+}
+
+/// The key of a word or phrase: invisible characters dropped, apostrophes made plain, NFKC, lower case, single spaces,
+/// at most [`limits::WORD_BYTES`]. Empty if nothing is left.
+pub fn key(surface: &str) -> String {
+    let visible: String = surface
+        .chars()
+        .filter(|c| !is_invisible(*c))
+        .map(|c| if is_apostrophe(c) { '\'' } else { c })
+        // A word is cut only after normalisation, which must not be asked to expand a whole stimulus.
+        .take(limits::WORD_BYTES)
+        .collect();
+    let normal = crate::model::ids::normalise(&visible);
+    let mut end = normal.len().min(limits::WORD_BYTES);
+    while !normal.is_char_boundary(end) {
+        end -= 1;
+    }
+    // Cutting can leave a space at the end, and never a form that composes differently: it only drops.
+    let key: String = normal[..end].trim_end().chars().filter(|c| !c.is_control()).collect();
+    key
+}
+
+/// Characters that are not seen: zero width, bidirectional controls, variation selectors, tags, soft hyphens.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Text without accents: decomposed, combining marks of the general blocks dropped, composed again.
+///
+/// Marks that are letters of their own script (Japanese voicing, Indic vowels) stay.
+pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(text);
+    let bare: String = decomposed.chars().filter(|c| !is_accent(*c)).collect();
+    ComposingNormalizerBorrowed::new_nfc().normalize(&bare).into_owned()
+}
+
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{0300}'..='\u{036f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe20}'..='\u{fe2f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(text: &str) -> Vec<String> {
+        words(text).into_iter().filter(|w| !w.is_stop).map(|w| w.key).collect()
+    }
+
+    #[test]
+    fn content_words_in_three_languages() {
+        for (text, expected) in [
+            ("Caroline's sister painted a sunrise in 2022.", vec!["caroline", "sister", "painted", "sunrise", "2022"]),
+            ("I don't know what that’s about, let's go!", vec![]),
+            ("O'Brien and the Oréal", vec!["o'brien", "oréal"]),
+            ("L'été dernier, j’habitais à l'hôtel d'Oslo.", vec!["été", "dernier", "habitais", "hôtel", "oslo"]),
+            ("Il n'y a qu'une école aujourd'hui", vec!["école", "aujourd'hui"]),
+            ("私は東京で猫を飼っています。", vec!["東京", "猫", "飼"]),
+            ("ﾈｺとＣａｔ", vec!["ネコ", "cat"]),
+        ] {
+            assert_eq!(content(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn surfaces_and_starts_point_into_the_text() {
+        for text in ["L’été de Marie's  amis", "猫がお茶を飲む", "a\u{202e}b\u{200d} cafe\u{301}s"] {
+            for word in words(text) {
+                assert_eq!(&text[word.start..word.start + word.surface.len()], word.surface);
+            }
+        }
+    }
+
+    #[test]
+    fn forms_that_look_alike_have_one_key() {
+        for (a, b) in [("Cafe\u{301}", "café"), ("te\u{ad}a", "tea"), ("\u{202e}tea\u{202c}", "TEA"), ("ｔｅａ", "tea")]
+        {
+            assert_eq!(key(a), key(b), "{a:?}");
+            assert_eq!(crate::model::ids::normalise(&key(a)), key(a));
+        }
+        assert_eq!(fold("déjà vu ガ"), "deja vu ガ");
+    }
+
+    #[test]
+    fn hostile_text_stays_small_and_valid() {
+        let row = |c: char, n: usize| std::iter::repeat_n(c, n).collect::<String>();
+        for text in [
+            row('a', 4096),
+            row('\u{fdfa}', 1365),
+            row('\u{301}', 2048),
+            format!("a{}", row('\u{301}', 2000)),
+            row('猫', 1365),
+            row('ก', 1365),
+            row('👩', 1024),
+            row('\u{200d}', 1365),
+            row('\'', 4096),
+            "l'".repeat(2048),
+            "🇫🇷👨‍👩‍👧 1️⃣ \u{202e}olleh\u{202c}".to_owned(),
+        ] {
+            for word in words(&text) {
+                assert!(!word.key.is_empty() && word.key.len() <= limits::WORD_BYTES);
+                assert_eq!(crate::model::neuron::check_concept(&word.key), Ok(()), "{:?}", word.key);
+                assert!(!word.stem.is_empty());
+            }
+        }
+    }
+}
