@@ -55,3 +55,5 @@ pub const HISTORY_WALK: usize = 100_000;
 pub const SIGNALS_PER_RUN: usize = 2;
 /// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
 pub const RUNS_PER_ROUND: usize = 64;
+/// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.
+pub const STIMULI_PER_COMMIT: usize = 1_000;

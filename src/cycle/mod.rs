@@ -1,4 +1,93 @@
-//! The loop.
-#![allow(clippy::disallowed_methods, reason = "child processes")]
+//! The loop: stimulus → trigger → run → commit → merge → new triggers, until quiet. One file per stage.
+//!
+//! `store_stimuli` makes input durable; `due` says which runs are due; `run_jobs` runs them side by side; each commits on
+//! its own branch; `merge` brings the branches into wake; [`Cycle::until_quiet`] goes round. Every stage can be
+//! restarted from git alone: what waits is in the queue, on branches, or between two commits of wake.
+//!
+//! The only things here that are not git: the marker of how far triggers were evaluated (a cache; see [`wake`]), and
+//! child processes of command agents.
+
+#![allow(clippy::disallowed_methods, reason = "child processes of command agents, and the marker's file")]
+
 pub mod bootstrap;
 pub mod command;
+pub mod commit;
+mod error;
+pub mod merge;
+pub mod network;
+pub mod policy;
+mod quiet;
+pub mod run;
+pub mod stimulus;
+pub mod wake;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use error::CycleError;
+pub use policy::{HUMAN, Member, Policy};
+pub use quiet::{Progress, RunBounds, RunSummary, Turned};
+
+use crate::model::document::{Cognition, Condition, State};
+use crate::model::ids::AgentName;
+use crate::model::settings::Override;
+use crate::store::{Store, Trailer};
+use crate::world::World;
+
+/// One brain, opened by one command.
+pub struct Cycle {
+    /// Where the repository was found.
+    pub dir: PathBuf,
+    /// Its repository.
+    pub store: Store,
+    /// Policy and world, shared with runs on other threads.
+    pub shared: Arc<Shared>,
+}
+
+/// What every run of a command shares.
+#[derive(Debug)]
+pub struct Shared {
+    /// Settings and agents.
+    pub policy: Policy,
+    /// Clock, ids, environment.
+    pub world: World,
+}
+
+impl Cycle {
+    /// Opens the brain that `dir` lies in, with settings from flags.
+    pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
+        let store = Store::open(dir)?;
+        let policy = Policy::load(&store, &world, flags)?;
+        Ok(Self { dir: dir.to_owned(), store, shared: Arc::new(Shared { policy, world }) })
+    }
+
+    /// True if the agent consumes stimuli from the queue.
+    fn consumes_queue(&self, agent: &AgentName) -> bool {
+        let asks = |c: &Condition| *c == Condition::State(State::InputQueueNotEmpty);
+        self.shared.policy.agents.get(agent).is_some_and(|m| m.agent.trigger.any.iter().any(asks))
+    }
+}
+
+impl Shared {
+    /// How an agent thinks, in a word for its records.
+    pub fn cognition_name(&self, agent: &AgentName) -> String {
+        match self.policy.agents.get(agent).map(|m| &m.agent.cognition) {
+            Some(Cognition::Reflex { rule }) => format!("reflex:{rule:?}").to_lowercase(),
+            Some(Cognition::Command { argv, .. }) => {
+                format!("command:{}", argv.first().map(String::as_str).unwrap_or_default())
+            }
+            None => "apply".to_owned(),
+        }
+    }
+
+    /// True if the agent is a reflex whose definition is the bootstrap's own or trusted.
+    fn is_builtin_reflex(&self, agent: &AgentName) -> bool {
+        let member = self.policy.agents.get(agent);
+        member.is_some_and(|m| m.trusted && matches!(m.agent.cognition, Cognition::Reflex { .. }))
+    }
+
+    /// Marks commits that were made under a fixed clock or fixed ids.
+    pub fn clock_trailer(&self) -> Option<Trailer> {
+        self.world.is_fixed().then(|| ("Clock".to_owned(), "fixed".to_owned()))
+    }
+}

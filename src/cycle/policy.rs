@@ -46,7 +46,7 @@ pub struct Policy {
 impl Policy {
     /// Reads the policy from main's tip.
     pub fn load(store: &Store, world: &World, flags: &[Override]) -> Result<Self, CycleError> {
-        let main = store.tip(store.main())?;
+        let main = store.need_tip(store.main())?;
         let tree = store.tree_of(main)?;
         let settings_file = store.file(tree, layout::SETTINGS)?;
         let text = match store.read(tree, layout::SETTINGS)? {

@@ -58,7 +58,7 @@ pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels) -> Result<Vec<Input
             source: line.source.or_else(|| labels.source.clone()),
             session: line.session.or_else(|| labels.session.clone()),
         };
-        let parts = text::paragraphs::split_long(line.text.trim());
+        let parts = parts(&line.text);
         if parts.is_empty() {
             return Err(JsonError::at(what, index + 1, "text", "is empty"));
         }
@@ -71,7 +71,7 @@ pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels) -> Result<Vec<Input
 pub fn from_text(text: &str, name: &str, labels: &Labels) -> Vec<Input> {
     let session = labels.session.clone().unwrap_or_else(|| name.to_owned());
     let label = labels.source.clone().unwrap_or_else(|| name.to_owned());
-    text::paragraphs::split(text)
+    text::paragraphs(text)
         .into_iter()
         .enumerate()
         .map(|(index, text)| Input {
@@ -87,7 +87,17 @@ pub fn from_text(text: &str, name: &str, labels: &Labels) -> Vec<Input> {
 
 /// One text given on the command line or standard input.
 pub fn from_argument(text: &str, labels: &Labels) -> Vec<Input> {
-    numbered(text::paragraphs::split_long(text.trim()), labels)
+    numbered(parts(text), labels)
+}
+
+/// A text that is a valid stimulus stays whole; a longer one is split at paragraphs and sentences.
+fn parts(text: &str) -> Vec<String> {
+    let text = text.trim();
+    let plain = !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t');
+    if plain && !text.is_empty() && text.len() <= limits::STIMULUS_BYTES {
+        return vec![text.to_owned()];
+    }
+    text::paragraphs(text)
 }
 
 fn numbered(parts: Vec<String>, labels: &Labels) -> Vec<Input> {

@@ -50,7 +50,7 @@ impl Cycle {
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
         let mut windows: HashMap<Option<CommitId>, Window> = HashMap::new();
         let mut jobs = Vec::new();
-        for member in self.policy.agents.values().filter(|m| m.trusted) {
+        for member in self.shared.policy.agents.values().filter(|m| m.trusted) {
             let from = looked.get(&member.agent.name).copied().or(seen);
             let window = match windows.remove(&from) {
                 Some(window) => window,
@@ -91,7 +91,8 @@ impl Cycle {
         let Some(seen) = seen else { return Ok(found) };
         let mut inside = HashSet::from([tip]);
         let mut bases = Vec::new();
-        for commit in self.store.first_parents(tip, Some(seen))? {
+        for commit in self.store.first_parents(tip, Some(seen)) {
+            let commit = commit?;
             inside.insert(commit.id);
             let agent = commit.trailer("Agent").and_then(|a| AgentName::parse(a).ok());
             if let (Some(agent), Some(run)) = (agent, commit.parents.get(1)) {
@@ -140,14 +141,14 @@ impl Cycle {
         let old = from.map(|c| self.store.tree_of(c)).transpose()?;
         let mut window = Window::default();
         if from == Some(tip) {
-            window.happened.clock = self.world.now();
+            window.happened.clock = self.shared.world.now();
             return Ok(window);
         }
         for change in self.store.diff(old, Some(tree), layout::NETWORK)? {
             self.happened(&mut window, tree, &change)?;
         }
         let stamps = window.runs.values().map(|cause| cause.at);
-        window.happened.clock = latest(stamps, self.world.now());
+        window.happened.clock = latest(stamps, self.shared.world.now());
         Ok(window)
     }
 
@@ -239,7 +240,7 @@ impl Due<'_> {
             active: Vec::new(),
             roots: stimuli.iter().map(|s| s.id.clone()).collect(),
             depth: 1,
-            clock: latest(stimuli.iter().map(|s| s.at), self.cycle.world.now()),
+            clock: latest(stimuli.iter().map(|s| s.at), self.cycle.shared.world.now()),
             stimuli,
         }
     }
@@ -270,7 +271,7 @@ impl Due<'_> {
             }
         }
         let depth = causes.iter().map(|c| c.depth).max().map_or(1, |deepest| deepest + 1);
-        if depth > self.cycle.policy.settings.cycle.max_depth {
+        if depth > self.cycle.shared.policy.settings.cycle.max_depth {
             tracing::debug!("{agent} is not woken: {depth} steps from a stimulus");
             return Ok(None);
         }
@@ -285,7 +286,7 @@ impl Due<'_> {
             active,
             roots,
             depth,
-            clock: latest(causes.iter().map(|c| c.at), self.cycle.world.now()),
+            clock: latest(causes.iter().map(|c| c.at), self.cycle.shared.world.now()),
         }))
     }
 }
@@ -309,17 +310,17 @@ fn chunks(queue: &[Stimulus]) -> Vec<Vec<Stimulus>> {
     let mut out: Vec<(usize, Vec<Stimulus>)> = Vec::new();
     for group in groups {
         let mut taken: Vec<Stimulus> = Vec::new();
-        let mut cost = perception::BASE_COST;
+        let mut cost = perception::OVERHEAD;
         for stimulus in group {
             let next = perception::cost(stimulus);
-            if !taken.is_empty() && cost + next > limits::DELTA_OPS {
+            if !taken.is_empty() && (cost + next > limits::DELTA_OPS || taken.len() == perception::STIMULI) {
                 break;
             }
             cost += next;
             taken.push(stimulus.clone());
         }
         match out.last_mut() {
-            Some((sum, last)) if *sum + cost <= limits::DELTA_OPS => {
+            Some((sum, last)) if *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI => {
                 *sum += cost;
                 last.extend(taken);
             }

@@ -1,0 +1,295 @@
+//! Stage 4, commit: from a delta document to one commit on the run's own branch, durable when this returns.
+
+use super::network::TreeNetwork;
+use super::policy::HUMAN;
+use super::wake::Job;
+use super::{Cycle, CycleError, Shared};
+use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
+use crate::model::ids::{AgentName, RunId, StimulusId};
+use crate::model::{Metadata, Origin, Stamp, Stimulus, json, layout};
+use crate::store::{self, Branch, CommitId, CommitSpec, RefChange, RefOutcome, Store, Trailer, TreeEdit};
+
+/// Most lines of rendered effects in a commit message.
+const MESSAGE_LINES: usize = 40;
+/// Most `Stimulus:` trailers; the record has all of them.
+const STIMULUS_TRAILERS: usize = 64;
+
+/// A delta on its way to a commit.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The commit that it starts from.
+    pub base: CommitId,
+    /// The run.
+    pub run: RunId,
+    /// What woke it.
+    pub reason: String,
+    /// How it thought.
+    pub cognition: String,
+    /// Its clock.
+    pub clock: Stamp,
+    /// Causal distance from a stimulus.
+    pub depth: u32,
+    /// Where what it brings comes from.
+    pub origin: Origin,
+    /// Stimuli that it consumes.
+    pub consumed: Vec<Stimulus>,
+    /// Stimuli that it descends from, the consumed ones included.
+    pub roots: Vec<StimulusId>,
+    /// What it proposes.
+    pub document: Document,
+    /// The agent's rank and capabilities; people have no limits.
+    pub authority: (u32, Option<Limits>),
+    /// True if the branch should stay for review instead of being merged by whoever comes next.
+    pub held: bool,
+}
+
+/// A run, committed on its branch.
+#[derive(Clone, Debug)]
+pub struct Committed {
+    /// The run.
+    pub run: RunId,
+    /// Its branch.
+    pub branch: Branch,
+    /// Its commit.
+    pub commit: CommitId,
+    /// The stimuli that it consumed.
+    pub consumed: Vec<StimulusId>,
+    /// The stimuli that it descends from.
+    pub roots: Vec<StimulusId>,
+    /// What the engine clamped or raised.
+    pub notes: Vec<String>,
+}
+
+/// The branch of a run.
+pub fn branch_of(wake: &Branch, run: &RunId) -> Result<Branch, CycleError> {
+    // `brain/wake` keeps its runs under `brain/agents/`, `wake` under `agents/`.
+    let prefix = wake.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    Ok(Branch::parse(&format!("{prefix}agents/{}/{run}", run.agent()))?)
+}
+
+impl Draft {
+    /// The draft of a job's run.
+    pub fn of_job(
+        shared: &Shared,
+        base: CommitId,
+        run: RunId,
+        job: &Job,
+        document: Document,
+    ) -> Result<Self, CycleError> {
+        if let Some(named) = document.agent.as_ref().filter(|named| **named != job.agent) {
+            return Err(CycleError::refused(format!("the delta of {} says that it is by {named}", job.agent)));
+        }
+        let origin = job.stimuli.iter().map(|s| s.origin.clone()).reduce(Origin::least_trusted).unwrap_or_default();
+        Ok(Self {
+            base,
+            reason: job.reason.clone(),
+            cognition: shared.cognition_name(&job.agent),
+            clock: job.clock,
+            depth: job.depth,
+            origin,
+            consumed: job.stimuli.clone(),
+            roots: job.roots.clone(),
+            authority: shared.policy.authority(&job.agent)?,
+            document,
+            held: false,
+            run,
+        })
+    }
+
+    /// Applies the delta to its base. Nothing is written.
+    pub fn apply(&self, store: &Store, shared: &Shared) -> Result<Applied, CycleError> {
+        let network = TreeNetwork::new(store, store.tree_of(self.base)?);
+        let author = delta::Author {
+            run: self.run.clone(),
+            agent: self.run.agent(),
+            clock: self.clock,
+            rank: self.authority.0,
+            origin: self.origin.clone(),
+        };
+        let settings = &shared.policy.settings;
+        let limits = self.authority.1.as_ref();
+        delta::apply(&self.document, &author, limits, &network, &settings.learning, &settings.activation).map_err(|e| {
+            match e {
+                ApplyError::Refused(refusal) => CycleError::refused(refusal.to_string()),
+                ApplyError::Lookup(error) => error,
+            }
+        })
+    }
+
+    /// Applies the delta and commits it on a branch of its own.
+    pub fn commit(self, store: &Store, shared: &Shared) -> Result<Committed, CycleError> {
+        let applied = self.apply(store, shared)?;
+        let record = self.record(&applied);
+        let base_tree = store.tree_of(self.base)?;
+        let mut edits = edits(&applied, &record);
+        edits.extend(self.consumed.iter().map(|s| TreeEdit::new(layout::queue_entry(&s.id), None)));
+        edits.extend(self.completed_bootstrap(store, base_tree, shared)?);
+        let branch = branch_of(store.wake(), &self.run)?;
+        let writer = store.writer()?;
+        let tree = writer.edit(Some(base_tree), edits)?;
+        let (subject, body) = message(&applied, &record);
+        let commit = writer.commit(&CommitSpec {
+            tree,
+            parents: vec![self.base],
+            author: author(&self.run.agent()),
+            at: shared.world.commit_seconds(),
+            subject,
+            body,
+            trailers: self.trailers(shared),
+        })?;
+        writer.publish()?;
+        create_branch(store, &branch, commit)?;
+        Ok(Committed {
+            run: self.run,
+            branch,
+            commit,
+            consumed: self.consumed.into_iter().map(|s| s.id).collect(),
+            roots: self.roots,
+            notes: record.notes,
+        })
+    }
+
+    fn record(&self, applied: &Applied) -> RunRecord {
+        RunRecord {
+            run: self.run.clone(),
+            agent: self.run.agent(),
+            trigger: self.reason.clone(),
+            cognition: self.cognition.clone(),
+            at: self.clock,
+            depth: self.depth,
+            base: Some(self.base.to_string()),
+            origin: self.origin.clone(),
+            stimuli: self.roots.clone(),
+            prediction: self.document.prediction.clone(),
+            ops: self.document.ops.clone(),
+            effects: applied.neurons.values().map(|(b, a)| Effect::between(b.as_ref(), a)).collect(),
+            notes: applied.notes.clone(),
+        }
+    }
+
+    /// The bootstrap agent's run completes the bootstrap.
+    fn completed_bootstrap(
+        &self,
+        store: &Store,
+        tree: store::TreeId,
+        shared: &Shared,
+    ) -> Result<Option<TreeEdit>, CycleError> {
+        if self.run.agent().as_str() != "bootstrap" || !shared.is_builtin_reflex(&self.run.agent()) {
+            return Ok(None);
+        }
+        let Some(bytes) = store.read(tree, layout::METADATA)? else { return Ok(None) };
+        let mut metadata: Metadata = json::strict(&bytes, layout::METADATA, crate::limits::DOCUMENT_BYTES)?;
+        if metadata.bootstrap_complete {
+            return Ok(None);
+        }
+        metadata.bootstrap_complete = true;
+        metadata.seed_timestamp = Some(self.clock);
+        metadata.run = Some(self.run.clone());
+        Ok(Some(TreeEdit::new(layout::METADATA, Some(json::pretty(&metadata)))))
+    }
+
+    fn trailers(&self, shared: &Shared) -> Vec<Trailer> {
+        let mut trailers = vec![
+            ("Agent".to_owned(), self.run.agent().to_string()),
+            ("Run".to_owned(), self.run.to_string()),
+            ("Trigger".to_owned(), self.reason.clone()),
+        ];
+        let stimuli = self.roots.iter().take(STIMULUS_TRAILERS);
+        trailers.extend(stimuli.map(|id| ("Stimulus".to_owned(), id.to_string())));
+        if self.held {
+            trailers.push(("Review".to_owned(), "asked".to_owned()));
+        }
+        trailers.extend(shared.clock_trailer());
+        trailers
+    }
+}
+
+/// Makes a run's branch. Its name has the run's own id, so that it can only exist if the clock and chance both repeat.
+fn create_branch(store: &Store, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
+    match store.update_refs(&[RefChange::create(branch.clone(), commit)], "git-brain: run")? {
+        RefOutcome::Done { .. } => Ok(()),
+        RefOutcome::Modified { .. } => Err(CycleError::refused(format!("the branch {branch} exists already"))),
+    }
+}
+
+/// The author of a run's commit: the agent, or the person at this machine.
+pub fn author(agent: &AgentName) -> store::Author {
+    if agent.as_str() == HUMAN { store::Author::User } else { store::Author::Agent(agent.clone()) }
+}
+
+/// The files that a delta changes, its record included.
+fn edits(applied: &Applied, record: &RunRecord) -> Vec<TreeEdit> {
+    let mut edits = vec![TreeEdit::new(layout::run(&record.run), Some(record.encode()))];
+    for (id, (_, after)) in &applied.neurons {
+        edits.push(TreeEdit::new(layout::neuron(id), Some(after.encode())));
+    }
+    for signal in &applied.signals {
+        edits.push(TreeEdit::new(layout::signal(&signal.to, &signal.id), Some(json::pretty(signal))));
+    }
+    for ack in &applied.acknowledgements {
+        edits.push(TreeEdit::new(layout::acknowledgement(&ack.by, &ack.signal), Some(json::pretty(ack))));
+    }
+    for (name, flag) in &applied.flags {
+        edits.push(TreeEdit::new(layout::flag(name), Some(json::pretty(flag))));
+    }
+    edits
+}
+
+/// Subject and body of a run's commit: what it did, in a line and in some.
+fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
+    let made = applied.neurons.values().filter(|(before, _)| before.is_none()).count();
+    let touched = applied.neurons.len() - made;
+    let count = |n: usize, what: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        n => Some(format!("{n} {what}s")),
+    };
+    let parts: Vec<String> = [
+        count(made, "new neuron"),
+        count(touched, "changed neuron"),
+        count(applied.signals.len(), "signal"),
+        count(applied.acknowledgements.len(), "answer"),
+        count(applied.flags.len(), "flag"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let what = if parts.is_empty() { "nothing new".to_owned() } else { parts.join(", ") };
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(prediction) = &record.prediction {
+        let text = prediction.text.as_deref().map(render::clip).unwrap_or_default();
+        let value = prediction.value.map(|v| format!(" ({v})")).unwrap_or_default();
+        lines.push(format!("expects: {text}{value}"));
+    }
+    let effects = record.effects.iter().flat_map(|effect| {
+        let after = effect.neuron.as_ref().and_then(|id| applied.neurons.get(id)).map(|(_, after)| after);
+        render::effect(effect, after)
+    });
+    lines.extend(effects);
+    lines.extend(applied.notes.iter().map(|note| format!("note: {note}")));
+    let more = lines.len().saturating_sub(MESSAGE_LINES);
+    lines.truncate(MESSAGE_LINES);
+    if more > 0 {
+        lines.push(format!("… and {more} more lines; `git brain show {}` has all", record.run));
+    }
+    (format!("{}: {what}", record.agent), lines.join("\n"))
+}
+
+impl Cycle {
+    /// A run id above the newest run in the tip's history, so that ids grow along history.
+    pub fn new_run_id(
+        &self,
+        agent: &AgentName,
+        tip: CommitId,
+        newest: Option<&RunId>,
+        document: &[&[u8]],
+        attempt: usize,
+    ) -> RunId {
+        let floor = newest.map_or(i64::MIN, |run| run.unix_ms() + 1);
+        let tip = tip.to_string();
+        let attempt_bytes = (attempt as u64).to_be_bytes();
+        let mut fields: Vec<&[u8]> = vec![tip.as_bytes(), agent.as_str().as_bytes(), &attempt_bytes];
+        fields.extend(document);
+        RunId::new(self.shared.world.now_ms().max(floor), self.shared.world.id_bits(&fields), agent)
+    }
+}

@@ -1,0 +1,367 @@
+//! Stage 5, merge: pending runs into wake, in run-id order, several in one critical section.
+//!
+//! The trunk lock gives order and throughput, compare-and-swap gives correctness. The typed merge works on trees, from
+//! merge bases; git's own merge is never called.
+
+use std::collections::BTreeMap;
+
+use super::{Cycle, CycleError};
+use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside, Side};
+use crate::model::ids::RunId;
+use crate::model::layout;
+use crate::model::{AgentName, json};
+use crate::store::{
+    Author, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Store,
+    StoreError, Trailer, TreeEdit, TreeId,
+};
+
+/// Most lines of decisions in a merge commit's message; all can be recomputed from its parents and its policy.
+const MESSAGE_LINES: usize = 30;
+
+/// Something to merge into wake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What it was called: a branch, a run, a commit.
+    pub name: String,
+    /// The commit.
+    pub commit: CommitId,
+    /// The run's own branch, which goes when its run is in wake.
+    pub branch: Option<Branch>,
+    /// The run, where the branch names one.
+    pub run: Option<RunId>,
+}
+
+/// What became of a candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fate {
+    /// Merged by this commit.
+    Merged {
+        /// The merge commit.
+        commit: CommitId,
+        /// What the policy settled.
+        decisions: Vec<Decision>,
+    },
+    /// Wake had all of it.
+    Already,
+    /// The policy leaves it to a person; the branch stays, wake did not move for it.
+    Conflict(Vec<Conflict>),
+    /// It may not be merged.
+    Refused(String),
+}
+
+/// What a merge did.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Each candidate's fate, in the order of merging.
+    pub fates: Vec<(Candidate, Fate)>,
+    /// Wake's tip afterwards.
+    pub wake: CommitId,
+    /// Files of a work tree that people have edited, and that were left alone.
+    pub left: Vec<Left>,
+}
+
+impl Report {
+    /// The fate of a run.
+    pub fn of_run(&self, run: &RunId) -> Option<&Fate> {
+        self.fates.iter().find(|(c, _)| c.run.as_ref() == Some(run)).map(|(_, fate)| fate)
+    }
+}
+
+impl Cycle {
+    /// Runs that wait on branches of their own and are not held for review.
+    pub fn pending(&self) -> Result<Vec<Candidate>, CycleError> {
+        let wake = self.store.wake().as_str();
+        let folder = wake.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        let mut found = Vec::new();
+        for (branch, commit) in self.store.branches(&format!("{folder}agents/"))? {
+            let candidate = candidate_of(branch, commit);
+            if candidate.run.is_some() && !self.is_held(commit)? {
+                found.push(candidate);
+            }
+        }
+        Ok(found)
+    }
+
+    /// True if the branch waits for a person: asked for, or in conflict.
+    fn is_held(&self, commit: CommitId) -> Result<bool, CycleError> {
+        Ok(self.store.commit(commit)?.trailer("Review").is_some())
+    }
+
+    /// Merges candidates into wake. With `dry_run` nothing is written.
+    pub fn merge(&self, mut candidates: Vec<Candidate>, dry_run: bool) -> Result<Report, CycleError> {
+        candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
+        candidates.dedup();
+        let _trunk = self.store.lock(LockName::Trunk)?;
+        loop {
+            let tip = self.store.need_tip(self.store.wake())?;
+            let (fates, wake) = {
+                let writer = self.store.writer()?;
+                let (fates, wake) = self.merge_all(&writer, tip, &candidates)?;
+                if dry_run {
+                    return Ok(Report { fates, wake: tip, left: Vec::new() });
+                }
+                writer.publish()?;
+                (fates, wake)
+            };
+            let mut changes = Vec::new();
+            if wake != tip {
+                changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
+            }
+            for (candidate, fate) in &fates {
+                if let (Some(branch), Fate::Merged { .. } | Fate::Already) = (&candidate.branch, fate) {
+                    changes.push(RefChange::delete(branch.clone(), candidate.commit));
+                }
+            }
+            match self.store.update_refs(&changes, "git-brain: merge")? {
+                RefOutcome::Done { left } => {
+                    self.note_conflicts(&fates)?;
+                    self.store.maintain()?;
+                    return Ok(Report { fates, wake, left });
+                }
+                RefOutcome::Modified { branch, .. } if branch == *self.store.wake() => continue,
+                // Somebody else removed or moved a run's branch after wake had moved: their business.
+                RefOutcome::Modified { .. } => return Ok(Report { fates, wake, left: Vec::new() }),
+            }
+        }
+    }
+
+    fn merge_all(
+        &self,
+        writer: &ObjectWriter<'_>,
+        tip: CommitId,
+        candidates: &[Candidate],
+    ) -> Result<(Vec<(Candidate, Fate)>, CommitId), CycleError> {
+        let mut current = tip;
+        let mut newest = self.store.newest_run(tip)?;
+        let mut fates = Vec::new();
+        for candidate in candidates {
+            let fate = self.merge_one(writer, current, candidate, &mut newest)?;
+            if let Fate::Merged { commit, .. } = &fate {
+                current = *commit;
+            }
+            fates.push((candidate.clone(), fate));
+        }
+        Ok((fates, current))
+    }
+
+    fn merge_one(
+        &self,
+        writer: &ObjectWriter<'_>,
+        current: CommitId,
+        candidate: &Candidate,
+        newest: &mut Option<RunId>,
+    ) -> Result<Fate, CycleError> {
+        let store = &self.store;
+        if store.is_ancestor(candidate.commit, current)? {
+            return Ok(Fate::Already);
+        }
+        let Some(base) = self.base_of(writer, current, candidate.commit)? else {
+            return Ok(Fate::Refused(format!("{} has no history in common with wake", candidate.name)));
+        };
+        let (left, right) = (store.tree_of(current)?, store.tree_of(candidate.commit)?);
+        if candidate.run.is_some() {
+            let outside = store.diff(Some(base), Some(right), "")?;
+            let outside = outside.iter().find(|change| !change.path.starts_with("network/"));
+            if let Some(change) = outside {
+                return Ok(Fate::Refused(format!("{} touches {}, outside network/", candidate.name, change.path)));
+            }
+        }
+        let from_main = store.tip(store.main())? == Some(candidate.commit);
+        let outside = if from_main { Outside::Right } else { Outside::Merge };
+        let outcome = self.merge_trees(base, left, right, Options { outside, ..Options::default() })?;
+        if !outcome.conflicts.is_empty() {
+            return Ok(Fate::Conflict(outcome.conflicts));
+        }
+        if outcome.edits.is_empty() && outcome.brought.is_empty() {
+            return Ok(Fate::Already);
+        }
+        *newest = newest.take().into_iter().chain(outcome.brought.iter().cloned()).max();
+        let tree = writer.edit(Some(left), edits_of(&outcome))?;
+        let commit = writer.commit(&CommitSpec {
+            tree,
+            parents: vec![current, candidate.commit],
+            author: Author::User,
+            at: self.shared.world.commit_seconds(),
+            subject: self.merge_subject(candidate)?,
+            body: decision_lines(&outcome.decisions),
+            trailers: self.merge_trailers(candidate, &outcome, newest.as_ref()),
+        })?;
+        Ok(Fate::Merged { commit, decisions: outcome.decisions })
+    }
+
+    /// The tree to merge from: the merge base's, several folded into one by the same merge.
+    fn base_of(
+        &self,
+        writer: &ObjectWriter<'_>,
+        left: CommitId,
+        right: CommitId,
+    ) -> Result<Option<TreeId>, CycleError> {
+        let bases = self.store.merge_bases(left, right)?;
+        let Some(first) = bases.first() else { return Ok(None) };
+        let mut folded = self.store.tree_of(*first)?;
+        for base in &bases[1..] {
+            let (below, side) = (self.store.merge_bases(*first, *base)?, self.store.tree_of(*base)?);
+            let Some(below) = below.first() else { continue };
+            let outcome = self.merge_trees(self.store.tree_of(*below)?, folded, side, Options::default())?;
+            folded = writer.edit(Some(folded), edits_of(&outcome))?;
+        }
+        Ok(Some(folded))
+    }
+
+    /// The typed merge of three trees.
+    pub fn merge_trees(
+        &self,
+        base: TreeId,
+        left: TreeId,
+        right: TreeId,
+        options: Options,
+    ) -> Result<Outcome, CycleError> {
+        let mut sides = TreeSides { store: &self.store, base, left, right };
+        merge::three_way_with(&mut sides, &self.shared.policy.settings.merge, options).map_err(|e| match e {
+            merge::MergeError::Read { source, .. } => CycleError::Store(source),
+            merge::MergeError::Json(error) => CycleError::Json(error),
+            other => CycleError::Merge(other.to_string()),
+        })
+    }
+
+    /// The typed merge of three trees or commits, as a tree that is written: what `git brain merge-tree` prints.
+    pub fn write_merged_tree(&self, base: TreeId, left: TreeId, right: TreeId) -> Result<(TreeId, Outcome), CycleError> {
+        let outcome = self.merge_trees(base, left, right, Options::default())?;
+        let writer = self.store.writer()?;
+        let tree = writer.edit(Some(left), edits_of(&outcome))?;
+        writer.publish()?;
+        Ok((tree, outcome))
+    }
+
+    fn merge_subject(&self, candidate: &Candidate) -> Result<String, CycleError> {
+        let commit = self.store.commit(candidate.commit)?;
+        Ok(format!("merge {}", commit.subject()))
+    }
+
+    fn merge_trailers(&self, candidate: &Candidate, outcome: &Outcome, newest: Option<&RunId>) -> Vec<Trailer> {
+        let mut trailers: Vec<Trailer> = Vec::new();
+        if let Some(run) = &candidate.run {
+            trailers.push(("Agent".to_owned(), run.agent().to_string()));
+        }
+        trailers.extend(outcome.brought.iter().map(|run| ("Run".to_owned(), run.to_string())));
+        let policy = self.shared.policy.blob.map_or("default".to_owned(), |blob: BlobId| blob.to_string());
+        trailers.push(("Policy".to_owned(), policy));
+        trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+        trailers.extend(self.shared.clock_trailer());
+        trailers
+    }
+
+    /// Keeps what the policy could not decide beside the run's record, on the run's own branch, once.
+    fn note_conflicts(&self, fates: &[(Candidate, Fate)]) -> Result<(), CycleError> {
+        for (candidate, fate) in fates {
+            let (Fate::Conflict(conflicts), Some(branch), Some(run)) = (fate, &candidate.branch, &candidate.run) else {
+                continue;
+            };
+            let tree = self.store.tree_of(candidate.commit)?;
+            let path = layout::conflicts(run);
+            if self.store.file(tree, &path)?.is_some() {
+                continue;
+            }
+            let note = BTreeMap::from([("conflicts", conflicts)]);
+            let writer = self.store.writer()?;
+            let tree = writer.edit(Some(tree), vec![TreeEdit::new(path, Some(json::pretty(&note)))])?;
+            let commit = writer.commit(&CommitSpec {
+                tree,
+                parents: vec![candidate.commit],
+                author: Author::User,
+                at: self.shared.world.commit_seconds(),
+                subject: format!("conflict: {} needs a decision", run),
+                body: conflicts.iter().map(conflict_line).collect::<Vec<_>>().join("\n"),
+                trailers: vec![("Agent".into(), run.agent().to_string()), ("Review".into(), "conflict".into())],
+            })?;
+            writer.publish()?;
+            let change = RefChange::advance(branch.clone(), candidate.commit, commit);
+            // Whoever moved the branch meanwhile knows more than this note.
+            let _ = self.store.update_refs(&[change], "git-brain: conflict")?;
+        }
+        Ok(())
+    }
+
+    /// Finds what a person names: a branch, a run id, or a commit.
+    pub fn candidate(&self, name: &str) -> Result<Candidate, CycleError> {
+        if let Ok(run) = RunId::parse(name) {
+            let branch = super::commit::branch_of(self.store.wake(), &run)?;
+            if let Some(commit) = self.store.tip(&branch)? {
+                return Ok(candidate_of(branch, commit));
+            }
+        }
+        if let Ok(branch) = Branch::parse(name) {
+            if let Some(commit) = self.store.tip(&branch)? {
+                return Ok(candidate_of(branch, commit));
+            }
+        }
+        match self.store.resolve(name)? {
+            Some(commit) => Ok(Candidate { name: name.to_owned(), commit, branch: None, run: None }),
+            None => Err(CycleError::Usage {
+                message: format!("{name} is no branch, run or commit"),
+                hint: Some("`git branch --list 'agents/*'` shows the runs that wait".to_owned()),
+            }),
+        }
+    }
+}
+
+/// A branch as a candidate: `…agents/<name>/<run>` is a run's own branch.
+fn candidate_of(branch: Branch, commit: CommitId) -> Candidate {
+    let name = branch.as_str();
+    let run = name.rsplit_once('/').and_then(|(folder, last)| {
+        let run = RunId::parse(last).ok()?;
+        let agent = AgentName::parse(folder.rsplit('/').next()?).ok()?;
+        (run.agent() == agent && format!("/{folder}").ends_with(&format!("/agents/{agent}"))).then_some(run)
+    });
+    let own = run.is_some().then(|| branch.clone());
+    Candidate { name: name.to_owned(), commit, branch: own, run }
+}
+
+/// A conflict in one line.
+pub fn conflict_line(conflict: &Conflict) -> String {
+    let place = conflict.neuron.as_ref().map_or(conflict.path.clone(), ToString::to_string);
+    format!("{place} {}: {} → {} | {}", conflict.field, conflict.base, conflict.left, conflict.right)
+}
+
+fn edits_of(outcome: &Outcome) -> Vec<TreeEdit> {
+    outcome.edits.iter().map(|edit| TreeEdit::new(edit.path.clone(), edit.content.clone())).collect()
+}
+
+fn decision_lines(decisions: &[Decision]) -> String {
+    let mut lines: Vec<String> = decisions.iter().take(MESSAGE_LINES).map(ToString::to_string).collect();
+    if decisions.len() > MESSAGE_LINES {
+        lines.push(format!("… and {} more decisions", decisions.len() - MESSAGE_LINES));
+    }
+    lines.join("\n")
+}
+
+/// Three trees of the repository, as the pure merge sees them.
+struct TreeSides<'s> {
+    store: &'s Store,
+    base: TreeId,
+    left: TreeId,
+    right: TreeId,
+}
+
+impl TreeSides<'_> {
+    fn tree(&self, side: Side) -> TreeId {
+        match side {
+            Side::Base => self.base,
+            Side::Left => self.left,
+            Side::Right => self.right,
+        }
+    }
+}
+
+impl merge::Sides for TreeSides<'_> {
+    type Error = StoreError;
+
+    fn changed(&mut self, side: Side) -> Result<Vec<String>, StoreError> {
+        let changes = self.store.diff(Some(self.base), Some(self.tree(side)), "")?;
+        Ok(changes.into_iter().map(|change| change.path).collect())
+    }
+
+    fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.read(self.tree(side), path)
+    }
+}

@@ -1,0 +1,301 @@
+//! Round and round until all is quiet: evaluate triggers, run, merge; and the durable entry of stimuli.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::commit::Committed;
+use super::merge::{Candidate, Fate};
+use super::run::{Failure, Ran};
+use super::wake::{Failed, Job};
+use super::{Cycle, CycleError, merge};
+use crate::limits;
+use crate::merge::Conflict;
+use crate::model::ids::{AgentName, RunId, StimulusId, episode_id};
+use crate::model::{Stimulus, layout};
+use crate::store::{Author, CommitId, CommitSpec, LockName, RefChange, RefOutcome, TreeEdit};
+
+/// How far to go.
+#[derive(Clone, Debug, Default)]
+pub struct RunBounds {
+    /// Most runs; no bound if `None`.
+    pub max_runs: Option<usize>,
+    /// Only this agent, once, whatever its trigger says.
+    pub agent: Option<AgentName>,
+}
+
+/// What a caller is told while the loop turns.
+#[derive(Clone, Debug)]
+pub enum Progress {
+    /// Stimuli that are durable so far, of how many.
+    Stored(usize, usize),
+    /// Runs are starting: how many, and how many stimuli they consume.
+    Running(usize, usize),
+    /// Runs were merged; so many stimuli are consumed so far.
+    Merged(usize, usize),
+}
+
+/// One run of the loop.
+#[derive(Clone, Debug)]
+pub struct RunSummary {
+    /// The run.
+    pub run: RunId,
+    /// What woke it.
+    pub trigger: String,
+    /// Its commit.
+    pub commit: CommitId,
+    /// The merge commit; `None`: it stays on its branch.
+    pub merged: Option<CommitId>,
+    /// What the policy settled, in lines.
+    pub decisions: Vec<String>,
+    /// What the policy could not settle.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// What the loop did.
+#[derive(Debug)]
+pub struct Turned {
+    /// Runs, in the order of merging.
+    pub runs: Vec<RunSummary>,
+    /// Runs that came to nothing.
+    pub failures: Vec<Failure>,
+    /// Wake's tip afterwards.
+    pub wake: CommitId,
+    /// What happened on the way, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Cycle {
+    /// Evaluates triggers, runs what is due, merges, and goes on until nothing is due.
+    pub fn until_quiet(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<Turned, CycleError> {
+        let _cycle = self.store.lock(LockName::Cycle)?;
+        let wake = self.merge(self.pending()?, false)?.wake;
+        let mut turned = Turned { runs: Vec::new(), failures: Vec::new(), wake, notes: Vec::new() };
+        let mut seen = self.marker();
+        let mut failed = Failed::new();
+        let mut caused: HashMap<StimulusId, u32> = HashMap::new();
+        let mut consumed = 0;
+        loop {
+            let tip = turned.wake;
+            let mut jobs = match &bounds.agent {
+                Some(agent) => self.by_hand(tip, agent)?,
+                None => self.due(tip, seen, &failed)?,
+            };
+            self.hold_back(&mut jobs, &mut caused, &mut turned.notes);
+            let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
+            let cut = cut(&mut jobs, room);
+            if jobs.is_empty() {
+                break;
+            }
+            progress(Progress::Running(jobs.len(), jobs.iter().map(|j| j.stimuli.len()).sum()));
+            let mut committed = Vec::new();
+            for ran in self.run_jobs(tip, jobs)? {
+                match ran {
+                    Ran::Committed(run) => committed.push(*run),
+                    Ran::Nothing(_) => {}
+                    Ran::Failed(failure) => {
+                        failed.extend(failure.job.stimuli.iter().map(|s| s.id.clone()));
+                        turned.failures.push(*failure);
+                    }
+                }
+            }
+            consumed += committed.iter().map(|c| c.consumed.len()).sum::<usize>();
+            self.take_in(&mut turned, committed)?;
+            progress(Progress::Merged(turned.runs.len(), consumed));
+            if bounds.agent.is_some() || cut {
+                break;
+            }
+            seen = Some(tip);
+            self.set_marker(tip)?;
+        }
+        if bounds.agent.is_none() && bounds.max_runs.is_none() {
+            self.set_marker(turned.wake)?;
+        }
+        turned.notes.extend(self.store.take_notes());
+        Ok(turned)
+    }
+
+    /// Merges the runs of one round, with whatever else is pending.
+    fn take_in(&self, turned: &mut Turned, committed: Vec<Committed>) -> Result<(), CycleError> {
+        let candidates: Vec<Candidate> = committed
+            .iter()
+            .map(|c| Candidate {
+                name: c.branch.to_string(),
+                commit: c.commit,
+                branch: Some(c.branch.clone()),
+                run: Some(c.run.clone()),
+            })
+            .collect();
+        let report = self.merge(candidates, false)?;
+        for (candidate, fate) in &report.fates {
+            let Some(run) = candidate.run.clone() else { continue };
+            let trigger = self.store.commit(candidate.commit)?.trailer("Trigger").unwrap_or_default().to_owned();
+            let mut summary = RunSummary {
+                run,
+                trigger,
+                commit: candidate.commit,
+                merged: None,
+                decisions: Vec::new(),
+                conflicts: Vec::new(),
+            };
+            match fate {
+                Fate::Merged { commit, decisions } => {
+                    summary.merged = Some(*commit);
+                    summary.decisions = decisions.iter().map(ToString::to_string).collect();
+                }
+                Fate::Already => summary.merged = Some(report.wake),
+                Fate::Conflict(conflicts) => {
+                    turned.notes.push(format!("{} stays on its branch: {}", candidate.name, lines(conflicts)));
+                    summary.conflicts.clone_from(conflicts);
+                }
+                Fate::Refused(why) => turned.notes.push(format!("{} is not merged: {why}", candidate.name)),
+            }
+            turned.runs.push(summary);
+        }
+        let edited = report.left.iter().map(|left| format!("left alone, because it was edited: {left}"));
+        turned.notes.extend(edited);
+        turned.wake = report.wake;
+        Ok(())
+    }
+
+    /// Takes out runs whose stimuli have caused as many runs as one stimulus may.
+    fn hold_back(&self, jobs: &mut Vec<Job>, caused: &mut HashMap<StimulusId, u32>, notes: &mut Vec<String>) {
+        let max = self.shared.policy.settings.cycle.runs_per_stimulus;
+        jobs.retain(|job| {
+            let spent = job.roots.iter().find(|root| caused.get(root).copied().unwrap_or(0) >= max);
+            if let Some(root) = spent {
+                notes.push(format!("{} was held back: stimulus {root} has caused {max} runs", job.agent));
+                return false;
+            }
+            for root in &job.roots {
+                *caused.entry(root.clone()).or_default() += 1;
+            }
+            true
+        });
+    }
+
+    /// Makes stimuli durable: the files and their queue entries, in commits on wake. What is known already is left out.
+    /// Returns the ids that are new.
+    pub fn store_stimuli(
+        &self,
+        stimuli: &[Stimulus],
+        subject: &str,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<StimulusId>, CycleError> {
+        let _trunk = self.store.lock(LockName::Trunk)?;
+        let mut stored = Vec::new();
+        for (index, batch) in stimuli.chunks(limits::STIMULI_PER_COMMIT).enumerate() {
+            stored.extend(self.store_batch(batch, subject)?);
+            progress(Progress::Stored((index * limits::STIMULI_PER_COMMIT + batch.len()).min(stimuli.len()), stimuli.len()));
+        }
+        self.store.maintain()?;
+        Ok(stored)
+    }
+
+    fn store_batch(&self, batch: &[Stimulus], subject: &str) -> Result<Vec<StimulusId>, CycleError> {
+        loop {
+            let tip = self.store.need_tip(self.store.wake())?;
+            let tree = self.store.tree_of(tip)?;
+            let (edits, ids) = self.new_stimuli(tree, batch)?;
+            if ids.is_empty() {
+                return Ok(ids);
+            }
+            let writer = self.store.writer()?;
+            let tree = writer.edit(Some(tree), edits)?;
+            let mut trailers: Vec<_> =
+                ids.iter().take(64).map(|id| ("Stimulus".to_owned(), id.to_string())).collect();
+            let newest = self.store.newest_run(tip)?;
+            trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+            trailers.extend(self.shared.clock_trailer());
+            let commit = writer.commit(&CommitSpec {
+                tree,
+                parents: vec![tip],
+                author: Author::User,
+                at: self.shared.world.commit_seconds(),
+                subject: format!("stimulus: {subject}"),
+                body: String::new(),
+                trailers,
+            })?;
+            writer.publish()?;
+            let change = RefChange::advance(self.store.wake().clone(), tip, commit);
+            match self.store.update_refs(&[change], "git-brain: stimulus")? {
+                RefOutcome::Done { .. } => return Ok(ids),
+                RefOutcome::Modified { .. } => continue,
+            }
+        }
+    }
+
+    /// The files of stimuli that the brain does not know: neither waiting nor remembered.
+    fn new_stimuli(
+        &self,
+        tree: crate::store::TreeId,
+        batch: &[Stimulus],
+    ) -> Result<(Vec<TreeEdit>, Vec<StimulusId>), CycleError> {
+        let mut edits = Vec::new();
+        let mut ids: Vec<StimulusId> = Vec::new();
+        let mut listed = std::collections::HashSet::new();
+        for stimulus in batch {
+            let (path, queue) = (layout::stimulus(&stimulus.id, stimulus.at), layout::queue_entry(&stimulus.id));
+            let remembered = layout::neuron(&episode_id(&stimulus.id));
+            let known = [&path, &queue, &remembered].into_iter().try_fold(false, |known, place| {
+                Ok::<_, CycleError>(known || self.store.file(tree, place)?.is_some())
+            })?;
+            if known || !listed.insert(&stimulus.id) {
+                continue;
+            }
+            edits.push(TreeEdit::new(queue, Some(format!("{path}\n").into_bytes())));
+            edits.push(TreeEdit::new(path, Some(stimulus.encode())));
+            ids.push(stimulus.id.clone());
+        }
+        Ok((edits, ids))
+    }
+
+    fn marker_file(&self) -> PathBuf {
+        self.store.private_dir().join("seen")
+    }
+
+    /// The commit of wake up to which triggers were evaluated, if it is still in wake's history.
+    pub fn marker(&self) -> Option<CommitId> {
+        let text = std::fs::read_to_string(self.marker_file()).ok()?;
+        let commit = CommitId::parse(text.trim()).ok()?;
+        let tip = self.store.need_tip(self.store.wake()).ok()?;
+        self.store.is_ancestor(commit, tip).ok()?.then_some(commit)
+    }
+
+    fn set_marker(&self, commit: CommitId) -> Result<(), CycleError> {
+        let path = self.marker_file();
+        let fail = |source| crate::store::StoreError::File { path: path.clone(), source };
+        let folder = self.store.private_dir();
+        let write = || {
+            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+            writeln!(file, "{commit}")?;
+            file.persist(&path).map_err(|e| e.error).map(|_| ())
+        };
+        write().map_err(fail)?;
+        Ok(())
+    }
+}
+
+/// Cuts a round to `room` runs without splitting an agent's signals over two rounds; true if anything was cut.
+fn cut(jobs: &mut Vec<Job>, room: usize) -> bool {
+    if jobs.len() <= room {
+        return false;
+    }
+    let fits = |job: &Job, at: usize| !job.stimuli.is_empty() || at < room;
+    let mut keep = room.min(jobs.len());
+    // The queue can be cut anywhere; an agent without stimuli only before its first run.
+    while keep > 0 && keep < jobs.len() && jobs[keep].stimuli.is_empty() && jobs[keep].agent == jobs[keep - 1].agent {
+        keep -= 1;
+    }
+    if keep == 0 && room > 0 {
+        let first = jobs[0].agent.clone();
+        keep = jobs.iter().position(|j| j.agent != first).unwrap_or(jobs.len());
+    }
+    debug_assert!(jobs.iter().take(keep).enumerate().all(|(at, job)| fits(job, at) || keep > room));
+    jobs.truncate(keep);
+    true
+}
+
+fn lines(conflicts: &[Conflict]) -> String {
+    conflicts.iter().map(merge::conflict_line).collect::<Vec<_>>().join("; ")
+}

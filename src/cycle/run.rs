@@ -1,0 +1,246 @@
+//! Stage 3, run: spawn → cognition. From a job and the tip it starts from to a delta document that may be committed.
+//!
+//! Agents run side by side, each on its own snapshot with its own view of the repository.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::commit::{Committed, Draft};
+use super::network::TreeNetwork;
+use super::wake::Job;
+use super::{Cycle, CycleError, command};
+use crate::cognition::{Snapshot, reflex};
+use crate::delta::{Document, DocumentError};
+use crate::model::document::Cognition;
+use crate::model::ids::{NeuronId, RunId};
+use crate::model::layout::{self, Place};
+use crate::model::{Flag, Neuron, Stamp, json};
+use crate::store::{CommitId, Store, TreeId};
+
+/// What became of one run.
+#[derive(Debug)]
+pub enum Ran {
+    /// A commit on its own branch.
+    Committed(Box<Committed>),
+    /// It proposed nothing and consumed nothing: nothing to keep.
+    Nothing(Job),
+    /// It failed, or its delta was refused: nothing was written.
+    Failed(Box<Failure>),
+}
+
+/// A run that came to nothing.
+#[derive(Debug)]
+pub struct Failure {
+    /// What was due.
+    pub job: Job,
+    /// The run.
+    pub run: RunId,
+    /// Why.
+    pub error: CycleError,
+}
+
+impl Cycle {
+    /// Runs the jobs side by side, all from the same tip. The order of the answers is the order of the jobs.
+    pub fn run_jobs(&self, tip: CommitId, jobs: Vec<Job>) -> Result<Vec<Ran>, CycleError> {
+        let newest = self.store.newest_run(tip)?;
+        let runs: Vec<(RunId, Job)> = jobs
+            .into_iter()
+            .enumerate()
+            .map(|(index, job)| (self.new_run_id(&job.agent, tip, newest.as_ref(), &[job.reason.as_bytes()], index), job))
+            .collect();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(self.shared.policy.settings.cycle.parallel.max(1))
+            .enable_all()
+            .build()
+            .map_err(|e| CycleError::Busy(format!("cannot start threads: {e}")))?;
+        let slots = Arc::new(Semaphore::new(self.shared.policy.settings.cycle.parallel));
+        runtime.block_on(async {
+            let mut handles = Vec::new();
+            for (run, job) in runs {
+                let spawn = Spawn { cycle: self.part(), tip, run, job };
+                let slots = Arc::clone(&slots);
+                handles.push(tokio::spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    spawn.execute().await
+                }));
+            }
+            let mut ran = Vec::new();
+            for handle in handles {
+                ran.push(handle.await.map_err(|e| CycleError::Busy(format!("a run was cut off: {e}")))?);
+            }
+            Ok(ran)
+        })
+    }
+
+    /// What a run on another thread needs.
+    fn part(&self) -> Part {
+        Part { dir: self.dir.clone(), shared: Arc::clone(&self.shared) }
+    }
+}
+
+/// What a run needs of the cycle, without its repository handle.
+#[derive(Clone)]
+struct Part {
+    dir: PathBuf,
+    shared: Arc<super::Shared>,
+}
+
+/// One run on its way.
+struct Spawn {
+    cycle: Part,
+    tip: CommitId,
+    run: RunId,
+    job: Job,
+}
+
+impl Spawn {
+    async fn execute(self) -> Ran {
+        let (run, job) = (self.run.clone(), self.job.clone());
+        match self.try_execute().await {
+            Ok(Some(committed)) => Ran::Committed(Box::new(committed)),
+            Ok(None) => Ran::Nothing(job),
+            Err(error) => Ran::Failed(Box::new(Failure { job, run, error })),
+        }
+    }
+
+    async fn try_execute(self) -> Result<Option<Committed>, CycleError> {
+        let member = self.cycle.shared.policy.agents.get(&self.job.agent);
+        let cognition = member.map(|m| m.agent.cognition.clone());
+        let this = Arc::new(self);
+        match cognition {
+            None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
+            Some(Cognition::Reflex { rule }) => {
+                blocking(move || {
+                    let store = Store::open(&this.cycle.dir)?;
+                    let network = TreeNetwork::new(&store, store.tree_of(this.tip)?);
+                    let snapshot = this.snapshot(&store, &network)?;
+                    let document = reflex::think(rule, &snapshot, &network, &this.cycle.shared.policy.settings);
+                    if let Some(error) = network.take_failure() {
+                        return Err(error);
+                    }
+                    this.commit(&store, document)
+                })
+                .await
+            }
+            Some(Cognition::Command { argv, timeout_ms, environment }) => {
+                let spawn = Arc::clone(&this);
+                let input = blocking(move || {
+                    let store = Store::open(&spawn.cycle.dir)?;
+                    let network = TreeNetwork::new(&store, store.tree_of(spawn.tip)?);
+                    Ok(json::pretty(&spawn.snapshot(&store, &network)?))
+                })
+                .await?;
+                let output = command::think(&argv, &environment, timeout_ms, input).await;
+                let output = output.map_err(|e| CycleError::refused(format!("{}: {e}", this.job.agent)))?;
+                blocking(move || {
+                    let what = format!("the delta of {}", this.job.agent);
+                    let document = Document::parse(&output, &what).map_err(|e| match e {
+                        DocumentError::Json(e) => CycleError::Json(e),
+                        limit => CycleError::Document(limit),
+                    })?;
+                    this.commit(&Store::open(&this.cycle.dir)?, document)
+                })
+                .await
+            }
+        }
+    }
+
+    fn commit(&self, store: &Store, document: Document) -> Result<Option<Committed>, CycleError> {
+        if document.ops.is_empty() && self.job.stimuli.is_empty() {
+            return Ok(None);
+        }
+        let shared = &self.cycle.shared;
+        Draft::of_job(shared, self.tip, self.run.clone(), &self.job, document)?.commit(store, shared).map(Some)
+    }
+
+    fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {
+        let tree = store.tree_of(self.tip)?;
+        let shared = &self.cycle.shared;
+        Ok(Snapshot {
+            run: self.run.clone(),
+            agent: self.job.agent.clone(),
+            at: self.job.clock,
+            trigger: self.job.reason.clone(),
+            stimuli: self.job.stimuli.clone(),
+            signals: self.job.signals.clone(),
+            active: self.job.active.clone(),
+            flags: raised_flags(store, tree)?,
+            agents: shared.policy.summaries(),
+            neurons: self.context(network, shared.policy.settings.context.tokens)?,
+        })
+    }
+
+    /// The part of the network that fits the context: what woke the run, what its signals name, the core neurons, and
+    /// what is connected to those; most salient first. Tokens are estimated as a quarter of the bytes.
+    fn context(&self, network: &TreeNetwork<'_>, tokens: u32) -> Result<Vec<Neuron>, CycleError> {
+        let mut wanted: Vec<NeuronId> = self.job.active.clone();
+        for signal in &self.job.signals {
+            named_neurons(&signal.payload, &mut wanted);
+        }
+        wanted.extend(CORE.iter().map(|id| NeuronId::parse(id).expect("invariant: core ids are ids")));
+        let mut seen: BTreeSet<NeuronId> = BTreeSet::new();
+        let mut found: Vec<Neuron> = Vec::new();
+        let mut bytes = 0_usize;
+        let budget = tokens as usize * 4;
+        let mut at = 0;
+        while at < wanted.len() && bytes < budget {
+            let id = wanted[at].clone();
+            at += 1;
+            if !seen.insert(id.clone()) {
+                continue;
+            }
+            let Some(neuron) = network.neuron(&id)? else { continue };
+            bytes += neuron.encode().len();
+            if bytes > budget && !found.is_empty() {
+                break;
+            }
+            let mut strongest: Vec<_> = neuron.connections.iter().filter(|c| c.weight > 0).collect();
+            strongest.sort_by_key(|c| std::cmp::Reverse(c.weight));
+            wanted.extend(strongest.iter().take(8).map(|c| c.target.clone()));
+            found.push(neuron);
+        }
+        sort_by_salience(&mut found, self.job.clock);
+        Ok(found)
+    }
+}
+
+/// The neurons of the bootstrap that every agent sees.
+const CORE: [&str; 6] =
+    ["n_core_perception", "n_core_memory", "n_core_decision", "n_core_affect", "external_stimulus", "decision_point"];
+
+fn sort_by_salience(neurons: &mut [Neuron], now: Stamp) {
+    neurons.sort_by(|a, b| b.salience_at(now).cmp(&a.salience_at(now)).then_with(|| a.id.cmp(&b.id)));
+}
+
+/// Every text inside a payload that could be a neuron's id.
+fn named_neurons(payload: &serde_json::Value, out: &mut Vec<NeuronId>) {
+    match payload {
+        serde_json::Value::String(text) => out.extend(NeuronId::parse(text)),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| named_neurons(item, out)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|value| named_neurons(value, out)),
+        _ => {}
+    }
+}
+
+fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<crate::model::AgentName>, CycleError> {
+    let mut raised = Vec::new();
+    for (path, file) in store.files(tree, layout::FLAGS)? {
+        let Place::Flag(name) = Place::of(&path) else { continue };
+        let flag: Flag = json::strict(&store.blob(file.blob)?, &path, crate::limits::DOCUMENT_BYTES)?;
+        if flag.value {
+            raised.push(name);
+        }
+    }
+    Ok(raised)
+}
+
+/// Runs blocking work on the runtime's threads for it.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CycleError> + Send + 'static,
+) -> Result<T, CycleError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| Err(CycleError::Busy(format!("a run was cut off: {e}"))))
+}
