@@ -1,1 +1,28 @@
-//! (under construction)
+//! The typed three-way merge: three trees in; edits, decisions and conflicts out.
+//!
+//! Pure: no git, clock, files, environment or randomness. Trees are seen through [`Sides`], so that the cost is that of
+//! what right changed. In the flow: a commit of deltas on a branch → **merge** → wake. Sides are always base, left (the
+//! tip that moves) and right (what is brought).
+//!
+//! - `decision`: what a merge says about itself
+//! - `field`: one combinator per rule; `neuron`: one neuron by the policy table; `file`: files that are no neurons
+//! - `replay`: a recorded run applied to another tree; `tree`: whole trees, and what must not dangle
+//! - `shared`: a neuron of the base after the runs that both sides have
+//! - `driver`: the same rules for plain git, one file at a time
+//!
+//! *Invariant:* text markers never enter a file. What the policy cannot decide is a [`Conflict`], and nothing moves.
+
+pub mod decision;
+pub mod driver;
+mod field;
+mod file;
+pub mod neuron;
+pub mod replay;
+mod shared;
+pub mod tree;
+
+pub use decision::{Conflict, Decision, How};
+pub use driver::{Drive, DriverAnswer, drive};
+pub use neuron::{NeuronMerge, merge_neuron};
+pub use replay::{Direction, Replayed, apply_record};
+pub use tree::{Edit, MergeError, Options, Outcome, Outside, Side, Sides, three_way, three_way_with};

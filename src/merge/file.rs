@@ -1,0 +1,121 @@
+//! The rule for files that are no neurons: which side's file is the result. Never a blend of two.
+//!
+//! Scenarios, in order: (1) rule 0, as for neurons; (2) the stimulus queue: removal wins; (3) flags, goals, metadata: a
+//! person's change, else the larger run id; (4) everything else, immutable files among it: undecided.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::decision::How;
+use crate::limits;
+use crate::model::ids::RunId;
+use crate::model::json::{self, JsonError};
+use crate::model::layout::Place;
+
+/// Which file is the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pick {
+    /// Left's, or none if left has none.
+    Left,
+    /// Right's, or none if right has none.
+    Right,
+    /// A person decides.
+    Undecided,
+}
+
+/// Picks a side by the rule of the place; with the rule's name where one had to decide.
+pub(super) fn pick(
+    place: &Place,
+    path: &str,
+    base: Option<&[u8]>,
+    left: Option<&[u8]>,
+    right: Option<&[u8]>,
+) -> Result<(Pick, Option<How>), JsonError> {
+    // (1)
+    if left == right || right == base {
+        return Ok((Pick::Left, None));
+    }
+    if left == base {
+        return Ok((Pick::Right, None));
+    }
+    Ok(match place {
+        // (2)
+        Place::Queue(_) if left.is_none() => (Pick::Left, Some(How::RemovalWins)),
+        Place::Queue(_) if right.is_none() => (Pick::Right, Some(How::RemovalWins)),
+        // (3)
+        Place::Flag(_) | Place::Goal | Place::Metadata => match (author(left, path)?, author(right, path)?) {
+            (None, None) => (Pick::Undecided, None),
+            (None, Some(_)) => (Pick::Left, Some(How::Person)),
+            (Some(_), None) => (Pick::Right, Some(How::Person)),
+            (Some(l), Some(r)) => match l.cmp(&r) {
+                Ordering::Greater => (Pick::Left, Some(How::LaterRun)),
+                Ordering::Less => (Pick::Right, Some(How::LaterRun)),
+                Ordering::Equal => (Pick::Undecided, None),
+            },
+        },
+        // (4)
+        _ => (Pick::Undecided, None),
+    })
+}
+
+/// The run that wrote a changed file; `None`: a person did. No run can remove these files, so a removal is a person's.
+pub(super) fn author(content: Option<&[u8]>, path: &str) -> Result<Option<RunId>, JsonError> {
+    let Some(bytes) = content else { return Ok(None) };
+    let value: Value = json::strict(bytes, path, limits::DOCUMENT_BYTES)?;
+    match value.get("run") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => {
+            RunId::parse(text).map(Some).map_err(|e| JsonError::at(path, 1, "run", e.to_string()))
+        }
+        Some(other) => Err(JsonError::at(path, 1, "run", format!("{other} is neither a run id nor null"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EARLY: &[u8] = br#"{"value": true, "run": "20260126t143200123z-abcd2345-a"}"#;
+    const LATE: &[u8] = br#"{"value": true, "run": "20260127t143200123z-abcd2345-a"}"#;
+    const PERSON: &[u8] = br#"{"value": false, "run": null}"#;
+    const OTHER_PERSON: &[u8] = br#"{"value": true}"#;
+
+    #[test]
+    fn every_place_by_its_rule() {
+        let flag = Place::Flag("urgence".parse().unwrap());
+        let queue = Place::Queue("s1".parse().unwrap());
+        let (a, b): (Option<&[u8]>, Option<&[u8]>) = (Some(b"a"), Some(b"b"));
+        let cases = [
+            (&flag, a, a, b, Pick::Right),
+            (&flag, a, b, a, Pick::Left),
+            (&Place::Event, a, a, None, Pick::Right),
+            (&Place::Event, None, a, a, Pick::Left),
+            (&Place::Event, None, a, b, Pick::Undecided),
+            (&queue, a, b, None, Pick::Right),
+            (&queue, a, None, b, Pick::Left),
+            (&queue, None, a, b, Pick::Undecided),
+            (&flag, None, Some(EARLY), Some(LATE), Pick::Right),
+            (&flag, None, Some(LATE), Some(EARLY), Pick::Left),
+            (&flag, Some(EARLY), Some(LATE), Some(PERSON), Pick::Right),
+            (&flag, Some(EARLY), Some(PERSON), Some(LATE), Pick::Left),
+            (&flag, Some(EARLY), None, Some(LATE), Pick::Left),
+            (&flag, Some(EARLY), Some(PERSON), Some(OTHER_PERSON), Pick::Undecided),
+            (&Place::Settings, a, b, None, Pick::Undecided),
+        ];
+        for (place, base, left, right, expected) in cases {
+            assert_eq!(
+                pick(place, "x", base, left, right).unwrap().0,
+                expected,
+                "{place:?} {base:?} {left:?} {right:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_flag_that_does_not_parse_is_refused() {
+        let error = pick(&Place::Goal, "network/goals/g.json", None, Some(b"{"), Some(EARLY)).unwrap_err();
+        assert!(error.to_string().contains("network/goals/g.json"), "{error}");
+        assert!(pick(&Place::Goal, "g", None, Some(br#"{"run": 7}"#), Some(EARLY)).is_err());
+    }
+}

@@ -1,0 +1,221 @@
+//! Applying a recorded run to another tree: its effects are merged in, its operations are never executed again.
+//!
+//! `base'` is the target with the values from before the run, `right'` the target with the values after it, left is the
+//! target. So weights move by what the run moved them, names follow their ranks, and what the run did not touch stays.
+
+use super::decision::{Conflict, Decision};
+use super::neuron::{NeuronMerge, merge_neuron};
+use crate::delta::{Effect, RunRecord};
+use crate::model::ids::{NeuronId, RunId};
+use crate::model::settings::{MergePolicy, Rule};
+use crate::model::{Neuron, salience};
+
+/// Which way a record is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction<'a> {
+    /// The run once more, on a tree that has not got it.
+    Again,
+    /// The run taken back, by a run of its own with this id. Never lowers a stamp. What the run created stays as a file,
+    /// empty and archived: only sleep removes files.
+    Back(&'a RunId),
+}
+
+/// One neuron that an application changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// The neuron before; `None`: it did not exist.
+    pub before: Option<Neuron>,
+    /// The neuron after.
+    pub after: Neuron,
+    /// What rules settled.
+    pub decisions: Vec<Decision>,
+    /// What they could not.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// Applies a record to the neurons that `lookup` knows; gives those that change, in the record's order (by id).
+///
+/// An effect on a neuron that does not exist is passed over, unless it is the creation itself.
+pub fn apply_record<E>(
+    record: &RunRecord,
+    direction: Direction<'_>,
+    policy: &MergePolicy,
+    mut lookup: impl FnMut(&NeuronId) -> Result<Option<Neuron>, E>,
+) -> Result<Vec<Replayed>, E> {
+    let mut changed = Vec::new();
+    for effect in &record.effects {
+        let id = effect.neuron.as_ref().or(effect.created.as_ref().map(|n| &n.id));
+        let Some(id) = id else { continue };
+        let before = lookup(id)?;
+        let merged = apply_effect(effect, &record.run, direction, before.as_ref(), policy);
+        if let Some(after) = merged.neuron.filter(|after| Some(after) != before.as_ref()) {
+            changed.push(Replayed { before, after, decisions: merged.decisions, conflicts: merged.conflicts });
+        }
+    }
+    Ok(changed)
+}
+
+fn apply_effect(
+    effect: &Effect,
+    run: &RunId,
+    direction: Direction<'_>,
+    target: Option<&Neuron>,
+    policy: &MergePolicy,
+) -> NeuronMerge {
+    match (direction, &effect.created, target) {
+        (Direction::Again, Some(created), target) => merge_neuron(None, target, Some(created), &decisive(policy)),
+        (Direction::Again, None, Some(target)) => {
+            let base = effect.set_on(target, false);
+            let right = touched(effect.set_on(target, true), run);
+            merge_neuron(Some(&base), Some(target), Some(&right), &decisive(policy))
+        }
+        (Direction::Back(by), Some(created), Some(target)) => {
+            let base = Neuron { version: target.version, run: target.run.clone(), ..(**created).clone() };
+            let right = touched(emptied(&base, by), by);
+            merge_neuron(Some(&base), Some(target), Some(&right), policy)
+        }
+        (Direction::Back(by), None, Some(target)) => {
+            let base = effect.set_on(target, true);
+            let mut right = effect.set_on(target, false);
+            // The values from before, as they would stand at the stamp from after.
+            let newest = base.last_salience_update.max(right.last_salience_update);
+            right.salience = salience::salience_at(right.salience, right.last_salience_update, newest);
+            right.last_salience_update = newest;
+            right.last_activated = base.last_activated.max(right.last_activated);
+            merge_neuron(Some(&base), Some(target), Some(&touched(right, by)), policy)
+        }
+        (_, _, None) => NeuronMerge::default(),
+    }
+}
+
+/// The policy for runs that are merged already: it was decided then, so nothing is left to review.
+fn decisive(policy: &MergePolicy) -> MergePolicy {
+    let default = MergePolicy::default();
+    let or = |rule: Rule, default: Rule| if rule == Rule::Review { default } else { rule };
+    MergePolicy {
+        weight: or(policy.weight, default.weight),
+        salience: or(policy.salience, default.salience),
+        activation_count: or(policy.activation_count, default.activation_count),
+        last_activated: or(policy.last_activated, default.last_activated),
+        concept: or(policy.concept, default.concept),
+        kind: or(policy.kind, default.kind),
+    }
+}
+
+/// With the mark of a run.
+fn touched(mut neuron: Neuron, run: &RunId) -> Neuron {
+    neuron.version = neuron.version.toggled(run);
+    neuron.run = neuron.run.max(Some(run.clone()));
+    neuron
+}
+
+/// What is left of a created neuron once its creation is taken back.
+fn emptied(created: &Neuron, by: &RunId) -> Neuron {
+    let mut neuron = Neuron { salience: 0, activation_count: 0, archived: Some(by.clone()), ..created.clone() };
+    neuron.connections.iter_mut().for_each(|c| c.weight = 0);
+    neuron
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Kind, Link, Origin, Stamp};
+
+    fn run(day: u32) -> RunId {
+        RunId::parse(&format!("202601{day:02}t143200123z-abcd2345-memory")).unwrap()
+    }
+
+    fn id(text: &str) -> NeuronId {
+        NeuronId::parse(text).unwrap()
+    }
+
+    fn sample() -> Neuron {
+        let mut neuron = Neuron::new(id("a"), "a", Kind::Semantic, Stamp::from_unix(0));
+        neuron.set_weight(&id("b"), Link::FeedsInto, 50);
+        neuron
+    }
+
+    fn record(day: u32, before: Option<&Neuron>, change: impl FnOnce(&mut Neuron)) -> (RunRecord, Neuron) {
+        let mut after = touched(before.cloned().unwrap_or_else(sample), &run(day));
+        change(&mut after);
+        let record = RunRecord {
+            run: run(day),
+            agent: run(day).agent(),
+            trigger: "by hand".into(),
+            cognition: "apply".into(),
+            at: Stamp::from_unix(0),
+            depth: 0,
+            base: None,
+            origin: Origin::local(),
+            stimuli: vec![],
+            prediction: None,
+            ops: vec![],
+            effects: vec![Effect::between(before, &after)],
+            notes: vec![],
+        };
+        (record, after)
+    }
+
+    fn apply(record: &RunRecord, direction: Direction<'_>, target: Option<&Neuron>) -> Option<Neuron> {
+        let policy = MergePolicy { weight: Rule::Sum, ..MergePolicy::default() };
+        let found = apply_record::<()>(record, direction, &policy, |_| Ok(target.cloned())).unwrap();
+        found.into_iter().next().map(|r| r.after)
+    }
+
+    #[test]
+    fn on_its_own_base_a_record_gives_its_own_tree() {
+        let base = sample();
+        let (record, after) = record(7, Some(&base), |n| {
+            n.set_weight(&id("b"), Link::FeedsInto, 57);
+            n.activate(500, Stamp::from_unix(100));
+        });
+        assert_eq!(apply(&record, Direction::Again, Some(&base)), Some(after));
+    }
+
+    #[test]
+    fn elsewhere_it_moves_weights_by_what_it_moved_them() {
+        let (record, _) = record(7, Some(&sample()), |n| n.set_weight(&id("b"), Link::FeedsInto, 57));
+        let mut target = touched(sample(), &run(9));
+        target.set_weight(&id("b"), Link::FeedsInto, 1000);
+        let after = apply(&record, Direction::Again, Some(&target)).unwrap();
+        assert_eq!(after.weight(&id("b"), Link::FeedsInto), 1007);
+        assert_eq!((after.run, after.version), (Some(run(9)), target.version.toggled(&run(7))));
+        assert_eq!(apply(&record, Direction::Again, None), None, "nothing to apply it to");
+    }
+
+    #[test]
+    fn a_creation_makes_the_neuron_or_joins_it() {
+        let (record, created) = record(7, None, |n| n.salience = 10);
+        assert_eq!(apply(&record, Direction::Again, None), Some(created.clone()));
+        let other = touched(sample(), &run(9));
+        let joined = apply(&record, Direction::Again, Some(&other)).unwrap();
+        assert_eq!(joined.weight(&id("b"), Link::FeedsInto), 100);
+        assert_eq!(joined.salience, 10);
+    }
+
+    #[test]
+    fn a_run_taken_back_leaves_what_others_did_and_lowers_no_stamp() {
+        let base = sample();
+        let (record, mut after) = record(7, Some(&base), |n| {
+            n.set_weight(&id("b"), Link::FeedsInto, 57);
+            n.activate(500, Stamp::from_unix(100));
+        });
+        after.set_weight(&id("c"), Link::Recalls, 9);
+        let by = run(12);
+        let back = apply(&record, Direction::Back(&by), Some(&after)).unwrap();
+        assert_eq!((back.weight(&id("b"), Link::FeedsInto), back.weight(&id("c"), Link::Recalls)), (50, 9));
+        assert_eq!((back.salience, back.activation_count), (0, 0));
+        assert_eq!(back.last_salience_update, Stamp::from_unix(100));
+        assert_eq!((back.last_activated, back.run), (Some(Stamp::from_unix(100)), Some(by)));
+    }
+
+    #[test]
+    fn a_creation_taken_back_empties_and_archives() {
+        let (record, mut created) = record(7, None, |n| n.activate(500, Stamp::from_unix(100)));
+        created.set_weight(&id("b"), Link::FeedsInto, 80);
+        let by = run(12);
+        let back = apply(&record, Direction::Back(&by), Some(&created)).unwrap();
+        assert_eq!((back.salience, back.weight(&id("b"), Link::FeedsInto)), (0, 30), "30 came from elsewhere");
+        assert!(back.is_archived());
+    }
+}

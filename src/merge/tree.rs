@@ -1,0 +1,501 @@
+//! The three-way merge of whole trees.
+//!
+//! The steps, as `three_way_with` runs them: (1) runs recorded on both sides but not in the base are applied to the base,
+//! in run-id order; (2) every path that right changed is decided by its place; (3) what waited here and was consumed
+//! there leaves the queue; (4) files outside the network go to their owner; (5) removed neurons that a connection points
+//! to stay, until nothing changes.
+//!
+//! The cost is that of right's changes. Left's are asked for only where right removed neuron files, or where right owns
+//! the files outside the network.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::decision::{Conflict, Decision, How, file_value};
+use super::file::{self, Pick};
+use super::neuron::merge_neuron;
+use super::replay::{Direction, apply_record};
+use super::shared::Shared;
+use crate::delta::{Effect, RunRecord};
+use crate::model::Neuron;
+use crate::model::ids::{NeuronId, RunId, StimulusId};
+use crate::model::json::JsonError;
+use crate::model::layout::{self, Place};
+use crate::model::settings::MergePolicy;
+
+/// The three trees of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The common ancestor.
+    Base,
+    /// The tip that moves: `Outcome::edits` are relative to it.
+    Left,
+    /// What is brought.
+    Right,
+}
+
+/// How the merge sees its trees.
+pub trait Sides {
+    /// Why a tree cannot be read.
+    type Error;
+    /// Paths that differ between the base and `side`, sorted; removed ones as well.
+    fn changed(&mut self, side: Side) -> Result<Vec<String>, Self::Error>;
+    /// The content of a file on a side, `None` if it has none.
+    fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, Self::Error>;
+}
+
+/// Who owns `brain.toml`, `agents/`, `hooks/` and people's files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outside {
+    /// Nobody: rule 0, else a conflict.
+    #[default]
+    Merge,
+    /// Left: whatever right has there is ignored. For a merge into main.
+    Left,
+    /// Right: the result has exactly right's files there. For a merge of main into wake.
+    Right,
+}
+
+/// What a merge can be told beside its policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Who owns what lies outside the network.
+    pub outside: Outside,
+    /// A sleep is taken back: where the base lacks a neuron that left has, it stays as left has it, plus the connections
+    /// that only right has.
+    pub returning: bool,
+}
+
+/// One file of left's tree that the merge changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Where.
+    pub path: String,
+    /// Its new content; `None`: it goes.
+    pub content: Option<Vec<u8>>,
+}
+
+/// A merge. With conflicts, nothing may be moved to it.
+#[must_use = "a merge changes nothing until its edits are written"]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Changes of left's tree that make it the merged tree, sorted by path.
+    pub edits: Vec<Edit>,
+    /// What rules settled, by path.
+    pub decisions: Vec<Decision>,
+    /// What they could not.
+    pub conflicts: Vec<Conflict>,
+    /// Runs that both sides had already, sorted.
+    pub shared: Vec<RunId>,
+    /// Runs that right brings, sorted.
+    pub brought: Vec<RunId>,
+}
+
+/// Why trees cannot be merged at all.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError<E: std::error::Error + 'static> {
+    /// A tree cannot be read.
+    #[error("reading {path:?} for a merge")]
+    Read {
+        /// The file; empty for a list of changes.
+        path: String,
+        /// Why.
+        source: E,
+    },
+    /// A file lies inside `network/` where nothing belongs.
+    #[error("{0}: nothing belongs there")]
+    Misplaced(String),
+    /// A file does not parse.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// A neuron or a run record says that it is another one than its path says.
+    #[error("{path}: its content calls itself {id}")]
+    WrongId {
+        /// The file.
+        path: String,
+        /// The id inside.
+        id: String,
+    },
+}
+
+/// Merges right into left by the policy, with nobody owning the files outside the network.
+pub fn three_way<S: Sides>(sides: &mut S, policy: &MergePolicy) -> Result<Outcome, MergeError<S::Error>>
+where
+    S::Error: std::error::Error + 'static,
+{
+    three_way_with(sides, policy, Options::default())
+}
+
+/// Merges right into left.
+pub fn three_way_with<S: Sides>(
+    sides: &mut S,
+    policy: &MergePolicy,
+    options: Options,
+) -> Result<Outcome, MergeError<S::Error>>
+where
+    S::Error: std::error::Error + 'static,
+{
+    let mut merge = Merge::new(sides, policy, options);
+    let changed = merge.changed(Side::Right)?;
+    merge.replay_shared_runs(&changed)?; // (1)
+    let mut paths: BTreeSet<String> = changed.into_iter().collect();
+    paths.extend(merge.shared_neurons.keys().map(layout::neuron));
+    for path in paths {
+        merge.path(path)?; // (2)
+    }
+    merge.consume()?; // (3)
+    merge.give_outside_to_right()?; // (4)
+    merge.keep_what_is_pointed_to()?; // (5)
+    let edits = merge.edits.into_iter().map(|(path, content)| Edit { path, content }).collect();
+    Ok(Outcome { edits, ..merge.outcome })
+}
+
+/// A neuron of the merged tree, and the targets that left's file of it has already: those exist in left.
+struct Pointing {
+    targets: BTreeSet<NeuronId>,
+    known: BTreeSet<NeuronId>,
+}
+
+struct Merge<'a, S> {
+    sides: &'a mut S,
+    policy: &'a MergePolicy,
+    options: Options,
+    outcome: Outcome,
+    edits: BTreeMap<String, Option<Vec<u8>>>,
+    /// Neurons of the base with the shared runs applied.
+    shared_neurons: BTreeMap<NeuronId, Shared>,
+    /// Neurons that right removed and left has as the base had them.
+    removed: BTreeSet<NeuronId>,
+    /// Neurons of the merged tree whose connections are not looked at yet.
+    pointing: Vec<Pointing>,
+    /// Stimuli that came to both sides.
+    met: Vec<StimulusId>,
+}
+
+type Result3<T, S> = Result<T, MergeError<<S as Sides>::Error>>;
+
+impl<'a, S: Sides> Merge<'a, S>
+where
+    S::Error: std::error::Error + 'static,
+{
+    fn new(sides: &'a mut S, policy: &'a MergePolicy, options: Options) -> Self {
+        Self {
+            sides,
+            policy,
+            options,
+            outcome: Outcome::default(),
+            edits: BTreeMap::new(),
+            shared_neurons: BTreeMap::new(),
+            removed: BTreeSet::new(),
+            pointing: Vec::new(),
+            met: Vec::new(),
+        }
+    }
+
+    fn changed(&mut self, side: Side) -> Result3<Vec<String>, S> {
+        self.sides.changed(side).map_err(|source| MergeError::Read { path: String::new(), source })
+    }
+
+    fn read(&mut self, side: Side, path: &str) -> Result3<Option<Vec<u8>>, S> {
+        self.sides.read(side, path).map_err(|source| MergeError::Read { path: path.to_owned(), source })
+    }
+
+    fn neuron(&mut self, side: Side, id: &NeuronId) -> Result3<Option<Neuron>, S> {
+        let path = layout::neuron(id);
+        let bytes = self.read(side, &path)?;
+        bytes.map(|bytes| decode(&bytes, &path, id)).transpose()
+    }
+
+    // (1)
+
+    fn replay_shared_runs(&mut self, changed: &[String]) -> Result3<(), S> {
+        let mut shared: BTreeMap<RunId, String> = BTreeMap::new();
+        for path in changed {
+            let Place::Run(id) = Place::of(path) else { continue };
+            if self.read(Side::Base, path)?.is_some() || self.read(Side::Right, path)?.is_none() {
+                continue;
+            }
+            if self.read(Side::Left, path)?.is_some() {
+                shared.insert(id, path.clone());
+            } else {
+                self.outcome.brought.push(id);
+            }
+        }
+        self.outcome.brought.sort();
+        for (id, path) in shared {
+            let bytes = self.read(Side::Right, &path)?.expect("invariant: read a moment ago");
+            let record = RunRecord::decode(&bytes, &path)?;
+            if record.run != id {
+                return Err(MergeError::WrongId { path, id: record.run.to_string() });
+            }
+            let policy = self.policy;
+            let applied =
+                apply_record(&record, Direction::Again, policy, |neuron| match self.shared_neurons.get(neuron) {
+                    Some(shared) => Ok(Some(shared.neuron.clone())),
+                    None => self.neuron(Side::Base, neuron),
+                })?;
+            for replayed in applied {
+                let id = replayed.after.id.clone();
+                let mine = |e: &&Effect| e.neuron.as_ref().or(e.created.as_ref().map(|n| &n.id)) == Some(&id);
+                let effect = record.effects.iter().find(mine).expect("invariant: it came from an effect");
+                match self.shared_neurons.entry(id.clone()) {
+                    Entry::Occupied(mut shared) => shared.get_mut().add(effect, replayed.after),
+                    Entry::Vacant(free) => {
+                        free.insert(Shared::new(replayed.before, effect, replayed.after));
+                    }
+                }
+            }
+            self.outcome.shared.push(id);
+        }
+        Ok(())
+    }
+
+    // (2)
+
+    fn path(&mut self, path: String) -> Result3<(), S> {
+        match Place::of(&path) {
+            Place::Misplaced => Err(MergeError::Misplaced(path)),
+            Place::Neuron(id) => self.merge_neuron(path, id),
+            Place::Agent(_) | Place::Settings | Place::Other if self.options.outside != Outside::Merge => Ok(()),
+            place => self.merge_file(path, &place),
+        }
+    }
+
+    fn merge_neuron(&mut self, path: String, id: NeuronId) -> Result3<(), S> {
+        let base_bytes = self.read(Side::Base, &path)?;
+        let left_bytes = self.read(Side::Left, &path)?;
+        let right_bytes = self.read(Side::Right, &path)?;
+        let shared = self.shared_neurons.get(&id);
+        let neuron = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|b| decode(b, &path, &id)).transpose();
+        let base = match shared {
+            Some(shared) => Some(shared.neuron.clone()),
+            None => neuron(&base_bytes)?,
+        };
+        let (left, right) = (neuron(&left_bytes)?, neuron(&right_bytes)?);
+        let same = |side: &Option<Neuron>| {
+            side.as_ref().zip(shared).is_some_and(|(n, shared)| side != &base && shared.is_the_same_runs(n))
+        };
+        let merged = match (&base, &left, &right) {
+            (None, Some(left), Some(right)) if self.options.returning => {
+                let mut neuron = left.clone();
+                for connection in &right.connections {
+                    if left.connection(&connection.target, connection.link).is_none() {
+                        neuron.set_weight(&connection.target, connection.link, connection.weight);
+                    }
+                }
+                super::NeuronMerge { neuron: Some(neuron), ..Default::default() }
+            }
+            _ if same(&right) => {
+                let decision = same_runs(&id, base.as_ref(), left.as_ref(), right.as_ref());
+                super::NeuronMerge { neuron: left.clone(), decisions: vec![decision], conflicts: vec![] }
+            }
+            _ => {
+                let left = if same(&left) { &base } else { &left };
+                merge_neuron(base.as_ref(), left.as_ref(), right.as_ref(), self.policy)
+            }
+        };
+        self.outcome.decisions.extend(merged.decisions);
+        self.outcome.conflicts.extend(merged.conflicts);
+        if merged.neuron.is_none() && left.is_some() {
+            self.removed.insert(id);
+        }
+        if merged.neuron != left {
+            // A file that comes from right as it is keeps its bytes, whoever laid them out.
+            let content = if merged.neuron == right { right_bytes } else { merged.neuron.as_ref().map(Neuron::encode) };
+            self.edits.insert(path, content);
+        }
+        if let Some(neuron) = &merged.neuron {
+            self.pointing.push(Pointing::new(neuron, left.as_ref()));
+        }
+        Ok(())
+    }
+
+    fn merge_file(&mut self, path: String, place: &Place) -> Result3<(), S> {
+        let base = self.read(Side::Base, &path)?;
+        let left = self.read(Side::Left, &path)?;
+        let right = self.read(Side::Right, &path)?;
+        if let Place::Stimulus(id) = place
+            && base.is_none()
+            && left.is_some()
+            && right.is_some()
+        {
+            self.met.push(id.clone());
+        }
+        let (pick, how) = file::pick(place, &path, base.as_deref(), left.as_deref(), right.as_deref())?;
+        let value = file_value;
+        if pick == Pick::Undecided {
+            let mut runs = Vec::new();
+            if matches!(place, Place::Flag(_) | Place::Goal | Place::Metadata) {
+                runs.extend(file::author(left.as_deref(), &path)?);
+                runs.extend(file::author(right.as_deref(), &path)?);
+            }
+            self.outcome.conflicts.push(Conflict {
+                neuron: path,
+                field: "file".to_owned(),
+                base: value(base.as_deref()),
+                left: value(left.as_deref()),
+                right: value(right.as_deref()),
+                runs,
+            });
+            return Ok(());
+        }
+        let result = if pick == Pick::Left { &left } else { &right };
+        if let Some(rule) = how {
+            self.outcome.decisions.push(Decision {
+                neuron: path.clone(),
+                field: "file".to_owned(),
+                base: value(base.as_deref()),
+                left: value(left.as_deref()),
+                right: value(right.as_deref()),
+                result: value(result.as_deref()),
+                rule,
+                clamped: false,
+            });
+        }
+        if result != &left {
+            self.edits.insert(path, right);
+        }
+        Ok(())
+    }
+
+    // (3)
+
+    /// A stimulus that came to both sides and waits on one of them only was consumed on the other: it waits no more.
+    fn consume(&mut self) -> Result3<(), S> {
+        for id in std::mem::take(&mut self.met) {
+            let path = layout::queue_entry(&id);
+            let left = self.read(Side::Left, &path)?;
+            let right = self.read(Side::Right, &path)?;
+            if left.is_some() == right.is_some() {
+                continue;
+            }
+            if left.is_some() {
+                self.edits.insert(path.clone(), None);
+            } else {
+                self.edits.remove(&path);
+            }
+            self.outcome.decisions.push(Decision {
+                neuron: path,
+                field: "file".to_owned(),
+                base: Value::Null,
+                left: file_value(left.as_deref()),
+                right: file_value(right.as_deref()),
+                result: Value::Null,
+                rule: How::RemovalWins,
+                clamped: false,
+            });
+        }
+        Ok(())
+    }
+
+    // (4)
+
+    fn give_outside_to_right(&mut self) -> Result3<(), S> {
+        if self.options.outside != Outside::Right {
+            return Ok(());
+        }
+        let mut paths: BTreeSet<String> = self.changed(Side::Right)?.into_iter().collect();
+        paths.extend(self.changed(Side::Left)?);
+        for path in paths {
+            if !matches!(Place::of(&path), Place::Agent(_) | Place::Settings | Place::Other) {
+                continue;
+            }
+            let right = self.read(Side::Right, &path)?;
+            if right != self.read(Side::Left, &path)? {
+                self.edits.insert(path, right);
+            }
+        }
+        Ok(())
+    }
+
+    // (5)
+
+    fn keep_what_is_pointed_to(&mut self) -> Result3<(), S> {
+        if !self.removed.is_empty() {
+            // What right did not change is in the merged tree as left has it.
+            for path in self.changed(Side::Left)? {
+                let Place::Neuron(id) = Place::of(&path) else { continue };
+                if !self.edits.contains_key(&path)
+                    && let Some(neuron) = self.neuron(Side::Left, &id)?
+                {
+                    self.pointing.push(Pointing::new(&neuron, Some(&neuron)));
+                }
+            }
+        }
+        while let Some(Pointing { targets, known }) = self.pointing.pop() {
+            for target in targets {
+                if self.removed.remove(&target) {
+                    self.keep(target, Side::Left)?;
+                } else if !known.contains(&target) && !self.is_in_the_result(&target)? {
+                    self.keep(target, Side::Right)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_in_the_result(&mut self, id: &NeuronId) -> Result3<bool, S> {
+        let path = layout::neuron(id);
+        match self.edits.get(&path) {
+            Some(content) => Ok(content.is_some()),
+            None => Ok(self.read(Side::Left, &path)?.is_some()),
+        }
+    }
+
+    /// Keeps a removed neuron as the side that still has it has it. A target that no side has was dangling before.
+    fn keep(&mut self, id: NeuronId, side: Side) -> Result3<(), S> {
+        let path = layout::neuron(&id);
+        let Some(bytes) = self.read(side, &path)? else { return Ok(()) };
+        let neuron = decode(&bytes, &path, &id)?;
+        let run = serde_json::to_value(&neuron.run).expect("invariant: a run id is a string");
+        let here = side == Side::Left;
+        if here {
+            self.edits.remove(&path);
+        } else {
+            self.edits.insert(path, Some(bytes));
+        }
+        self.pointing.push(Pointing::new(&neuron, here.then_some(&neuron)));
+        self.outcome.decisions.push(Decision {
+            neuron: id.to_string(),
+            field: "file".to_owned(),
+            base: run.clone(),
+            left: if here { run.clone() } else { Value::Null },
+            right: if here { Value::Null } else { run.clone() },
+            result: run,
+            rule: How::PointedTo,
+            clamped: false,
+        });
+        Ok(())
+    }
+}
+
+impl Pointing {
+    fn new(neuron: &Neuron, left: Option<&Neuron>) -> Self {
+        let targets = |n: &Neuron| n.connections.iter().map(|c| c.target.clone()).collect();
+        Self { targets: targets(neuron), known: left.map(targets).unwrap_or_default() }
+    }
+}
+
+fn decode<E: std::error::Error + 'static>(bytes: &[u8], path: &str, id: &NeuronId) -> Result<Neuron, MergeError<E>> {
+    let neuron = Neuron::decode(bytes, path)?;
+    if &neuron.id != id {
+        return Err(MergeError::WrongId { path: path.to_owned(), id: neuron.id.to_string() });
+    }
+    Ok(neuron)
+}
+
+fn same_runs(id: &NeuronId, base: Option<&Neuron>, left: Option<&Neuron>, right: Option<&Neuron>) -> Decision {
+    let version = |side: Option<&Neuron>| side.map_or(Value::Null, |n| Value::String(format!("{:016x}", n.version.0)));
+    Decision {
+        neuron: id.to_string(),
+        field: "version".to_owned(),
+        base: version(base),
+        left: version(left),
+        right: version(right),
+        result: version(left),
+        rule: How::SameRuns,
+        clamped: false,
+    }
+}
