@@ -17,6 +17,8 @@ const NOW: i64 = 1_769_437_920;
 pub struct World {
     neurons: BTreeMap<NeuronId, Neuron>,
     snapshot: Snapshot,
+    /// What the agent sees; none: everything.
+    context: Option<Vec<NeuronId>>,
     pub settings: Settings,
 }
 
@@ -45,7 +47,7 @@ impl World {
             agents: vec![],
             neurons: vec![],
         };
-        let mut world = Self { neurons: BTreeMap::new(), snapshot, settings: Settings::default() };
+        let mut world = Self { neurons: BTreeMap::new(), snapshot, context: None, settings: Settings::default() };
         world.agents(&["bootstrap", "perception", "memory", "decision", "affect"]);
         world
     }
@@ -140,10 +142,16 @@ impl World {
         self.snapshot.active = names.iter().map(|n| self.id(n)).collect();
     }
 
-    /// What the rule proposes, with the whole network as context. Checked.
+    /// Lets the agent see these neurons only; the rest it has to look up.
+    pub fn context(&mut self, names: &[&str]) {
+        self.context = Some(names.iter().map(|n| self.id(n)).collect());
+    }
+
+    /// What the rule proposes. Checked.
     pub fn document(&self, rule: Rule) -> Document {
         let mut snapshot = self.snapshot.clone();
-        snapshot.neurons = self.neurons.values().cloned().collect();
+        let seen = |id: &NeuronId| self.context.as_ref().is_none_or(|c| c.contains(id));
+        snapshot.neurons = self.neurons.values().filter(|n| seen(&n.id)).cloned().collect();
         let document = super::think(rule, &snapshot, &self.neurons, &self.settings);
         self.check(&document);
         document

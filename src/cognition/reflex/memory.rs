@@ -264,9 +264,22 @@ mod tests {
         world.link("tea", Link::FeedsInto, "milk", 32768);
         world.link("milk", Link::FeedsInto, "tea", 65535);
         world.concept("tea", 32768);
+        world.concept("milk", 16384);
         world.active(&["e1"]);
-        // 655 · .5 · 1 · .5; a full connection grows no more.
-        assert_eq!(world.think(Rule::Memory), [format!("adjust {} 164", edge("tea", "milk"))]);
+        // 655 · ½ · ¼ · ½; a full connection grows no more.
+        assert_eq!(world.think(Rule::Memory), [format!("adjust {} 41", edge("tea", "milk"))]);
+    }
+
+    #[test]
+    fn what_is_silent_or_goes_is_not_linked() {
+        let mut world = tea_and_milk();
+        world.active(&["e1"]);
+        world.concept("milk", 0);
+        assert!(world.think(Rule::Memory).is_empty());
+        world.concept("milk", 65535);
+        world.signal("human", json!({"kind": "archive", "id": concept_id("milk")}));
+        let ops = world.think(Rule::Memory);
+        assert_eq!((ops.len(), ops[0].starts_with("archive milk-")), (2, true), "{ops:?}");
     }
 
     #[test]
@@ -321,6 +334,13 @@ mod tests {
             ops[0]
         );
         assert!(!ops[0].contains("coffee"), "{}", ops[0]);
+        // Beyond the context it follows what the named concepts themselves point to.
+        world.context(&[]);
+        assert!(world.think(Rule::Memory)[0].contains("\"results\":[]"));
+        world.link("tea", Link::FeedsInto, "milk", 65535);
+        world.link("milk", Link::FeedsInto, "e2", 65535);
+        let op = world.think(Rule::Memory).remove(0);
+        assert!(op.contains("\"concept\":\"milk\"") && op.contains("\"id\":\"e2\""), "{op}");
     }
 
     #[test]
