@@ -57,3 +57,9 @@ pub const SIGNALS_PER_RUN: usize = 2;
 pub const RUNS_PER_ROUND: usize = 64;
 /// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.
 pub const STIMULI_PER_COMMIT: usize = 1_000;
+/// Deepest folder in a tree. The layout needs seven; a hostile tree of 100,000 levels must not exhaust the stack.
+pub const TREE_DEPTH: usize = 32;
+/// Longest path in a tree, bytes: ids and folders of the layout stay below 200.
+pub const PATH_BYTES: usize = 1024;
+/// Packs beyond which a brain's repository is repacked: each look-up of a missing object asks every one of them.
+pub const PACKS: usize = 64;

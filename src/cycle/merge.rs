@@ -271,7 +271,7 @@ impl Cycle {
                 author: Author::User,
                 at: self.shared.world.commit_seconds(),
                 subject: format!("conflict: {} needs a decision", run),
-                body: conflicts.iter().map(conflict_line).collect::<Vec<_>>().join("\n"),
+                body: conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
                 trailers: vec![("Agent".into(), run.agent().to_string()), ("Review".into(), "conflict".into())],
             })?;
             writer.publish()?;
@@ -315,12 +315,6 @@ fn candidate_of(branch: Branch, commit: CommitId) -> Candidate {
     });
     let own = run.is_some().then(|| branch.clone());
     Candidate { name: name.to_owned(), commit, branch: own, run }
-}
-
-/// A conflict in one line.
-pub fn conflict_line(conflict: &Conflict) -> String {
-    let place = conflict.neuron.as_ref().map_or(conflict.path.clone(), ToString::to_string);
-    format!("{place} {}: {} → {} | {}", conflict.field, conflict.base, conflict.left, conflict.right)
 }
 
 fn edits_of(outcome: &Outcome) -> Vec<TreeEdit> {

@@ -8,7 +8,7 @@ use super::commit::Committed;
 use super::merge::{Candidate, Fate};
 use super::run::{Failure, Ran};
 use super::wake::{Failed, Job};
-use super::{Cycle, CycleError, merge};
+use super::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::Conflict;
 use crate::model::ids::{AgentName, RunId, StimulusId, episode_id};
@@ -152,7 +152,7 @@ impl Cycle {
             }
             turned.runs.push(summary);
         }
-        let edited = report.left.iter().map(|left| format!("left alone, because it was edited: {left}"));
+        let edited = report.left.iter().map(|left| format!("left alone, because it was edited: {}/{} ({})", left.work_tree.display(), left.path, left.reason));
         turned.notes.extend(edited);
         turned.wake = report.wake;
         Ok(())
@@ -162,7 +162,7 @@ impl Cycle {
     fn hold_back(&self, jobs: &mut Vec<Job>, caused: &mut HashMap<StimulusId, u32>, notes: &mut Vec<String>) {
         let max = self.shared.policy.settings.cycle.runs_per_stimulus;
         jobs.retain(|job| {
-            let spent = job.roots.iter().find(|root| caused.get(root).copied().unwrap_or(0) >= max);
+            let spent = job.roots.iter().find(|root| caused.get(*root).copied().unwrap_or(0) >= max);
             if let Some(root) = spent {
                 notes.push(format!("{} was held back: stimulus {root} has caused {max} runs", job.agent));
                 return false;
@@ -297,5 +297,5 @@ fn cut(jobs: &mut Vec<Job>, room: usize) -> bool {
 }
 
 fn lines(conflicts: &[Conflict]) -> String {
-    conflicts.iter().map(merge::conflict_line).collect::<Vec<_>>().join("; ")
+    conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -1,3 +1,59 @@
 //! Reflexes: agents that think by rules of this program, offline, without any model.
+//!
+//! Pure: a snapshot in, a delta document out, and the same document for the same snapshot. A rule reacts only to what its
+//! snapshot shows, sees the network beyond it through [`Network`] alone, and knows neither git nor clock. Whether its
+//! document is allowed is for the engine to say.
+//!
+//! Perception turns stimuli into neurons and tells memory; memory links what fired together; affect watches urgency and
+//! asks decision to act; decision answers whoever asked. Bootstrap introduces them to each other. Source: seed
+//! `magistra.md` 5 and 7.
 
+mod affect;
+mod bootstrap;
+mod decision;
+#[cfg(test)]
+mod fixture;
+mod memory;
 pub mod perception;
+mod proposal;
+mod query;
+
+use super::{Network, Snapshot};
+use crate::delta::Document;
+use crate::model::Settings;
+use crate::model::document::Rule;
+
+/// What the agent of `snapshot` proposes when it thinks by `rule`.
+pub fn think(rule: Rule, snapshot: &Snapshot, network: &dyn Network, settings: &Settings) -> Document {
+    match rule {
+        Rule::Bootstrap => bootstrap::think(snapshot, network),
+        Rule::Perception => perception::think(snapshot, network, settings),
+        Rule::Memory => memory::think(snapshot, network, settings),
+        Rule::Decision => decision::think(snapshot, network, settings),
+        Rule::Affect => affect::think(snapshot, network),
+    }
+}
+
+/// Neurons that the brain starts with and triggers rely on: no reflex archives them, whatever their type.
+const FOUNDATIONS: [&str; 7] = [
+    "n_core_perception",
+    "n_core_memory",
+    "n_core_decision",
+    "n_core_affect",
+    "external_stimulus",
+    "decision_point",
+    "self",
+];
+/// The neuron whose salience is how urgent things still are.
+const AFFECT: &str = "n_core_affect";
+/// Kinds of signals, as they stand in `payload.kind`.
+mod kind {
+    pub const INTRODUCTION: &str = "introduction";
+    pub const PERCEIVED: &str = "perceived";
+    pub const ARCHIVE: &str = "archive";
+    pub const ACTION_REQUIRED: &str = "action_required";
+    pub const DECISION: &str = "decision";
+    pub const PREDICTION: &str = "prediction";
+    pub const URGENCY: &str = "urgency";
+    pub const CALM: &str = "calm";
+}

@@ -1,0 +1,221 @@
+//! Affect: watches urgency. It raises and clears the flags `urgence` and `priority_override`, and when something cannot
+//! wait it asks decision to act.
+//!
+//! How urgent things still are is the salience of its own core neuron, which fades like any other; so a second look at
+//! the same state proposes nothing, and no flag stays on for ever. Source: seed `magistra.md` 5.2.
+
+use serde_json::{Value, json};
+
+use super::proposal::{Proposal, clip, constant_id};
+use super::{AFFECT, kind, query};
+use crate::cognition::{Network, Snapshot};
+use crate::delta::Document;
+use crate::limits;
+use crate::model::Signal;
+use crate::model::ids::NeuronId;
+
+const URGENCE: &str = "urgence";
+const OVERRIDE: &str = "priority_override";
+/// Below this level, 0..=1, all is calm.
+const CALM_BELOW: f64 = 0.2;
+/// From this level on, it goes before everything else.
+const OVERRIDE_FROM: f64 = 0.8;
+/// The level of an urgency that does not say how urgent.
+const UNSAID: f64 = 0.5;
+/// The agent that is asked to act.
+const ACTOR: &str = "decision";
+
+/// What affect proposes.
+pub(super) fn think(snapshot: &Snapshot, network: &dyn Network) -> Document {
+    let mut proposal = Proposal::new(snapshot, network);
+    let signals = proposal.signals();
+    // The most urgent since the last word of calm.
+    let mut worst: Option<(f64, &Signal)> = None;
+    let (mut calm, mut decided) = (false, false);
+    for signal in signals {
+        match reading(signal) {
+            Some(level) if level < CALM_BELOW => (worst, calm) = (None, true),
+            Some(level) if worst.is_none_or(|(most, _)| level > most) => worst = Some((level, signal)),
+            Some(_) => {}
+            None => decided |= signal.payload_kind() == Some(kind::DECISION),
+        }
+    }
+    if let Some((level, signal)) = worst {
+        let why = reason(level, signal);
+        proposal.flag(URGENCE, true, &why);
+        proposal.activate(&constant_id(AFFECT), level);
+        if level >= OVERRIDE_FROM {
+            proposal.flag(OVERRIDE, true, &why);
+            ask_to_act(&mut proposal, level, signal);
+        }
+    } else if calm {
+        clear(&mut proposal, "all is calm");
+    } else if !still_urgent(&proposal) {
+        clear(&mut proposal, "nothing urgent is left");
+    }
+    if decided && worst.is_none_or(|(level, _)| level < OVERRIDE_FROM) && !calm && still_urgent(&proposal) {
+        proposal.flag(OVERRIDE, false, "decided");
+    }
+    for signal in signals {
+        match reading(signal) {
+            Some(level) => proposal.acknowledge(signal, json!({"done": "felt", "level": level})),
+            None => proposal.acknowledge_other(signal),
+        }
+    }
+    proposal.finish()
+}
+
+/// How urgent a signal says things are, 0..=1; none if it is about something else.
+fn reading(signal: &Signal) -> Option<f64> {
+    match signal.payload_kind()? {
+        kind::CALM => Some(0.0),
+        kind::URGENCY => {
+            let level = signal.payload.get("level").and_then(Value::as_f64);
+            Some(level.unwrap_or(UNSAID).clamp(0.0, 1.0))
+        }
+        _ => None,
+    }
+}
+
+fn still_urgent(proposal: &Proposal<'_>) -> bool {
+    let level = proposal.live(&constant_id(AFFECT)).map_or(0, |n| n.salience_at(proposal.snapshot.at));
+    f64::from(level) / 65535.0 >= CALM_BELOW
+}
+
+fn clear(proposal: &mut Proposal<'_>, why: &str) {
+    proposal.flag(URGENCE, false, why);
+    proposal.flag(OVERRIDE, false, why);
+}
+
+/// The words that made it urgent, as one line.
+fn words(signal: &Signal) -> String {
+    let words = signal.payload.get("words").and_then(Value::as_array);
+    let words: Vec<&str> = words.into_iter().flatten().filter_map(Value::as_str).collect();
+    let line: String = words.join(", ").chars().filter(|c| !c.is_control()).collect();
+    clip(&line, limits::LABEL_BYTES)
+}
+
+fn reason(level: f64, signal: &Signal) -> String {
+    match words(signal).as_str() {
+        "" => format!("urgency {level:.2} from {}", signal.from),
+        words => format!("urgency {level:.2} from {}: {words}", signal.from),
+    }
+}
+
+/// Asks decision to act on the strongest concepts of what was perceived, or on the words that made it urgent.
+fn ask_to_act(proposal: &mut Proposal<'_>, level: f64, signal: &Signal) {
+    let Some(actor) = proposal.snapshot.agents.iter().find(|a| a.name.as_str() == ACTOR) else { return };
+    let episode = signal.payload.get("episode").and_then(Value::as_str).and_then(|id| NeuronId::parse(id).ok());
+    let concepts = episode.as_ref().map(|id| query::strongest_concepts(proposal, id)).unwrap_or_default();
+    let named: Vec<String> = concepts.iter().map(|c| clip(&c.neuron.concept, limits::LABEL_BYTES)).collect();
+    let query = if named.is_empty() { words(signal) } else { named.join(", ") };
+    if query.is_empty() {
+        return;
+    }
+    let payload = json!({"kind": kind::ACTION_REQUIRED, "query": query, "level": level, "episode": episode});
+    proposal.send(&actor.name, payload);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::fixture::World;
+    use crate::model::document::Rule;
+    use crate::model::{Kind, Link};
+
+    fn fire() -> World {
+        let mut world = World::new("affect");
+        world.core();
+        world.concept("fire", 65535);
+        world.concept("kitchen", 65535);
+        world.neuron("e1", "Help, fire in the kitchen!", Kind::Episodic, 65535);
+        world.link("e1", Link::Recalls, "fire", 60000);
+        world.link("e1", Link::Recalls, "kitchen", 30000);
+        world
+    }
+
+    fn urgency(level: f64) -> serde_json::Value {
+        json!({"kind": "urgency", "level": level, "episode": "e1", "words": ["help", "fire"]})
+    }
+
+    #[test]
+    fn what_cannot_wait_overrides_and_asks_for_action() {
+        let mut world = fire();
+        world.signal("perception", urgency(0.9));
+        let expected = [
+            "flag urgence true urgency 0.90 from perception: help, fire",
+            "activate n_core_affect 0.9",
+            "flag priority_override true urgency 0.90 from perception: help, fire",
+            "signal decision {\"kind\":\"action_required\",\"query\":\"fire, kitchen\",\"level\":0.9,\"episode\":\"e1\"}",
+            "acknowledge g1 {\"done\":\"felt\",\"level\":0.9}",
+        ];
+        assert_eq!(world.think(Rule::Affect), expected);
+    }
+
+    #[test]
+    fn a_second_look_at_the_same_state_proposes_nothing() {
+        let mut world = fire();
+        world.flags(&["urgence", "priority_override"]);
+        world.salience("n_core_affect", 58982);
+        assert!(world.think(Rule::Affect).is_empty());
+        world.flags(&["urgence"]);
+        assert!(world.think(Rule::Affect).is_empty());
+        world.flags(&[]);
+        world.salience("n_core_affect", 0);
+        assert!(world.think(Rule::Affect).is_empty());
+    }
+
+    #[test]
+    fn what_can_wait_raises_one_flag_once() {
+        let mut world = fire();
+        world.signal("perception", urgency(0.79));
+        let ops = world.think(Rule::Affect);
+        assert!(ops[0].starts_with("flag urgence true") && ops.len() == 3, "{ops:?}");
+        world.flags(&["urgence"]);
+        assert_eq!(world.think(Rule::Affect)[..1], ["activate n_core_affect 0.79"]);
+    }
+
+    #[test]
+    fn calm_clears_the_flags_whatever_came_before_it() {
+        for calm in [json!({"kind": "calm"}), urgency(0.19)] {
+            let mut world = fire();
+            world.salience("n_core_affect", 65535);
+            world.flags(&["urgence", "priority_override"]);
+            world.signal("perception", urgency(1.0));
+            world.signal("perception", calm);
+            let ops = world.think(Rule::Affect);
+            assert_eq!(ops[..2], ["flag urgence false all is calm", "flag priority_override false all is calm"]);
+            assert_eq!(ops.len(), 4);
+        }
+    }
+
+    #[test]
+    fn flags_fade_with_the_salience_of_affect() {
+        let mut world = fire();
+        world.flags(&["urgence"]);
+        world.salience("n_core_affect", 13107);
+        assert!(world.think(Rule::Affect).is_empty());
+        world.salience("n_core_affect", 13106);
+        assert_eq!(world.think(Rule::Affect), ["flag urgence false nothing urgent is left"]);
+    }
+
+    #[test]
+    fn a_decision_lifts_the_override_and_leaves_the_rest() {
+        let mut world = fire();
+        world.flags(&["urgence", "priority_override"]);
+        world.salience("n_core_affect", 60000);
+        world.signal("decision", json!({"kind": "decision", "choice": "water"}));
+        let expected = ["flag priority_override false decided", "acknowledge g1 {\"done\":\"noted\"}"];
+        assert_eq!(world.think(Rule::Affect), expected);
+    }
+
+    #[test]
+    fn other_signals_are_answered_and_change_nothing() {
+        let mut world = fire();
+        world.signal("memory", json!({"kind": "weather", "level": 1.0}));
+        world.signal("bootstrap", json!({"kind": "introduction"}));
+        let ops = world.think(Rule::Affect);
+        assert_eq!(ops, ["acknowledge g1 {\"understood\":false}", "acknowledge g2 {\"done\":\"noted\"}"]);
+    }
+}

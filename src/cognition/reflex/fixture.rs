@@ -1,0 +1,209 @@
+//! A small world for the reflexes' tests: neurons, signals and agents in a few words. Every document that a rule proposes
+//! in it is checked: it must be read back from its own JSON, refer only to neurons that are there, and never write to
+//! its own agent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::cognition::{AgentSummary, Network, Snapshot};
+use crate::delta::{Document, Operation};
+use crate::model::document::Rule;
+use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId, concept_id};
+use crate::model::{Kind, Link, Neuron, Settings, Signal, Stamp, Stimulus};
+
+const NOW: i64 = 1_769_437_920;
+
+pub struct World {
+    neurons: BTreeMap<NeuronId, Neuron>,
+    snapshot: Snapshot,
+    /// What the agent sees; none: everything.
+    context: Option<Vec<NeuronId>>,
+    pub settings: Settings,
+}
+
+impl Network for BTreeMap<NeuronId, Neuron> {
+    fn neuron(&self, id: &NeuronId) -> Option<Neuron> {
+        self.get(id).cloned()
+    }
+}
+
+fn agent(name: &str) -> AgentName {
+    AgentName::parse(name).unwrap()
+}
+
+impl World {
+    /// A world without neurons, with all five agents; `name` is the one that thinks.
+    pub fn new(name: &str) -> Self {
+        let snapshot = Snapshot {
+            run: RunId::new(NOW * 1000, 1, &agent(name)),
+            agent: agent(name),
+            at: Stamp::from_unix(NOW),
+            trigger: "a test".into(),
+            stimuli: vec![],
+            signals: vec![],
+            active: vec![],
+            flags: vec![],
+            agents: vec![],
+            neurons: vec![],
+        };
+        let mut world = Self { neurons: BTreeMap::new(), snapshot, context: None, settings: Settings::default() };
+        world.agents(&["bootstrap", "perception", "memory", "decision", "affect"]);
+        world
+    }
+
+    pub fn agents(&mut self, names: &[&str]) {
+        let summary = |n: &&str| AgentSummary { name: agent(n), role: format!("role of {n}") };
+        self.snapshot.agents = names.iter().map(summary).collect();
+    }
+
+    /// A neuron by its name: an id, or a concept made with [`World::concept`].
+    fn id(&self, name: &str) -> NeuronId {
+        let concept = concept_id(name);
+        if self.neurons.contains_key(&concept) { concept } else { NeuronId::parse(name).unwrap() }
+    }
+
+    pub fn neuron(&mut self, id: &str, concept: &str, kind: Kind, salience: u16) {
+        let id = NeuronId::parse(id).unwrap();
+        let mut neuron = Neuron::new(id.clone(), concept, kind, self.snapshot.at);
+        neuron.salience = salience;
+        self.neurons.insert(id, neuron);
+    }
+
+    /// A semantic neuron, or a new salience for it.
+    pub fn concept(&mut self, concept: &str, salience: u16) {
+        let id = concept_id(concept);
+        match self.neurons.get_mut(&id) {
+            Some(neuron) => neuron.salience = salience,
+            None => self.neuron(id.as_str(), concept, Kind::Semantic, salience),
+        }
+    }
+
+    /// The neurons of the embedded network.
+    pub fn core(&mut self) {
+        for id in super::FOUNDATIONS.into_iter().filter(|id| *id != "self") {
+            self.neuron(id, id, Kind::Core, 0);
+        }
+    }
+
+    /// A neuron that was made and last activated hours ago.
+    pub fn aged(&mut self, id: &str, kind: Kind, hours: i64, count: u32) {
+        let at = Stamp::from_unix(NOW - hours * 3600);
+        let id = NeuronId::parse(id).unwrap();
+        let mut neuron = Neuron::new(id.clone(), id.as_str(), kind, at);
+        (neuron.activation_count, neuron.last_activated) = (count, (count > 0).then_some(at));
+        self.neurons.insert(id, neuron);
+    }
+
+    fn change(&mut self, name: &str) -> &mut Neuron {
+        let id = self.id(name);
+        self.neurons.get_mut(&id).unwrap()
+    }
+
+    pub fn link(&mut self, from: &str, link: Link, to: &str, weight: u16) {
+        let to = self.id(to);
+        self.change(from).set_weight(&to, link, weight);
+    }
+
+    pub fn salience(&mut self, name: &str, salience: u16) {
+        self.change(name).salience = salience;
+    }
+
+    pub fn pin(&mut self, name: &str) {
+        self.change(name).pinned = true;
+    }
+
+    /// The next unanswered signal: g1, g2…
+    pub fn signal(&mut self, from: &str, payload: Value) {
+        let id = SignalId::parse(&format!("g{}", self.snapshot.signals.len() + 1)).unwrap();
+        let (from, to, run) = (agent(from), self.snapshot.agent.clone(), self.snapshot.run.clone());
+        let created_at = self.snapshot.at;
+        self.snapshot.signals.push(Signal { id, kind: Kind::Signal, from, to, run, created_at, payload });
+    }
+
+    pub fn stimulus(&mut self, text: &str) {
+        self.snapshot.stimuli.push(Stimulus {
+            id: StimulusId::parse("s1").unwrap(),
+            at: self.snapshot.at,
+            text: text.into(),
+            source: None,
+            session: None,
+            origin: Default::default(),
+            answers: None,
+            order: 0,
+        });
+    }
+
+    pub fn flags(&mut self, names: &[&str]) {
+        self.snapshot.flags = names.iter().map(|n| agent(n)).collect();
+    }
+
+    pub fn active(&mut self, names: &[&str]) {
+        self.snapshot.active = names.iter().map(|n| self.id(n)).collect();
+    }
+
+    /// Lets the agent see these neurons only; the rest it has to look up.
+    pub fn context(&mut self, names: &[&str]) {
+        self.context = Some(names.iter().map(|n| self.id(n)).collect());
+    }
+
+    /// What the rule proposes. Checked.
+    pub fn document(&self, rule: Rule) -> Document {
+        let mut snapshot = self.snapshot.clone();
+        let seen = |id: &NeuronId| self.context.as_ref().is_none_or(|c| c.contains(id));
+        snapshot.neurons = self.neurons.values().filter(|n| seen(&n.id)).cloned().collect();
+        let document = super::think(rule, &snapshot, &self.neurons, &self.settings);
+        self.check(&document);
+        document
+    }
+
+    /// The operations of [`World::document`], one line each.
+    pub fn think(&self, rule: Rule) -> Vec<String> {
+        self.document(rule).ops.iter().map(line).collect()
+    }
+
+    fn check(&self, document: &Document) {
+        let json = serde_json::to_vec(document).unwrap();
+        assert_eq!(&Document::parse(&json, "proposal").unwrap(), document);
+        assert_eq!(document.agent.as_ref(), Some(&self.snapshot.agent));
+        let mut known: BTreeSet<&NeuronId> = self.neurons.keys().collect();
+        for op in &document.ops {
+            let ends: Vec<&NeuronId> = match op {
+                Operation::Create(op) => {
+                    assert!(known.insert(op.id.as_ref().unwrap()), "{op:?} exists already");
+                    vec![]
+                }
+                Operation::Activate(op) => vec![&op.id],
+                Operation::Archive(op) => vec![&op.id],
+                Operation::Connect(op) => vec![&op.from, &op.to],
+                Operation::Adjust(op) => vec![&op.from, &op.to],
+                Operation::Signal(op) => {
+                    assert_ne!(op.to, self.snapshot.agent, "writes to itself");
+                    vec![]
+                }
+                Operation::Acknowledge(op) => {
+                    assert!(self.snapshot.signals.iter().any(|s| s.id == op.signal), "{op:?} answers nothing");
+                    vec![]
+                }
+                Operation::Flag(_) => vec![],
+                other => panic!("no reflex proposes {other:?}"),
+            };
+            assert!(ends.iter().all(|id| known.contains(id)), "{op:?} refers to a neuron that is not there");
+        }
+    }
+}
+
+fn line(op: &Operation) -> String {
+    let name = op.name();
+    match op {
+        Operation::Create(op) => format!("{name} {} {}", op.id.as_ref().unwrap(), op.kind),
+        Operation::Activate(op) => format!("{name} {} {}", op.id, op.strength),
+        Operation::Archive(op) => format!("{name} {} {}", op.id, op.reason),
+        Operation::Connect(op) => format!("{name} {} {} {} {}", op.from, op.link, op.to, op.weight),
+        Operation::Adjust(op) => format!("{name} {} {} {} {}", op.from, op.link, op.to, op.by),
+        Operation::Signal(op) => format!("{name} {} {}", op.to, op.payload),
+        Operation::Acknowledge(op) => format!("{name} {} {}", op.signal, op.payload),
+        Operation::Flag(op) => format!("{name} {} {} {}", op.name, op.value, op.reason),
+        other => format!("{other:?}"),
+    }
+}
