@@ -1,4 +1,33 @@
+//! # git-brain
+//!
+//! A brain you can `git log`: a network of neurons shared by many agents, as versioned JSON files in a git repository.
+//!
+//! ```text
+//! stimulus → trigger → run (cognition) → delta → commit on a branch → merge into wake → new triggers | quiet
+//! ```
+//!
+//! Each arrow is a function from plain data to plain data; each stage can be restarted from git alone. A module imports
+//! only what stands above it in this table, which a test holds:
+//!
+//! | module | owns | |
+//! |---|---|---|
+//! | [`limits`] | every bound, with its reason | pure |
+//! | [`model`] | neuron, connection, salience, ids, canonical JSON | pure |
+//! | [`text`] | words, sentences, names of English, French and Japanese | pure |
+//! | [`delta`] | operations: read, apply, diff, render; capabilities | pure |
+//! | [`merge`] | the typed three-way merge, conflicts as data | pure |
+//! | [`activation`] | compact graph, propagation, recall | pure |
+//! | [`trigger`] | what changed → what wakes | pure |
+//! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
+//! | [`world`] | clock, ids, environment, files that people name, trust | |
+//! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
+//! | [`cycle`] | the loop, one file a stage | |
+//! | [`brain`] | the façade: the one thing that front doors know | |
+//! | [`cli`] | the command line: parse, call `brain`, print | |
+
 pub mod activation;
+pub mod brain;
+pub mod cli;
 pub mod cognition;
 pub mod cycle;
 pub mod delta;

@@ -225,7 +225,12 @@ impl Cycle {
     }
 
     /// The typed merge of three trees or commits, as a tree that is written: what `git brain merge-tree` prints.
-    pub fn write_merged_tree(&self, base: TreeId, left: TreeId, right: TreeId) -> Result<(TreeId, Outcome), CycleError> {
+    pub fn write_merged_tree(
+        &self,
+        base: TreeId,
+        left: TreeId,
+        right: TreeId,
+    ) -> Result<(TreeId, Outcome), CycleError> {
         let outcome = self.merge_trees(base, left, right, Options::default())?;
         let writer = self.store.writer()?;
         let tree = writer.edit(Some(left), edits_of(&outcome))?;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use super::CycleError;
 use crate::delta::Lookup;
+use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::{Neuron, Signal, Stamp, Stimulus, json, layout};
-use crate::delta::RunRecord;
 use crate::store::{Store, StoreError, TreeId};
 
 /// A tree of the brain. Costs what is looked at, never the size of the brain.

@@ -51,8 +51,9 @@ impl Policy {
         let settings_file = store.file(tree, layout::SETTINGS)?;
         let text = match store.read(tree, layout::SETTINGS)? {
             None => String::new(),
-            Some(bytes) => String::from_utf8(bytes)
-                .map_err(|_| JsonError::at(layout::SETTINGS, 1, "", "is not UTF-8"))?,
+            Some(bytes) => {
+                String::from_utf8(bytes).map_err(|_| JsonError::at(layout::SETTINGS, 1, "", "is not UTF-8"))?
+            }
         };
         let mut overrides = store.local_settings()?;
         overrides.extend(world.overrides());

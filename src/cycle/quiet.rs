@@ -152,7 +152,9 @@ impl Cycle {
             }
             turned.runs.push(summary);
         }
-        let edited = report.left.iter().map(|left| format!("left alone, because it was edited: {}/{} ({})", left.work_tree.display(), left.path, left.reason));
+        let edited = report.left.iter().map(|left| {
+            format!("left alone, because it was edited: {}/{} ({})", left.work_tree.display(), left.path, left.reason)
+        });
         turned.notes.extend(edited);
         turned.wake = report.wake;
         Ok(())
@@ -186,7 +188,10 @@ impl Cycle {
         let mut stored = Vec::new();
         for (index, batch) in stimuli.chunks(limits::STIMULI_PER_COMMIT).enumerate() {
             stored.extend(self.store_batch(batch, subject)?);
-            progress(Progress::Stored((index * limits::STIMULI_PER_COMMIT + batch.len()).min(stimuli.len()), stimuli.len()));
+            progress(Progress::Stored(
+                (index * limits::STIMULI_PER_COMMIT + batch.len()).min(stimuli.len()),
+                stimuli.len(),
+            ));
         }
         self.store.maintain()?;
         Ok(stored)
@@ -202,8 +207,7 @@ impl Cycle {
             }
             let writer = self.store.writer()?;
             let tree = writer.edit(Some(tree), edits)?;
-            let mut trailers: Vec<_> =
-                ids.iter().take(64).map(|id| ("Stimulus".to_owned(), id.to_string())).collect();
+            let mut trailers: Vec<_> = ids.iter().take(64).map(|id| ("Stimulus".to_owned(), id.to_string())).collect();
             let newest = self.store.newest_run(tip)?;
             trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
             trailers.extend(self.shared.clock_trailer());

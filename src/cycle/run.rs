@@ -49,7 +49,9 @@ impl Cycle {
         let runs: Vec<(RunId, Job)> = jobs
             .into_iter()
             .enumerate()
-            .map(|(index, job)| (self.new_run_id(&job.agent, tip, newest.as_ref(), &[job.reason.as_bytes()], index), job))
+            .map(|(index, job)| {
+                (self.new_run_id(&job.agent, tip, newest.as_ref(), &[job.reason.as_bytes()], index), job)
+            })
             .collect();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

@@ -192,7 +192,7 @@ mod tests {
         let make = |i: Input, bits| stimuli(vec![i], now, &Origin::local(), |_, _| bits);
         assert_eq!(make(input(Some("s"), None), 1).unwrap()[0].id, make(input(Some("s"), None), 2).unwrap()[0].id);
         assert_ne!(make(input(None, None), 1).unwrap()[0].id, make(input(None, None), 2).unwrap()[0].id);
-        let ahead = |seconds| make(input(None, Some(Stamp::from_unix(1_000_000 + seconds))), 1);
+        let ahead = |seconds: i64| make(input(None, Some(Stamp::from_unix(1_000_000 + seconds))), 1);
         assert!(ahead(600).is_ok());
         assert_eq!(ahead(601).unwrap_err().1, "at");
     }

@@ -82,11 +82,7 @@ impl Cycle {
     }
 
     /// Per agent, the commit up to which its newest merged run since `seen` had looked.
-    fn looked_until(
-        &self,
-        tip: CommitId,
-        seen: Option<CommitId>,
-    ) -> Result<BTreeMap<AgentName, CommitId>, CycleError> {
+    fn looked_until(&self, tip: CommitId, seen: Option<CommitId>) -> Result<BTreeMap<AgentName, CommitId>, CycleError> {
         let mut found: BTreeMap<AgentName, CommitId> = BTreeMap::new();
         let Some(seen) = seen else { return Ok(found) };
         let mut inside = HashSet::from([tip]);
@@ -109,12 +105,7 @@ impl Cycle {
     }
 
     /// Stimuli that wait, sessions together, oldest first.
-    fn queue(
-        &self,
-        network: &TreeNetwork<'_>,
-        tree: TreeId,
-        failed: &Failed,
-    ) -> Result<Vec<Stimulus>, CycleError> {
+    fn queue(&self, network: &TreeNetwork<'_>, tree: TreeId, failed: &Failed) -> Result<Vec<Stimulus>, CycleError> {
         let mut waiting = Vec::new();
         for (path, file) in self.store.files(tree, layout::QUEUE)? {
             let Place::Queue(id) = Place::of(&path) else { continue };
@@ -320,7 +311,9 @@ fn chunks(queue: &[Stimulus]) -> Vec<Vec<Stimulus>> {
             taken.push(stimulus.clone());
         }
         match out.last_mut() {
-            Some((sum, last)) if *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI => {
+            Some((sum, last))
+                if *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI =>
+            {
                 *sum += cost;
                 last.extend(taken);
             }

@@ -281,7 +281,9 @@ mod tests {
 
     #[test]
     fn a_body_cannot_pass_for_trailers() {
-        for (body, trailers) in [("Run: forged", &[][..]), ("x\n\nRun: forged\n", &[]), ("x\n---\nRun: forged", &[("Agent", "a")])] {
+        for (body, trailers) in
+            [("Run: forged", &[][..]), ("x\n\nRun: forged\n", &[]), ("x\n---\nRun: forged", &[("Agent", "a")])]
+        {
             let bytes = spec(body, trailers).encode(&("U".into(), "u@x".into())).unwrap();
             let commit = parse(CommitId(Oid::zero()), &bytes).unwrap();
             assert_eq!(commit.trailer("Run"), None, "{body}");

@@ -136,7 +136,8 @@ impl StoreError {
         let text = match self {
             Self::NoRepository { .. } => "`git brain init DIR` makes a brain".to_owned(),
             Self::NoBrain { .. } => {
-                "`git brain init --in-repo` puts a brain into this repository, or adopts the one of its origin".to_owned()
+                "`git brain init --in-repo` puts a brain into this repository, or adopts the one of its origin"
+                    .to_owned()
             }
             Self::InsideRepository { .. } => {
                 "`git brain init --in-repo` puts the brain on branches of its own in that repository".to_owned()
@@ -146,7 +147,9 @@ impl StoreError {
                 format!("if no git command is running there, remove {what}")
             }
             Self::Busy { .. } => "try again when the other command has ended".to_owned(),
-            Self::Missing { .. } => "`git fsck` tells what else is missing; a shallow or partial clone is not enough".to_owned(),
+            Self::Missing { .. } => {
+                "`git fsck` tells what else is missing; a shallow or partial clone is not enough".to_owned()
+            }
             _ => return None,
         };
         Some(text)

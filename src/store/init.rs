@@ -20,7 +20,17 @@ const MARKER: &str = "init";
 const BLOCK: (&str, &str) = ("# git-brain: begin", "# git-brain: end");
 /// The folders of `network/` whose files the typed merge knows.
 const MERGED: [&str; 11] = [
-    "neurons", "stimuli", "signals", "runs", "flags", "goals", "sleep", "ledger", "narrative", "wisdom", "escalations",
+    "neurons",
+    "stimuli",
+    "signals",
+    "runs",
+    "flags",
+    "goals",
+    "sleep",
+    "ledger",
+    "narrative",
+    "wisdom",
+    "escalations",
 ];
 
 /// What the first commit says.
@@ -98,7 +108,12 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
 ///
 /// Branches that are there already are used: local ones, then the origin's, then, in the clone of a repository that is
 /// a brain, the origin's `main` and `wake`. HEAD, index, work tree, code branches and hooks are not touched.
-pub fn create_in_repo(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &str) -> Result<Made, StoreError> {
+pub fn create_in_repo(
+    dir: &Path,
+    files: Vec<TreeEdit>,
+    first: &FirstCommit,
+    program: &str,
+) -> Result<Made, StoreError> {
     let repository = discover(dir)?;
     if brain_branches(&repository)?.is_some() {
         return Err(StoreError::AlreadyBrain { path: dir.to_owned() });
@@ -129,9 +144,9 @@ fn is_empty(dir: &Path) -> Result<bool, StoreError> {
     // A `.git` with nothing but our empty private folder is what a kill before the marker leaves.
     Ok(entries.all(|entry| {
         entry.is_ok_and(|e| {
-            e.file_name() == ".git" && std::fs::read_dir(e.path()).is_ok_and(|inside| {
-                inside.flatten().all(|i| i.file_name() == "git-brain")
-            })
+            e.file_name() == ".git"
+                && std::fs::read_dir(e.path())
+                    .is_ok_and(|inside| inside.flatten().all(|i| i.file_name() == "git-brain"))
         })
     }))
 }

@@ -73,7 +73,8 @@ impl Branch {
         if !name.chars().all(plain) {
             return Err(fail("it has characters other than letters, digits and /._-+@#="));
         }
-        if name == "HEAD" || name.starts_with("refs/") || !git2::Reference::is_valid_name(&format!("refs/heads/{name}")) {
+        if name == "HEAD" || name.starts_with("refs/") || !git2::Reference::is_valid_name(&format!("refs/heads/{name}"))
+        {
             return Err(fail("git does not allow it"));
         }
         Ok(Self(name.to_owned()))
@@ -113,9 +114,23 @@ mod tests {
             assert!(Branch::parse(good).is_ok(), "{good}");
         }
         let long = "a".repeat(201);
-        for bad in
-            ["", "-x", "a..b", "a b", "a.lock", "HEAD", "refs/heads/x", "a/", "/a", "a\n", "a\u{202e}b", "a:b", "@{1}", ".a", &long]
-        {
+        for bad in [
+            "",
+            "-x",
+            "a..b",
+            "a b",
+            "a.lock",
+            "HEAD",
+            "refs/heads/x",
+            "a/",
+            "/a",
+            "a\n",
+            "a\u{202e}b",
+            "a:b",
+            "@{1}",
+            ".a",
+            &long,
+        ] {
             assert!(Branch::parse(bad).is_err(), "{bad:?}");
         }
     }

@@ -41,7 +41,11 @@ impl Store {
     pub(super) fn object(&self, id: Oid, kind: ObjectType, what: &'static str) -> Result<Bytes, StoreError> {
         let bad = |reason: String| StoreError::BadObject { what, id: id.to_string(), reason };
         if let Some((found, bytes)) = self.pending.borrow().get(&id) {
-            return if *found == kind { Ok(Bytes::Pending(bytes.clone())) } else { Err(bad(format!("it is a {found}"))) };
+            return if *found == kind {
+                Ok(Bytes::Pending(bytes.clone()))
+            } else {
+                Err(bad(format!("it is a {found}")))
+            };
         }
         let read = self.with(|repository| {
             let odb = repository.odb()?;

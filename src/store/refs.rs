@@ -85,7 +85,12 @@ impl Store {
     pub fn resolve(&self, revision: &str) -> Result<Option<CommitId>, StoreError> {
         match self.with(|r| Ok(r.revparse_single(revision)?.peel_to_commit()?.id())) {
             Ok(id) => Ok(Some(CommitId(id))),
-            Err(e) if matches!(e.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec | ErrorCode::Ambiguous | ErrorCode::Peel) => {
+            Err(e)
+                if matches!(
+                    e.code(),
+                    ErrorCode::NotFound | ErrorCode::InvalidSpec | ErrorCode::Ambiguous | ErrorCode::Peel
+                ) =>
+            {
                 Ok(None)
             }
             Err(e) => Err(StoreError::git(format!("revision {revision}"), e)),
@@ -233,7 +238,10 @@ impl Store {
         let name = change.branch.as_str();
         for (at, _) in name.match_indices('/') {
             if self.ref_target(&format!("refs/heads/{}", &name[..at]))?.is_some() {
-                return Err(StoreError::BadBranch { name: name.to_owned(), reason: "a part of it is a branch already" });
+                return Err(StoreError::BadBranch {
+                    name: name.to_owned(),
+                    reason: "a part of it is a branch already",
+                });
             }
         }
         Ok(())

@@ -307,7 +307,13 @@ impl ObjectWriter<'_> {
         Ok(())
     }
 
-    fn edit_entry(&self, folder: &mut Folder, key: Vec<u8>, path: &str, change: Option<Change>) -> Result<(), StoreError> {
+    fn edit_entry(
+        &self,
+        folder: &mut Folder,
+        key: Vec<u8>,
+        path: &str,
+        change: Option<Change>,
+    ) -> Result<(), StoreError> {
         let old = folder.get(&key).copied();
         let over_folder = old.is_some_and(|entry| entry.is_folder());
         let refuse_folder = || match over_folder {
@@ -424,7 +430,8 @@ fn check_path(path: &str) -> Result<(), StoreError> {
         if matches!(name, "" | "." | "..") {
             return fail("a part of it is empty or made of dots");
         }
-        if name.chars().any(|c| !(c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric()) || "\\:<>\"|?*".contains(c)) {
+        if name.chars().any(|c| !(c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric()) || "\\:<>\"|?*".contains(c))
+        {
             return fail("it has characters that file systems or terminals cannot bear");
         }
         let lower = name.to_ascii_lowercase();

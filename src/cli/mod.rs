@@ -1,0 +1,3 @@
+//! The command line: parse, call `brain`, print.
+
+pub mod args;
