@@ -44,3 +44,9 @@ pub const LOCK_WAIT_MS: u64 = 120_000;
 pub const REF_RETRIES: usize = 64;
 /// Most commits walked to find what the newest run in a history is.
 pub const HISTORY_WALK: usize = 100_000;
+/// Deepest folder in a tree. The layout needs seven; a hostile tree of 100,000 levels must not exhaust the stack.
+pub const TREE_DEPTH: usize = 32;
+/// Longest path in a tree, bytes: ids and folders of the layout stay below 200.
+pub const PATH_BYTES: usize = 1024;
+/// Packs beyond which a brain's repository is repacked: each look-up of a missing object asks every one of them.
+pub const PACKS: usize = 64;

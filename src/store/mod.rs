@@ -1,1 +1,222 @@
-//! (under construction)
+//! The store: all that touches git and the files of the git folder.
+//!
+//! Owns objects, trees, commits, refs, locks, packs and the work trees that follow a branch. It knows nothing of what a
+//! neuron or a run means: paths and bytes go in, tree and commit ids come out. The cycle calls it at both ends of
+//! each stage: read from a tree before thinking, publish and move a branch after.
+//!
+//! *Invariants.* No checkout, index or work tree is ever needed to read or write a brain. Objects are on disk (pack,
+//! index and folder fsynced) before a ref names them. A ref moves only by compare-and-swap. A lock file of ours is
+//! never deleted; it is the kernel that releases it. libgit2's merge, diff and checkout are never called.
+//!
+//! Everything here blocks. A [`Store`] is `Send` and not `Sync`: open one per thread.
+
+#![allow(clippy::disallowed_methods, reason = "store is the boundary to files")]
+
+mod commit;
+mod error;
+mod history;
+mod init;
+mod intent;
+mod lock;
+mod maintain;
+mod names;
+mod object;
+mod refs;
+mod tree;
+mod worktree;
+mod writer;
+
+#[cfg(test)]
+mod sandbox;
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+pub use commit::{Author, Commit, CommitSpec, Trailer};
+pub use error::StoreError;
+pub use init::{FirstCommit, Made, create, create_in_repo};
+pub use lock::{Lock, LockName};
+pub use names::{BlobId, Branch, CommitId, TreeId};
+pub use refs::{RefChange, RefOutcome};
+pub use tree::{Change, File, FileChange, TreeEdit};
+pub use worktree::Left;
+pub use writer::ObjectWriter;
+
+/// The local configuration key that names the branch of consolidated memory.
+pub const CONFIG_MAIN: &str = "brain.main";
+/// The local configuration key that names the branch of the waking brain.
+pub const CONFIG_WAKE: &str = "brain.wake";
+
+/// One brain's git repository, opened by one thread.
+pub struct Store {
+    repository: RefCell<git2::Repository>,
+    git_dir: PathBuf,
+    common: PathBuf,
+    main: Branch,
+    wake: Branch,
+    pending: RefCell<object::Pending>,
+    writing: Cell<bool>,
+    quarantine: RefCell<Vec<PathBuf>>,
+    notes: RefCell<Vec<String>>,
+}
+
+impl Store {
+    /// Finds the repository that `dir` lies in and reads which branches are its brain.
+    ///
+    /// The names come from the repository's own configuration file alone: a clone, a user's global file, or a file of
+    /// the tree cannot make a repository a brain. libgit2's check of the folder's owner stays on.
+    pub fn open(dir: &Path) -> Result<Store, StoreError> {
+        let repository = discover(dir)?;
+        let Some((main, wake)) = brain_branches(&repository)? else {
+            return Err(StoreError::NoBrain { path: dir.to_owned() });
+        };
+        Ok(Self::over(repository, main, wake))
+    }
+
+    fn over(repository: git2::Repository, main: Branch, wake: Branch) -> Store {
+        prepare();
+        Store {
+            git_dir: repository.path().to_owned(),
+            common: repository.commondir().to_owned(),
+            repository: RefCell::new(repository),
+            main,
+            wake,
+            pending: RefCell::default(),
+            writing: Cell::new(false),
+            quarantine: RefCell::default(),
+            notes: RefCell::default(),
+        }
+    }
+
+    /// The branch of consolidated memory.
+    pub fn main(&self) -> &Branch {
+        &self.main
+    }
+
+    /// The branch where runs are merged.
+    pub fn wake(&self) -> &Branch {
+        &self.wake
+    }
+
+    /// The git folder that all work trees share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common
+    }
+
+    /// `<common git folder>/git-brain/`: locks, intents, leases, caches. Made on first use by what writes into it.
+    pub fn private_dir(&self) -> PathBuf {
+        self.common.join("git-brain")
+    }
+
+    /// The main work tree, if there is one.
+    pub fn work_dir(&self) -> Option<PathBuf> {
+        self.repository.borrow().workdir().map(Path::to_owned)
+    }
+
+    /// Lets objects be read from one more folder. A receiving hook passes git's quarantine here, whose objects are
+    /// not yet part of the repository.
+    pub fn add_quarantine(&self, objects: &Path) -> Result<(), StoreError> {
+        self.quarantine.borrow_mut().push(objects.to_owned());
+        attach_quarantine(&self.repository.borrow(), &self.quarantine.borrow())
+            .map_err(|e| StoreError::git(format!("objects in {}", objects.display()), e))
+    }
+
+    /// What the store put right on the way, one sentence each, since the last call: recovered locks for example.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    fn note(&self, text: String) {
+        tracing::info!("{text}");
+        self.notes.borrow_mut().push(text);
+    }
+
+    /// Runs `act` on the repository. If it fails, the repository is opened anew and `act` is tried once more: another
+    /// process may have repacked, and libgit2 keeps packs in its list whose files are gone.
+    fn with<R>(&self, act: impl Fn(&git2::Repository) -> Result<R, git2::Error>) -> Result<R, git2::Error> {
+        let first = act(&self.repository.borrow());
+        let Err(error) = first else { return first };
+        let stale = matches!(
+            error.class(),
+            git2::ErrorClass::Odb | git2::ErrorClass::Os | git2::ErrorClass::Zlib | git2::ErrorClass::Object
+        );
+        let Ok(mut slot) = self.repository.try_borrow_mut() else { return Err(error) };
+        if !stale {
+            return Err(error);
+        }
+        let Ok(fresh) = git2::Repository::open(&self.git_dir) else { return Err(error) };
+        attach_quarantine(&fresh, &self.quarantine.borrow())?;
+        *slot = fresh;
+        act(&slot)
+    }
+
+    /// The value of a key in the repository's own configuration file.
+    pub fn local_config(&self, key: &str) -> Result<Option<String>, StoreError> {
+        local_value(&self.repository.borrow(), key)
+    }
+
+    /// `user.name` and `user.email` as git resolves them, or the stated fallback.
+    pub fn user(&self) -> (String, String) {
+        let repository = self.repository.borrow();
+        let config = repository.config().and_then(|mut c| c.snapshot());
+        let get = |key: &str| {
+            let value = config.as_ref().ok()?.get_string(key).ok()?;
+            Some(commit::clean_identity(&value)).filter(|v| !v.is_empty())
+        };
+        match (get("user.name"), get("user.email")) {
+            (Some(name), Some(email)) => (name, email),
+            _ => (commit::FALLBACK_NAME.to_owned(), commit::FALLBACK_EMAIL.to_owned()),
+        }
+    }
+}
+
+/// Process-wide settings of libgit2, once.
+///
+/// fsync is on: libgit2 never syncs unless told. Owner validation and the verification of hashes on reading stay on (both
+/// are defaults): the first keeps an enemy's repository from being opened, the second turns a damaged pack into an error
+/// instead of a neuron. `strict_object_creation` plays no part, because trees and commits are written as raw
+/// objects whose links this module has just made or read.
+fn prepare() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let option = libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as std::ffi::c_int;
+        // SAFETY: the option takes one int and sets one global flag; `Once` keeps it to one thread, and the library was
+        // initialised by whoever opened the repository.
+        unsafe { libgit2_sys::git_libgit2_opts(option, 1 as std::ffi::c_int) };
+    });
+}
+
+fn discover(dir: &Path) -> Result<git2::Repository, StoreError> {
+    git2::Repository::discover(dir).map_err(|e| match e.code() {
+        git2::ErrorCode::NotFound => StoreError::NoRepository { path: dir.to_owned() },
+        _ => StoreError::git(format!("repository at {}", dir.display()), e),
+    })
+}
+
+fn attach_quarantine(repository: &git2::Repository, folders: &[PathBuf]) -> Result<(), git2::Error> {
+    let odb = repository.odb()?;
+    folders.iter().try_for_each(|folder| odb.add_disk_alternate(&folder.to_string_lossy()))
+}
+
+fn local_value(repository: &git2::Repository, key: &str) -> Result<Option<String>, StoreError> {
+    let wrap = |e| StoreError::git(format!("local configuration key {key}"), e);
+    let config = repository.config().map_err(wrap)?;
+    let value = match config.open_level(git2::ConfigLevel::Local) {
+        Ok(mut local) => local.snapshot().and_then(|l| l.get_string(key)),
+        Err(e) => Err(e),
+    };
+    match value {
+        Ok(value) => Ok(Some(value)),
+        Err(e) if e.code() == git2::ErrorCode::NotFound => Ok(None),
+        Err(e) => Err(wrap(e)),
+    }
+}
+
+fn brain_branches(repository: &git2::Repository) -> Result<Option<(Branch, Branch)>, StoreError> {
+    let (main, wake) = (local_value(repository, CONFIG_MAIN)?, local_value(repository, CONFIG_WAKE)?);
+    match (main, wake) {
+        (Some(main), Some(wake)) => Ok(Some((Branch::parse(&main)?, Branch::parse(&wake)?))),
+        _ => Ok(None),
+    }
+}

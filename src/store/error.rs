@@ -1,0 +1,157 @@
+//! What can go wrong in the store, each naming the path, ref or object.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A failure of the store. A lost race for a ref is none: see [`super::RefOutcome`].
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No repository at or above the folder.
+    #[error("{} is in no git repository", path.display())]
+    NoRepository {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// A repository, but no brain: `brain.main` and `brain.wake` are not in its local configuration.
+    #[error("{} is in no brain: the repository's own configuration names no brain.main and brain.wake", path.display())]
+    NoBrain {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// `init` where a brain is already.
+    #[error("{} already is a brain", path.display())]
+    AlreadyBrain {
+        /// The repository.
+        path: PathBuf,
+    },
+    /// `init` in a folder with something in it.
+    #[error("{} is not empty", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// `init` inside a repository.
+    #[error("{} lies inside the git repository {}", path.display(), repository.display())]
+    InsideRepository {
+        /// The folder.
+        path: PathBuf,
+        /// The repository around it.
+        repository: PathBuf,
+    },
+    /// A branch that does not exist.
+    #[error("there is no branch {branch}")]
+    NoBranch {
+        /// Its short name.
+        branch: String,
+    },
+    /// A branch name that is refused.
+    #[error("{name:?} is no branch name: {reason}")]
+    BadBranch {
+        /// The name.
+        name: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A path that is refused, in a tree or for one.
+    #[error("path {path:?} is refused: {reason}")]
+    BadPath {
+        /// The path.
+        path: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A trailer's key that is refused.
+    #[error("{key:?} is no trailer key")]
+    BadTrailer {
+        /// The key.
+        key: String,
+    },
+    /// An object that is not there.
+    #[error("{what} {id} is missing from the repository")]
+    Missing {
+        /// What it should be.
+        what: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// An object that does not parse, is of the wrong kind, or is too large.
+    #[error("{what} {id} is bad: {reason}")]
+    BadObject {
+        /// What it should be.
+        what: &'static str,
+        /// Its id.
+        id: String,
+        /// Why.
+        reason: String,
+    },
+    /// Somebody else holds a lock for longer than a command waits.
+    #[error("{what} is held by another process{}", holder.as_ref().map(|h| format!(" ({h})")).unwrap_or_default())]
+    Busy {
+        /// The lock or ref.
+        what: String,
+        /// Who, if known.
+        holder: Option<String>,
+    },
+    /// A second batch of objects was begun before the first was published or dropped.
+    #[error("a batch of objects is already open on this store")]
+    BatchOpen,
+    /// A history longer than is walked.
+    #[error("no answer within {commits} commits from {from}")]
+    TooLong {
+        /// The bound.
+        commits: usize,
+        /// Where the walk began.
+        from: String,
+    },
+    /// A file operation failed.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// libgit2 failed.
+    #[error("{what}: {}", source.message())]
+    Git {
+        /// What was being done, with the ref or object.
+        what: String,
+        /// Why.
+        source: git2::Error,
+    },
+}
+
+impl StoreError {
+    pub(super) fn git(what: impl Into<String>, source: git2::Error) -> Self {
+        Self::Git { what: what.into(), source }
+    }
+
+    pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+
+    /// What the user can do about it, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::NoRepository { .. } => "`git brain init DIR` makes a brain".to_owned(),
+            Self::NoBrain { .. } => {
+                "`git brain init --in-repo` puts a brain into this repository, or adopts the one of its origin"
+                    .to_owned()
+            }
+            Self::InsideRepository { .. } => {
+                "`git brain init --in-repo` puts the brain on branches of its own in that repository".to_owned()
+            }
+            Self::NotEmpty { .. } => "name a folder that is empty or does not exist yet".to_owned(),
+            Self::Busy { what, .. } if what.ends_with(".lock") => {
+                format!("if no git command is running there, remove {what}")
+            }
+            Self::Busy { .. } => "try again when the other command has ended".to_owned(),
+            Self::Missing { .. } => {
+                "`git fsck` tells what else is missing; a shallow or partial clone is not enough".to_owned()
+            }
+            _ => return None,
+        };
+        Some(text)
+    }
+}

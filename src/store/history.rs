@@ -1,0 +1,131 @@
+//! History: merge bases, ancestry, the newest run, walks. Commits of the open batch take part.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::{Commit, CommitId, Store, StoreError};
+use crate::limits;
+use crate::model::RunId;
+
+/// Trailer that names the run of a commit.
+const RUN: &str = "Run";
+/// Trailer of wake's merge commits: the newest run in their whole history.
+const NEWEST_RUN: &str = "Newest-Run";
+
+impl Store {
+    /// The best common ancestors of two commits, all of them, sorted. The typed merge folds several into one base.
+    pub fn merge_bases(&self, left: CommitId, right: CommitId) -> Result<Vec<CommitId>, StoreError> {
+        let (open_left, front_left) = self.frontier(left)?;
+        let (open_right, front_right) = self.frontier(right)?;
+        let mut bases: BTreeSet<CommitId> = open_left.intersection(&open_right).copied().collect();
+        for a in &front_left {
+            for b in &front_right {
+                bases.extend(self.stored_bases(*a, *b)?);
+            }
+        }
+        let all: Vec<CommitId> = bases.iter().copied().collect();
+        if all.len() > 1 && !(open_left.is_empty() && open_right.is_empty()) {
+            for one in &all {
+                for other in &all {
+                    if one != other && self.is_ancestor(*one, *other)? {
+                        bases.remove(one);
+                    }
+                }
+            }
+        }
+        Ok(bases.into_iter().collect())
+    }
+
+    /// True if `old` is `new` or one of its ancestors.
+    pub fn is_ancestor(&self, old: CommitId, new: CommitId) -> Result<bool, StoreError> {
+        let (open, front) = self.frontier(new)?;
+        if old == new || open.contains(&old) {
+            return Ok(true);
+        }
+        if self.pending.borrow().contains_key(&old.0) {
+            return Ok(false);
+        }
+        for commit in front {
+            let below = || self.with(|r| r.graph_descendant_of(commit.0, old.0));
+            if commit == old || below().map_err(|e| StoreError::git(format!("history of {commit}"), e))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The newest run of a history, by run id. A `Newest-Run` trailer settles all that is behind it; otherwise `Run` trailers
+    /// are gathered from parent to parent.
+    pub fn newest_run(&self, from: CommitId) -> Result<Option<RunId>, StoreError> {
+        let mut newest: Option<RunId> = None;
+        let (mut seen, mut open) = (HashSet::from([from]), vec![from]);
+        while let Some(id) = open.pop() {
+            if seen.len() > limits::HISTORY_WALK {
+                return Err(StoreError::TooLong { commits: limits::HISTORY_WALK, from: from.to_string() });
+            }
+            let commit = self.commit(id)?;
+            let settled = commit.trailer(NEWEST_RUN).and_then(|t| RunId::parse(t).ok());
+            let runs = commit.trailer_values(RUN).filter_map(|t| RunId::parse(t).ok());
+            newest = newest.into_iter().chain(runs).chain(settled.clone()).max();
+            if settled.is_none() {
+                open.extend(commit.parents.into_iter().filter(|parent| seen.insert(*parent)));
+            }
+        }
+        Ok(newest)
+    }
+
+    /// The commits from `from` along first parents, newest first, up to and without `stop`.
+    pub fn first_parents(
+        &self,
+        from: CommitId,
+        stop: Option<CommitId>,
+    ) -> impl Iterator<Item = Result<Commit, StoreError>> + '_ {
+        let mut next = Some(from);
+        std::iter::from_fn(move || {
+            let id = next.take().filter(|id| Some(*id) != stop)?;
+            let commit = self.commit(id);
+            next = commit.as_ref().ok().and_then(|c| c.parents.first().copied());
+            Some(commit)
+        })
+    }
+
+    /// The commits that `tip` has and `hidden` have not, parents before children. Published commits only.
+    pub fn commits_beyond(&self, tip: CommitId, hidden: &[CommitId]) -> Result<Vec<CommitId>, StoreError> {
+        let walked = self.with(|r| {
+            let mut walk = r.revwalk()?;
+            walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE)?;
+            walk.push(tip.0)?;
+            hidden.iter().try_for_each(|id| walk.hide(id.0))?;
+            walk.take(limits::HISTORY_WALK + 1).collect::<Result<Vec<_>, _>>()
+        });
+        let walked = walked.map_err(|e| StoreError::git(format!("history of {tip}"), e))?;
+        if walked.len() > limits::HISTORY_WALK {
+            return Err(StoreError::TooLong { commits: limits::HISTORY_WALK, from: tip.to_string() });
+        }
+        Ok(walked.into_iter().map(CommitId).collect())
+    }
+
+    /// The unpublished commits at and behind a commit, and the published ones where those end.
+    fn frontier(&self, from: CommitId) -> Result<(BTreeSet<CommitId>, BTreeSet<CommitId>), StoreError> {
+        let (mut unpublished, mut front) = (BTreeSet::new(), BTreeSet::new());
+        let mut open = vec![from];
+        while let Some(id) = open.pop() {
+            if !self.pending.borrow().contains_key(&id.0) {
+                front.insert(id);
+            } else if unpublished.insert(id) {
+                open.extend(self.commit(id)?.parents);
+            }
+        }
+        Ok((unpublished, front))
+    }
+
+    fn stored_bases(&self, a: CommitId, b: CommitId) -> Result<Vec<CommitId>, StoreError> {
+        match self.with(|r| r.merge_bases(a.0, b.0)) {
+            Ok(ids) => Ok(ids.iter().map(|id| CommitId(*id)).collect()),
+            Err(e) if e.code() == git2::ErrorCode::NotFound && self.has(a.0) && self.has(b.0) => Ok(Vec::new()),
+            Err(e) => Err(StoreError::git(format!("merge bases of {a} and {b}"), e)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! Making a brain: a repository of its own, or orphan branches in an existing one.
+//!
+//! A repository is a brain when its local configuration names `brain.main` and `brain.wake`. Those two keys are written
+//! last, so that an `init` that was killed is none yet and can simply be run again; a marker in the private folder,
+//! written before `git init`, tells such a folder from somebody else's.
+
+use std::path::{Path, PathBuf};
+
+use git2::{Repository, RepositoryInitOptions};
+
+use super::intent::Plan;
+use super::worktree::sync_folder;
+use super::{
+    Author, Branch, CONFIG_MAIN, CONFIG_WAKE, CommitId, CommitSpec, LockName, RefChange, RefOutcome, Store, StoreError,
+    Trailer, TreeEdit, brain_branches, discover,
+};
+use crate::model::layout;
+
+const MARKER: &str = "init";
+const BLOCK: (&str, &str) = ("# git-brain: begin", "# git-brain: end");
+/// The folders of `network/` whose files the typed merge knows.
+const MERGED: [&str; 11] = [
+    "neurons",
+    "stimuli",
+    "signals",
+    "runs",
+    "flags",
+    "goals",
+    "sleep",
+    "ledger",
+    "narrative",
+    "wisdom",
+    "escalations",
+];
+
+/// What the first commit says.
+#[derive(Clone, Debug)]
+pub struct FirstCommit {
+    /// Its author.
+    pub author: Author,
+    /// Its time, seconds since 1970.
+    pub at: i64,
+    /// Its first line.
+    pub subject: String,
+    /// Its text.
+    pub body: String,
+    /// Its trailers.
+    pub trailers: Vec<Trailer>,
+}
+
+/// A brain that was made or adopted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The common git folder.
+    pub git_dir: PathBuf,
+    /// The branch of consolidated memory.
+    pub main: Branch,
+    /// The branch of the waking brain.
+    pub wake: Branch,
+    /// Main's tip.
+    pub commit: CommitId,
+    /// True if the branches were there already, here or at the origin.
+    pub adopted: bool,
+}
+
+/// Makes a repository at `dir`, which is absent or empty and in no repository: branches `main` and `wake` at one first
+/// commit of `files`, main checked out. `program` is how git shall call this program's merge driver.
+pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &str) -> Result<Made, StoreError> {
+    std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
+    let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
+    let git_dir = dir.join(".git");
+    let marker = git_dir.join("git-brain").join(MARKER);
+    if let Ok(around) = discover(&dir) {
+        let own = around.workdir().is_some_and(|root| root.canonicalize().is_ok_and(|root| root == dir));
+        if own && brain_branches(&around)?.is_some() {
+            return Err(StoreError::AlreadyBrain { path: dir });
+        }
+        if !own || !marker.exists() {
+            return Err(StoreError::InsideRepository { path: dir, repository: around.commondir().to_owned() });
+        }
+    } else if !marker.exists() && !is_empty(&dir)? {
+        return Err(StoreError::NotEmpty { path: dir });
+    }
+    let private = git_dir.join("git-brain");
+    std::fs::create_dir_all(&private).map_err(StoreError::file(&private))?;
+    std::fs::write(&marker, "").map_err(StoreError::file(&marker))?;
+
+    let (main, wake) = (Branch::parse("main")?, Branch::parse("wake")?);
+    let mut options = RepositoryInitOptions::new();
+    // No template: it could bring hooks.
+    options.external_template(false).initial_head(main.as_str());
+    let made = Repository::init_opts(&dir, &options);
+    let repository = made.map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?;
+    let store = Store::over(repository, main, wake);
+    let _alone = store.lock(LockName::Trunk)?;
+    let commit = store.first_commit(files, first)?;
+    for branch in [&store.wake, &store.main] {
+        store.set_branch(branch, commit)?;
+    }
+    store.attributes("network/** merge=git-brain -text\n")?;
+    store.configure(program, true)?;
+    sync_folder(&dir)?;
+    std::fs::remove_file(&marker).map_err(StoreError::file(&marker))?;
+    Ok(store.made(commit, false))
+}
+
+/// Puts a brain into the repository around `dir`, on orphan branches `brain/main` and `brain/wake`.
+///
+/// Branches that are there already are used: local ones, then the origin's, then, in the clone of a repository that is
+/// a brain, the origin's `main` and `wake`. HEAD, index, work tree, code branches and hooks are not touched.
+pub fn create_in_repo(
+    dir: &Path,
+    files: Vec<TreeEdit>,
+    first: &FirstCommit,
+    program: &str,
+) -> Result<Made, StoreError> {
+    let repository = discover(dir)?;
+    if brain_branches(&repository)?.is_some() {
+        return Err(StoreError::AlreadyBrain { path: dir.to_owned() });
+    }
+    let store = Store::over(repository, Branch::parse("brain/main")?, Branch::parse("brain/wake")?);
+    let _alone = store.lock(LockName::Trunk)?;
+    if let Some(commit) = store.adopt()? {
+        store.finish_in_repo(program, false)?;
+        return Ok(store.made(commit, true));
+    }
+    let plain = Store::over(discover(dir)?, Branch::parse("main")?, Branch::parse("wake")?);
+    if plain.remote(&plain.wake)?.is_some()
+        && let Some(commit) = plain.adopt()?
+    {
+        plain.finish_in_repo(program, true)?;
+        return Ok(plain.made(commit, true));
+    }
+    let commit = store.first_commit(files, first)?;
+    for branch in [&store.wake, &store.main] {
+        store.set_branch(branch, commit)?;
+    }
+    store.finish_in_repo(program, false)?;
+    Ok(store.made(commit, false))
+}
+
+fn is_empty(dir: &Path) -> Result<bool, StoreError> {
+    let mut entries = std::fs::read_dir(dir).map_err(StoreError::file(dir))?;
+    // A `.git` with nothing but our empty private folder is what a kill before the marker leaves.
+    Ok(entries.all(|entry| {
+        entry.is_ok_and(|e| {
+            e.file_name() == ".git"
+                && std::fs::read_dir(e.path())
+                    .is_ok_and(|inside| inside.flatten().all(|i| i.file_name() == "git-brain"))
+        })
+    }))
+}
+
+impl Store {
+    fn made(&self, commit: CommitId, adopted: bool) -> Made {
+        Made { git_dir: self.common.clone(), main: self.main.clone(), wake: self.wake.clone(), commit, adopted }
+    }
+
+    fn first_commit(&self, files: Vec<TreeEdit>, first: &FirstCommit) -> Result<CommitId, StoreError> {
+        let writer = self.writer()?;
+        let tree = writer.edit(None, files)?;
+        let commit = writer.commit(&CommitSpec {
+            tree,
+            parents: Vec::new(),
+            author: first.author.clone(),
+            at: first.at,
+            subject: first.subject.clone(),
+            body: first.body.clone(),
+            trailers: first.trailers.clone(),
+        })?;
+        writer.publish()?;
+        Ok(commit)
+    }
+
+    /// Points a branch at a commit. Only a repetition of a killed `init` finds the branch there already.
+    fn set_branch(&self, branch: &Branch, commit: CommitId) -> Result<(), StoreError> {
+        let change = RefChange { branch: branch.clone(), expected: self.tip(branch)?, new: Some(commit) };
+        match self.update_refs(&[change], "git-brain: init")? {
+            RefOutcome::Done { .. } => Ok(()),
+            RefOutcome::Modified { .. } => Err(StoreError::Busy { what: format!("branch {branch}"), holder: None }),
+        }
+    }
+
+    fn remote(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {
+        self.ref_target(&format!("refs/remotes/origin/{branch}"))
+    }
+
+    /// The tips of this store's two branches, if both are a brain's; those of the origin become local branches.
+    fn adopt(&self) -> Result<Option<CommitId>, StoreError> {
+        let mut tips = Vec::new();
+        for branch in [&self.main, &self.wake] {
+            let local = self.tip(branch)?;
+            let found = match local {
+                Some(commit) => Some(commit),
+                None => self.remote(branch)?,
+            };
+            let Some(commit) = found else { return Ok(None) };
+            if self.file(self.tree_of(commit)?, layout::METADATA)?.is_none() {
+                return Ok(None);
+            }
+            tips.push((branch, local, commit));
+        }
+        for (branch, local, commit) in &tips {
+            if local.is_none() {
+                self.set_branch(branch, *commit)?;
+            }
+        }
+        Ok(tips.first().map(|(_, _, commit)| *commit))
+    }
+
+    fn finish_in_repo(&self, program: &str, own: bool) -> Result<(), StoreError> {
+        let mut lines = format!("/{} merge=git-brain -text\n", layout::METADATA);
+        for folder in MERGED {
+            lines.push_str(&format!("/network/{folder}/**/*.json merge=git-brain -text\n"));
+        }
+        self.attributes(&lines)?;
+        self.configure(program, own)
+    }
+
+    /// Writes our block of `info/attributes`, in place of an older one.
+    fn attributes(&self, lines: &str) -> Result<(), StoreError> {
+        let path = self.common.join("info/attributes");
+        let folder = self.common.join("info");
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        let text = match std::fs::read_to_string(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            other => other.map_err(StoreError::file(&path))?,
+        };
+        let block = format!("{}\n{lines}{}\n", BLOCK.0, BLOCK.1);
+        let text = with_block(&text, &block);
+        let made = tempfile::NamedTempFile::new_in(&folder).map_err(StoreError::file(&folder))?;
+        std::fs::write(made.path(), text).map_err(StoreError::file(&path))?;
+        made.as_file().sync_all().map_err(StoreError::file(&path))?;
+        made.persist(&path).map_err(|e| StoreError::File { path: path.clone(), source: e.error })?;
+        sync_folder(&folder)
+    }
+
+    /// Writes the configuration, `brain.wake` last: with it the repository is a brain.
+    fn configure(&self, program: &str, own: bool) -> Result<(), StoreError> {
+        let _intent = self.intend(Plan::default().lock("config.lock", None))?;
+        let path = self.common.join("config");
+        let driver = format!("{} merge-driver %O %A %B %P", shell_word(program));
+        let mut keys = vec![("merge.git-brain.name", "git-brain's typed merge"), ("merge.git-brain.driver", &driver)];
+        if own {
+            // A repack of our own keeps the packs few; git's would prune.
+            keys.push(("gc.auto", "0"));
+        }
+        keys.extend([(CONFIG_MAIN, self.main.as_str()), (CONFIG_WAKE, self.wake.as_str())]);
+        let mut config = git2::Config::open(&path).map_err(|e| StoreError::git(path.display().to_string(), e))?;
+        for (key, value) in keys {
+            config.set_str(key, value).map_err(|e| StoreError::git(format!("configuration key {key}"), e))?;
+        }
+        std::fs::File::open(&path).and_then(|f| f.sync_all()).map_err(StoreError::file(&path))?;
+        sync_folder(&self.common)
+    }
+}
+
+fn with_block(text: &str, block: &str) -> String {
+    let old = text.find(BLOCK.0).and_then(|begin| {
+        let end = begin + text[begin..].find(BLOCK.1)? + BLOCK.1.len();
+        Some((begin, end + usize::from(text[end..].starts_with('\n'))))
+    });
+    match old {
+        Some((begin, end)) => format!("{}{block}{}", &text[..begin], &text[end..]),
+        None if text.is_empty() || text.ends_with('\n') => format!("{text}{block}"),
+        None => format!("{text}\n{block}"),
+    }
+}
+
+/// A word for the shell by which git calls a driver.
+fn shell_word(word: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+:".contains(&b);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    // `%` begins a placeholder of git's.
+    format!("'{}'", word.replace('\'', "'\\''").replace('%', "%%"))
+}
+
+#[cfg(test)]
+mod tests;

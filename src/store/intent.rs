@@ -1,0 +1,240 @@
+//! Intents: what a process is about to touch with lock files of git's kind, written down before it does.
+//!
+//! Git's locks (`refs/heads/wake.lock`, `index.lock`) are plain files: a process killed between making and renaming one
+//! blocks everybody for ever. So whoever moves refs first writes an intent that lists those files, and holds a kernel lock
+//! on it. **The intent's lock is the proof**: if another process can take it, its writer is dead, in whatever container
+//! or user account it ran, and a reused process id deceives nobody. Then exactly the listed files are removed, if
+//! nothing speaks against it (see [`Store::recover`]), and a work tree that should have followed does.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use fs2::FileExt;
+use serde::{Deserialize, Serialize};
+
+use super::lock::{LockName, is_contended};
+use super::{Branch, CommitId, Store, StoreError};
+use crate::limits;
+
+const FOLDER: &str = "intents";
+const SUFFIX: &str = "intent";
+/// Youngest lock file that is removed: git itself holds a lock without having it open for some milliseconds.
+const QUIET: Duration = Duration::from_secs(1);
+/// A file that was never renamed to an intent is rubbish after this long.
+const RUBBISH: Duration = Duration::from_secs(60);
+
+/// What an intent says.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Plan {
+    pid: u32,
+    /// Lock files, absolute or relative to the common git folder.
+    locks: Vec<PlannedLock>,
+    /// Branches that move: name, old and new tip.
+    moves: Vec<(String, String, String)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct PlannedLock {
+    file: PathBuf,
+    /// What will be in it, if that is known: a foreign lock differs.
+    content: Option<String>,
+}
+
+impl Plan {
+    /// A lock file that will be held.
+    pub(super) fn lock(mut self, file: impl Into<PathBuf>, content: Option<String>) -> Self {
+        self.locks.push(PlannedLock { file: file.into(), content });
+        self
+    }
+
+    /// A branch that will move.
+    pub(super) fn moving(mut self, branch: &Branch, old: CommitId, new: CommitId) -> Self {
+        self.moves.push((branch.to_string(), old.to_string(), new.to_string()));
+        self
+    }
+}
+
+/// A written intent; dropping it withdraws it.
+#[must_use = "the intent ends when this is dropped"]
+pub(super) struct Intent {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Intent {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+enum Verdict {
+    Settled,
+    Keep,
+}
+
+impl Store {
+    /// Writes an intent. It is locked before it gets the name under which others look at it.
+    pub(super) fn intend(&self, mut plan: Plan) -> Result<Intent, StoreError> {
+        plan.pid = std::process::id();
+        let folder = self.private_dir().join(FOLDER);
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        let text = serde_json::to_vec(&plan).expect("invariant: a plan is plain data");
+        let made = tempfile::Builder::new().suffix(".new").tempfile_in(&folder).map_err(StoreError::file(&folder))?;
+        FileExt::try_lock_exclusive(made.as_file()).map_err(StoreError::file(made.path()))?;
+        made.as_file().write_all(&text).map_err(StoreError::file(made.path()))?;
+        let path = made.path().with_extension(SUFFIX);
+        let file = made.persist(&path).map_err(|e| StoreError::File { path: path.clone(), source: e.error })?;
+        Ok(Intent { path, _file: file })
+    }
+
+    /// Puts right what dead processes left: removes their lock files and lets work trees follow.
+    ///
+    /// A lock file is removed only if the intent of a dead process names it, no live intent does, it is not older than
+    /// that intent, its content is what that process would have written (or the beginning of it), no process has it
+    /// open (where `/proc` tells), and it has been quiet for a second. Waits for that second at most, once.
+    pub fn recover(&self) -> Result<(), StoreError> {
+        let folder = self.private_dir().join(FOLDER);
+        let (dead, _) = survey(&folder)?;
+        if dead.is_empty() {
+            return Ok(());
+        }
+        let _alone = self.lock_within(LockName::Recovery, Duration::from_millis(limits::LOCK_WAIT_MS))?;
+        let (dead, live) = survey(&folder)?;
+        for (path, file, plan) in dead {
+            let written = file.metadata().and_then(|m| m.modified()).map_err(StoreError::file(&path))?;
+            let mut keep = false;
+            for lock in &plan.locks {
+                let lock_path = self.common.join(&lock.file);
+                let busy = live.contains(&lock.file);
+                let verdict = if busy { Verdict::Keep } else { self.settle(&lock_path, lock, written, plan.pid)? };
+                keep |= matches!(verdict, Verdict::Keep);
+            }
+            if !keep {
+                self.resume(&plan)?;
+                std::fs::remove_file(&path).or_else(absent_is_fine).map_err(StoreError::file(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&self, path: &Path, lock: &PlannedLock, written: SystemTime, pid: u32) -> Result<Verdict, StoreError> {
+        let Some(first) = look(path)? else { return Ok(Verdict::Settled) };
+        let expected = |content: &[u8]| {
+            let plan = lock.content.as_deref().map(str::as_bytes);
+            plan.is_none_or(|plan| plan.starts_with(content))
+        };
+        if first.modified < written || !expected(&first.content) {
+            return Ok(Verdict::Settled); // somebody else's
+        }
+        let age = SystemTime::now().duration_since(first.modified).unwrap_or(Duration::ZERO);
+        if age < QUIET {
+            std::thread::sleep(QUIET - age);
+        }
+        let Some(second) = look(path)? else { return Ok(Verdict::Settled) };
+        if second.modified != first.modified || second.content != first.content || is_open(path) {
+            return Ok(Verdict::Keep);
+        }
+        std::fs::remove_file(path).or_else(absent_is_fine).map_err(StoreError::file(path))?;
+        self.note(format!("removed {}, which process {pid} left when it was killed", path.display()));
+        Ok(Verdict::Settled)
+    }
+
+    /// Lets the work trees follow the branches that a dead process moved.
+    fn resume(&self, plan: &Plan) -> Result<(), StoreError> {
+        for (branch, old, new) in &plan.moves {
+            let (branch, old, new) = (Branch::parse(branch)?, CommitId::parse(old)?, CommitId::parse(new)?);
+            let Some(tip) = self.tip(&branch)? else { continue };
+            if tip != old && self.has(old.0) && self.has(new.0) {
+                for left in self.follow(&branch, Some(old), tip)? {
+                    self.note(format!("left {} as it is: {}", left.path, left.reason));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Seen {
+    modified: SystemTime,
+    content: Vec<u8>,
+}
+
+fn look(path: &Path) -> Result<Option<Seen>, StoreError> {
+    let read = || -> std::io::Result<Seen> {
+        let file = File::open(path)?;
+        let modified = file.metadata()?.modified()?;
+        let mut content = Vec::new();
+        // Longer than any ref: the rest of an index plays no part.
+        file.take(512).read_to_end(&mut content)?;
+        Ok(Seen { modified, content })
+    };
+    match read() {
+        Ok(seen) => Ok(Some(seen)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(StoreError::file(path)(e)),
+    }
+}
+
+type Dead = Vec<(PathBuf, File, Plan)>;
+
+/// Dead intents with their locks held by us, and the lock files that living ones name.
+fn survey(folder: &Path) -> Result<(Dead, HashSet<PathBuf>), StoreError> {
+    let (mut dead, mut live) = (Vec::new(), HashSet::new());
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok((dead, live)),
+        Err(e) => return Err(StoreError::file(folder)(e)),
+    };
+    for entry in entries {
+        let path = entry.map_err(StoreError::file(folder))?.path();
+        let Ok(mut file) = File::open(&path) else { continue };
+        let held = match FileExt::try_lock_exclusive(&file) {
+            Ok(()) => false,
+            Err(e) if is_contended(&e) => true,
+            Err(e) => return Err(StoreError::file(&path)(e)),
+        };
+        if path.extension().is_none_or(|e| e != SUFFIX) {
+            discard_rubbish(&path, &file, held);
+            continue;
+        }
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(StoreError::file(&path))?;
+        // One that does not parse was cut off by a power failure: then no lock of its writer is known, or needed.
+        let plan: Plan = serde_json::from_slice(&text).unwrap_or_default();
+        if held {
+            live.extend(plan.locks.into_iter().map(|lock| lock.file));
+        } else if path.exists() {
+            dead.push((path, file, plan));
+        }
+    }
+    Ok((dead, live))
+}
+
+fn discard_rubbish(path: &Path, file: &File, held: bool) {
+    let age = file.metadata().and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
+    if !held && age.is_some_and(|age| age > RUBBISH) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn absent_is_fine(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+/// True if a process that we may look into has the file open. Without `/proc`: false, and the other proofs stand alone.
+fn is_open(path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    let numbered = |name: &std::ffi::OsStr| name.to_string_lossy().bytes().all(|b| b.is_ascii_digit());
+    let open_in = |process: &Path| {
+        let fds = std::fs::read_dir(process.join("fd"));
+        fds.is_ok_and(|fds| fds.flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|target| target == path)))
+    };
+    processes.flatten().any(|p| numbered(&p.file_name()) && open_in(&p.path()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Locks between processes: files in the private folder that the kernel releases when their holder dies.
+//!
+//! They give order and throughput. They do not give correctness, which compare-and-swap of refs does: git and editors
+//! know nothing of them.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fs2::FileExt;
+
+use super::{Store, StoreError};
+use crate::limits;
+
+/// First and longest pause between two tries. Short: a merge under the lock takes some tens of milliseconds.
+const PAUSE_MS: (u64, u64) = (1, 20);
+
+/// What a lock protects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockName {
+    /// The movement of main and wake.
+    Trunk,
+    /// The loop that starts agents.
+    Cycle,
+    /// Repacking.
+    Maintenance,
+    /// The removal of what dead processes left.
+    Recovery,
+}
+
+impl LockName {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Trunk => "trunk.lock",
+            Self::Cycle => "cycle.lock",
+            Self::Maintenance => "maintenance.lock",
+            Self::Recovery => "recovery.lock",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Trunk => "the trunk (main and wake)",
+            Self::Cycle => "the cycle",
+            Self::Maintenance => "maintenance",
+            Self::Recovery => "recovery",
+        }
+    }
+}
+
+/// A held lock; dropping it releases it. Its file stays, because deleting it would let two processes hold "the" lock.
+#[derive(Debug)]
+#[must_use = "the lock is released when this is dropped"]
+pub struct Lock {
+    _file: File,
+}
+
+impl Store {
+    /// Takes a lock, waiting up to [`limits::LOCK_WAIT_MS`]. With [`LockName::Trunk`], what a killed process left behind is put right
+    /// before this returns.
+    pub fn lock(&self, name: LockName) -> Result<Lock, StoreError> {
+        let lock = self.lock_within(name, Duration::from_millis(limits::LOCK_WAIT_MS))?;
+        if name == LockName::Trunk {
+            self.recover()?;
+        }
+        Ok(lock)
+    }
+
+    /// Takes a lock if nobody holds it.
+    pub fn try_lock(&self, name: LockName) -> Result<Option<Lock>, StoreError> {
+        match self.lock_within(name, Duration::ZERO) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(StoreError::Busy { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(super) fn lock_within(&self, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
+        let folder = self.private_dir();
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        acquire(&folder.join(name.file()), name.label(), wait)
+    }
+}
+
+fn acquire(path: &Path, label: &str, wait: Duration) -> Result<Lock, StoreError> {
+    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    let mut file = open.map_err(StoreError::file(path))?;
+    let began = Instant::now();
+    let mut pause = PAUSE_MS.0;
+    loop {
+        match FileExt::try_lock_exclusive(&file) {
+            Ok(()) => break,
+            Err(e) if is_contended(&e) => {}
+            Err(e) => return Err(StoreError::file(path)(e)),
+        }
+        if began.elapsed() >= wait {
+            return Err(StoreError::Busy { what: label.to_owned(), holder: holder(&mut file) });
+        }
+        std::thread::sleep(Duration::from_millis(pause));
+        pause = (pause * 2).min(PAUSE_MS.1);
+    }
+    // Who holds it is told to those that wait in vain. Not needed for anything else, so a failure is no matter.
+    let _ = file.set_len(0).and_then(|()| file.write_all(format!("pid {}\n", std::process::id()).as_bytes()));
+    Ok(Lock { _file: file })
+}
+
+pub(super) fn is_contended(error: &std::io::Error) -> bool {
+    let contended = fs2::lock_contended_error();
+    error.kind() == contended.kind() || error.raw_os_error() == contended.raw_os_error()
+}
+
+fn holder(file: &mut File) -> Option<String> {
+    let mut text = String::new();
+    file.take(64).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned()).filter(|t| !t.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sandbox::Sandbox;
+
+    #[test]
+    fn a_held_lock_is_busy_and_names_its_holder() {
+        let sandbox = Sandbox::brain();
+        let (one, two) = (sandbox.store(), sandbox.store());
+        let held = one.lock(LockName::Trunk).unwrap();
+        let error = two.lock_within(LockName::Trunk, Duration::from_millis(5)).unwrap_err();
+        assert!(error.to_string().contains(&format!("pid {}", std::process::id())), "{error}");
+        assert!(two.try_lock(LockName::Trunk).unwrap().is_none());
+        assert!(two.try_lock(LockName::Cycle).unwrap().is_some(), "another lock is free");
+        drop(held);
+        assert!(two.try_lock(LockName::Trunk).unwrap().is_some());
+        assert!(one.private_dir().join("trunk.lock").exists());
+    }
+}

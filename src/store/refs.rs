@@ -1,0 +1,259 @@
+//! Refs: moved by compare-and-swap only, and listed.
+
+use std::time::Duration;
+
+use backon::{BlockingRetryable, ExponentialBuilder};
+use git2::{ErrorClass, ErrorCode, Oid};
+
+use super::intent::{Intent, Plan};
+use super::worktree::Left;
+use super::{Branch, CommitId, Store, StoreError};
+use crate::limits;
+
+/// A wish: the branch is `expected` (`None`: it does not exist) and shall be `new` (`None`: not exist).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefChange {
+    /// The branch.
+    pub branch: Branch,
+    /// What it must be now.
+    pub expected: Option<CommitId>,
+    /// What it shall be.
+    pub new: Option<CommitId>,
+}
+
+impl RefChange {
+    /// Makes a branch that must not exist.
+    pub fn create(branch: Branch, new: CommitId) -> Self {
+        Self { branch, expected: None, new: Some(new) }
+    }
+
+    /// Moves a branch.
+    pub fn advance(branch: Branch, expected: CommitId, new: CommitId) -> Self {
+        Self { branch, expected: Some(expected), new: Some(new) }
+    }
+
+    /// Removes a branch.
+    pub fn delete(branch: Branch, expected: CommitId) -> Self {
+        Self { branch, expected: Some(expected), new: None }
+    }
+}
+
+/// What became of a wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a lost race is no error, and must be answered"]
+pub enum RefOutcome {
+    /// All changes were made. The files that people have edited in a work tree of a moved branch were left alone.
+    Done {
+        /// Those files.
+        left: Vec<Left>,
+    },
+    /// A branch was not what was expected: redo the merge from what it is. Changes listed before it were made.
+    Modified {
+        /// The branch.
+        branch: Branch,
+        /// What it is.
+        found: Option<CommitId>,
+    },
+}
+
+enum Step {
+    Made,
+    Found(Option<CommitId>),
+}
+
+impl Store {
+    /// The commit that a branch points to.
+    pub fn tip(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {
+        self.ref_target(&branch.full())
+    }
+
+    /// The commit that a branch points to, which must exist.
+    pub fn need_tip(&self, branch: &Branch) -> Result<CommitId, StoreError> {
+        self.tip(branch)?.ok_or_else(|| StoreError::NoBranch { branch: branch.to_string() })
+    }
+
+    pub(super) fn ref_target(&self, name: &str) -> Result<Option<CommitId>, StoreError> {
+        let read = self.with(|r| Ok(r.find_reference(name)?.resolve()?.target()));
+        match read {
+            Ok(target) => Ok(target.map(CommitId)),
+            Err(e) if e.code() == ErrorCode::NotFound => Ok(None),
+            Err(e) => Err(StoreError::git(name, e)),
+        }
+    }
+
+    /// The commit that a revision names (`HEAD~2`, a branch, a tag, an id), as git reads it.
+    pub fn resolve(&self, revision: &str) -> Result<Option<CommitId>, StoreError> {
+        match self.with(|r| Ok(r.revparse_single(revision)?.peel_to_commit()?.id())) {
+            Ok(id) => Ok(Some(CommitId(id))),
+            Err(e)
+                if matches!(
+                    e.code(),
+                    ErrorCode::NotFound | ErrorCode::InvalidSpec | ErrorCode::Ambiguous | ErrorCode::Peel
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(e) => Err(StoreError::git(format!("revision {revision}"), e)),
+        }
+    }
+
+    /// The branches below a prefix that ends at a slash (`agents/`; `""`: all), sorted. Names that we would
+    /// refuse are passed over.
+    pub fn branches(&self, prefix: &str) -> Result<Vec<(Branch, CommitId)>, StoreError> {
+        let wrap = |e| StoreError::git(format!("branches under {prefix:?}"), e);
+        let found = self.with(|r| {
+            let mut found = Vec::new();
+            for reference in r.references_glob("refs/heads/*")? {
+                // A branch may vanish while we look.
+                let Ok(reference) = reference else { continue };
+                let name = reference.name().unwrap_or_default().strip_prefix("refs/heads/").map(str::to_owned);
+                found.extend(name.zip(reference.target()));
+            }
+            Ok(found)
+        });
+        let mut branches: Vec<(Branch, CommitId)> = found
+            .map_err(wrap)?
+            .into_iter()
+            .filter(|(name, _)| name.starts_with(prefix))
+            .filter_map(|(name, id)| Some((Branch::parse(&name).ok()?, CommitId(id))))
+            .collect();
+        branches.sort();
+        Ok(branches)
+    }
+
+    /// Makes changes one after the other, each by compare-and-swap, and lets the work trees of moved branches follow.
+    /// `reason` goes into the reflog. Publish the objects first.
+    ///
+    /// Another process that holds a ref's lock is waited for, [`limits::REF_RETRIES`] times; then: busy.
+    pub fn update_refs(&self, changes: &[RefChange], reason: &str) -> Result<RefOutcome, StoreError> {
+        let mut left = Vec::new();
+        for change in changes {
+            // The intent covers the work trees too, and so lives until they have followed.
+            let (step, _intent) = self.update_ref(change, reason)?;
+            match (step, change.new) {
+                (Step::Found(found), _) => return Ok(RefOutcome::Modified { branch: change.branch.clone(), found }),
+                (Step::Made, Some(new)) => left.extend(self.follow(&change.branch, change.expected, new)?),
+                (Step::Made, None) => {}
+            }
+        }
+        Ok(RefOutcome::Done { left })
+    }
+
+    /// Keeps a commit from being pruned, under `refs/git-brain/rescue/`.
+    pub fn rescue(&self, commit: CommitId) -> Result<(), StoreError> {
+        let name = format!("refs/git-brain/rescue/{commit}");
+        let kept = self.with(|r| r.reference(&name, commit.0, true, "rescued").map(|_| ()));
+        kept.map_err(|e| StoreError::git(name, e))
+    }
+
+    /// The commits kept by [`Store::rescue`], sorted.
+    pub fn rescued(&self) -> Result<Vec<CommitId>, StoreError> {
+        let found = self.with(|r| {
+            let names = r.references_glob("refs/git-brain/rescue/*")?;
+            Ok(names.flatten().filter_map(|n| n.target()).map(CommitId).collect::<Vec<_>>())
+        });
+        let mut found = found.map_err(|e| StoreError::git("refs/git-brain/rescue", e))?;
+        found.sort();
+        Ok(found)
+    }
+
+    fn update_ref(&self, change: &RefChange, reason: &str) -> Result<(Step, Intent), StoreError> {
+        self.refuse_ref_over_folder(change)?;
+        let tries = std::cell::Cell::new(0_usize);
+        let attempt = || {
+            tries.set(tries.get() + 1);
+            // Made for each try: while it stands, nobody removes a lock that it names, also not a dead one.
+            let intent = self.intend(self.plan(change)?)?;
+            let step = self.attempt(change, reason, tries.get() > 1);
+            step.map(|s| (s, intent)).map_err(|e| StoreError::git(format!("branch {}", change.branch), e))
+        };
+        let waits = ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(1))
+            .with_max_delay(Duration::from_millis(100))
+            .with_max_times(limits::REF_RETRIES)
+            .with_jitter();
+        // A lock that a dead process left goes away under our eyes; one that lives is waited for.
+        let made = attempt.retry(waits).when(is_passing).notify(|_, _| drop(self.recover())).call();
+        made.map_err(|e| match is_passing(&e) {
+            true => StoreError::Busy {
+                what: self.common.join(format!("{}.lock", change.branch.full())).display().to_string(),
+                holder: None,
+            },
+            false => e,
+        })
+    }
+
+    fn plan(&self, change: &RefChange) -> Result<Plan, StoreError> {
+        let content = change.new.map_or(String::new(), |new| format!("{new}\n"));
+        let mut plan = Plan::default().lock(format!("{}.lock", change.branch.full()), Some(content));
+        match (change.expected, change.new) {
+            (_, None) => return Ok(plan.lock("packed-refs.lock", None)),
+            (Some(old), Some(new)) => plan = plan.moving(&change.branch, old, new),
+            (None, Some(_)) => {}
+        }
+        for tree in self.work_trees_on(&change.branch)? {
+            plan = plan.lock(tree.index_lock(), None);
+        }
+        Ok(plan)
+    }
+
+    fn attempt(&self, change: &RefChange, reason: &str, again: bool) -> Result<Step, git2::Error> {
+        let name = change.branch.full();
+        let repository = self.repository.borrow();
+        let made = match (change.expected, change.new) {
+            (None, None) => Ok(()),
+            // A zero id means "must not exist", and is compared under the ref's lock as any other.
+            (expected, Some(new)) => {
+                let expected = expected.map_or(Oid::ZERO_SHA1, |id| id.0);
+                repository.reference_matching(&name, new.0, true, expected, reason).map(|_| ())
+            }
+            (Some(expected), None) => match repository.find_reference(&name) {
+                // An earlier try may have removed it and failed at the empty folders around it.
+                Err(e) if e.code() == ErrorCode::NotFound && again => Ok(()),
+                Err(e) => Err(e),
+                Ok(reference) if reference.target() != Some(expected.0) => {
+                    return Ok(Step::Found(reference.target().map(CommitId)));
+                }
+                Ok(mut reference) => reference.delete(),
+            },
+        };
+        match made {
+            Ok(()) => Ok(Step::Made),
+            Err(e) if matches!(e.code(), ErrorCode::Modified | ErrorCode::NotFound | ErrorCode::Exists) => {
+                let found = repository.find_reference(&name).ok().and_then(|r| r.target()).map(CommitId);
+                match again && found == change.new && found.is_some() {
+                    true => Ok(Step::Made),
+                    false => Ok(Step::Found(found)),
+                }
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// A branch `a/b` cannot be where a branch `a` is, also if that one is packed and no file betrays it.
+    fn refuse_ref_over_folder(&self, change: &RefChange) -> Result<(), StoreError> {
+        if change.expected.is_some() {
+            return Ok(());
+        }
+        let name = change.branch.as_str();
+        for (at, _) in name.match_indices('/') {
+            if self.ref_target(&format!("refs/heads/{}", &name[..at]))?.is_some() {
+                return Err(StoreError::BadBranch {
+                    name: name.to_owned(),
+                    reason: "a part of it is a branch already",
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// True if trying again may help: somebody holds the lock, or removed the empty folder that the ref was about to enter.
+fn is_passing(error: &StoreError) -> bool {
+    let StoreError::Git { source: error, .. } = error else { return false };
+    let vanished = error.class() == ErrorClass::Os && error.message().contains("No such file or directory");
+    error.code() == ErrorCode::Locked || vanished
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,458 @@
+//! Trees: reading a path, editing many paths at once, and comparing two trees.
+//!
+//! Everything recurses over subtree ids and opens only what differs or is edited, so that the cost follows the
+//! change and not the brain. Paths are `/`-separated and relative.
+
+use std::collections::BTreeMap;
+
+use git2::{ObjectType, Oid};
+
+use super::{BlobId, ObjectWriter, Store, StoreError, TreeId};
+use crate::limits;
+
+const FOLDER: u32 = 0o040_000;
+const FILE: u32 = 0o100_644;
+const EXECUTABLE: u32 = 0o100_755;
+
+/// A file of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its content.
+    pub blob: BlobId,
+    /// Its mode as git stores it: `0o100644`, `0o100755`, outside `network/` also symlinks and submodules.
+    pub mode: u32,
+}
+
+impl File {
+    /// A plain file with this content.
+    pub fn plain(blob: BlobId) -> Self {
+        Self { blob, mode: FILE }
+    }
+
+    /// True for a regular file, executable or not.
+    pub fn is_regular(&self) -> bool {
+        self.mode & 0o170_000 == 0o100_000
+    }
+
+    /// True for a regular file with its executable bit set.
+    pub fn is_executable(&self) -> bool {
+        self.is_regular() && self.mode & 0o100 != 0
+    }
+}
+
+/// What becomes of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// New content; the mode stays, or is that of a plain file.
+    Write(Vec<u8>),
+    /// New content of an executable file.
+    WriteExecutable(Vec<u8>),
+    /// Content that is stored already.
+    Put(File),
+    /// A folder that is stored already, in place of whatever was there.
+    PutFolder(TreeId),
+    /// Nothing there any more, neither file nor folder. It need not have been there.
+    Remove,
+}
+
+/// One path and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeEdit {
+    /// The path.
+    pub path: String,
+    /// What becomes of it.
+    pub change: Change,
+}
+
+impl TreeEdit {
+    /// New content for a path, or its removal.
+    pub fn new(path: impl Into<String>, content: Option<Vec<u8>>) -> Self {
+        Self { path: path.into(), change: content.map_or(Change::Remove, Change::Write) }
+    }
+}
+
+/// A path whose file differs between two trees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The path.
+    pub path: String,
+    /// What it was.
+    pub old: Option<File>,
+    /// What it is.
+    pub new: Option<File>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    mode: u32,
+    id: Oid,
+}
+
+impl Entry {
+    fn is_folder(&self) -> bool {
+        self.mode == FOLDER
+    }
+
+    fn file(&self) -> Option<File> {
+        (!self.is_folder()).then_some(File { blob: BlobId(self.id), mode: self.mode })
+    }
+}
+
+/// A folder's entries by name. Git's own order, in which folders sort as `name/`, is made on writing.
+type Folder = BTreeMap<Vec<u8>, Entry>;
+
+impl Store {
+    /// The file at a path, if there is one.
+    pub fn file(&self, root: TreeId, path: &str) -> Result<Option<File>, StoreError> {
+        Ok(self.entry(root, path)?.and_then(|entry| entry.file()))
+    }
+
+    /// The folder at a path, if there is one. The empty path is the root.
+    pub fn folder(&self, root: TreeId, path: &str) -> Result<Option<TreeId>, StoreError> {
+        if path.is_empty() {
+            return Ok(Some(root));
+        }
+        Ok(self.entry(root, path)?.filter(Entry::is_folder).map(|entry| TreeId(entry.id)))
+    }
+
+    /// The content of the file at a path. A symlink or submodule there is refused.
+    pub fn read(&self, root: TreeId, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        match self.file(root, path)? {
+            None => Ok(None),
+            Some(file) if file.is_regular() => self.blob(file.blob).map(Some),
+            Some(_) => Err(bad_path(path, "it is a symlink or submodule")),
+        }
+    }
+
+    /// Calls `see` with each file under a folder (`""`: all), in the order of their paths' components.
+    pub fn each_file(
+        &self,
+        root: TreeId,
+        prefix: &str,
+        see: &mut dyn FnMut(&str, File) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let Some(folder) = self.folder(root, prefix)? else { return Ok(()) };
+        self.walk(folder.0, prefix, see)
+    }
+
+    /// All files under a folder (`""`: all).
+    pub fn files(&self, root: TreeId, prefix: &str) -> Result<Vec<(String, File)>, StoreError> {
+        let mut found = Vec::new();
+        self.each_file(root, prefix, &mut |path, file| {
+            found.push((path.to_owned(), file));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The files that differ between two trees (`None`: the empty one), under a folder if `prefix` is not empty,
+    /// sorted by path.
+    pub fn diff(&self, old: Option<TreeId>, new: Option<TreeId>, prefix: &str) -> Result<Vec<FileChange>, StoreError> {
+        let at = |root: Option<TreeId>| -> Result<Option<Entry>, StoreError> {
+            let Some(root) = root else { return Ok(None) };
+            if prefix.is_empty() { Ok(Some(Entry { mode: FOLDER, id: root.0 })) } else { self.entry(root, prefix) }
+        };
+        let mut changes = Vec::new();
+        self.compare(at(old)?, at(new)?, prefix, &mut changes)?;
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(changes)
+    }
+
+    fn entry(&self, root: TreeId, path: &str) -> Result<Option<Entry>, StoreError> {
+        let mut entry = Entry { mode: FOLDER, id: root.0 };
+        for name in path.split('/') {
+            if !entry.is_folder() {
+                return Ok(None);
+            }
+            let bytes = self.object(entry.id, ObjectType::Tree, "tree")?;
+            match entries(&bytes).find(|e| e.as_ref().is_none_or(|(n, _)| *n == name.as_bytes())) {
+                None => return Ok(None),
+                Some(None) => return Err(bad_tree(entry.id)),
+                Some(Some((_, found))) => entry = found,
+            }
+        }
+        Ok(Some(entry))
+    }
+
+    fn load(&self, id: Oid) -> Result<Folder, StoreError> {
+        let bytes = self.object(id, ObjectType::Tree, "tree")?;
+        entries(&bytes).map(|e| e.map(|(n, e)| (n.to_vec(), e)).ok_or_else(|| bad_tree(id))).collect()
+    }
+
+    fn walk(
+        &self,
+        id: Oid,
+        prefix: &str,
+        see: &mut dyn FnMut(&str, File) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for (name, entry) in self.load(id)? {
+            let path = join(prefix, &name, &entry)?;
+            match entry.file() {
+                Some(file) => see(&path, file)?,
+                None => self.walk(entry.id, &path, see)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(
+        &self,
+        old: Option<Entry>,
+        new: Option<Entry>,
+        path: &str,
+        changes: &mut Vec<FileChange>,
+    ) -> Result<(), StoreError> {
+        if old == new {
+            return Ok(());
+        }
+        let (old_file, new_file) = (old.and_then(|e| e.file()), new.and_then(|e| e.file()));
+        if old_file.is_some() || new_file.is_some() {
+            changes.push(FileChange { path: path.to_owned(), old: old_file, new: new_file });
+        }
+        let open = |entry: Option<Entry>| entry.filter(Entry::is_folder).map(|e| self.load(e.id)).transpose();
+        let (olds, mut news) = (open(old)?.unwrap_or_default(), open(new)?.unwrap_or_default());
+        for (name, before) in olds {
+            let after = news.remove(&name);
+            if after != Some(before) {
+                self.compare(Some(before), after, &join(path, &name, &after.unwrap_or(before))?, changes)?;
+            }
+        }
+        for (name, after) in news {
+            self.compare(None, Some(after), &join(path, &name, &after)?, changes)?;
+        }
+        Ok(())
+    }
+}
+
+impl ObjectWriter<'_> {
+    /// Applies edits to a tree (`None`: the empty one) and gives the new root. Only folders on the way to an edited
+    /// path are read and written; folders that become empty vanish. A path may be named once; a path through a file, a
+    /// file in place of a folder, and names outside the grammar are refused before anything is written.
+    pub fn edit(&self, root: Option<TreeId>, mut edits: Vec<TreeEdit>) -> Result<TreeId, StoreError> {
+        for edit in &edits {
+            check_path(&edit.path)?;
+        }
+        edits.sort_by(|a, b| components(&a.path).cmp(components(&b.path)));
+        if let Some(twice) = edits.windows(2).find(|pair| pair[0].path == pair[1].path) {
+            return Err(bad_path(&twice[0].path, "it is edited twice"));
+        }
+        let mut edits: Vec<(String, Option<Change>)> = edits.into_iter().map(|e| (e.path, Some(e.change))).collect();
+        let base = root.map(|root| Entry { mode: FOLDER, id: root.0 });
+        match self.edit_folder(base, &mut edits, 0)? {
+            Some(id) => Ok(TreeId(id)),
+            None => self.tree(Vec::new()),
+        }
+    }
+
+    /// Edits one folder. `edits` are those below it, sorted; `skip` is the length of its own path with the slash.
+    fn edit_folder(
+        &self,
+        base: Option<Entry>,
+        edits: &mut [(String, Option<Change>)],
+        skip: usize,
+    ) -> Result<Option<Oid>, StoreError> {
+        let before = base.map(|entry| self.store.load(entry.id)).transpose()?.unwrap_or_default();
+        let mut folder = before.clone();
+        let mut rest = edits;
+        while let Some((path, _)) = rest.first() {
+            let name = path[skip..].split('/').next().unwrap_or_default().to_owned();
+            let count = rest.iter().take_while(|(p, _)| p[skip..].split('/').next() == Some(&name)).count();
+            let (group, others) = std::mem::take(&mut rest).split_at_mut(count);
+            rest = others;
+            self.edit_name(&mut folder, &name, group, skip)?;
+        }
+        if folder.is_empty() {
+            return Ok(None);
+        }
+        match base {
+            Some(entry) if folder == before => Ok(Some(entry.id)),
+            _ => Ok(Some(self.tree(encode(&folder))?.0)),
+        }
+    }
+
+    fn edit_name(
+        &self,
+        folder: &mut Folder,
+        name: &str,
+        group: &mut [(String, Option<Change>)],
+        skip: usize,
+    ) -> Result<(), StoreError> {
+        let key = name.as_bytes().to_vec();
+        let below = skip + name.len() + 1;
+        let mut group = group;
+        if group[0].0.len() < below {
+            let (here, others) = group.split_at_mut(1);
+            let (path, change) = &mut here[0];
+            let removed = matches!(change, Some(Change::Remove));
+            if !others.is_empty() && !removed {
+                return Err(bad_path(path, "it is edited both as a file and as a folder"));
+            }
+            self.edit_entry(folder, key.clone(), path, change.take())?;
+            group = others;
+        }
+        if group.is_empty() {
+            return Ok(());
+        }
+        let old = folder.get(&key).copied();
+        if old.is_some_and(|entry| !entry.is_folder()) {
+            return match group.iter().all(|(_, change)| matches!(change, Some(Change::Remove))) {
+                true => Ok(()),
+                false => Err(bad_path(&group[0].0, "a part of it is a file")),
+            };
+        }
+        match self.edit_folder(old, group, below)? {
+            Some(id) => folder.insert(key, Entry { mode: FOLDER, id }),
+            None => folder.remove(&key),
+        };
+        Ok(())
+    }
+
+    fn edit_entry(
+        &self,
+        folder: &mut Folder,
+        key: Vec<u8>,
+        path: &str,
+        change: Option<Change>,
+    ) -> Result<(), StoreError> {
+        let old = folder.get(&key).copied();
+        let over_folder = old.is_some_and(|entry| entry.is_folder());
+        let refuse_folder = || match over_folder {
+            true => Err(bad_path(path, "it is a folder")),
+            false => Ok(()),
+        };
+        let entry = match change {
+            None | Some(Change::Remove) => {
+                folder.remove(&key);
+                return Ok(());
+            }
+            Some(Change::PutFolder(id)) => Entry { mode: FOLDER, id: id.0 },
+            Some(Change::Put(file)) => {
+                refuse_folder()?;
+                refuse_link(path, file.mode)?;
+                Entry { mode: file.mode, id: file.blob.0 }
+            }
+            Some(Change::Write(bytes)) => {
+                refuse_folder()?;
+                let kept = old.and_then(|e| e.file()).filter(File::is_regular);
+                Entry { mode: kept.map_or(FILE, |f| f.mode), id: self.blob(&bytes)?.0 }
+            }
+            Some(Change::WriteExecutable(bytes)) => {
+                refuse_folder()?;
+                Entry { mode: EXECUTABLE, id: self.blob(&bytes)?.0 }
+            }
+        };
+        folder.insert(key, entry);
+        Ok(())
+    }
+}
+
+/// The entries of a tree's bytes; `None` where they stop making sense.
+fn entries(bytes: &[u8]) -> impl Iterator<Item = Option<(&[u8], Entry)>> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let Some((name, entry, tail)) = first_entry(rest) else {
+            rest = &[];
+            return Some(None);
+        };
+        rest = tail;
+        Some(Some((name, entry)))
+    })
+}
+
+fn first_entry(bytes: &[u8]) -> Option<(&[u8], Entry, &[u8])> {
+    let space = bytes.iter().take(8).position(|b| *b == b' ')?;
+    let mode = u32::from_str_radix(std::str::from_utf8(&bytes[..space]).ok()?, 8).ok()?;
+    let rest = &bytes[space + 1..];
+    let end = rest.iter().position(|b| *b == 0)?;
+    let (name, rest) = (&rest[..end], &rest[end + 1..]);
+    let id = Oid::from_bytes(rest.get(..20)?).ok()?;
+    let sane = !name.is_empty() && !name.contains(&b'/');
+    sane.then_some((name, Entry { mode, id }, &rest[20..]))
+}
+
+fn encode(folder: &Folder) -> Vec<u8> {
+    let mut rows: Vec<(&Vec<u8>, &Entry)> = folder.iter().collect();
+    let end = |entry: &Entry| entry.is_folder().then_some(b'/');
+    rows.sort_by(|(a, x), (b, y)| a.iter().copied().chain(end(x)).cmp(b.iter().copied().chain(end(y))));
+    let mut bytes = Vec::new();
+    for (name, entry) in rows {
+        bytes.extend_from_slice(format!("{:o} ", entry.mode).as_bytes());
+        bytes.extend_from_slice(name);
+        bytes.push(0);
+        bytes.extend_from_slice(entry.id.as_bytes());
+    }
+    bytes
+}
+
+/// Path components in an order that keeps what is below a folder together.
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
+}
+
+fn join(prefix: &str, name: &[u8], entry: &Entry) -> Result<String, StoreError> {
+    let shown = || format!("{prefix}/{}", String::from_utf8_lossy(name));
+    let name = std::str::from_utf8(name).map_err(|_| bad_path(&shown(), "its name is not UTF-8"))?;
+    if matches!(name, "." | "..") || name.eq_ignore_ascii_case(".git") {
+        return Err(bad_path(&shown(), "no tree may have such a name"));
+    }
+    let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+    if path.matches('/').count() >= limits::TREE_DEPTH {
+        return Err(bad_path(&path.chars().take(200).collect::<String>(), "it is too deep"));
+    }
+    refuse_link(&path, entry.mode)?;
+    Ok(path)
+}
+
+/// The network holds regular files only: a symlink or submodule in it is somebody's trap.
+fn refuse_link(path: &str, mode: u32) -> Result<(), StoreError> {
+    let inside = path == "network" || path.starts_with("network/");
+    let plain = mode == FOLDER || mode & 0o170_000 == 0o100_000;
+    let known = plain || mode == 0o120_000 || mode == 0o160_000;
+    match known && (plain || !inside) {
+        true => Ok(()),
+        false => Err(bad_path(path, "it is a symlink, a submodule, or of an unknown mode")),
+    }
+}
+
+fn check_path(path: &str) -> Result<(), StoreError> {
+    let fail = |reason| Err(bad_path(&path.chars().take(200).collect::<String>(), reason));
+    if path.len() > limits::PATH_BYTES {
+        return fail("it is too long");
+    }
+    if path.matches('/').count() >= limits::TREE_DEPTH {
+        return fail("it is too deep");
+    }
+    let inside = path.starts_with("network/");
+    for name in path.split('/') {
+        if matches!(name, "" | "." | "..") {
+            return fail("a part of it is empty or made of dots");
+        }
+        if name.chars().any(|c| !(c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric()) || "\\:<>\"|?*".contains(c))
+        {
+            return fail("it has characters that file systems or terminals cannot bear");
+        }
+        let lower = name.to_ascii_lowercase();
+        if lower == ".git" || lower.starts_with("git~") || name.ends_with(['.', ' ']) || name.starts_with(' ') {
+            return fail("a part of it is special to git or a file system");
+        }
+        let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
+        if inside && !(name.bytes().all(plain) && !name.starts_with(['.', '-'])) {
+            return fail("names in network/ are of a-z, 0-9, '.', '_' and '-'");
+        }
+    }
+    Ok(())
+}
+
+fn bad_path(path: &str, reason: &'static str) -> StoreError {
+    StoreError::BadPath { path: path.to_owned(), reason }
+}
+
+fn bad_tree(id: Oid) -> StoreError {
+    StoreError::BadObject { what: "tree", id: id.to_string(), reason: "its entries do not parse".to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,354 @@
+//! Work trees that follow: people browse the files of a checked-out branch, and it moves under them.
+//!
+//! For each path that the move changed, a file that is as it was (on disk and in the index) becomes what it shall be. What a
+//! person has edited, staged, removed or put in the way is left alone, its index entry too, and reported. Nothing is
+//! written through a symlink. The index is written under git's own `index.lock`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
+
+use super::tree::File as TreeFile;
+use super::{Branch, CommitId, FileChange, Store, StoreError};
+
+/// How often, and with what pause, a held `index.lock` is tried again: a `git status` lets go in milliseconds, an
+/// open `git commit` editor does not.
+const INDEX_TRIES: u32 = 50;
+const INDEX_PAUSE_MS: u64 = 20;
+/// The flag by which a sparse checkout says that a file is not on disk.
+const SKIP_WORKTREE: u16 = 1 << 14;
+/// The flag in the extended half of `git add -N`.
+const INTENT_TO_ADD: u16 = 1 << 13;
+
+/// A file of a work tree that did not follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The work tree.
+    pub work_tree: PathBuf,
+    /// The file's path in it.
+    pub path: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// A work tree that has a branch checked out.
+pub(super) struct WorkTree {
+    root: PathBuf,
+    git_dir: PathBuf,
+}
+
+impl WorkTree {
+    pub(super) fn index_lock(&self) -> PathBuf {
+        self.git_dir.join("index.lock")
+    }
+}
+
+enum Action {
+    /// Write or remove the file and its index entry.
+    Both,
+    /// The file is right already.
+    IndexOnly,
+    Leave(&'static str),
+}
+
+enum OnDisk {
+    Absent,
+    Content(Oid),
+    /// A folder, a symlink, or something behind one.
+    Obstacle,
+}
+
+impl Store {
+    /// The work trees, main and linked, whose HEAD is this branch.
+    pub(super) fn work_trees_on(&self, branch: &Branch) -> Result<Vec<WorkTree>, StoreError> {
+        let wrap = |e| StoreError::git("work trees", e);
+        let mut candidates = vec![self.common.clone()];
+        let linked = self.common.join("worktrees");
+        if let Ok(entries) = std::fs::read_dir(&linked) {
+            candidates.extend(entries.flatten().map(|entry| entry.path()));
+        }
+        let mut found = Vec::new();
+        let head = format!("ref: {}", branch.full());
+        for git_dir in candidates {
+            let is_here = std::fs::read_to_string(git_dir.join("HEAD")).is_ok_and(|text| text.trim_end() == head);
+            if !is_here {
+                continue;
+            }
+            let repository = match git2::Repository::open(&git_dir) {
+                Ok(repository) => repository,
+                // A linked work tree whose folder was deleted by hand.
+                Err(_) if git_dir != self.common => continue,
+                Err(e) => return Err(wrap(e)),
+            };
+            if let Some(root) = repository.workdir().filter(|root| root.is_dir()) {
+                found.push(WorkTree { root: root.to_owned(), git_dir: repository.path().to_owned() });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Lets every work tree of a branch follow its move. What cannot follow is returned, sorted.
+    pub(super) fn follow(
+        &self,
+        branch: &Branch,
+        old: Option<CommitId>,
+        new: CommitId,
+    ) -> Result<Vec<Left>, StoreError> {
+        let trees = self.work_trees_on(branch)?;
+        if trees.is_empty() {
+            return Ok(Vec::new());
+        }
+        let before = old.map(|old| self.tree_of(old)).transpose()?;
+        let changes = self.diff(before, Some(self.tree_of(new)?), "")?;
+        let mut left = Vec::new();
+        if !changes.is_empty() {
+            for tree in &trees {
+                self.follow_in(tree, &changes, &mut left)?;
+            }
+        }
+        left.sort_by(|a, b| (&a.work_tree, &a.path).cmp(&(&b.work_tree, &b.path)));
+        Ok(left)
+    }
+
+    fn follow_in(&self, tree: &WorkTree, changes: &[FileChange], left: &mut Vec<Left>) -> Result<(), StoreError> {
+        let mut leave = |path: &str, reason| {
+            left.push(Left { work_tree: tree.root.clone(), path: path.to_owned(), reason });
+        };
+        let Some(lock) = IndexLock::take(tree)? else {
+            changes.iter().for_each(|change| leave(&change.path, "the index is locked by another git command"));
+            return Ok(());
+        };
+        let Ok(mut index) = lock.read() else {
+            changes.iter().for_each(|change| leave(&change.path, "the index is of a kind that cannot be edited here"));
+            return Ok(());
+        };
+        // Removals first: a file may make room for a folder of the same name.
+        let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_none());
+        for change in removals.into_iter().chain(others) {
+            match decide(&tree.root, change, index.get_path(Path::new(&change.path), 0)) {
+                Action::Leave(reason) => leave(&change.path, reason),
+                Action::IndexOnly => enter(&mut index, &tree.root, change)?,
+                Action::Both => match self.place(&tree.root, change) {
+                    Ok(()) => enter(&mut index, &tree.root, change)?,
+                    Err(StoreError::File { .. }) => leave(&change.path, "it could not be written"),
+                    Err(e) => return Err(e),
+                },
+            }
+        }
+        lock.write(index)
+    }
+
+    fn place(&self, root: &Path, change: &FileChange) -> Result<(), StoreError> {
+        let path = root.join(&change.path);
+        let Some(file) = change.new else {
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(path)(e)),
+                _ => {}
+            }
+            let folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
+            for folder in folders {
+                if std::fs::remove_dir(folder).is_err() {
+                    break;
+                }
+            }
+            return Ok(());
+        };
+        let content = self.blob(file.blob)?;
+        let folder = path.parent().unwrap_or(root);
+        std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+        // In the private folder first, where nobody takes what a killed process left for a file of the brain.
+        let scratch = self.private_dir();
+        let persist = |at: &Path| -> Result<(), std::io::Error> {
+            let mut made = temporary(at, file)?;
+            made.write_all(&content)?;
+            match change.old {
+                Some(_) => made.persist(&path).map(drop).map_err(|e| e.error),
+                None => made.persist_noclobber(&path).map(drop).map_err(|e| e.error),
+            }
+        };
+        match persist(&scratch) {
+            Err(e) if e.kind() == std::io::ErrorKind::CrossesDevices => persist(folder),
+            other => other,
+        }
+        .map_err(StoreError::file(&path))
+    }
+}
+
+fn temporary(folder: &Path, file: TreeFile) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".git-brain-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As git does it: all bits, less the user's umask.
+        builder.permissions(std::fs::Permissions::from_mode(if file.is_executable() { 0o777 } else { 0o666 }));
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    builder.tempfile_in(folder)
+}
+
+fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>) -> Action {
+    let regular = |file: Option<TreeFile>| file.is_none_or(|f| f.is_regular());
+    if !regular(change.old) || !regular(change.new) {
+        return Action::Leave("it is a symlink or a submodule");
+    }
+    let Ok(disk) = on_disk(root, &change.path) else { return Action::Leave("it cannot be read") };
+    let is = |file: Option<TreeFile>| match (&disk, file) {
+        (OnDisk::Absent, None) => true,
+        (OnDisk::Content(id), Some(file)) => *id == file.blob.0,
+        _ => false,
+    };
+    let sparse = entry.as_ref().is_some_and(|e| e.flags_extended & SKIP_WORKTREE != 0);
+    let added = entry.as_ref().is_some_and(|e| e.flags_extended & INTENT_TO_ADD != 0);
+    let staged = entry.map(|e| e.id);
+    let indexed = |file: Option<TreeFile>| staged == file.map(|f| f.blob.0);
+    if added || !(indexed(change.old) || indexed(change.new)) {
+        return Action::Leave("other content of it is staged");
+    }
+    match disk {
+        OnDisk::Absent if sparse => Action::IndexOnly,
+        // Before the plain case: a change of mode alone has the same content on both sides.
+        _ if is(change.old) && indexed(change.old) => Action::Both,
+        _ if is(change.new) => Action::IndexOnly,
+        OnDisk::Obstacle => Action::Leave("something else is in its place"),
+        _ => Action::Leave("it was edited"),
+    }
+}
+
+fn on_disk(root: &Path, path: &str) -> std::io::Result<OnDisk> {
+    let mut at = root.to_owned();
+    let mut parts = Path::new(path).components().peekable();
+    while let Some(part) = parts.next() {
+        let Component::Normal(name) = part else { return Ok(OnDisk::Obstacle) };
+        at.push(name);
+        let found = match std::fs::symlink_metadata(&at) {
+            Ok(found) => found.file_type(),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(OnDisk::Absent),
+            Err(e) => return Err(e),
+        };
+        let last = parts.peek().is_none();
+        if !(if last { found.is_file() } else { found.is_dir() }) {
+            return Ok(OnDisk::Obstacle);
+        }
+    }
+    let content = std::fs::read(&at)?;
+    Ok(Oid::hash_object(ObjectType::Blob, &content).map_or(OnDisk::Obstacle, OnDisk::Content))
+}
+
+/// Makes the index say what the change made.
+fn enter(index: &mut Index, root: &Path, change: &FileChange) -> Result<(), StoreError> {
+    let path = Path::new(&change.path);
+    let wrap = |e| StoreError::git(format!("index entry {}", change.path), e);
+    let Some(file) = change.new else { return index.remove(path, 0).map_err(wrap) };
+    let old = index.get_path(path, 0);
+    let flags = old.map_or(0, |entry| entry.flags_extended);
+    let zero = IndexTime::new(0, 0);
+    let mut entry = IndexEntry {
+        ctime: zero,
+        mtime: zero,
+        dev: 0,
+        ino: 0,
+        mode: if file.is_executable() { 0o100_755 } else { 0o100_644 },
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id: file.blob.0,
+        flags: 0,
+        flags_extended: flags,
+        path: change.path.as_bytes().to_vec(),
+    };
+    stat_into(&mut entry, &root.join(path));
+    index.add(&entry).map_err(wrap)
+}
+
+/// Fills in what git compares to see without reading that a file is unchanged. Left zero, git reads the file.
+#[cfg(unix)]
+fn stat_into(entry: &mut IndexEntry, path: &Path) {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(meta) = std::fs::symlink_metadata(path) else { return };
+    // Git keeps the low 32 bits of each.
+    entry.ctime = IndexTime::new(meta.ctime() as i32, meta.ctime_nsec() as u32);
+    entry.mtime = IndexTime::new(meta.mtime() as i32, meta.mtime_nsec() as u32);
+    entry.dev = meta.dev() as u32;
+    entry.ino = meta.ino() as u32;
+    entry.uid = meta.uid();
+    entry.gid = meta.gid();
+    entry.file_size = meta.len() as u32;
+}
+
+#[cfg(not(unix))]
+fn stat_into(_: &mut IndexEntry, _: &Path) {}
+
+/// Git's lock on an index, held by us while the index is read, changed and replaced. libgit2 takes it for the writing
+/// alone, and would overwrite what a person staged in between.
+struct IndexLock {
+    lock: PathBuf,
+    index: PathBuf,
+    scratch: PathBuf,
+}
+
+impl IndexLock {
+    fn take(tree: &WorkTree) -> Result<Option<Self>, StoreError> {
+        let lock = tree.index_lock();
+        for _ in 0..INDEX_TRIES {
+            match OpenOptions::new().write(true).create_new(true).open(&lock) {
+                Ok(_) => {
+                    let index = tree.git_dir.join("index");
+                    return Ok(Some(Self { lock, index, scratch: tree.git_dir.join("index.git-brain") }));
+                }
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+                    std::thread::sleep(Duration::from_millis(INDEX_PAUSE_MS));
+                }
+                Err(e) => return Err(StoreError::file(lock)(e)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// A copy of the index under a name of our own, which libgit2 may lock and write as it likes.
+    fn read(&self) -> Result<Index, StoreError> {
+        for leftover in [self.scratch.clone(), self.scratch.with_extension("git-brain.lock")] {
+            match std::fs::remove_file(&leftover) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(leftover)(e)),
+                _ => {}
+            }
+        }
+        match std::fs::copy(&self.index, &self.scratch) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&self.scratch)(e)),
+            _ => {}
+        }
+        let wrap = |e| StoreError::git(format!("index {}", self.index.display()), e);
+        let mut index = Index::open(&self.scratch).map_err(wrap)?;
+        index.read(true).map_err(wrap)?;
+        Ok(index)
+    }
+
+    fn write(self, mut index: Index) -> Result<(), StoreError> {
+        index.write().map_err(|e| StoreError::git(format!("index {}", self.index.display()), e))?;
+        std::fs::rename(&self.scratch, &self.index).map_err(StoreError::file(&self.index))?;
+        let folder = self.index.parent().unwrap_or(&self.index);
+        sync_folder(folder)
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.scratch);
+        let _ = std::fs::remove_file(&self.lock);
+    }
+}
+
+/// Waits until a folder's entries are on disk.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    if cfg!(unix) {
+        File::open(folder).and_then(|f| f.sync_all()).map_err(StoreError::file(folder))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
