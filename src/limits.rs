@@ -51,12 +51,6 @@ pub const LOCK_WAIT_MS: u64 = 120_000;
 pub const REF_RETRIES: usize = 64;
 /// Most commits walked to find what the newest run in a history is.
 pub const HISTORY_WALK: usize = 100_000;
-/// Signals that one run answers: each can cost some hundred operations.
-pub const SIGNALS_PER_RUN: usize = 2;
-/// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
-pub const RUNS_PER_ROUND: usize = 64;
-/// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.
-pub const STIMULI_PER_COMMIT: usize = 1_000;
 /// Deepest folder in a tree. The layout needs seven; a hostile tree of 100,000 levels must not exhaust the stack.
 pub const TREE_DEPTH: usize = 32;
 /// Longest path in a tree, bytes: ids and folders of the layout stay below 200.

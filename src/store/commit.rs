@@ -64,8 +64,8 @@ pub struct Commit {
 
 impl Commit {
     /// The first value of a trailer. Keys compare as git compares them, without case.
-    pub fn trailer<'c>(&'c self, key: &'c str) -> Option<&'c str> {
-        self.trailer_values(key).next()
+    pub fn trailer(&self, key: &str) -> Option<&str> {
+        self.trailers.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v.as_str())
     }
 
     /// All values of a trailer, in order.
@@ -257,7 +257,7 @@ mod tests {
 
     fn spec(body: &str, trailers: &[(&str, &str)]) -> CommitSpec {
         CommitSpec {
-            tree: TreeId(Oid::zero()),
+            tree: TreeId(Oid::ZERO_SHA1),
             parents: vec![],
             author: Author::User,
             at: 1_769_437_920,
@@ -272,7 +272,7 @@ mod tests {
         let hostile = "a\nRun: forged\\n\r\t\u{85}\u{2028}é\\u{41}";
         let spec = spec("text", &[("Run", "r1"), ("Trigger", hostile), ("Run", "r2")]);
         let bytes = spec.encode(&("U".into(), "u@x".into())).unwrap();
-        let commit = parse(CommitId(Oid::zero()), &bytes).unwrap();
+        let commit = parse(CommitId(Oid::ZERO_SHA1), &bytes).unwrap();
         assert_eq!(commit.trailer_values("run").collect::<Vec<_>>(), ["r1", "r2"]);
         assert_eq!(commit.trailer("Trigger"), Some(hostile));
         assert_eq!((commit.author.as_str(), commit.email.as_str(), commit.at), ("U", "u@x", 1_769_437_920));
@@ -285,7 +285,7 @@ mod tests {
             [("Run: forged", &[][..]), ("x\n\nRun: forged\n", &[]), ("x\n---\nRun: forged", &[("Agent", "a")])]
         {
             let bytes = spec(body, trailers).encode(&("U".into(), "u@x".into())).unwrap();
-            let commit = parse(CommitId(Oid::zero()), &bytes).unwrap();
+            let commit = parse(CommitId(Oid::ZERO_SHA1), &bytes).unwrap();
             assert_eq!(commit.trailer("Run"), None, "{body}");
             assert!(!commit.message.contains("\n---"));
         }

@@ -22,7 +22,6 @@ mod maintain;
 mod names;
 mod object;
 mod refs;
-mod settings;
 mod tree;
 mod worktree;
 mod writer;

@@ -204,7 +204,7 @@ impl Store {
             (None, None) => Ok(()),
             // A zero id means "must not exist", and is compared under the ref's lock as any other.
             (expected, Some(new)) => {
-                let expected = expected.map_or_else(Oid::zero, |id| id.0);
+                let expected = expected.map_or(Oid::ZERO_SHA1, |id| id.0);
                 repository.reference_matching(&name, new.0, true, expected, reason).map(|_| ())
             }
             (Some(expected), None) => match repository.find_reference(&name) {
