@@ -57,3 +57,9 @@ pub const TREE_DEPTH: usize = 32;
 pub const PATH_BYTES: usize = 1024;
 /// Packs beyond which a brain's repository is repacked: each look-up of a missing object asks every one of them.
 pub const PACKS: usize = 64;
+/// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.
+pub const STIMULI_PER_COMMIT: usize = 1_000;
+/// Signals that one run answers: each can cost some hundred operations.
+pub const SIGNALS_PER_RUN: usize = 2;
+/// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
+pub const RUNS_PER_ROUND: usize = 64;

@@ -22,6 +22,7 @@ mod maintain;
 mod names;
 mod object;
 mod refs;
+mod settings;
 mod tree;
 mod worktree;
 mod writer;
