@@ -6,8 +6,8 @@ use super::args;
 use super::output::safe;
 use super::{Done, Session};
 use crate::brain::{
-    ApplyReport, Brain, BrainError, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds, RunReport,
-    Source,
+    ApplyReport, Brain, BrainError, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
+    RunReport, Source,
 };
 use crate::model::{AgentName, Stamp};
 
@@ -81,7 +81,7 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
     Ok(code_of(&report.ran))
 }
 
-fn fed(report: &FeedReport, request: &FeedRequest) -> String {
+pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     let known = if report.known > 0 { format!(", {} known already", report.known) } else { String::new() };
     let verb = if request.dry_run { "would store" } else { "stored" };
     let stored = format!("{verb} {}{known}\n", plural(report.stimuli.len(), "stimulus", "stimuli"));
@@ -129,7 +129,8 @@ pub(super) fn run(session: &Session, args: &args::Run) -> Done {
     if args.writer.dry_run {
         let due = brain.due()?;
         session.out.report(&due, |due| {
-            let lines: Vec<String> = due.iter().map(|(agent, why)| format!("  {agent:<11} ({})\n", safe(why))).collect();
+            let lines: Vec<String> =
+                due.iter().map(|(agent, why)| format!("  {agent:<11} ({})\n", safe(why))).collect();
             if lines.is_empty() { "all is quiet\n".to_owned() } else { lines.concat() }
         });
         return Ok(0);
@@ -182,7 +183,7 @@ pub(super) fn merge(session: &Session, args: &args::Merge) -> Done {
     Ok(if all { 0 } else { 3 })
 }
 
-fn merged(report: &MergeReport) -> String {
+pub(super) fn merged(report: &MergeReport) -> String {
     let mut lines = Vec::new();
     for line in &report.merges {
         let state = match (&line.refused, line.conflicts.is_empty(), line.merged, &line.commit) {
