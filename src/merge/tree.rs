@@ -83,7 +83,7 @@ pub struct Edit {
 pub struct Outcome {
     /// Changes of left's tree that make it the merged tree, sorted by path.
     pub edits: Vec<Edit>,
-    /// What rules settled, by path.
+    /// What rules settled: first what shared runs lost to clamps when they were applied to the base, then by path.
     pub decisions: Vec<Decision>,
     /// What they could not.
     pub conflicts: Vec<Conflict>,
@@ -238,6 +238,7 @@ where
                 })?;
             for replayed in applied {
                 let id = replayed.after.id.clone();
+                self.outcome.decisions.extend(replayed.decisions.into_iter().filter(|d| d.clamped));
                 let mine = |e: &&Effect| e.neuron.as_ref().or(e.created.as_ref().map(|n| &n.id)) == Some(&id);
                 let effect = record.effects.iter().find(mine).expect("invariant: it came from an effect");
                 match self.shared_neurons.entry(id.clone()) {
@@ -449,7 +450,7 @@ where
         let path = layout::neuron(&id);
         let Some(bytes) = self.read(side, &path)? else { return Ok(()) };
         let neuron = decode(&bytes, &path, &id)?;
-        let run = serde_json::to_value(&neuron.run).expect("invariant: a run id is a string");
+        let whole = file_value(Some(&bytes));
         let here = side == Side::Left;
         if here {
             self.edits.remove(&path);
@@ -460,10 +461,10 @@ where
         self.outcome.decisions.push(Decision {
             neuron: id.to_string(),
             field: "file".to_owned(),
-            base: run.clone(),
-            left: if here { run.clone() } else { Value::Null },
-            right: if here { Value::Null } else { run.clone() },
-            result: run,
+            base: whole.clone(),
+            left: if here { whole.clone() } else { Value::Null },
+            right: if here { Value::Null } else { whole.clone() },
+            result: whole,
             rule: How::PointedTo,
             clamped: false,
         });
