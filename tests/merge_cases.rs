@@ -223,6 +223,50 @@ fn a_policy_of_review_leaves_the_field_and_names_the_runs() {
     assert_eq!((conflict.field.as_str(), &conflict.runs), ("connections.b.feeds_into", &vec![run(2), run(3)]));
 }
 
+/// The record of a run that moved the weight of a to b.
+fn record(day: u32, from: u16, to: u16) -> Tree {
+    let effects = format!(
+        r#"[{{"neuron": "a", "connections": [{{"target": "b", "type": "feeds_into", "weight": [{from}, {to}]}}]}}]"#
+    );
+    let text = format!(
+        r#"{{"run": "{}", "agent": "memory", "trigger": "t", "cognition": "apply", "at": "2026-01-01T00:00:00Z",
+            "depth": 0, "base": null, "origin": "local", "ops": [], "effects": {effects}}}"#,
+        run(day)
+    );
+    Tree::from([(layout::run(&run(day)), text.into_bytes())])
+}
+
+fn with_records(neuron: &Neuron, records: &[&Tree]) -> Tree {
+    let records = records.iter().flat_map(|r| r.iter().map(|(path, bytes)| (path.clone(), bytes.clone())));
+    tree_of(std::slice::from_ref(neuron)).into_iter().chain(records).collect()
+}
+
+#[test]
+fn same_runs_held_at_zero_in_another_order_bring_nothing() {
+    let base = weighing(50);
+    let (plus, minus, later) = (record(2, 50, 60), record(3, 60, 0), record(5, 0, 5));
+    let other_order = weigh(3, &weigh(2, &base, 60), 10);
+    let went_on = weigh(5, &weigh(3, &weigh(2, &base, 60), 0), 5);
+    let base = tree_of(&[base]);
+    let other_order = with_records(&other_order, &[&plus, &minus]);
+    let went_on = with_records(&went_on, &[&plus, &minus, &later]);
+    assert_eq!(merge(&base, &went_on, &other_order).1.edits, []);
+    assert_eq!(merge(&base, &other_order, &went_on).0, went_on);
+}
+
+#[test]
+fn what_both_sides_have_is_not_reviewed_again() {
+    let base = weighing(50);
+    let (one, two, later) = (record(2, 50, 57), record(3, 50, 57), record(5, 64, 70));
+    let both = weigh(3, &weigh(2, &base, 57), 64);
+    let left = with_records(&both, &[&one, &two]);
+    let right = with_records(&weigh(5, &both, 70), &[&one, &two, &later]);
+    let policy = MergePolicy { weight: Rule::Review, ..MergePolicy::default() };
+    let (merged, outcome) = merge_with(&tree_of(&[base]), &left, &right, &policy, Options::default());
+    assert_eq!(outcome.conflicts, []);
+    assert_eq!((merged, outcome.shared, outcome.brought), (right, vec![run(2), run(3)], vec![run(5)]));
+}
+
 #[test]
 fn other_policies_decide_otherwise() {
     let base = weighing(50);

@@ -312,6 +312,8 @@ proptest! {
         prop_assert_eq!(&merge(&o, &o, &a).0, &a);
         prop_assert_eq!(merge(&o, &a, &o).1.edits, vec![]);
         prop_assert_eq!(merge(&o, &a, &a).1.edits, vec![]);
+        let unrecorded: Tree = a.into_iter().filter(|(path, _)| !path.contains("/runs/")).collect();
+        prop_assert_eq!(merge(&o, &unrecorded, &unrecorded).1.edits, vec![]);
     }
 }
 
@@ -418,17 +420,23 @@ proptest! {
         }
     }
 
-    /// What is merged once is never merged again: a branch, several branches squashed, from any base.
+    /// What is merged once is never merged again: a branch, several branches squashed in another order, from any base.
     #[test]
-    fn a_replayed_run_changes_nothing(runs in prop::collection::vec(any_run(), 3), later in any_run()) {
+    fn a_replayed_run_changes_nothing(
+        runs in prop::collection::vec(any_run(), 3..6),
+        later in any_run(),
+        turn in 1..5_usize,
+    ) {
         let o = base();
         let first = after(&o, 1, &runs[0]);
-        let second = after(&first, 2, &runs[1]);
-        let third = after(&o, 3, &runs[2]);
-        let squash = merge(&o, &second, &third).0;
-        let other_squash = merge(&o, &third, &second).0;
-        let wake = after(&other_squash, 4, &later);
-        for right in [&first, &second, &third, &squash, &other_squash] {
+        let mut branches = vec![first.clone(), after(&first, 2, &runs[1])];
+        branches.extend(runs.iter().enumerate().skip(2).map(|(i, run)| after(&o, 1 + i, run)));
+        let all = |order: &[Tree]| order.iter().fold(o.clone(), |wake, branch| merge(&o, &wake, branch).0);
+        let squash = all(&branches);
+        let turn = turn % branches.len();
+        branches.rotate_left(turn);
+        let wake = after(&all(&branches), 9, &later);
+        for right in branches.iter().chain([&squash]) {
             let (_, outcome) = merge(&o, &wake, right);
             prop_assert_eq!(outcome.edits, vec![]);
             prop_assert_eq!(outcome.brought, vec![]);

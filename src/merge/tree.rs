@@ -293,7 +293,7 @@ where
                 super::NeuronMerge { neuron: left.clone(), decisions: vec![decision], conflicts: vec![] }
             }
             _ => {
-                let left = if same(&left) { &base } else { &left };
+                let left = if right != base && same(&left) { &base } else { &left };
                 merge_neuron(base.as_ref(), left.as_ref(), right.as_ref(), self.policy)
             }
         };
