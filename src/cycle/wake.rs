@@ -314,7 +314,8 @@ fn chunks(queue: &[Stimulus], parallel: usize) -> Vec<Vec<Stimulus>> {
             taken.push(stimulus.clone());
         }
         match out.last_mut() {
-            Some((sum, last)) if share && *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI =>
+            Some((sum, last))
+                if share && *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI =>
             {
                 *sum += cost;
                 last.extend(taken);
