@@ -93,6 +93,7 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     let repository = made.map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?;
     let store = Store::over(repository, main, wake);
     let _alone = store.lock(LockName::Trunk)?;
+    store.complete_checkout()?;
     let commit = store.first_commit(files, first)?;
     for branch in [&store.wake, &store.main] {
         store.set_branch(branch, commit)?;
@@ -179,6 +180,15 @@ impl Store {
             RefOutcome::Done { .. } => Ok(()),
             RefOutcome::Modified { .. } => Err(StoreError::Busy { what: format!("branch {branch}"), holder: None }),
         }
+    }
+
+    /// Completes the work tree of an `init` that was killed while it made it.
+    fn complete_checkout(&self) -> Result<(), StoreError> {
+        if let Some(tip) = self.tip(&self.main)? {
+            let _intent = self.intend(Plan::default().lock("index.lock", None))?;
+            self.follow(&self.main, None, tip)?;
+        }
+        Ok(())
     }
 
     fn remote(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {
