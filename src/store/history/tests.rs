@@ -21,8 +21,8 @@ fn all_merge_bases_are_found_published_or_not() {
         let mut ids: Vec<CommitId> = Vec::new();
         let shape: [&[usize]; 6] = [&[], &[0], &[0], &[1, 2], &[2, 1], &[3]];
         let build = |writer: &ObjectWriter<'_>, ids: &mut Vec<CommitId>, until: usize| {
-            for n in ids.len()..until {
-                let parents: Vec<CommitId> = shape[n].iter().map(|p| ids[*p]).collect();
+            for (n, parents) in shape.iter().enumerate().take(until).skip(ids.len()) {
+                let parents: Vec<CommitId> = parents.iter().map(|p| ids[*p]).collect();
                 ids.push(node(writer, &n.to_string(), &parents, &[]));
             }
         };

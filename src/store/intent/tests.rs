@@ -48,7 +48,8 @@ fn a_lock_that_a_dead_process_left_goes_away() {
     // Without the trunk lock, it is whoever wants the ref that recovers.
     let intent = leave_dead(&store, plan_for_wake(""));
     fs::write(&lock, "").unwrap();
-    (age(&intent, 20), age(&lock, 10));
+    age(&intent, 20);
+    age(&lock, 10);
     let outcome = store.update_refs(&[RefChange::advance(store.wake().clone(), old, new)], "test").unwrap();
     assert_eq!(outcome, RefOutcome::Done { left: vec![] });
 }
@@ -61,7 +62,8 @@ fn a_lock_that_may_live_stays() {
     let fresh = |content: &str| {
         let intent = leave_dead(&store, plan_for_wake("0123\n"));
         fs::write(&lock, content).unwrap();
-        (age(&intent, 20), age(&lock, 10));
+        age(&intent, 20);
+        age(&lock, 10);
         intent
     };
     // Another live process intends to take it, and may be the one that did.
@@ -85,7 +87,8 @@ fn a_lock_that_may_live_stays() {
     assert!(lock.exists(), "foreign content");
     // It is older than the intent.
     let intent = fresh("0123\n");
-    (age(&intent, 5), age(&lock, 10));
+    age(&intent, 5);
+    age(&lock, 10);
     store.recover().unwrap();
     assert!(lock.exists(), "older than the intent");
     // Nobody of ours ever intended it.
