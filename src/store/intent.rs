@@ -220,7 +220,7 @@ fn discard_rubbish(path: &Path, file: &File, held: bool) {
     }
 }
 
-fn absent_is_fine(error: std::io::Error) -> std::io::Result<()> {
+pub(super) fn absent_is_fine(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 

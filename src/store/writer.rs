@@ -18,6 +18,9 @@ use super::{BlobId, CommitId, Store, StoreError, TreeId};
 /// Above every other backend of the in-memory database, which has no other.
 const PRIORITY: i32 = 1000;
 
+/// Objects beyond which packing is worth threads: an import, not a run.
+const MANY: usize = 4096;
+
 /// A batch of new objects, readable through its store at once, on disk after [`ObjectWriter::publish`].
 #[must_use = "what is not published is lost"]
 pub struct ObjectWriter<'s> {
@@ -90,6 +93,9 @@ impl ObjectWriter<'_> {
         let mut builder = scratch.packbuilder()?;
         let mut ids: Vec<Oid> = pending.keys().copied().collect();
         ids.sort();
+        if ids.len() > MANY {
+            builder.set_threads(0); // one for each core
+        }
         for id in ids {
             builder.insert_object(id, None)?;
         }
