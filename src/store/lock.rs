@@ -77,13 +77,14 @@ impl Store {
     }
 
     pub(super) fn lock_within(&self, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
-        let folder = self.private_dir();
-        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        acquire(&folder.join(name.file()), name.label(), wait)
+        acquire(&self.private_dir(), name, wait)
     }
 }
 
-fn acquire(path: &Path, label: &str, wait: Duration) -> Result<Lock, StoreError> {
+/// Takes a lock in a private folder, which is made if it is not there.
+pub(super) fn acquire(folder: &Path, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
+    std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+    let path = &folder.join(name.file());
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open.map_err(StoreError::file(path))?;
     let began = Instant::now();
@@ -95,7 +96,7 @@ fn acquire(path: &Path, label: &str, wait: Duration) -> Result<Lock, StoreError>
             Err(e) => return Err(StoreError::file(path)(e)),
         }
         if began.elapsed() >= wait {
-            return Err(StoreError::Busy { what: label.to_owned(), holder: holder(&mut file) });
+            return Err(StoreError::Busy { what: name.label().to_owned(), holder: holder(&mut file) });
         }
         std::thread::sleep(Duration::from_millis(pause));
         pause = (pause * 2).min(PAUSE_MS.1);
