@@ -15,12 +15,14 @@
 mod commit;
 mod error;
 mod history;
+mod hooks;
 mod init;
 mod intent;
 mod lock;
 mod maintain;
 mod names;
 mod object;
+mod plumbing;
 mod refs;
 mod settings;
 mod tree;
@@ -36,9 +38,11 @@ use std::sync::Once;
 
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use error::StoreError;
+pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
 pub use lock::{Lock, LockName};
 pub use names::{BlobId, Branch, CommitId, TreeId};
+pub use plumbing::{called_from, git_version, merge_texts, replace_file};
 pub use refs::{RefChange, RefOutcome};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use worktree::Left;
