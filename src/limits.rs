@@ -63,3 +63,5 @@ pub const STIMULI_PER_COMMIT: usize = 1_000;
 pub const SIGNALS_PER_RUN: usize = 2;
 /// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
 pub const RUNS_PER_ROUND: usize = 64;
+/// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
+pub const INPUT_BYTES: usize = 1 << 30;

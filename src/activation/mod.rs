@@ -6,9 +6,13 @@
 //! Flow: neurons → `Graph` → cues → `propagate` → what is active, in which context, along which path.
 
 pub mod graph;
+pub mod index;
 pub mod propagation;
+pub mod recall;
 #[cfg(test)]
 mod worked_numbers;
 
 pub use graph::{Graph, NodeIx, Spread};
+pub use index::Index;
 pub use propagation::{Cue, Cut, Profile, Propagation, Step, propagate};
+pub use recall::{Answer, Filters, Way, answer, recall};

@@ -68,12 +68,17 @@ impl Report {
 }
 
 impl Cycle {
-    /// Runs that wait on branches of their own and are not held for review.
-    pub fn pending(&self) -> Result<Vec<Candidate>, CycleError> {
+    /// The branches of runs that are not in wake yet.
+    pub fn run_branches(&self) -> Result<Vec<(Branch, CommitId)>, CycleError> {
         let wake = self.store.wake().as_str();
         let folder = wake.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        Ok(self.store.branches(&format!("{folder}agents/"))?)
+    }
+
+    /// Runs that wait on branches of their own and are not held for review.
+    pub fn pending(&self) -> Result<Vec<Candidate>, CycleError> {
         let mut found = Vec::new();
-        for (branch, commit) in self.store.branches(&format!("{folder}agents/"))? {
+        for (branch, commit) in self.run_branches()? {
             let candidate = candidate_of(branch, commit);
             if candidate.run.is_some() && !self.is_held(commit)? {
                 found.push(candidate);
@@ -108,7 +113,9 @@ impl Cycle {
                 changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
             }
             for (candidate, fate) in &fates {
-                if let (Some(branch), Fate::Merged { .. } | Fate::Already) = (&candidate.branch, fate) {
+                let (Some(branch), Fate::Merged { .. } | Fate::Already) = (&candidate.branch, fate) else { continue };
+                // Whoever held the trunk before us may have merged it and removed its branch.
+                if self.store.tip(branch)? == Some(candidate.commit) {
                     changes.push(RefChange::delete(branch.clone(), candidate.commit));
                 }
             }

@@ -254,6 +254,12 @@ impl Cycle {
         Ok((edits, ids))
     }
 
+    /// Takes a brain over that has lived elsewhere: what happened before is not news.
+    pub fn adopt(&self) -> Result<(), CycleError> {
+        let _trunk = self.store.lock(LockName::Trunk)?;
+        self.set_marker(self.store.need_tip(self.store.wake())?)
+    }
+
     fn marker_file(&self) -> PathBuf {
         self.store.private_dir().join("seen")
     }

@@ -21,6 +21,8 @@ const JOINTS: [&str; 17] =
     ["of", "the", "and", "de", "du", "des", "d", "la", "le", "les", "l", "von", "van", "der", "da", "del", "di"];
 /// A longer row of capitalised words is a heading or shouting, not a name.
 const NAME_WORDS: usize = 6;
+/// A longer first line is a sentence.
+const TITLE_WORDS: usize = 12;
 /// Characters that the name before a colon may have.
 const NAME_CHARS: usize = 40;
 
@@ -110,6 +112,15 @@ fn close<'t>(text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut
         list.push(Phrase { surface, key: key(surface), words: row.len(), start });
     }
     row.clear();
+}
+
+/// The title of a text: a first line of at most twelve words that does not end as a sentence, with more text under it.
+pub fn title(text: &str) -> Option<&str> {
+    let (first, rest) = text.trim_start().split_once('\n')?;
+    let title = first.trim().trim_start_matches('#').trim();
+    let ends = title.ends_with(['.', '!', '?', ',', ';', ':', '。', '！', '？', '、', '：']);
+    let count = words(title).len();
+    (!ends && (1..=TITLE_WORDS).contains(&count) && !rest.trim().is_empty()).then_some(title)
 }
 
 /// True if a text ends as a question, in ASCII or full width, quotes and brackets aside.

@@ -118,6 +118,16 @@ pub fn key(surface: &str) -> String {
     key
 }
 
+/// An estimate of a text's tokens for models whose tokenizer is not at hand: one for each character of Japanese script,
+/// and one for every four bytes of anything else, rounded up.
+pub fn tokens(text: &str) -> usize {
+    let (mut japanese, mut bytes) = (0_usize, 0_usize);
+    for c in text.chars() {
+        if language::is_japanese(c) { japanese += 1 } else { bytes += c.len_utf8() }
+    }
+    japanese + bytes.div_ceil(4)
+}
+
 /// Characters that are not seen: zero width, bidirectional controls, variation selectors, tags, soft hyphens.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -118,6 +118,12 @@ impl<'t> Said<'t> {
         for phrase in text::phrases(said).into_iter().filter(|phrase| phrase.words > 1) {
             found.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
         }
+        if let Some(title) = text::title(said) {
+            let key = text::key(title);
+            if !key.is_empty() {
+                found.entry(key).or_insert((0, 0)).1 += 1;
+            }
+        }
         let mut ranked: Vec<(String, (usize, u32))> = found.into_iter().collect();
         // What is said most often, then first, says most about a text that has too many words.
         ranked.sort_by(|(a, (at, n)), (b, (bt, m))| (m, at, a).cmp(&(n, bt, b)));
