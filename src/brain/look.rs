@@ -410,7 +410,11 @@ impl Brain {
     }
 
     /// The commits of wake that changed a neuron, oldest first, with the neuron before and after.
-    fn life(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<(Commit, Option<Neuron>, Option<Neuron>)>, BrainError> {
+    fn life(
+        &self,
+        id: &NeuronId,
+        at: Option<&str>,
+    ) -> Result<Vec<(Commit, Option<Neuron>, Option<Neuron>)>, BrainError> {
         let store = &self.cycle.store;
         let path = layout::neuron(id);
         let read = |tree: Option<TreeId>| -> Result<Option<Neuron>, BrainError> {

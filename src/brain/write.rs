@@ -170,19 +170,17 @@ pub struct MergeTreeReport {
 
 impl Brain {
     /// Stores stimuli durably, then runs agents until quiet.
-    pub fn feed(
-        &self,
-        request: &FeedRequest,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<FeedReport, BrainError> {
+    pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
         let (inputs, subject) = read_inputs(request)?;
         let world = &self.cycle.shared.world;
         let tip = self.at(None)?.to_string();
         let random = |index: usize, input: &Input| {
             world.id_bits(&[tip.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
         };
-        let stimuli = stimulus::stimuli(inputs, world.now(), &Origin::local(), random)
-            .map_err(|(index, field, message)| BrainError::refused(format!("input {}, {field}: {message}", index + 1)))?;
+        let stimuli =
+            stimulus::stimuli(inputs, world.now(), &Origin::local(), random).map_err(|(index, field, message)| {
+                BrainError::refused(format!("input {}, {field}: {message}", index + 1))
+            })?;
         if request.dry_run {
             let ids = stimuli.iter().map(|s| s.id.to_string()).collect();
             let ran = RunReport { wake: tip, ..RunReport::default() };
@@ -348,11 +346,7 @@ impl Brain {
     pub fn merge_tree(&self, base: &str, left: &str, right: &str) -> Result<MergeTreeReport, BrainError> {
         let tree = |text: &str| self.tree_named(text);
         let (tree, outcome) = self.cycle.write_merged_tree(tree(base)?, tree(left)?, tree(right)?)?;
-        Ok(MergeTreeReport {
-            tree: tree.to_string(),
-            decisions: outcome.decisions,
-            conflicts: outcome.conflicts,
-        })
+        Ok(MergeTreeReport { tree: tree.to_string(), decisions: outcome.decisions, conflicts: outcome.conflicts })
     }
 
     /// The tree of a commit, or a tree by its id.

@@ -42,7 +42,12 @@ fn listed(report: &TrustReport) -> String {
     }
     let line = |item: &crate::brain::TrustItem| {
         let state = if item.trusted { "trusted" } else { "inert  " };
-        format!("{state}  {} ({})\n           may {}\n", safe(&item.path), super::write::short(&item.blob), safe(&item.grants))
+        format!(
+            "{state}  {} ({})\n           may {}\n",
+            safe(&item.path),
+            super::write::short(&item.blob),
+            safe(&item.grants)
+        )
     };
     report.items.iter().map(line).collect()
 }

@@ -6,8 +6,8 @@ use super::args;
 use super::output::safe;
 use super::{Done, Session};
 use crate::brain::{
-    ApplyReport, Brain, BrainError, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds, RunReport,
-    Source,
+    ApplyReport, Brain, BrainError, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
+    RunReport, Source,
 };
 use crate::model::{AgentName, Stamp};
 
@@ -129,7 +129,8 @@ pub(super) fn run(session: &Session, args: &args::Run) -> Done {
     if args.writer.dry_run {
         let due = brain.due()?;
         session.out.report(&due, |due| {
-            let lines: Vec<String> = due.iter().map(|(agent, why)| format!("  {agent:<11} ({})\n", safe(why))).collect();
+            let lines: Vec<String> =
+                due.iter().map(|(agent, why)| format!("  {agent:<11} ({})\n", safe(why))).collect();
             if lines.is_empty() { "all is quiet\n".to_owned() } else { lines.concat() }
         });
         return Ok(0);

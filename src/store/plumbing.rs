@@ -138,6 +138,43 @@ impl Store {
     }
 }
 
+/// Files of the work tree, as a person sees them.
+impl Store {
+    /// The plain files under a folder of the work tree, sorted; no symlink is followed. Empty without a work tree.
+    pub fn work_files(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        let Some(root) = self.work_dir() else { return Ok(Vec::new()) };
+        let start = root.join(folder);
+        if !start.is_dir() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for entry in walkdir::WalkDir::new(&start).sort_by_file_name() {
+            let entry = entry.map_err(|e| StoreError::file(&start)(e.into()))?;
+            let path = entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
+            found.extend(path.filter(|_| entry.file_type().is_file()).map(str::to_owned));
+        }
+        Ok(found)
+    }
+
+    /// A file of the work tree; `None` if there is none, or it is larger than any document.
+    pub fn read_work_file(&self, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(path) = self.work_dir().map(|root| root.join(path)) else { return Ok(None) };
+        let small = |meta: &std::fs::Metadata| meta.len() <= crate::limits::DOCUMENT_BYTES as u64;
+        match std::fs::metadata(&path) {
+            Ok(meta) if small(&meta) => std::fs::read(&path).map(Some).map_err(StoreError::file(path)),
+            Ok(_) => Ok(None),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(StoreError::file(path)(e)),
+        }
+    }
+
+    /// Replaces a file of the work tree whole.
+    pub fn replace_work_file(&self, path: &str, content: &[u8]) -> Result<(), StoreError> {
+        let root = self.work_dir().unwrap_or_else(|| self.git_dir.clone());
+        replace_file(&root.join(path), content)
+    }
+}
+
 /// Reads `:<old mode> <new mode> <old id> <new id> <status>\0<path>\0` again and again.
 fn parse_raw(raw: &[u8]) -> Option<Vec<FileChange>> {
     let mut fields = raw.split(|b| *b == 0).map(String::from_utf8_lossy);
