@@ -173,6 +173,9 @@ impl Index {
                 None => {}
             }
         }
+        // Longer names first: of two that bring the same, a way names the longer one.
+        let mut keys: Vec<(String, Option<NeuronId>)> = keys.into_iter().collect();
+        keys.sort_by_key(|(key, _)| std::cmp::Reverse(key.split(' ').count()));
         for (key, neuron) in keys {
             self.by_stems.insert(key, self.names.len());
             self.names.push(Name { neuron, memories: Vec::new() });
@@ -215,10 +218,10 @@ impl Index {
                 if let Some(name) = name {
                     links.push((place, name, weight));
                 } else if let [stem] = stems[..]
-                    && !self
+                    && self
                         .postings
                         .get(stem)
-                        .is_some_and(|list| list.binary_search_by_key(&place, |(p, _)| *p).is_ok())
+                        .is_none_or(|list| list.binary_search_by_key(&place, |(p, _)| *p).is_err())
                 {
                     self.retrieved.entry(stem.to_owned()).or_default().push((place, weight));
                 }

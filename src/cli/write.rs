@@ -81,7 +81,7 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
     Ok(code_of(&report.ran))
 }
 
-fn fed(report: &FeedReport, request: &FeedRequest) -> String {
+pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     let known = if report.known > 0 { format!(", {} known already", report.known) } else { String::new() };
     let verb = if request.dry_run { "would store" } else { "stored" };
     let stored = format!("{verb} {}{known}\n", plural(report.stimuli.len(), "stimulus", "stimuli"));
@@ -183,7 +183,7 @@ pub(super) fn merge(session: &Session, args: &args::Merge) -> Done {
     Ok(if all { 0 } else { 3 })
 }
 
-fn merged(report: &MergeReport) -> String {
+pub(super) fn merged(report: &MergeReport) -> String {
     let mut lines = Vec::new();
     for line in &report.merges {
         let state = match (&line.refused, line.conflicts.is_empty(), line.merged, &line.commit) {

@@ -6,7 +6,7 @@ use backon::{BlockingRetryable, ExponentialBuilder};
 use git2::{ErrorClass, ErrorCode, Oid};
 
 use super::intent::{Intent, Plan};
-use super::worktree::Left;
+use super::worktree::{Left, sync_folder};
 use super::{Branch, CommitId, Store, StoreError};
 use crate::limits;
 
@@ -130,6 +130,9 @@ impl Store {
         for change in changes {
             // The intent covers the work trees too, and so lives until they have followed.
             let (step, _intent) = self.update_ref(change, reason)?;
+            if change.expected.is_none() {
+                self.sync_ref_folders(&change.branch)?;
+            }
             match (step, change.new) {
                 (Step::Found(found), _) => return Ok(RefOutcome::Modified { branch: change.branch.clone(), found }),
                 (Step::Made, Some(new)) => left.extend(self.follow(&change.branch, change.expected, new)?),
@@ -181,6 +184,20 @@ impl Store {
             },
             false => e,
         })
+    }
+
+    /// libgit2 syncs the folder of a new ref, not those above, which may be as new.
+    fn sync_ref_folders(&self, branch: &Branch) -> Result<(), StoreError> {
+        let heads = self.common.join("refs/heads");
+        let path = heads.join(branch.as_str());
+        for folder in path.ancestors().skip(2).take_while(|folder| folder.starts_with(&heads)) {
+            match sync_folder(folder) {
+                // Another process removed the branch already, and the folder with it.
+                Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+                other => other?,
+            }
+        }
+        Ok(())
     }
 
     fn plan(&self, change: &RefChange) -> Result<Plan, StoreError> {

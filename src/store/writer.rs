@@ -18,6 +18,9 @@ use super::{BlobId, CommitId, Store, StoreError, TreeId};
 /// Above every other backend of the in-memory database, which has no other.
 const PRIORITY: i32 = 1000;
 
+/// Objects beyond which packing is worth threads: an import, not a run.
+const MANY: usize = 4096;
+
 /// A batch of new objects, readable through its store at once, on disk after [`ObjectWriter::publish`].
 #[must_use = "what is not published is lost"]
 pub struct ObjectWriter<'s> {
@@ -90,6 +93,9 @@ impl ObjectWriter<'_> {
         let mut builder = scratch.packbuilder()?;
         let mut ids: Vec<Oid> = pending.keys().copied().collect();
         ids.sort();
+        if ids.len() > MANY {
+            builder.set_threads(0); // one for each core
+        }
         for id in ids {
             builder.insert_object(id, None)?;
         }
@@ -103,5 +109,83 @@ impl Drop for ObjectWriter<'_> {
     fn drop(&mut self) {
         self.store.pending.borrow_mut().clear();
         self.store.writing.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::sandbox::{Sandbox, commit_on, spec, write};
+    use crate::store::{BlobId, StoreError};
+
+    fn packs(sandbox: &Sandbox) -> usize {
+        let folder = std::fs::read_dir(sandbox.path().join(".git/objects/pack")).unwrap();
+        folder.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
+    }
+
+    #[test]
+    fn a_batch_is_one_pack_of_exactly_its_objects() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let before = packs(&sandbox);
+        let parent = store.need_tip(store.wake()).unwrap();
+        let edits = (0..20).map(|n| write(&format!("network/neurons/ab/c/n{n}.json"), &format!("{n}\n"))).collect();
+        let commit = commit_on(&store, parent, edits);
+        assert_eq!(packs(&sandbox), before + 1);
+        let counted = sandbox.git(&["count-objects", "-v"]);
+        assert!(counted.contains("count: 0\n"), "no loose objects: {counted}");
+        // The first commit: 4 blobs, 6 folders, itself. This one: 20 blobs, 5 folders, itself.
+        assert!(counted.contains(&format!("in-pack: {}\n", 11 + 26)), "{counted}");
+        assert_eq!(
+            sandbox.git(&["log", "-1", "--format=%an <%ae> %cn", &commit.to_string()]).trim(),
+            "memory <memory@git-brain.invalid> Ann"
+        );
+        sandbox.git(&["branch", "look", &commit.to_string()]);
+        sandbox.fsck();
+    }
+
+    #[test]
+    fn a_batch_is_readable_at_once_and_leaves_nothing_when_dropped() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let before = packs(&sandbox);
+        let parent = store.need_tip(store.wake()).unwrap();
+        let writer = store.writer().unwrap();
+        assert!(matches!(store.writer().err(), Some(StoreError::BatchOpen)));
+        let tree = writer.edit(None, vec![write("a", "unpublished")]).unwrap();
+        let commit = writer.commit(&spec(tree, &[parent], "x", &[])).unwrap();
+        assert_eq!(store.read(store.tree_of(commit).unwrap(), "a").unwrap().unwrap(), b"unpublished");
+        drop(writer);
+        assert!(matches!(store.commit(commit), Err(StoreError::Missing { .. })));
+        assert_eq!(packs(&sandbox), before);
+        // The same tree again is written again, not taken for stored.
+        let commit = commit_on(&store, parent, vec![write("a", "unpublished")]);
+        sandbox.git(&["branch", "look", &commit.to_string()]);
+        sandbox.fsck();
+    }
+
+    #[test]
+    fn trailers_are_read_by_git() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let writer = store.writer().unwrap();
+        let tree = writer.edit(None, vec![write("a", "x")]).unwrap();
+        let mut spec = spec(tree, &[], "run: tea", &[("Agent", "memory"), ("Run", "r1"), ("Run", "r2\nRun: forged")]);
+        spec.body = "Two words.\n\nRun: not a trailer\n---\n# neither".into();
+        let commit = writer.commit(&spec).unwrap();
+        writer.publish().unwrap();
+        let id = commit.to_string();
+        let runs = sandbox.git(&["log", "-1", "--format=%(trailers:key=Run,valueonly)", &id]);
+        assert_eq!(runs.trim().lines().collect::<Vec<_>>(), ["r1", "r2\\nRun: forged"]);
+        assert_eq!(store.commit(commit).unwrap().trailer_values("Run").collect::<Vec<_>>(), ["r1", "r2\nRun: forged"]);
+    }
+
+    #[test]
+    fn a_missing_object_is_named() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let id = BlobId::parse("0123456789012345678901234567890123456789").unwrap();
+        assert!(matches!(store.blob(id), Err(StoreError::Missing { what: "blob", .. })));
+        let tree = store.tree_of(store.need_tip(store.wake()).unwrap()).unwrap();
+        assert!(matches!(store.blob(BlobId(tree.0)), Err(StoreError::BadObject { .. })));
     }
 }

@@ -177,6 +177,20 @@ mod tests {
     }
 
     #[test]
+    fn a_title_is_a_short_first_line() {
+        for (text, expected) in [
+            ("# Blue Harvest\nA film.", Some("Blue Harvest")),
+            ("青い収穫\n映画です。", Some("青い収穫")),
+            ("A sentence.\nAnother.", None),
+            ("Blue Harvest", None),
+            ("Blue Harvest\n \n", None),
+            (&format!("{}\nx", "word ".repeat(13)), None),
+        ] {
+            assert_eq!(title(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn questions_end_with_a_mark() {
         for yes in ["Why?", "Pourquoi ?", "なぜ？", "\"Why?\" 🙂", "Really?)"] {
             assert!(asks(yes), "{yes}");

@@ -196,6 +196,13 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_estimated_by_script() {
+        for (text, expected) in [("", 0), ("tea", 1), ("green tea", 3), ("抹茶", 2), ("抹茶 tea", 3)] {
+            assert_eq!(tokens(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn hostile_text_stays_small_and_valid() {
         let row = |c: char, n: usize| std::iter::repeat_n(c, n).collect::<String>();
         for text in [
