@@ -297,6 +297,12 @@ pub struct Neuron {
 pub struct Check {
     /// The commit; wake by default.
     pub rev: Option<String>,
+    /// Rewrite neurons of the work tree that are readable but not canonical.
+    #[arg(long, conflicts_with = "rev")]
+    pub fix: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
 }
 
 /// `hooks`.

@@ -88,6 +88,11 @@ impl Session {
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
+            Command::Hooks(args) => house::hooks(&self, &args),
+            Command::Hook(args) => house::hook(&self, &args),
+            Command::MergeDriver(args) => house::merge_driver(&self, &args),
+            Command::Check(args) => house::check(&self, &args),
+            Command::Doctor(args) => house::doctor(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),
             Command::Completions(args) => {
                 let mut script = Vec::new();
