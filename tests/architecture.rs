@@ -82,7 +82,11 @@ fn the_table_of_the_library_has_every_room_in_order() {
     assert_eq!(table, order, "the table's rows are not in the order of the layers");
     let declared = |line: &str| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_owned());
     let modules: BTreeSet<String> = text.lines().filter_map(declared).collect();
-    assert_eq!(modules, table.into_iter().collect(), "rooms that are declared, against rooms of the table");
+    assert_eq!(modules, table.iter().cloned().collect(), "rooms that are declared, against rooms of the table");
+    let page = read(&root().join("docs/architecture.md"));
+    let row = |line: &str| Some(line.strip_prefix("| `")?.split('`').next()?.to_owned());
+    let rooms: Vec<String> = page.lines().filter_map(row).filter(|room| !room.contains("::")).collect();
+    assert_eq!(rooms.get(..table.len()), Some(&table[..]), "docs/architecture.md has other rooms");
 }
 
 fn root() -> &'static Path {
