@@ -323,10 +323,10 @@ impl Cycle {
                 return Ok(candidate_of(branch, commit));
             }
         }
-        if let Ok(branch) = Branch::parse(name) {
-            if let Some(commit) = self.store.tip(&branch)? {
-                return Ok(candidate_of(branch, commit));
-            }
+        if let Ok(branch) = Branch::parse(name)
+            && let Some(commit) = self.store.tip(&branch)?
+        {
+            return Ok(candidate_of(branch, commit));
         }
         match self.store.resolve(name)? {
             Some(commit) => Ok(Candidate { name: name.to_owned(), commit, branch: None, run: None }),

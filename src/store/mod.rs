@@ -192,6 +192,7 @@ impl Store {
 /// are defaults): the first keeps an enemy's repository from being opened, the second turns a damaged pack into an error
 /// instead of a neuron. `strict_object_creation` plays no part, because trees and commits are written as raw
 /// objects whose links this module has just made or read.
+#[allow(unsafe_code, reason = "libgit2's global options have no safe function in git2")]
 fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
