@@ -38,8 +38,11 @@ fn packs_are_put_together_and_those_that_hold_an_older_list_still_find_everythin
         commits.push(advance(&reader, reader.wake(), vec![write("count", &format!("{n}\n"))]).0);
     }
     assert!(writer.maintain_beyond(8).unwrap());
+    // Knows the multi-pack index, and by it packs that it never opened.
+    let late = sandbox.store();
+    assert!(!late.with(|r| Ok(r.odb()?.exists(git2::Oid::ZERO_SHA1))).unwrap());
     git(&sandbox.path(), &["repack", "-adq"]);
-    for store in [&reader, &fresh, &writer] {
+    for store in [&late, &reader, &fresh, &writer] {
         assert_eq!(store.commits_beyond(commits[23], &[]).unwrap().len(), 25);
         commits.iter().for_each(|c| assert_eq!(store.commit(*c).unwrap().id, *c));
     }
