@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use super::intent::discard_rubbish;
+use super::writer::KEEP_TEXT;
 use super::{LockName, Store, StoreError};
 use crate::limits;
 
@@ -47,14 +49,22 @@ fn count_packs(folder: &Path) -> usize {
     entries.filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
 }
 
-/// libgit2's half-written packs, which git's own cleaning does not know.
+/// What killed processes left: libgit2's half-written packs, which git's own cleaning does not know, and `.keep`s.
 fn remove_rubbish(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|x| x == "keep") {
+            let ours = std::fs::read(&path).is_ok_and(|text| text == KEEP_TEXT.as_bytes());
+            if let (true, Ok(file)) = (ours, std::fs::File::open(&path)) {
+                discard_rubbish(&path, &file);
+            }
+            continue;
+        }
         let half_written = entry.file_name().to_string_lossy().starts_with("pack_git2_");
         let modified = entry.metadata().and_then(|m| m.modified());
         let age = modified.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
         if half_written && age.is_some_and(|age| age > RUBBISH) {
-            let _ = std::fs::remove_file(entry.path());
+            let _ = std::fs::remove_file(path);
         }
     }
 }

@@ -57,6 +57,7 @@ pub struct Store {
     wake: Branch,
     pending: RefCell<object::Pending>,
     writing: Cell<bool>,
+    kept: RefCell<Vec<writer::Keep>>,
     quarantine: RefCell<Vec<PathBuf>>,
     notes: RefCell<Vec<String>>,
 }
@@ -84,6 +85,7 @@ impl Store {
             wake,
             pending: RefCell::default(),
             writing: Cell::new(false),
+            kept: RefCell::default(),
             quarantine: RefCell::default(),
             notes: RefCell::default(),
         }

@@ -7,17 +7,26 @@
 //! into the pack folder per object, a dropped batch leaves nothing behind (libgit2 would keep its trees in its
 //! cache and think them stored), and what is published is exactly what was written.
 
+use std::collections::HashSet;
+use std::fs::File;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fs2::FileExt;
 use git2::{Buf, ObjectType, Odb, Oid, Repository};
 
-use super::commit::CommitSpec;
+use super::commit::{CommitSpec, parse};
+use super::object::Pending;
 use super::{BlobId, CommitId, Store, StoreError, TreeId};
 
 /// Above every other backend of the in-memory database, which has no other.
 const PRIORITY: i32 = 1000;
 
+/// What is in a `.keep` of ours.
+pub(super) const KEEP_TEXT: &str = "git-brain\n";
+/// Length of an object id.
+const HASH_BYTES: usize = 20;
 /// Objects beyond which packing is worth threads: an import, not a run.
 const MANY: usize = 4096;
 
@@ -66,6 +75,10 @@ impl ObjectWriter<'_> {
 
     /// Writes the batch as one pack with its index and waits until both and their folder are on disk.
     ///
+    /// Until refs name the batch's last commits, a `.keep` file saves the pack from `git gc --prune=now` and
+    /// `git repack -ad`, which would take it for rubbish. The store withdraws it in [`Store::update_refs`], at the
+    /// latest when it is dropped.
+    ///
     /// After an error nothing of the batch may be relied on; no ref names it, so the state is the old one.
     pub fn publish(self) -> Result<(), StoreError> {
         if self.is_empty() {
@@ -76,9 +89,11 @@ impl ObjectWriter<'_> {
         let odb = repository.odb().map_err(|e| StoreError::git("object database", e))?;
         let folder = self.store.common.join("objects/pack");
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        let keep = Keep::new(&folder, &pack, &self.store.pending.borrow())?;
         let mut sink = odb.packwriter().map_err(|e| StoreError::git("new pack", e))?;
         sink.write_all(&pack).map_err(StoreError::file(&folder))?;
         sink.commit().map_err(|e| StoreError::git("new pack", e))?;
+        self.store.kept.borrow_mut().push(keep);
         Ok(())
     }
 
@@ -105,6 +120,49 @@ impl ObjectWriter<'_> {
     }
 }
 
+/// Git's own way to save a pack that no ref names yet: `pack-<name>.keep`. Locked while it is meant, so that one whose
+/// writer was killed is known.
+pub(super) struct Keep {
+    path: PathBuf,
+    _file: File,
+    /// The batch's commits that are no parents of others in it, and that no ref names yet.
+    tips: HashSet<Oid>,
+}
+
+impl Keep {
+    fn new(folder: &Path, pack: &[u8], pending: &Pending) -> Result<Self, StoreError> {
+        // A pack is named after the hash at its end.
+        let (_, hash) = pack.split_at(pack.len().saturating_sub(HASH_BYTES));
+        let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = folder.join(format!("pack-{name}.keep"));
+        let mut file = File::create(&path).map_err(StoreError::file(&path))?;
+        // Only another writer of the very same pack can hold it; it saves the pack as well.
+        let _ = FileExt::try_lock_exclusive(&file);
+        file.write_all(KEEP_TEXT.as_bytes()).map_err(StoreError::file(&path))?;
+        let commits = || pending.iter().filter(|(_, (kind, _))| *kind == ObjectType::Commit);
+        let mut tips: HashSet<Oid> = commits().map(|(id, _)| *id).collect();
+        for (id, (_, bytes)) in commits() {
+            for parent in parse(CommitId(*id), bytes).into_iter().flat_map(|commit| commit.parents) {
+                tips.remove(&parent.0);
+            }
+        }
+        Ok(Self { path, _file: file, tips })
+    }
+}
+
+impl Drop for Keep {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Store {
+    /// A ref names the commit now.
+    pub(super) fn named(&self, commit: CommitId) {
+        self.kept.borrow_mut().retain_mut(|keep| !(keep.tips.remove(&commit.0) && keep.tips.is_empty()));
+    }
+}
+
 impl Drop for ObjectWriter<'_> {
     fn drop(&mut self) {
         self.store.pending.borrow_mut().clear();
@@ -115,7 +173,7 @@ impl Drop for ObjectWriter<'_> {
 #[cfg(test)]
 mod tests {
     use crate::store::sandbox::{Sandbox, commit_on, spec, write};
-    use crate::store::{BlobId, StoreError};
+    use crate::store::{BlobId, RefChange, RefOutcome, StoreError};
 
     fn packs(sandbox: &Sandbox) -> usize {
         let folder = std::fs::read_dir(sandbox.path().join(".git/objects/pack")).unwrap();
@@ -161,6 +219,30 @@ mod tests {
         let commit = commit_on(&store, parent, vec![write("a", "unpublished")]);
         sandbox.git(&["branch", "look", &commit.to_string()]);
         sandbox.fsck();
+    }
+
+    #[test]
+    fn what_no_ref_names_yet_survives_a_reckless_repack() {
+        let sandbox = Sandbox::brain();
+        let keeps = || {
+            let folder = std::fs::read_dir(sandbox.path().join(".git/objects/pack")).unwrap();
+            folder.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "keep")).count()
+        };
+        assert_eq!(keeps(), 0);
+        let store = sandbox.store();
+        let old = store.need_tip(store.wake()).unwrap();
+        let new = commit_on(&store, old, vec![write("a", "1")]);
+        sandbox.git(&["repack", "-adq"]);
+        sandbox.git(&["gc", "-q", "--prune=now"]);
+        let changes = [RefChange::advance(store.wake().clone(), old, new)];
+        assert!(matches!(store.update_refs(&changes, "test").unwrap(), RefOutcome::Done { .. }));
+        assert_eq!(keeps(), 0, "withdrawn when a ref names it");
+        sandbox.git(&["gc", "-q", "--prune=now"]);
+        sandbox.fsck();
+        commit_on(&store, new, vec![write("a", "2")]);
+        assert_eq!(keeps(), 1);
+        drop(store);
+        assert_eq!(keeps(), 0, "and with the store");
     }
 
     #[test]

@@ -65,6 +65,7 @@ fn what_a_person_did_is_left_alone_and_reported() {
     let (_, left) = advance(&store, store.main(), edits);
     let paths: Vec<&str> = left.iter().map(|l| l.path.as_str()).collect();
     assert_eq!(paths, ["brain.toml", "hooks/post-commit", TEA, "new", "staged"]);
+    assert!(left[0].reason.contains("staged") && left[1].reason.contains("edited"));
     for path in [TEA, "new", "staged"] {
         assert_eq!(fs::read_to_string(root.join(path)).unwrap(), "mine\n", "{path}");
     }
