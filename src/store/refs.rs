@@ -221,7 +221,7 @@ impl Store {
 
     fn attempt(&self, change: &RefChange, reason: &str, again: bool) -> Result<Step, git2::Error> {
         let name = change.branch.full();
-        let repository = self.repository.borrow();
+        let repository = &self.repository;
         let made = match (change.expected, change.new) {
             (None, None) => Ok(()),
             // A zero id means "must not exist", and is compared under the ref's lock as any other.

@@ -10,14 +10,15 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fs2::FileExt;
-use git2::{Buf, ObjectType, Odb, Oid, Repository};
+use git2::{Buf, Indexer, ObjectType, Odb, Oid, Repository};
 
 use super::commit::{CommitSpec, parse};
 use super::object::Pending;
+use super::worktree::sync_folder;
 use super::{BlobId, CommitId, Store, StoreError, TreeId};
 
 /// Above every other backend of the in-memory database, which has no other.
@@ -25,8 +26,8 @@ const PRIORITY: i32 = 1000;
 
 /// What is in a `.keep` of ours.
 pub(super) const KEEP_TEXT: &str = "git-brain\n";
-/// Length of an object id.
-const HASH_BYTES: usize = 20;
+/// How the folders in `objects/` begin in which packs are made.
+pub(super) const SCRATCH: &str = "git-brain-";
 /// Objects beyond which packing is worth threads: an import, not a run.
 const MANY: usize = 4096;
 
@@ -77,24 +78,34 @@ impl ObjectWriter<'_> {
     ///
     /// Until refs name the batch's last commits, a `.keep` file saves the pack from `git gc --prune=now` and
     /// `git repack -ad`, which would take it for rubbish. The store withdraws it in [`Store::update_refs`], at the
-    /// latest when it is dropped.
+    /// latest when it is dropped. The files appear in git's own order: keep, pack, index. libgit2 by itself lets the
+    /// index appear first, and a `git gc` that sees it without its pack removes it.
     ///
     /// After an error nothing of the batch may be relied on; no ref names it, so the state is the old one.
     pub fn publish(self) -> Result<(), StoreError> {
         if self.is_empty() {
             return Ok(());
         }
-        let pack = self.pack().map_err(|e| StoreError::git("packing new objects", e))?;
-        let repository = self.store.repository.borrow();
-        let odb = repository.odb().map_err(|e| StoreError::git("object database", e))?;
-        let folder = self.store.common.join("objects/pack");
+        let wrap = |e| StoreError::git("new pack", e);
+        let pack = self.pack().map_err(wrap)?;
+        let objects = self.store.common.join("objects");
+        let folder = objects.join("pack");
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let keep = Keep::new(&folder, &pack, &self.store.pending.borrow())?;
-        let mut sink = odb.packwriter().map_err(|e| StoreError::git("new pack", e))?;
-        sink.write_all(&pack).map_err(StoreError::file(&folder))?;
-        sink.commit().map_err(|e| StoreError::git("new pack", e))?;
+        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&objects);
+        let scratch = scratch.map_err(StoreError::file(&objects))?;
+        // Syncs both files.
+        let mut indexer = Indexer::new(None, scratch.path(), 0, false).map_err(wrap)?;
+        indexer.write_all(&pack).map_err(StoreError::file(scratch.path()))?;
+        let name = format!("pack-{}", indexer.commit().map_err(wrap)?);
+        let keep = Keep::new(folder.join(format!("{name}.keep")), &self.store.pending.borrow())?;
+        for kind in ["pack", "idx"] {
+            let file = format!("{name}.{kind}");
+            std::fs::rename(scratch.path().join(&file), folder.join(&file))
+                .map_err(StoreError::file(folder.join(&file)))?;
+        }
+        sync_folder(&folder)?;
         self.store.kept.borrow_mut().push(keep);
-        Ok(())
+        self.store.with(|r| r.odb()?.refresh()).map_err(wrap)
     }
 
     fn pack(&self) -> Result<Buf, git2::Error> {
@@ -130,11 +141,7 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    fn new(folder: &Path, pack: &[u8], pending: &Pending) -> Result<Self, StoreError> {
-        // A pack is named after the hash at its end.
-        let (_, hash) = pack.split_at(pack.len().saturating_sub(HASH_BYTES));
-        let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = folder.join(format!("pack-{name}.keep"));
+    fn new(path: PathBuf, pending: &Pending) -> Result<Self, StoreError> {
         let mut file = File::create(&path).map_err(StoreError::file(&path))?;
         // Only another writer of the very same pack can hold it; it saves the pack as well.
         let _ = FileExt::try_lock_exclusive(&file);

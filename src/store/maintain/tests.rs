@@ -78,17 +78,17 @@ fn what_killed_processes_left_is_cleared_away() {
     let store = sandbox.store();
     let folder = sandbox.path().join(".git/objects/pack");
     let old = SystemTime::now() - RUBBISH - RUBBISH;
-    for (name, text) in
-        [("pack-a.keep", KEEP_TEXT), ("pack-b.keep", "mine"), ("pack_git2_c", ""), ("pack-d.keep", KEEP_TEXT)]
-    {
+    for (name, text) in [("pack-a.keep", KEEP_TEXT), ("pack-b.keep", "mine"), ("pack-d.keep", KEEP_TEXT)] {
         std::fs::write(folder.join(name), text).unwrap();
         std::fs::File::options().append(true).open(folder.join(name)).unwrap().set_modified(old).unwrap();
     }
-    std::fs::write(folder.join("pack_git2_new"), "").unwrap();
+    for name in ["../git-brain-old", "../git-brain-new"] {
+        std::fs::create_dir(folder.join(name)).unwrap();
+    }
+    std::fs::File::open(folder.join("../git-brain-old")).unwrap().set_modified(old).unwrap();
     let living = std::fs::File::open(folder.join("pack-d.keep")).unwrap();
     fs2::FileExt::lock_exclusive(&living).unwrap();
     store.maintain_beyond(0).unwrap();
-    let there =
-        ["pack-a.keep", "pack-b.keep", "pack_git2_c", "pack-d.keep", "pack_git2_new"].map(|n| folder.join(n).exists());
-    assert_eq!(there, [false, true, false, true, true]);
+    let names = ["pack-a.keep", "pack-b.keep", "pack-d.keep", "../git-brain-old", "../git-brain-new"];
+    assert_eq!(names.map(|name| folder.join(name).exists()), [false, true, true, false, true]);
 }
