@@ -12,6 +12,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "store is the boundary to files")]
 
+mod bulk;
 mod commit;
 mod error;
 mod history;
@@ -34,6 +35,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+pub use bulk::{BulkWriter, Packed, Packer};
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use error::StoreError;
 pub use init::{FirstCommit, Made, create, create_in_repo};
