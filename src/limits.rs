@@ -63,3 +63,9 @@ pub const STIMULI_PER_COMMIT: usize = 1_000;
 pub const SIGNALS_PER_RUN: usize = 2;
 /// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
 pub const RUNS_PER_ROUND: usize = 64;
+/// Most neurons of one run of an import: its record holds what the run did to each, and stays below [`DOCUMENT_BYTES`].
+pub const IMPORT_NEURONS: usize = 8_192;
+/// Most bytes of the imported document in one run, for the same reason: a record says a connection in up to half as much again.
+pub const IMPORT_BYTES: u64 = 6 << 20;
+/// Longest text of one neuron in an imported document, bytes: escapes make it longer than the neuron's file.
+pub const IMPORT_NEURON_BYTES: usize = 4 * NEURON_BYTES;
