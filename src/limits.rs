@@ -69,3 +69,5 @@ pub const IMPORT_NEURONS: usize = 8_192;
 pub const IMPORT_BYTES: u64 = 6 << 20;
 /// Longest text of one neuron in an imported document, bytes: escapes make it longer than the neuron's file.
 pub const IMPORT_NEURON_BYTES: usize = 4 * NEURON_BYTES;
+/// Most connections of one run of imported triples, for the same reason.
+pub const IMPORT_LINKS: usize = 50_000;
