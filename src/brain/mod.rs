@@ -3,6 +3,9 @@
 //! Front doors (`cli`, later `http` and `mcp`) know this room and `model` types, nothing else. Every answer is a value
 //! that serialises; how it is printed is the front door's business.
 
+pub mod schema;
+pub mod trade;
+
 use std::path::Path;
 
 use crate::cycle::Cycle;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::patch::Patch;
-use super::{ImportProgress, Label, Parts, folder_number};
+use super::{ImportProgress, Input, Label, Parts, folder_number};
 use crate::cycle::CycleError;
 use crate::limits;
 use crate::model::Stamp;
@@ -57,18 +57,17 @@ struct Batch {
 impl Document {
     /// Cuts a file, and checks what is outside its neurons and that no id stands twice.
     pub fn read(
-        file: &Path,
+        input: &Input,
         now: Stamp,
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<(Self, Label), CycleError> {
-        let name = file.display().to_string();
+        let (file, name) = (&input.path, input.name.clone());
         let (rows, sha256) = index(file, &name, progress)?;
         let latest = Stamp::from_unix(now.unix() + limits::FUTURE_SECONDS);
-        let short = file.file_name().map_or(name.clone(), |f| f.to_string_lossy().into_owned());
-        let mut document = Self { file: file.to_owned(), name: name.clone(), rows, starts: Vec::new(), latest };
+        let mut document = Self { file: file.clone(), name: name.clone(), rows, starts: Vec::new(), latest };
         document.sort()?;
         document.divide();
-        Ok((document, Label { file: name, name: short, sha256 }))
+        Ok((document, Label { file: name, name: input.short(), sha256 }))
     }
 
     fn sort(&mut self) -> Result<(), CycleError> {

@@ -14,7 +14,7 @@ mod patch;
 mod triples;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -31,8 +31,9 @@ use crate::model::ids::{AgentName, NeuronId, RunId, hash64};
 use crate::model::{Origin, Stamp, layout};
 use crate::store::{
     BlobId, BulkWriter, Change, CommitId, CommitSpec, File, LockName, ObjectWriter, Packed, Packer, RefChange,
-    RefOutcome, Store, TreeEdit, TreeId,
+    RefOutcome, Store, StoreError, TreeEdit, TreeId,
 };
+use crate::world::WorldError;
 
 pub use triples::Triple;
 
@@ -78,6 +79,21 @@ trait Parts: Sync {
     fn part(&self, index: usize) -> Result<Vec<Patch>, CycleError>;
     /// True if the import itself brings that neuron.
     fn brings(&self, id: &NeuronId) -> bool;
+}
+
+/// A file that can be read twice.
+struct Input {
+    path: PathBuf,
+    /// What it is called in errors.
+    name: String,
+    _kept: Option<tempfile::NamedTempFile>,
+}
+
+impl Input {
+    /// Its name without folders, for commits.
+    fn short(&self) -> String {
+        Path::new(&self.name).file_name().map_or_else(|| self.name.clone(), |f| f.to_string_lossy().into_owned())
+    }
 }
 
 /// What an import is called in commits and records.
@@ -142,7 +158,8 @@ impl Cycle {
         dry_run: bool,
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<Imported, CycleError> {
-        let (parts, label) = document::Document::read(file, self.shared.world.now(), progress)?;
+        let input = self.input(file)?;
+        let (parts, label) = document::Document::read(&input, self.shared.world.now(), progress)?;
         self.bring_in(&parts, &label, dry_run, progress)
     }
 
@@ -154,11 +171,32 @@ impl Cycle {
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<Imported, CycleError> {
         let floor = self.shared.policy.settings.learning.connect_floor.max(1);
-        let (mut triples, label) = triples::Triples::read(file, floor, progress)?;
+        let input = self.input(file)?;
+        let (mut triples, label) = triples::Triples::read(&input, floor, progress)?;
         let notes = triples.find_sources(&self.store, &self.dir)?;
         let mut imported = self.bring_in(&triples, &label, dry_run, progress)?;
         imported.notes.splice(0..0, notes);
         Ok(imported)
+    }
+
+    /// The input as a file that can be read twice: `-` and pipes are kept in the private folder meanwhile.
+    fn input(&self, file: &Path) -> Result<Input, CycleError> {
+        let name = file.display().to_string();
+        let unread = |source| CycleError::World(WorldError::Read { path: name.clone(), source });
+        let standard = file == Path::new("-");
+        if !standard && std::fs::metadata(file).map_err(unread)?.is_file() {
+            return Ok(Input { path: file.to_owned(), name, _kept: None });
+        }
+        let folder = self.store.private_dir();
+        let kept = std::fs::create_dir_all(&folder).and_then(|()| tempfile::NamedTempFile::new_in(&folder));
+        let mut kept = kept.map_err(|source| StoreError::File { path: folder, source })?;
+        let copied = match standard {
+            true => std::io::copy(&mut std::io::stdin().lock(), &mut kept),
+            false => std::fs::File::open(file).and_then(|mut pipe| std::io::copy(&mut pipe, &mut kept)),
+        };
+        copied.map_err(unread)?;
+        let name = if standard { "standard input".to_owned() } else { name };
+        Ok(Input { path: kept.path().to_owned(), name, _kept: Some(kept) })
     }
 
     fn bring_in(

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::patch::{Mode, Patch, Wanted, WeightRule, presence};
-use super::{ImportProgress, Label, Parts, folder_number};
+use super::{ImportProgress, Input, Label, Parts, folder_number};
 use crate::cycle::CycleError;
 use crate::limits;
 use crate::model::ids::{NeuronId, concept_id, hash_fields};
@@ -66,13 +66,13 @@ pub(super) struct Triples {
 impl Triples {
     /// Reads a file. Weights are at least `floor`.
     pub fn read(
-        file: &Path,
+        input: &Input,
         floor: u16,
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<(Self, Label), CycleError> {
-        let name = file.display().to_string();
+        let name = input.name.clone();
         let unread = |source| CycleError::from(WorldError::Read { path: name.clone(), source });
-        let opened = std::fs::File::open(file).map_err(unread)?;
+        let opened = std::fs::File::open(&input.path).map_err(unread)?;
         let total = opened.metadata().map_err(unread)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, opened);
         let mut triples = Self { floor, ..Self::default() };
@@ -101,8 +101,7 @@ impl Triples {
         }
         progress(ImportProgress::Reading(done, total));
         let sha256 = sha.finalize().iter().map(|b| format!("{b:02x}")).collect();
-        let short = file.file_name().map_or(name.clone(), |f| f.to_string_lossy().into_owned());
-        Ok((triples, Label { file: name, name: short, sha256 }))
+        Ok((triples, Label { file: name, name: input.short(), sha256 }))
     }
 
     fn add(&mut self, line: &[u8], name: &str, number: u64, seen: &mut HashSet<u64>) -> Result<(), CycleError> {
@@ -290,7 +289,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, text).unwrap();
-        Triples::read(&path, 1024, &mut |_| {}).map(|(triples, _)| triples)
+        Triples::read(&Input { path, name: "t.jsonl".into(), _kept: None }, 1024, &mut |_| {})
+            .map(|(triples, _)| triples)
     }
 
     #[test]
