@@ -11,6 +11,8 @@ mod examine;
 mod hook;
 mod look;
 mod make;
+pub mod schema;
+pub mod trade;
 mod trust;
 mod write;
 
