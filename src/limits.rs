@@ -65,3 +65,5 @@ pub const SIGNALS_PER_RUN: usize = 2;
 pub const RUNS_PER_ROUND: usize = 64;
 /// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
 pub const INPUT_BYTES: usize = 1 << 30;
+/// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.
+pub const CHECKED_OUT_NEURONS: usize = 50_000;

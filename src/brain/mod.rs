@@ -4,6 +4,11 @@
 //! that serialises; how it is printed is the front door's business.
 
 mod ask;
+mod check;
+mod doctor;
+mod driver;
+mod examine;
+mod hook;
 mod look;
 mod make;
 mod trust;
@@ -12,6 +17,11 @@ mod write;
 use std::path::Path;
 
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
+pub use check::{CheckReport, FixReport};
+pub use doctor::{Checkup, DoctorReport, Health};
+pub use driver::{DriverFiles, DriverReport};
+pub use examine::{Finding, Level};
+pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
 pub use trust::{TrustItem, TrustReport};

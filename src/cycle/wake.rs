@@ -37,7 +37,8 @@ pub struct Job {
     pub clock: Stamp,
 }
 
-/// Which stimuli were tried and failed in this process: they stay in the queue for the next command.
+/// Stimuli that are not due: tried and failed in this process (the next command tries again), or consumed by a run that
+/// waits on its branch.
 pub type Failed = HashSet<StimulusId>;
 
 impl Cycle {
@@ -206,11 +207,16 @@ impl Due<'_> {
         let chunks = if consumes { chunks(self.queue, parallel) } else { Vec::new() };
         if !chunks.is_empty() {
             let mut jobs: Vec<Job> = chunks.into_iter().map(|stimuli| self.on_stimuli(agent, woken, stimuli)).collect();
-            if let Some(first) = jobs.first_mut() {
-                first.signals.clone_from(&woken.signals);
+            if !woken.signals.is_empty() {
+                jobs.extend(self.on_signals(agent, woken)?);
             }
             return Ok(jobs);
         }
+        self.on_signals(agent, woken)
+    }
+
+    /// Runs for signals, some each; at least one run, for what else woke the agent.
+    fn on_signals(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
         let mut jobs = Vec::new();
         let mut signal_chunks: Vec<Vec<Signal>> =
             woken.signals.chunks(limits::SIGNALS_PER_RUN).map(<[Signal]>::to_vec).collect();

@@ -32,10 +32,10 @@ pub enum LockName {
 impl LockName {
     fn file(self) -> &'static str {
         match self {
-            Self::Trunk => "trunk.lock",
-            Self::Cycle => "cycle.lock",
-            Self::Maintenance => "maintenance.lock",
-            Self::Recovery => "recovery.lock",
+            Self::Trunk => "locks/trunk",
+            Self::Cycle => "locks/cycle",
+            Self::Maintenance => "locks/maintenance",
+            Self::Recovery => "locks/recovery",
         }
     }
 
@@ -83,8 +83,10 @@ impl Store {
 
 /// Takes a lock in a private folder, which is made if it is not there.
 pub(super) fn acquire(folder: &Path, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
-    std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+    // No name ends in `.lock`: these files stay, and must not be taken for a stale lock of git's.
     let path = &folder.join(name.file());
+    let folder = path.parent().unwrap_or(folder);
+    std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open.map_err(StoreError::file(path))?;
     let began = Instant::now();
@@ -133,6 +135,6 @@ mod tests {
         assert!(two.try_lock(LockName::Cycle).unwrap().is_some(), "another lock is free");
         drop(held);
         assert!(two.try_lock(LockName::Trunk).unwrap().is_some());
-        assert!(one.private_dir().join("trunk.lock").exists());
+        assert!(one.private_dir().join("locks/trunk").exists());
     }
 }

@@ -14,13 +14,16 @@
 
 mod commit;
 mod error;
+mod health;
 mod history;
+mod hooks;
 mod init;
 mod intent;
 mod lock;
 mod maintain;
 mod names;
 mod object;
+mod plumbing;
 mod refs;
 mod settings;
 mod tree;
@@ -36,9 +39,12 @@ use std::sync::Once;
 
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use error::StoreError;
+pub use health::{Behind, DriverState};
+pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
 pub use lock::{Lock, LockName};
 pub use names::{BlobId, Branch, CommitId, TreeId};
+pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
 pub use refs::{RefChange, RefOutcome};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use worktree::Left;
