@@ -36,8 +36,12 @@ pub struct Answer {
 impl Answer {
     fn of(called: String, output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
-        let answer =
-            Self { called, code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) };
+        let answer = Self {
+            called,
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        };
         // Exit code 101 is Rust's panic: never an answer, whatever the test expects.
         assert!(answer.code != 101 && !answer.err.contains("panicked at"), "panic: {answer}");
         answer
