@@ -1,6 +1,7 @@
 //! `trust`, `hooks`, `check`, `doctor`, `schema`, `import`, `export`: the house around the network.
 
 use std::io::{BufRead, IsTerminal};
+use std::path::Path;
 
 use super::args;
 use super::output::safe;
@@ -8,7 +9,9 @@ use super::{Done, Session};
 use crate::brain::{Brain, BrainError, TrustReport};
 
 /// Installs our hooks; called by `init`.
-pub(super) fn install_hooks(_brain: &Brain) -> Result<(), BrainError> {
+pub(super) fn install_hooks(session: &Session, dir: &Path) -> Result<(), BrainError> {
+    let answer = Brain::install_hooks(dir, &super::write::program(), false)?;
+    answer.notes.iter().for_each(|note| session.out.say(note));
     Ok(())
 }
 

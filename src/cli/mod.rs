@@ -5,6 +5,7 @@
 pub mod args;
 mod ask;
 mod demo;
+mod git;
 mod house;
 mod look;
 mod output;
@@ -87,6 +88,11 @@ impl Session {
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
+            Command::Hook(args) => git::hook(&self, &args),
+            Command::MergeDriver(args) => git::merge_driver(&self, &args),
+            Command::Hooks(args) => git::hooks(&self, &args),
+            Command::Check(args) => git::check(&self, &args),
+            Command::Doctor(args) => git::doctor(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),
             Command::Completions(args) => {

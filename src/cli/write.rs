@@ -28,7 +28,7 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     let (brain, report) = Brain::init(&request, session.world.clone())?;
     let wants_hooks = if args.in_repo { args.hooks } else { !args.no_hooks };
     if wants_hooks {
-        super::house::install_hooks(&brain)?;
+        super::house::install_hooks(session, &request.dir)?;
     }
     session.out.report(&report, made);
     for note in brain.take_notes() {
