@@ -16,7 +16,7 @@ mod write;
 
 use std::path::Path;
 
-pub use crate::store::{HookDone, HookName, HookReport, HookState, HooksReport};
+pub use crate::store::{HookDone, HookState};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};
 pub use doctor::{Checkup, DoctorReport, Health};

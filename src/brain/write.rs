@@ -248,6 +248,7 @@ impl Brain {
             consumed: Vec::new(),
             roots: Vec::new(),
             authority: shared.policy.authority(&agent)?,
+            lines: Document::lines(&bytes),
             document,
             held: no_merge,
         };
@@ -266,7 +267,7 @@ impl Brain {
         if dry_run {
             return Ok(answer);
         }
-        let committed = draft.commit(&self.cycle.store, shared)?;
+        let committed = draft.commit(&applied, &self.cycle.store, shared)?;
         answer.commit = Some(committed.commit.to_string());
         if no_merge {
             return Ok(answer);

@@ -299,12 +299,12 @@ pub struct Neuron {
 pub struct Check {
     /// The commit; wake by default.
     pub rev: Option<String>,
-    /// Put neurons of the work tree into canonical form instead.
+    /// Rewrite neurons of the work tree that are readable but not canonical.
     #[arg(long, conflicts_with = "rev")]
     pub fix: bool,
-    /// With --fix: say what would be done, and do nothing.
-    #[arg(long, requires = "fix")]
-    pub dry_run: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
 }
 
 /// `hooks`.

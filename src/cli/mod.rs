@@ -5,7 +5,6 @@
 pub mod args;
 mod ask;
 mod demo;
-mod git;
 mod house;
 mod look;
 mod output;
@@ -88,12 +87,12 @@ impl Session {
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
-            Command::Hook(args) => git::hook(&self, &args),
-            Command::MergeDriver(args) => git::merge_driver(&self, &args),
-            Command::Hooks(args) => git::hooks(&self, &args),
-            Command::Check(args) => git::check(&self, &args),
-            Command::Doctor(args) => git::doctor(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
+            Command::Hooks(args) => house::hooks(&self, &args),
+            Command::Hook(args) => house::hook(&self, &args),
+            Command::MergeDriver(args) => house::merge_driver(&self, &args),
+            Command::Check(args) => house::check(&self, &args),
+            Command::Doctor(args) => house::doctor(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),
             Command::Completions(args) => {
                 let mut script = Vec::new();

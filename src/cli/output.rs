@@ -69,14 +69,6 @@ impl Output {
         }
     }
 
-    /// Says something that must be heard, whatever the format of the data: for what git calls.
-    pub(crate) fn say_all(&self, lines: &[String]) {
-        let mut stderr = anstream::stderr().lock();
-        for line in lines {
-            let _ = writeln!(stderr, "{line}");
-        }
-    }
-
     /// A bar on standard error, if it is a terminal and anybody reads it.
     pub(crate) fn bar(&self) -> Bar {
         let bar = (!self.json && std::io::stderr().is_terminal()).then(|| {

@@ -11,11 +11,14 @@ use crate::brain::{
 };
 use crate::model::{AgentName, Stamp};
 
-/// How git shall call this program: by name where it is on the path, else by where it is.
+/// How git shall call this program: by name where the path leads to it, else by where it is.
+#[allow(clippy::disallowed_methods, reason = "the program's own place")]
 pub(crate) fn program() -> String {
-    #[allow(clippy::disallowed_methods, reason = "the program's own place")]
-    let own = std::env::current_exe().ok();
-    own.map_or_else(|| "git-brain".to_owned(), |path| path.display().to_string())
+    const NAME: &str = "git-brain";
+    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
+    let same = |folder: std::path::PathBuf| folder.join(NAME).canonicalize().is_ok_and(|path| path == own);
+    let on_path = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(same));
+    if on_path { NAME.to_owned() } else { own.display().to_string() }
 }
 
 pub(super) fn init(session: &Session, args: &args::Init) -> Done {

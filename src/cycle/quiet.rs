@@ -77,6 +77,7 @@ impl Cycle {
         let mut consumed = 0;
         loop {
             let tip = turned.wake;
+            failed.extend(self.claimed_stimuli()?);
             let mut jobs = match &bounds.agent {
                 Some(agent) => self.by_hand(tip, agent)?,
                 None => self.due(tip, seen, &failed)?,

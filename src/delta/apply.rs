@@ -622,7 +622,7 @@ mod tests {
             &format!(r#"{{"op": "adjust", {EDGE}, "by": -2001}}"#),
             r#"{"op": "reword", "id": "a", "concept": "x"}"#,
             r#"{"op": "create", "concept": "x", "type": "semantic"}"#,
-            &vec![r#"{"op": "activate", "id": "a", "strength": 1}"#; 3].join(","),
+            &[r#"{"op": "activate", "id": "a", "strength": 1}"#; 3].join(","),
         ] {
             assert!(matches!(try_it(ops).unwrap_err().reason, Reason::Capability(_)), "{ops}");
         }

@@ -163,8 +163,16 @@ impl Store {
         local_value(&self.repository.borrow(), key)
     }
 
-    /// `user.name` and `user.email` as git resolves them, or the stated fallback.
+    /// The committer as git resolves it: `GIT_COMMITTER_NAME` and `GIT_COMMITTER_EMAIL`, else `user.name` and `user.email`, else
+    /// the stated fallback.
     pub fn user(&self) -> (String, String) {
+        let named = |variable: &str| {
+            let value = std::env::var(variable).ok()?;
+            Some(commit::clean_identity(&value)).filter(|v| !v.is_empty())
+        };
+        if let (Some(name), Some(email)) = (named("GIT_COMMITTER_NAME"), named("GIT_COMMITTER_EMAIL")) {
+            return (name, email);
+        }
         let repository = self.repository.borrow();
         let config = repository.config().and_then(|mut c| c.snapshot());
         let get = |key: &str| {
@@ -184,6 +192,7 @@ impl Store {
 /// are defaults): the first keeps an enemy's repository from being opened, the second turns a damaged pack into an error
 /// instead of a neuron. `strict_object_creation` plays no part, because trees and commits are written as raw
 /// objects whose links this module has just made or read.
+#[allow(unsafe_code, reason = "libgit2's global options have no safe function in git2")]
 fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
