@@ -277,7 +277,7 @@ fn links_lead_to_files_and_headings() {
             assert!(target.exists(), "{page} links to {link}, which is not there");
             if !heading.is_empty() {
                 let anchors: Vec<String> =
-                    read(&target).lines().filter(|l| l.starts_with('#')).map(|l| anchor(l)).collect();
+                    read(&target).lines().filter(|l| l.starts_with('#')).map(anchor).collect();
                 assert!(anchors.iter().any(|a| a == heading), "{page} links to {link}; headings are {anchors:?}");
             }
         }

@@ -209,10 +209,7 @@ impl Visit<'_> {
             }
         } else if altered + missing > 0 {
             let message = format!("{altered} blocks in hooks were altered and {missing} missing");
-            self.repair("hooks", message, || {
-                store.install_hooks(program, false)?;
-                Ok(())
-            })?;
+            self.repair("hooks", message, || Ok(store.install_hooks(program, false).map(drop)?))?;
         } else if report.all(HookState::Installed) {
             self.fine("hooks", format!("installed in {}", report.folder.display()));
         }

@@ -140,6 +140,7 @@ fn knock_at(store: &Store, dir: &Path, world: &World) -> Result<(), BrainError> 
 
 /// In the background: the whole of it.
 fn answer_the_bell(dir: &Path, world: World, branch: &str) {
+    doorbell::detach();
     let Ok(store) = Store::open(dir) else { return };
     let now = world.now();
     let answer = || -> Result<(), BrainError> {

@@ -98,8 +98,8 @@ fn open_log(path: &Path) -> std::io::Result<std::fs::File> {
     std::fs::OpenOptions::new().create(true).append(true).open(path)
 }
 
-/// Starts this program on the brain, in a session of its own with no stream and no variable of the caller's git: whoever
-/// committed waits for nothing. What it prints goes to the log.
+/// Starts this program on the brain, with no stream and no variable of the caller's git: whoever committed waits for
+/// nothing. What it prints goes to the log.
 pub fn start(store: &Store, arguments: &[&str]) -> std::io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     let log = open_log(&log_file(store))?;
@@ -109,14 +109,14 @@ pub fn start(store: &Store, arguments: &[&str]) -> std::io::Result<()> {
     });
     command.env("BRAIN_IN_HOOK", "doorbell");
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt;
-        // SAFETY: between fork and exec only async-signal-safe calls are allowed, and `setsid` is one.
-        unsafe { command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into)) };
-    }
-    // Nobody waits for it: this process ends at once, and init takes the child over.
+    // Nobody waits for it: this process ends at once, and init takes the child over, which begins with `detach`.
     command.spawn().map(drop)
+}
+
+/// Leaves the session of whoever started this process, so that closing their terminal does not end it.
+pub fn detach() {
+    // Fails only for the leader of a process group, which is detached enough.
+    let _ = rustix::process::setsid();
 }
 
 impl Cycle {
