@@ -373,3 +373,7 @@ impl<'s> Gate<'s> {
         HookAnswer { exit: u8::from(refused), findings: self.findings, hints }
     }
 }
+
+#[cfg(test)]
+#[path = "hook_tests.rs"]
+mod tests;
