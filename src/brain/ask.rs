@@ -87,7 +87,7 @@ impl Brain {
             activation: named(&found.activation),
             context: named(&found.context),
             passes: found.passes.iter().map(|pass| named(pass)).collect(),
-            cut: (found.cut.beam as u64) + (found.cut.passes as u64),
+            cut: found.cut.beam + u64::from(found.cut.passes),
         })
     }
 }

@@ -162,10 +162,8 @@ impl Brain {
             let held = !waiting.iter().any(|c| c.branch.as_ref() == Some(&branch));
             pending.push((branch.to_string(), held));
         }
-        let unseen = match self.cycle.marker() {
-            Some(marker) => Some(store.first_parents(wake, Some(marker)).take(limits::HISTORY_WALK).count()),
-            None => None,
-        };
+        let marker = self.cycle.marker();
+        let unseen = marker.map(|seen| store.first_parents(wake, Some(seen)).take(limits::HISTORY_WALK).count());
         Ok(Status {
             main: (store.main().to_string(), store.need_tip(store.main())?.to_string()),
             wake: (store.wake().to_string(), wake.to_string()),
@@ -233,25 +231,25 @@ impl Brain {
         let commit = self.at(at)?;
         let tree = self.cycle.store.tree_of(commit)?;
         let network = TreeNetwork::new(&self.cycle.store, tree);
-        if let Ok(run) = RunId::parse(what) {
-            if let Some(record) = self.record_of(&network, &run)? {
-                return Ok(Shown { kind: "run", document: value(&record), facts: record_lines(&record) });
-            }
+        if let Ok(run) = RunId::parse(what)
+            && let Some(record) = self.record_of(&network, &run)?
+        {
+            return Ok(Shown { kind: "run", document: value(&record), facts: record_lines(&record) });
         }
-        if let Ok(id) = NeuronId::parse(what) {
-            if let Some(neuron) = network.neuron(&id)? {
-                let now = self.cycle.shared.world.now();
-                let mut facts = vec![format!("salience now {}", neuron.salience_at(now))];
-                if neuron.is_archived() {
-                    facts.push("archived: the next sleep removes it".to_owned());
-                }
-                return Ok(Shown { kind: "neuron", document: value(&neuron), facts });
+        if let Ok(id) = NeuronId::parse(what)
+            && let Some(neuron) = network.neuron(&id)?
+        {
+            let now = self.cycle.shared.world.now();
+            let mut facts = vec![format!("salience now {}", neuron.salience_at(now))];
+            if neuron.is_archived() {
+                facts.push("archived: the next sleep removes it".to_owned());
             }
+            return Ok(Shown { kind: "neuron", document: value(&neuron), facts });
         }
-        if let Ok(id) = StimulusId::parse(what) {
-            if let Some(stimulus) = self.stimulus(tree, &id)? {
-                return Ok(Shown { kind: "stimulus", document: value(&stimulus), facts: Vec::new() });
-            }
+        if let Ok(id) = StimulusId::parse(what)
+            && let Some(stimulus) = self.stimulus(tree, &id)?
+        {
+            return Ok(Shown { kind: "stimulus", document: value(&stimulus), facts: Vec::new() });
         }
         if let Some(member) = AgentName::parse(what).ok().and_then(|n| self.cycle.shared.policy.agents.get(&n)) {
             let trusted = if member.trusted { "may run here" } else { "inert until `git brain trust`" };
@@ -410,11 +408,7 @@ impl Brain {
     }
 
     /// The commits of wake that changed a neuron, oldest first, with the neuron before and after.
-    fn life(
-        &self,
-        id: &NeuronId,
-        at: Option<&str>,
-    ) -> Result<Vec<(Commit, Option<Neuron>, Option<Neuron>)>, BrainError> {
+    fn life(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<Change>, BrainError> {
         let store = &self.cycle.store;
         let path = layout::neuron(id);
         let read = |tree: Option<TreeId>| -> Result<Option<Neuron>, BrainError> {
@@ -448,6 +442,9 @@ impl Brain {
         Ok(life)
     }
 }
+
+/// A commit that changed a neuron, with the neuron before and after.
+type Change = (Commit, Option<Neuron>, Option<Neuron>);
 
 /// The fields of a neuron as (name, value), connections included, in the order of the file.
 fn fields(neuron: &Neuron) -> Vec<(String, String)> {

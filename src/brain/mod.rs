@@ -4,18 +4,33 @@
 //! that serialises; how it is printed is the front door's business.
 
 mod ask;
+mod check;
+mod doctor;
+mod driver;
+mod examine;
+mod hook;
 mod look;
 mod make;
+pub mod schema;
+pub mod trade;
 mod trust;
 mod write;
 
 use std::path::Path;
 
+pub use crate::store::{HookDone, HookState};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
+pub use check::{CheckReport, FixReport};
+pub use doctor::{Checkup, DoctorReport, Health};
+pub use driver::{DriverFiles, DriverReport};
+pub use examine::{Finding, Level};
+pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
 pub use trust::{TrustItem, TrustReport};
-pub use write::{ApplyReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source};
+pub use write::{
+    ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,
+};
 
 use crate::cycle::Cycle;
 pub use crate::cycle::{CycleError as BrainError, HUMAN, Progress, RunBounds};

@@ -91,7 +91,7 @@ fn grants(agent: &crate::model::Agent) -> String {
         Cognition::Reflex { rule } => format!("think by the reflex {rule:?}, {may}").to_lowercase(),
         Cognition::Command { argv, environment, .. } => {
             let seen = if environment.is_empty() { String::new() } else { format!(" with {}", environment.join(", ")) };
-            format!("run `{}`{seen}, {may}", argv.join(" "))
+            format!("run {}{seen}, {may}", crate::model::json::inline(argv))
         }
     }
 }

@@ -8,6 +8,7 @@ mod demo;
 mod house;
 mod look;
 mod output;
+mod trade;
 mod write;
 
 use std::path::PathBuf;
@@ -88,6 +89,11 @@ impl Session {
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
+            Command::Hooks(args) => house::hooks(&self, &args),
+            Command::Hook(args) => house::hook(&self, &args),
+            Command::MergeDriver(args) => house::merge_driver(&self, &args),
+            Command::Check(args) => house::check(&self, &args),
+            Command::Doctor(args) => house::doctor(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),
             Command::Completions(args) => {
                 let mut script = Vec::new();
@@ -95,7 +101,9 @@ impl Session {
                 self.out.text(&String::from_utf8_lossy(&script));
                 Ok(0)
             }
-            _ => Err(BrainError::usage("not here yet")),
+            Command::Import(args) => trade::import(&self, &args),
+            Command::Export(args) => trade::export(&self, &args),
+            Command::Schema(args) => trade::schema(&self, &args),
         }
     }
 }

@@ -6,16 +6,19 @@ use super::args;
 use super::output::safe;
 use super::{Done, Session};
 use crate::brain::{
-    ApplyReport, Brain, BrainError, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
+    ApplyReport, Brain, BrainError, Due, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
     RunReport, Source,
 };
 use crate::model::{AgentName, Stamp};
 
-/// How git shall call this program: by name where it is on the path, else by where it is.
+/// How git shall call this program: by name where the path leads to it, else by where it is.
+#[allow(clippy::disallowed_methods, reason = "the program's own place")]
 pub(crate) fn program() -> String {
-    #[allow(clippy::disallowed_methods, reason = "the program's own place")]
-    let own = std::env::current_exe().ok();
-    own.map_or_else(|| "git-brain".to_owned(), |path| path.display().to_string())
+    const NAME: &str = "git-brain";
+    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
+    let same = |folder: std::path::PathBuf| folder.join(NAME).canonicalize().is_ok_and(|path| path == own);
+    let on_path = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(same));
+    if on_path { NAME.to_owned() } else { own.display().to_string() }
 }
 
 pub(super) fn init(session: &Session, args: &args::Init) -> Done {
@@ -28,7 +31,7 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     let (brain, report) = Brain::init(&request, session.world.clone())?;
     let wants_hooks = if args.in_repo { args.hooks } else { !args.no_hooks };
     if wants_hooks {
-        super::house::install_hooks(&brain)?;
+        super::house::install_hooks(session, &request.dir)?;
     }
     session.out.report(&report, made);
     for note in brain.take_notes() {
@@ -128,10 +131,10 @@ pub(super) fn run(session: &Session, args: &args::Run) -> Done {
     let agent = agent.map_err(|e| BrainError::usage(e.to_string()))?;
     if args.writer.dry_run {
         let due = brain.due()?;
-        session.out.report(&due, |due| {
-            let lines: Vec<String> =
-                due.iter().map(|(agent, why)| format!("  {agent:<11} ({})\n", safe(why))).collect();
-            if lines.is_empty() { "all is quiet\n".to_owned() } else { lines.concat() }
+        session.out.report(&due, |report| {
+            let line = |due: &Due| format!("  {:<11} ({})\n", due.agent, safe(&due.trigger));
+            let lines: String = report.due.iter().map(line).collect();
+            if lines.is_empty() { "all is quiet\n".to_owned() } else { lines }
         });
         return Ok(0);
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Cycle, CycleError};
 use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside, Side};
-use crate::model::ids::RunId;
+use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
 use crate::model::{AgentName, json};
 use crate::store::{
@@ -92,16 +92,38 @@ impl Cycle {
         Ok(self.store.commit(commit)?.trailer("Review").is_some())
     }
 
+    /// Stimuli that runs on waiting branches have consumed: they are not due again, whatever the queue of wake says.
+    pub fn claimed_stimuli(&self) -> Result<Vec<StimulusId>, CycleError> {
+        let mut claimed = Vec::new();
+        for (_, tip) in self.run_branches()? {
+            // A note about a conflict lies above the run's own commit.
+            let tip = self.store.commit(tip)?;
+            let below = tip.parents.first().map(|parent| self.store.commit(*parent)).transpose()?;
+            for commit in std::iter::once(tip).chain(below) {
+                claimed.extend(commit.trailer_values("Stimulus").filter_map(|id| StimulusId::parse(id).ok()));
+            }
+        }
+        Ok(claimed)
+    }
+
     /// Merges candidates into wake. With `dry_run` nothing is written.
     pub fn merge(&self, mut candidates: Vec<Candidate>, dry_run: bool) -> Result<Report, CycleError> {
         candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
         candidates.dedup();
+        let report = self.merge_under_lock(&candidates, dry_run)?;
+        if !dry_run {
+            self.store.maintain()?;
+        }
+        Ok(report)
+    }
+
+    fn merge_under_lock(&self, candidates: &[Candidate], dry_run: bool) -> Result<Report, CycleError> {
         let _trunk = self.store.lock(LockName::Trunk)?;
         loop {
             let tip = self.store.need_tip(self.store.wake())?;
             let (fates, wake) = {
                 let writer = self.store.writer()?;
-                let (fates, wake) = self.merge_all(&writer, tip, &candidates)?;
+                let (fates, wake) = self.merge_all(&writer, tip, candidates)?;
                 if dry_run {
                     return Ok(Report { fates, wake: tip, left: Vec::new() });
                 }
@@ -122,7 +144,6 @@ impl Cycle {
             match self.store.update_refs(&changes, "git-brain: merge")? {
                 RefOutcome::Done { left } => {
                     self.note_conflicts(&fates)?;
-                    self.store.maintain()?;
                     return Ok(Report { fates, wake, left });
                 }
                 RefOutcome::Modified { branch, .. } if branch == *self.store.wake() => continue,
@@ -191,7 +212,11 @@ impl Cycle {
             at: self.shared.world.commit_seconds(),
             subject: self.merge_subject(candidate)?,
             body: decision_lines(&outcome.decisions),
-            trailers: self.merge_trailers(candidate, &outcome, newest.as_ref()),
+            trailers: self.merge_trailers(
+                candidate.run.as_ref().map(RunId::agent).as_ref(),
+                &outcome.brought,
+                newest.as_ref(),
+            ),
         })?;
         Ok(Fate::Merged { commit, decisions: outcome.decisions })
     }
@@ -250,12 +275,16 @@ impl Cycle {
         Ok(format!("merge {}", commit.subject()))
     }
 
-    fn merge_trailers(&self, candidate: &Candidate, outcome: &Outcome, newest: Option<&RunId>) -> Vec<Trailer> {
+    /// The trailers of a merge commit that brings those runs.
+    pub(super) fn merge_trailers(
+        &self,
+        agent: Option<&AgentName>,
+        brought: &[RunId],
+        newest: Option<&RunId>,
+    ) -> Vec<Trailer> {
         let mut trailers: Vec<Trailer> = Vec::new();
-        if let Some(run) = &candidate.run {
-            trailers.push(("Agent".to_owned(), run.agent().to_string()));
-        }
-        trailers.extend(outcome.brought.iter().map(|run| ("Run".to_owned(), run.to_string())));
+        trailers.extend(agent.map(|agent| ("Agent".to_owned(), agent.to_string())));
+        trailers.extend(brought.iter().map(|run| ("Run".to_owned(), run.to_string())));
         let policy = self.shared.policy.blob.map_or("default".to_owned(), |blob: BlobId| blob.to_string());
         trailers.push(("Policy".to_owned(), policy));
         trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
@@ -302,10 +331,10 @@ impl Cycle {
                 return Ok(candidate_of(branch, commit));
             }
         }
-        if let Ok(branch) = Branch::parse(name) {
-            if let Some(commit) = self.store.tip(&branch)? {
-                return Ok(candidate_of(branch, commit));
-            }
+        if let Ok(branch) = Branch::parse(name)
+            && let Some(commit) = self.store.tip(&branch)?
+        {
+            return Ok(candidate_of(branch, commit));
         }
         match self.store.resolve(name)? {
             Some(commit) => Ok(Candidate { name: name.to_owned(), commit, branch: None, run: None }),

@@ -77,6 +77,7 @@ impl Cycle {
         let mut consumed = 0;
         loop {
             let tip = turned.wake;
+            failed.extend(self.claimed_stimuli()?);
             let mut jobs = match &bounds.agent {
                 Some(agent) => self.by_hand(tip, agent)?,
                 None => self.due(tip, seen, &failed)?,
@@ -272,7 +273,8 @@ impl Cycle {
         self.store.is_ancestor(commit, tip).ok()?.then_some(commit)
     }
 
-    fn set_marker(&self, commit: CommitId) -> Result<(), CycleError> {
+    /// Says that triggers were evaluated up to that commit.
+    pub(super) fn set_marker(&self, commit: CommitId) -> Result<(), CycleError> {
         let path = self.marker_file();
         let fail = |source| crate::store::StoreError::File { path: path.clone(), source };
         let folder = self.store.private_dir();

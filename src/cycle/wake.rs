@@ -37,7 +37,8 @@ pub struct Job {
     pub clock: Stamp,
 }
 
-/// Which stimuli were tried and failed in this process: they stay in the queue for the next command.
+/// Stimuli that are not due: tried and failed in this process (the next command tries again), or consumed by a run that
+/// waits on its branch.
 pub type Failed = HashSet<StimulusId>;
 
 impl Cycle {

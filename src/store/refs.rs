@@ -135,7 +135,10 @@ impl Store {
             }
             match (step, change.new) {
                 (Step::Found(found), _) => return Ok(RefOutcome::Modified { branch: change.branch.clone(), found }),
-                (Step::Made, Some(new)) => left.extend(self.follow(&change.branch, change.expected, new)?),
+                (Step::Made, Some(new)) => {
+                    self.named(new);
+                    left.extend(self.follow(&change.branch, change.expected, new)?);
+                }
                 (Step::Made, None) => {}
             }
         }
@@ -146,7 +149,9 @@ impl Store {
     pub fn rescue(&self, commit: CommitId) -> Result<(), StoreError> {
         let name = format!("refs/git-brain/rescue/{commit}");
         let kept = self.with(|r| r.reference(&name, commit.0, true, "rescued").map(|_| ()));
-        kept.map_err(|e| StoreError::git(name, e))
+        kept.map_err(|e| StoreError::git(name, e))?;
+        self.named(commit);
+        Ok(())
     }
 
     /// The commits kept by [`Store::rescue`], sorted.
@@ -216,7 +221,7 @@ impl Store {
 
     fn attempt(&self, change: &RefChange, reason: &str, again: bool) -> Result<Step, git2::Error> {
         let name = change.branch.full();
-        let repository = self.repository.borrow();
+        let repository = &self.repository;
         let made = match (change.expected, change.new) {
             (None, None) => Ok(()),
             // A zero id means "must not exist", and is compared under the ref's lock as any other.

@@ -38,8 +38,11 @@ fn packs_are_put_together_and_those_that_hold_an_older_list_still_find_everythin
         commits.push(advance(&reader, reader.wake(), vec![write("count", &format!("{n}\n"))]).0);
     }
     assert!(writer.maintain_beyond(8).unwrap());
+    // Knows the multi-pack index, and by it packs that it never opened.
+    let late = sandbox.store();
+    assert!(!late.with(|r| Ok(r.odb()?.exists(git2::Oid::ZERO_SHA1))).unwrap());
     git(&sandbox.path(), &["repack", "-adq"]);
-    for store in [&reader, &fresh, &writer] {
+    for store in [&late, &reader, &fresh, &writer] {
         assert_eq!(store.commits_beyond(commits[23], &[]).unwrap().len(), 25);
         commits.iter().for_each(|c| assert_eq!(store.commit(*c).unwrap().id, *c));
     }
@@ -67,4 +70,25 @@ fn writers_and_repacks_side_by_side_lose_nothing() {
         repack.join().unwrap();
     });
     sandbox.fsck();
+}
+
+#[test]
+fn what_killed_processes_left_is_cleared_away() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let folder = sandbox.path().join(".git/objects/pack");
+    let old = SystemTime::now() - RUBBISH - RUBBISH;
+    for (name, text) in [("pack-a.keep", KEEP_TEXT), ("pack-b.keep", "mine"), ("pack-d.keep", KEEP_TEXT)] {
+        std::fs::write(folder.join(name), text).unwrap();
+        std::fs::File::options().append(true).open(folder.join(name)).unwrap().set_modified(old).unwrap();
+    }
+    for name in ["../git-brain-old", "../git-brain-new"] {
+        std::fs::create_dir(folder.join(name)).unwrap();
+    }
+    std::fs::File::open(folder.join("../git-brain-old")).unwrap().set_modified(old).unwrap();
+    let living = std::fs::File::open(folder.join("pack-d.keep")).unwrap();
+    fs2::FileExt::lock_exclusive(&living).unwrap();
+    store.maintain_beyond(0).unwrap();
+    let names = ["pack-a.keep", "pack-b.keep", "pack-d.keep", "../git-brain-old", "../git-brain-new"];
+    assert_eq!(names.map(|name| folder.join(name).exists()), [false, true, true, false, true]);
 }

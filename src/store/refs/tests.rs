@@ -92,12 +92,12 @@ fn eight_writers_lose_nothing_with_and_without_the_lock() {
 fn branches_of_one_agent_come_and_go_side_by_side() {
     let sandbox = Sandbox::brain();
     std::thread::scope(|scope| {
-        for writer in 0..4 {
+        for writer in 0..8 {
             let sandbox = &sandbox;
             scope.spawn(move || {
                 let store = sandbox.store();
                 let tip = store.need_tip(store.wake()).unwrap();
-                for run in 0..15 {
+                for run in 0..30 {
                     // The folder agents/memory vanishes with its last branch, under the feet of the others.
                     let name = branch(&format!("agents/memory/{writer}-{run}"));
                     for change in [RefChange::create(name.clone(), tip), RefChange::delete(name, tip)] {

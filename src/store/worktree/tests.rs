@@ -49,6 +49,10 @@ fn what_a_person_did_is_left_alone_and_reported() {
     fs::write(root.join("new"), "mine\n").unwrap();
     fs::write(root.join("staged"), "mine\n").unwrap();
     sandbox.git(&["add", "staged"]);
+    // Staged, and on disk as it was.
+    fs::write(root.join("brain.toml"), "mine\n").unwrap();
+    sandbox.git(&["add", "brain.toml"]);
+    fs::write(root.join("brain.toml"), "# settings\n").unwrap();
     fs::remove_file(root.join("hooks/post-commit")).unwrap();
     let edits = vec![
         write(TEA, "theirs\n"),
@@ -56,20 +60,22 @@ fn what_a_person_did_is_left_alone_and_reported() {
         write("staged", "theirs\n"),
         write("hooks/post-commit", "theirs\n"),
         write("brain.toml", "theirs\n"),
+        write("network/metadata.json", "theirs\n"),
     ];
     let (_, left) = advance(&store, store.main(), edits);
     let paths: Vec<&str> = left.iter().map(|l| l.path.as_str()).collect();
-    assert_eq!(paths, ["hooks/post-commit", TEA, "new", "staged"]);
+    assert_eq!(paths, ["brain.toml", "hooks/post-commit", TEA, "new", "staged"]);
+    assert!(left[0].reason.contains("staged") && left[1].reason.contains("edited"));
     for path in [TEA, "new", "staged"] {
         assert_eq!(fs::read_to_string(root.join(path)).unwrap(), "mine\n", "{path}");
     }
     assert!(!root.join("hooks/post-commit").exists());
-    assert_eq!(fs::read_to_string(root.join("brain.toml")).unwrap(), "theirs\n");
-    assert_eq!(sandbox.git(&["show", ":staged"]), "mine\n");
+    assert_eq!(fs::read_to_string(root.join("network/metadata.json")).unwrap(), "theirs\n");
+    assert_eq!(sandbox.git(&["show", ":staged", ":brain.toml"]), "mine\nmine\n");
     // A removal does not take an edited file.
-    let (_, left) = advance(&store, store.main(), vec![remove(TEA), remove("brain.toml")]);
+    let (_, left) = advance(&store, store.main(), vec![remove(TEA), remove("network/metadata.json")]);
     assert_eq!(left.len(), 1);
-    assert!(root.join(TEA).exists() && !root.join("brain.toml").exists());
+    assert!(root.join(TEA).exists() && !root.join("network/metadata.json").exists());
 }
 
 #[cfg(unix)]
