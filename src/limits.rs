@@ -67,3 +67,11 @@ pub const RUNS_PER_ROUND: usize = 64;
 pub const INPUT_BYTES: usize = 1 << 30;
 /// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.
 pub const CHECKED_OUT_NEURONS: usize = 50_000;
+/// Most neurons of one run of an import: its record holds what the run did to each, and stays below [`DOCUMENT_BYTES`].
+pub const IMPORT_NEURONS: usize = 8_192;
+/// Most bytes of the imported document in one run, for the same reason: a record says a connection in up to half as much again.
+pub const IMPORT_BYTES: u64 = 6 << 20;
+/// Longest text of one neuron in an imported document, bytes: escapes make it longer than the neuron's file.
+pub const IMPORT_NEURON_BYTES: usize = 4 * NEURON_BYTES;
+/// Most connections of one run of imported triples, for the same reason.
+pub const IMPORT_LINKS: usize = 50_000;

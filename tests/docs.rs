@@ -276,8 +276,7 @@ fn links_lead_to_files_and_headings() {
                 if file.is_empty() { root().join(&page) } else { root().join(&page).parent().unwrap().join(file) };
             assert!(target.exists(), "{page} links to {link}, which is not there");
             if !heading.is_empty() {
-                let anchors: Vec<String> =
-                    read(&target).lines().filter(|l| l.starts_with('#')).map(anchor).collect();
+                let anchors: Vec<String> = read(&target).lines().filter(|l| l.starts_with('#')).map(anchor).collect();
                 assert!(anchors.iter().any(|a| a == heading), "{page} links to {link}; headings are {anchors:?}");
             }
         }

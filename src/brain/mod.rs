@@ -11,6 +11,8 @@ mod examine;
 mod hook;
 mod look;
 mod make;
+pub mod schema;
+pub mod trade;
 mod trust;
 mod write;
 
@@ -26,7 +28,9 @@ pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
 pub use trust::{TrustItem, TrustReport};
-pub use write::{ApplyReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source};
+pub use write::{
+    ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,
+};
 
 use crate::cycle::Cycle;
 pub use crate::cycle::{CycleError as BrainError, HUMAN, Progress, RunBounds};

@@ -91,6 +91,22 @@ pub struct RunLine {
     pub conflicts: Vec<Conflict>,
 }
 
+/// What would run now.
+#[derive(Clone, Debug, Serialize)]
+pub struct DueReport {
+    /// One entry a run, in the order of merging.
+    pub due: Vec<Due>,
+}
+
+/// A run that would start.
+#[derive(Clone, Debug, Serialize)]
+pub struct Due {
+    /// Its agent.
+    pub agent: String,
+    /// What wakes it.
+    pub trigger: String,
+}
+
 /// A run that came to nothing.
 #[derive(Clone, Debug, Serialize)]
 pub struct FailureLine {
@@ -210,10 +226,11 @@ impl Brain {
     }
 
     /// What would run now; nothing is written.
-    pub fn due(&self) -> Result<Vec<(String, String)>, BrainError> {
+    pub fn due(&self) -> Result<DueReport, BrainError> {
         let tip = self.at(None)?;
         let jobs = self.cycle.due(tip, self.cycle.marker(), &Default::default())?;
-        Ok(jobs.into_iter().map(|job| (job.agent.to_string(), job.reason)).collect())
+        let due = jobs.into_iter().map(|job| Due { agent: job.agent.to_string(), trigger: job.reason }).collect();
+        Ok(DueReport { due })
     }
 
     /// Applies one delta document as one run.

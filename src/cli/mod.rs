@@ -8,6 +8,7 @@ mod demo;
 mod house;
 mod look;
 mod output;
+mod trade;
 mod write;
 
 use std::path::PathBuf;
@@ -100,7 +101,9 @@ impl Session {
                 self.out.text(&String::from_utf8_lossy(&script));
                 Ok(0)
             }
-            _ => Err(BrainError::usage("not here yet")),
+            Command::Import(args) => trade::import(&self, &args),
+            Command::Export(args) => trade::export(&self, &args),
+            Command::Schema(args) => trade::schema(&self, &args),
         }
     }
 }

@@ -54,6 +54,11 @@ impl Output {
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 
+    /// Standard output, for what is written as it is made.
+    pub(crate) fn stream(&self) -> impl Write {
+        std::io::BufWriter::with_capacity(1 << 16, Quiet { out: std::io::stdout().lock(), closed: false })
+    }
+
     /// Prints long text through the user's pager, if standard output is a terminal.
     pub(crate) fn paged(&self, text: &str) {
         let tall = text.lines().count() > 24;
@@ -79,12 +84,45 @@ impl Output {
     }
 }
 
+/// A stream whose reader may go away: what is written then is lost on purpose.
+struct Quiet<W> {
+    out: W,
+    closed: bool,
+}
+
+impl<W: Write> Write for Quiet<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.closed {
+            return Ok(bytes.len());
+        }
+        match self.out.write(bytes) {
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(bytes.len())
+            }
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        if self.closed { Ok(()) } else { self.out.flush() }
+    }
+}
+
 /// A progress bar that may not be there.
 pub(crate) struct Bar {
     bar: Option<ProgressBar>,
 }
 
 impl Bar {
+    /// Shows how far something is.
+    pub(crate) fn set(&self, what: &'static str, done: u64, of: u64) {
+        let Some(bar) = &self.bar else { return };
+        bar.set_message(what);
+        bar.set_length(of);
+        bar.set_position(done);
+    }
+
     /// Follows the loop.
     pub(crate) fn show(&self, progress: &Progress, total: &mut u64) {
         let Some(bar) = &self.bar else { return };

@@ -6,7 +6,7 @@ use super::args;
 use super::output::safe;
 use super::{Done, Session};
 use crate::brain::{
-    ApplyReport, Brain, BrainError, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
+    ApplyReport, Brain, BrainError, Due, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
     RunReport, Source,
 };
 use crate::model::{AgentName, Stamp};
@@ -131,10 +131,10 @@ pub(super) fn run(session: &Session, args: &args::Run) -> Done {
     let agent = agent.map_err(|e| BrainError::usage(e.to_string()))?;
     if args.writer.dry_run {
         let due = brain.due()?;
-        session.out.report(&due, |due| {
-            let lines: Vec<String> =
-                due.iter().map(|(agent, why)| format!("  {agent:<11} ({})\n", safe(why))).collect();
-            if lines.is_empty() { "all is quiet\n".to_owned() } else { lines.concat() }
+        session.out.report(&due, |report| {
+            let line = |due: &Due| format!("  {:<11} ({})\n", due.agent, safe(&due.trigger));
+            let lines: String = report.due.iter().map(line).collect();
+            if lines.is_empty() { "all is quiet\n".to_owned() } else { lines }
         });
         return Ok(0);
     }

@@ -212,7 +212,11 @@ impl Cycle {
             at: self.shared.world.commit_seconds(),
             subject: self.merge_subject(candidate)?,
             body: decision_lines(&outcome.decisions),
-            trailers: self.merge_trailers(candidate, &outcome, newest.as_ref()),
+            trailers: self.merge_trailers(
+                candidate.run.as_ref().map(RunId::agent).as_ref(),
+                &outcome.brought,
+                newest.as_ref(),
+            ),
         })?;
         Ok(Fate::Merged { commit, decisions: outcome.decisions })
     }
@@ -271,12 +275,16 @@ impl Cycle {
         Ok(format!("merge {}", commit.subject()))
     }
 
-    fn merge_trailers(&self, candidate: &Candidate, outcome: &Outcome, newest: Option<&RunId>) -> Vec<Trailer> {
+    /// The trailers of a merge commit that brings those runs.
+    pub(super) fn merge_trailers(
+        &self,
+        agent: Option<&AgentName>,
+        brought: &[RunId],
+        newest: Option<&RunId>,
+    ) -> Vec<Trailer> {
         let mut trailers: Vec<Trailer> = Vec::new();
-        if let Some(run) = &candidate.run {
-            trailers.push(("Agent".to_owned(), run.agent().to_string()));
-        }
-        trailers.extend(outcome.brought.iter().map(|run| ("Run".to_owned(), run.to_string())));
+        trailers.extend(agent.map(|agent| ("Agent".to_owned(), agent.to_string())));
+        trailers.extend(brought.iter().map(|run| ("Run".to_owned(), run.to_string())));
         let policy = self.shared.policy.blob.map_or("default".to_owned(), |blob: BlobId| blob.to_string());
         trailers.push(("Policy".to_owned(), policy));
         trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));

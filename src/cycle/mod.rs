@@ -14,6 +14,8 @@ pub mod command;
 pub mod commit;
 pub mod doorbell;
 mod error;
+mod export;
+mod import;
 pub mod merge;
 pub mod network;
 pub mod policy;
@@ -26,6 +28,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use error::CycleError;
+pub use export::ExportedFrom;
+pub use import::{ImportProgress, Imported, Triple};
 pub use policy::{HUMAN, Member, Policy};
 pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 

@@ -273,7 +273,8 @@ impl Cycle {
         self.store.is_ancestor(commit, tip).ok()?.then_some(commit)
     }
 
-    fn set_marker(&self, commit: CommitId) -> Result<(), CycleError> {
+    /// Says that triggers were evaluated up to that commit.
+    pub(super) fn set_marker(&self, commit: CommitId) -> Result<(), CycleError> {
         let path = self.marker_file();
         let fail = |source| crate::store::StoreError::File { path: path.clone(), source };
         let folder = self.store.private_dir();

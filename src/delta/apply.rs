@@ -298,7 +298,9 @@ impl<L: Lookup> Work<'_, L> {
         let id = op.id.clone().unwrap_or_else(|| derived_id(op));
         if self.load(&id)? {
             let there = &self.now[&id];
-            if there.concept != op.concept || there.kind != op.kind {
+            // Spelling may differ where the derived id does not: two agents that say "Tea" and "tea" mean the same.
+            let same = ids::normalise(&there.concept) == ids::normalise(&op.concept);
+            if !same || there.kind != op.kind {
                 let concept = there.concept.chars().take(60).collect();
                 return Err(self.refuse(Reason::Taken { kind: there.kind, id, concept }));
             }
@@ -536,6 +538,8 @@ mod tests {
         let same =
             r#"{"op": "create", "id": "a", "concept": "a", "type": "semantic"}, {"op": "connect", EDGE, "weight": 7}"#;
         assert!(run(&net(), &same.replace("EDGE", EDGE), None).unwrap().neurons.is_empty());
+        let spelt = r#"{"op": "create", "id": "a", "concept": " A", "type": "semantic"}"#;
+        assert!(run(&net(), spelt, None).unwrap().neurons.is_empty());
         let other = r#"{"op": "create", "id": "a", "concept": "b", "type": "semantic"}"#;
         assert!(matches!(run(&net(), other, None).unwrap_err().reason, Reason::Taken { .. }));
     }

@@ -83,6 +83,12 @@ pub struct Effect {
     /// `archived`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<Pair<Option<RunId>>>,
+    /// `created_at`, which only an import sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Pair<Stamp>>,
+    /// `source`, `session` and `stimulus`, which only an import sets, one unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Pair<Labels>>,
     /// Weights, sorted by target and type; null: no such connection.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<WeightEffect>,
@@ -106,6 +112,18 @@ pub struct Vivid {
     pub salience: u16,
     /// When it was stored.
     pub at: Stamp,
+}
+
+/// Which stimulus an episodic neuron remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Labels {
+    /// Its label.
+    pub source: Option<String>,
+    /// Its session.
+    pub session: Option<String>,
+    /// Its id.
+    pub stimulus: Option<StimulusId>,
 }
 
 /// What a run did to one connection.
@@ -140,6 +158,10 @@ impl Effect {
         effect.origin = changed(before.origin.clone(), after.origin.clone());
         effect.pinned = changed(before.pinned, after.pinned);
         effect.archived = changed(before.archived.clone(), after.archived.clone());
+        effect.created_at = changed(before.created_at, after.created_at);
+        let labels =
+            |n: &Neuron| Labels { source: n.source.clone(), session: n.session.clone(), stimulus: n.stimulus.clone() };
+        effect.labels = changed(labels(before), labels(after));
         effect.connections = weight_effects(before, after);
         effect
     }
@@ -177,6 +199,13 @@ impl Effect {
         }
         if let Some(pair) = &self.archived {
             n.archived = pick(pair, after);
+        }
+        if let Some(pair) = &self.created_at {
+            n.created_at = pick(pair, after);
+        }
+        if let Some(pair) = &self.labels {
+            let labels = pick(pair, after);
+            (n.source, n.session, n.stimulus) = (labels.source, labels.session, labels.stimulus);
         }
         for change in &self.connections {
             match pick(&change.weight, after) {
@@ -259,6 +288,8 @@ mod tests {
         after.activate(500, Stamp::from_unix(5000));
         after.concept = "b".into();
         after.named_by.concept.rank = 3;
+        after.created_at = Stamp::from_unix(7);
+        after.source = Some("D1:1".into());
         after.set_weight(&NeuronId::parse("x").unwrap(), Link::Recalls, 7);
         let effect = Effect::between(Some(&before), &after);
         assert_eq!(effect.set_on(&before, true), after);

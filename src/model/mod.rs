@@ -3,12 +3,14 @@
 //! Pure: no git, clock, network, environment or randomness. Everything above builds on these types; this folder
 //! imports nothing of the crate but `limits`.
 
+pub mod cutter;
 pub mod document;
 pub mod ids;
 pub mod json;
 pub mod layout;
 pub mod neuron;
 pub mod origin;
+pub mod portable;
 pub mod salience;
 pub mod settings;
 pub mod stamp;

@@ -12,6 +12,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "store is the boundary to files")]
 
+mod bulk;
 mod commit;
 mod error;
 mod health;
@@ -37,6 +38,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+pub use bulk::{BulkWriter, Packed, Packer};
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use error::StoreError;
 pub use health::{Behind, DriverState};

@@ -1,0 +1,353 @@
+//! Writing very many objects: one pack, streamed to disk, packed on as many threads as the caller likes.
+//!
+//! [`ObjectWriter`](super::ObjectWriter) keeps its batch in memory, which is right for a run and wrong for a hundred
+//! thousand files. Here a [`Packer`] per thread turns contents into pack entries (hashed, deflated, no deltas), and one
+//! [`BulkWriter`] appends them to a temporary file beside the packs. Memory is 32 bytes an object. Nothing is
+//! visible before [`BulkWriter::finish`], and a writer that is dropped leaves nothing behind.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File as DiskFile;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use git2::{ObjectType, Oid};
+use sha1::{Digest, Sha1};
+use tempfile::NamedTempFile;
+
+use super::worktree::sync_folder;
+use super::{BlobId, File, Store, StoreError, TreeId};
+
+/// Neurons are small and alike: beyond this level zlib takes twice the time for some percent.
+const LEVEL: u32 = 3;
+/// What is written to the disk at once, bytes.
+const BUFFER: usize = 1 << 20;
+/// Offsets from here on stand in the index' table of long ones.
+const LONG: u64 = 1 << 31;
+
+/// Turns contents into pack entries. One per thread.
+pub struct Packer {
+    zlib: Compress,
+}
+
+/// Pack entries that wait to be appended.
+#[derive(Default)]
+pub struct Packed {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+/// One object: its id, the checksum of its packed bytes, and where these start.
+#[derive(Clone, Copy)]
+struct Entry {
+    id: Oid,
+    crc: u32,
+    offset: u64,
+}
+
+impl Default for Packer {
+    fn default() -> Self {
+        Self { zlib: Compress::new(Compression::new(LEVEL), true) }
+    }
+}
+
+impl Packer {
+    /// Adds a file's content.
+    pub fn blob(&mut self, content: &[u8], into: &mut Packed) -> Result<BlobId, StoreError> {
+        let id = hash(ObjectType::Blob, content)?;
+        self.pack(ObjectType::Blob, id, content, into)?;
+        Ok(BlobId(id))
+    }
+
+    fn pack(&mut self, kind: ObjectType, id: Oid, content: &[u8], into: &mut Packed) -> Result<(), StoreError> {
+        let start = into.bytes.len();
+        entry_header(kind, content.len(), &mut into.bytes);
+        self.zlib.reset();
+        loop {
+            let rest = &content[self.zlib.total_in() as usize..];
+            into.bytes.reserve(rest.len() / 3 + 64);
+            let status = self.zlib.compress_vec(rest, &mut into.bytes, FlushCompress::Finish);
+            match status {
+                Ok(Status::StreamEnd) => break,
+                Ok(Status::Ok | Status::BufError) => {}
+                Err(e) => return Err(StoreError::git("packing an object", git2::Error::from_str(&e.to_string()))),
+            }
+        }
+        let mut crc = Crc::new();
+        crc.update(&into.bytes[start..]);
+        into.entries.push(Entry { id, crc: crc.sum(), offset: start as u64 });
+        Ok(())
+    }
+}
+
+fn hash(kind: ObjectType, content: &[u8]) -> Result<Oid, StoreError> {
+    // libgit2's, which notices known attacks on SHA-1.
+    Oid::hash_object(kind, content).map_err(|e| StoreError::git(format!("hash of a {kind}"), e))
+}
+
+/// The kind and length that stand before an object in a pack. Source: git's `gitformat-pack`.
+fn entry_header(kind: ObjectType, length: usize, into: &mut Vec<u8>) {
+    let number: u8 = match kind {
+        ObjectType::Commit => 1,
+        ObjectType::Tree => 2,
+        ObjectType::Tag => 4,
+        _ => 3,
+    };
+    let mut byte = number << 4 | (length & 15) as u8;
+    let mut rest = length >> 4;
+    while rest > 0 {
+        into.push(byte | 0x80);
+        byte = (rest & 0x7f) as u8;
+        rest >>= 7;
+    }
+    into.push(byte);
+}
+
+/// A pack under way.
+#[must_use = "what is not finished is lost"]
+pub struct BulkWriter {
+    folder: PathBuf,
+    file: BufWriter<NamedTempFile>,
+    at: u64,
+    entries: Vec<Entry>,
+    trees: HashSet<Oid>,
+    packer: Packer,
+}
+
+impl Store {
+    /// Begins a pack.
+    pub fn bulk(&self) -> Result<BulkWriter, StoreError> {
+        let folder = self.common_dir().join("objects/pack");
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        let mut file = BufWriter::with_capacity(BUFFER, temporary(&folder)?);
+        file.write_all(&header(0)).map_err(StoreError::file(&folder))?;
+        Ok(BulkWriter {
+            folder,
+            file,
+            at: header(0).len() as u64,
+            entries: Vec::new(),
+            trees: HashSet::new(),
+            packer: Packer::default(),
+        })
+    }
+
+    /// The files right inside a folder, by name. A folder inside it is refused.
+    pub fn plain_files(&self, folder: TreeId, what: &str) -> Result<BTreeMap<String, File>, StoreError> {
+        let mut found = BTreeMap::new();
+        for (path, file) in self.files(folder, "")? {
+            if path.contains('/') || !file.is_regular() {
+                let path = format!("{what}/{path}");
+                return Err(StoreError::BadPath { path, reason: "nothing but files belongs there" });
+            }
+            found.insert(path, file);
+        }
+        Ok(found)
+    }
+}
+
+/// A name that git's own cleaning knows as rubbish, should we be killed.
+fn temporary(folder: &Path) -> Result<NamedTempFile, StoreError> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("tmp_pack_");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As git has its packs: readable by who may read the repository, writable by nobody.
+        builder.permissions(std::fs::Permissions::from_mode(0o444));
+    }
+    builder.tempfile_in(folder).map_err(StoreError::file(folder))
+}
+
+fn header(objects: u32) -> [u8; 12] {
+    let mut bytes = *b"PACK\0\0\0\x02\0\0\0\0";
+    bytes[8..].copy_from_slice(&objects.to_be_bytes());
+    bytes
+}
+
+impl BulkWriter {
+    /// Appends what a packer made. No object may be appended twice.
+    pub fn append(&mut self, packed: &Packed) -> Result<(), StoreError> {
+        self.file.write_all(&packed.bytes).map_err(StoreError::file(&self.folder))?;
+        let start = self.at;
+        self.entries.extend(packed.entries.iter().map(|e| Entry { offset: start + e.offset, ..*e }));
+        self.at += packed.bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a folder of files, by name.
+    pub fn folder(&mut self, files: &BTreeMap<String, File>) -> Result<TreeId, StoreError> {
+        let mut bytes = Vec::with_capacity(files.len() * 64);
+        // Without folders among them, names in the order of their bytes are in git's order.
+        for (name, file) in files {
+            bytes.extend_from_slice(format!("{:o} {name}\0", file.mode).as_bytes());
+            bytes.extend_from_slice(file.blob.0.as_bytes());
+        }
+        let id = hash(ObjectType::Tree, &bytes)?;
+        if self.trees.insert(id) {
+            let mut packed = Packed::default();
+            self.packer.pack(ObjectType::Tree, id, &bytes, &mut packed)?;
+            self.append(&packed)?;
+        }
+        Ok(TreeId(id))
+    }
+
+    /// True if nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Completes the pack and its index and waits until both and their folder are on disk.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let folder = self.folder.clone();
+        let file = || StoreError::file(&folder);
+        let objects = u32::try_from(self.entries.len()).map_err(|_| StoreError::BadObject {
+            what: "pack",
+            id: "of this import".to_owned(),
+            reason: "it has more objects than a pack may have".to_owned(),
+        })?;
+        self.file.flush().map_err(file())?;
+        let mut pack = self.file.into_inner().map_err(|e| StoreError::file(&folder)(e.into_error()))?;
+        let checksum = seal(pack.as_file_mut(), objects).map_err(file())?;
+        let name = format!("pack-{}", hex(&checksum));
+        self.entries.sort_unstable_by_key(|e| e.id);
+        let index = temporary(&folder)?;
+        let mut out = BufWriter::with_capacity(BUFFER, index);
+        out.write_all(&index_bytes(&self.entries, &checksum)).map_err(file())?;
+        let index = out.into_inner().map_err(|e| StoreError::file(&folder)(e.into_error()))?;
+        index.as_file().sync_all().map_err(file())?;
+        // The index last: a pack exists from then on.
+        for (made, extension) in [(pack, "pack"), (index, "idx")] {
+            let path = folder.join(format!("{name}.{extension}"));
+            made.persist(&path).map_err(|e| StoreError::file(&path)(e.error))?;
+        }
+        sync_folder(&folder)
+    }
+}
+
+/// Writes the number of objects and the checksum of everything, and waits for the disk.
+fn seal(file: &mut DiskFile, objects: u32) -> std::io::Result<[u8; 20]> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&header(objects))?;
+    file.seek(SeekFrom::Start(0))?;
+    let mut sha = Sha1::new();
+    let mut buffer = vec![0_u8; BUFFER];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        sha.update(&buffer[..read]);
+    }
+    let checksum: [u8; 20] = sha.finalize().into();
+    file.write_all(&checksum)?;
+    file.sync_all()?;
+    Ok(checksum)
+}
+
+/// The index of a pack, version 2. Source: git's `gitformat-pack`.
+fn index_bytes(entries: &[Entry], pack: &[u8; 20]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1100 + entries.len() * 28);
+    bytes.extend_from_slice(&[0xff, b't', b'O', b'c', 0, 0, 0, 2]);
+    for first in 0..=255_u8 {
+        let below = entries.partition_point(|e| e.id.as_bytes()[0] <= first);
+        bytes.extend_from_slice(&(below as u32).to_be_bytes());
+    }
+    entries.iter().for_each(|e| bytes.extend_from_slice(e.id.as_bytes()));
+    entries.iter().for_each(|e| bytes.extend_from_slice(&e.crc.to_be_bytes()));
+    let mut long: Vec<u8> = Vec::new();
+    for entry in entries {
+        let offset = match u32::try_from(entry.offset) {
+            Ok(offset) if entry.offset < LONG => offset,
+            _ => {
+                let row = (long.len() / 8) as u32;
+                long.extend_from_slice(&entry.offset.to_be_bytes());
+                row | LONG as u32
+            }
+        };
+        bytes.extend_from_slice(&offset.to_be_bytes());
+    }
+    bytes.extend_from_slice(&long);
+    bytes.extend_from_slice(pack);
+    let checksum: [u8; 20] = Sha1::digest(&bytes).into();
+    bytes.extend_from_slice(&checksum);
+    bytes
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sandbox::{Sandbox, spec};
+    use crate::store::{Change, TreeEdit};
+
+    #[test]
+    fn git_reads_what_was_streamed() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let mut bulk = store.bulk().unwrap();
+        let (mut packer, mut packed) = (Packer::default(), Packed::default());
+        let mut files = BTreeMap::new();
+        // Lengths around the borders of the length's encoding, one that does not shrink, and an empty one.
+        let noise: Vec<u8> = (0..100_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+        let contents = [0, 1, 15, 16, 2047, 2048, 70_000].map(|n| noise[..n].to_vec());
+        for (i, content) in contents.iter().enumerate() {
+            let blob = packer.blob(content, &mut packed).unwrap();
+            files.insert(format!("f{i}"), File::plain(blob));
+        }
+        bulk.append(&packed).unwrap();
+        let folder = bulk.folder(&files).unwrap();
+        assert_eq!(bulk.folder(&files).unwrap(), folder, "the same folder is stored once");
+        bulk.finish().unwrap();
+        let tip = store.need_tip(store.wake()).unwrap();
+        let writer = store.writer().unwrap();
+        let edit = TreeEdit { path: "network/flags".into(), change: Change::PutFolder(folder) };
+        let tree = writer.edit(Some(store.tree_of(tip).unwrap()), vec![edit]).unwrap();
+        let commit = writer.commit(&spec(tree, &[tip], "bulk", &[])).unwrap();
+        writer.publish().unwrap();
+        for (i, content) in contents.iter().enumerate() {
+            assert_eq!(store.read(tree, &format!("network/flags/f{i}")).unwrap().as_ref(), Some(content));
+        }
+        sandbox.git(&["branch", "bulk", &commit.to_string()]);
+        sandbox.git(&["fsck", "--full", "--strict"]);
+        for pack in std::fs::read_dir(store.common_dir().join("objects/pack")).unwrap() {
+            let path = pack.unwrap().path();
+            if path.extension().is_some_and(|e| e == "idx") {
+                sandbox.git(&["verify-pack", &path.to_string_lossy()]);
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_beyond_31_bits_go_to_the_long_table() {
+        let id = |n: u8| Oid::from_bytes(&[n; 20]).unwrap();
+        let entries: Vec<Entry> =
+            [(1, LONG - 1), (2, LONG), (3, 1 << 40)].map(|(n, offset)| Entry { id: id(n), crc: 0, offset }).into();
+        let bytes = index_bytes(&entries, &[0; 20]);
+        let offsets = 8 + 256 * 4 + 3 * 24;
+        let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert_eq!([word(offsets), word(offsets + 4), word(offsets + 8)], [0x7fff_ffff, 0x8000_0000, 0x8000_0001]);
+        assert_eq!(u64::from_be_bytes(bytes[offsets + 20..offsets + 28].try_into().unwrap()), 1 << 40);
+    }
+
+    #[test]
+    fn a_dropped_pack_leaves_nothing() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let count = || std::fs::read_dir(store.common_dir().join("objects/pack")).unwrap().count();
+        let before = count();
+        let mut bulk = store.bulk().unwrap();
+        let mut packed = Packed::default();
+        Packer::default().blob(b"x", &mut packed).unwrap();
+        bulk.append(&packed).unwrap();
+        drop(bulk);
+        assert_eq!(count(), before);
+        store.bulk().unwrap().finish().unwrap();
+        assert_eq!(count(), before, "and neither does an empty one");
+    }
+}
