@@ -91,6 +91,11 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
         for lock in ["config.lock", "HEAD.lock"].map(|name| git_dir.join(name)) {
             std::fs::remove_file(&lock).or_else(absent_is_fine).map_err(StoreError::file(&lock))?;
         }
+        // By these libgit2 finds out what the file system can do.
+        let entries = std::fs::read_dir(&dir).map_err(StoreError::file(&dir))?;
+        for probe in entries.flatten().filter(|e| e.file_name().to_string_lossy().starts_with("_git2_")) {
+            std::fs::remove_file(probe.path()).or_else(absent_is_fine).map_err(StoreError::file(probe.path()))?;
+        }
     }
     std::fs::write(&marker, "").map_err(StoreError::file(&marker))?;
 

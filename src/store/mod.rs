@@ -60,7 +60,6 @@ pub const CONFIG_WAKE: &str = "brain.wake";
 /// One brain's git repository, opened by one thread.
 pub struct Store {
     repository: git2::Repository,
-    git_dir: PathBuf,
     common: PathBuf,
     main: Branch,
     wake: Branch,
@@ -86,7 +85,6 @@ impl Store {
     fn over(repository: git2::Repository, main: Branch, wake: Branch) -> Store {
         prepare();
         Store {
-            git_dir: repository.path().to_owned(),
             common: repository.commondir().to_owned(),
             repository,
             main,
