@@ -85,15 +85,16 @@ impl Table {
         for (name, small, large) in &self.rows {
             let first = &self.rows[0];
             println!(
-                "| {name} | {} | {} | {} | {} | {} | {} / {} | {} |",
+                "| {name} | {} | {} | {} | {} | {} | {} / {} | {} / {} |",
                 small.span(),
                 large.span(),
                 ratio(large, small),
                 ratio(small, &first.1),
                 ratio(large, &first.2),
+                shown(small.mean_ms()),
+                shown(large.mean_ms()),
                 small.count(),
                 large.count(),
-                shown(large.mean_ms()),
             );
         }
     }
