@@ -79,7 +79,7 @@ impl Table {
         println!("\n### {}\n", self.title);
         let (small, large) = (&self.sizes.0, &self.sizes.1);
         println!(
-            "| | {small} | {large} | large/small | ×git-brain, {small} | ×git-brain, {large} | n | mean, {large} |"
+            "| | {small} | {large} | large/small | ×git-brain, {small} | ×git-brain, {large} | means | n |"
         );
         println!("|---|---|---|---|---|---|---|---|");
         for (name, small, large) in &self.rows {
