@@ -25,8 +25,11 @@
 //! | [`brain`] | the façade: the one thing that front doors know | |
 //! | [`cli`] | the command line: parse, call `brain`, print | |
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used))]
+
 pub mod activation;
 pub mod brain;
+#[allow(clippy::print_stdout, reason = "a front door prints")]
 pub mod cli;
 pub mod cognition;
 pub mod cycle;

@@ -63,6 +63,10 @@ pub const STIMULI_PER_COMMIT: usize = 1_000;
 pub const SIGNALS_PER_RUN: usize = 2;
 /// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
 pub const RUNS_PER_ROUND: usize = 64;
+/// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
+pub const INPUT_BYTES: usize = 1 << 30;
+/// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.
+pub const CHECKED_OUT_NEURONS: usize = 50_000;
 /// Most neurons of one run of an import: its record holds what the run did to each, and stays below [`DOCUMENT_BYTES`].
 pub const IMPORT_NEURONS: usize = 8_192;
 /// Most bytes of the imported document in one run, for the same reason: a record says a connection in up to half as much again.

@@ -1,14 +1,18 @@
 //! Activation: how strength spreads through the network.
 //!
-//! [`Graph`] is the network as arrays, [`propagate`] the seed's waves over it. Pure: plain data in, plain data out; no
+//! [`Graph`] is the network as arrays, [`propagate`] waves over it. Pure: plain data in, plain data out; no
 //! file, clock or randomness. Nothing here changes a neuron: activation is never stored.
 //!
 //! Flow: neurons → `Graph` → cues → `propagate` → what is active, in which context, along which path.
 
 pub mod graph;
+pub mod index;
 pub mod propagation;
+pub mod recall;
 #[cfg(test)]
 mod worked_numbers;
 
 pub use graph::{Graph, NodeIx, Spread};
+pub use index::Index;
 pub use propagation::{Cue, Cut, Profile, Propagation, Step, propagate};
+pub use recall::{Answer, Filters, Way, answer, recall};

@@ -3,15 +3,39 @@
 //! Front doors (`cli`, later `http` and `mcp`) know this room and `model` types, nothing else. Every answer is a value
 //! that serialises; how it is printed is the front door's business.
 
+mod ask;
+mod check;
+mod doctor;
+mod driver;
+mod examine;
+mod hook;
+mod look;
+mod make;
 pub mod schema;
 pub mod trade;
+mod trust;
+mod write;
 
 use std::path::Path;
 
+pub use crate::store::{HookDone, HookState};
+pub use ask::{Propagated, RecallAnswer, RecallRequest};
+pub use check::{CheckReport, FixReport};
+pub use doctor::{Checkup, DoctorReport, Health};
+pub use driver::{DriverFiles, DriverReport};
+pub use examine::{Finding, Level};
+pub use hook::{HookAnswer, HooksAnswer};
+pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
+pub use make::{InitReport, InitRequest};
+pub use trust::{TrustItem, TrustReport};
+pub use write::{
+    ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,
+};
+
 use crate::cycle::Cycle;
-pub use crate::cycle::{CycleError as BrainError, HUMAN, Progress};
+pub use crate::cycle::{CycleError as BrainError, HUMAN, Progress, RunBounds};
 pub use crate::model::settings::Override;
-pub use crate::world::World;
+pub use crate::world::{World, WorldError};
 
 /// One brain, opened by one command.
 pub struct Brain {
@@ -22,5 +46,22 @@ impl Brain {
     /// Opens the brain that `dir` lies in, with settings from flags.
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, BrainError> {
         Ok(Self { cycle: Cycle::open(dir, world, flags)? })
+    }
+
+    /// The commit that a revision names; wake's tip by default.
+    fn at(&self, revision: Option<&str>) -> Result<crate::store::CommitId, BrainError> {
+        let store = &self.cycle.store;
+        match revision {
+            None => Ok(store.need_tip(store.wake())?),
+            Some(text) => store.resolve(text)?.ok_or_else(|| BrainError::Usage {
+                message: format!("{text} names no commit"),
+                hint: Some("any revision that git understands will do: wake, main, wake~3, an id".to_owned()),
+            }),
+        }
+    }
+
+    /// What the store put right on the way, one sentence each.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.cycle.store.take_notes()
     }
 }

@@ -45,7 +45,7 @@ pub enum Command {
     Hook(Hook),
     /// Ask the brain; the best memories first.
     Recall(Recall),
-    /// Spread activation from neurons: the seed's propagation, bare.
+    /// Spread activation from neurons: propagation itself, bare.
     Propagate(Propagate),
     /// How the brain is.
     Status(Dry),
@@ -95,6 +95,8 @@ pub struct Writer {
 #[derive(Debug, Args)]
 pub struct Init {
     /// Where; the current folder by default.
+    // An id of its own: `dir` is that of `-C`.
+    #[arg(id = "init_dir", value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// Put the brain on branches of its own into the repository that is already there.
     #[arg(long)]
@@ -297,6 +299,12 @@ pub struct Neuron {
 pub struct Check {
     /// The commit; wake by default.
     pub rev: Option<String>,
+    /// Rewrite neurons of the work tree that are readable but not canonical.
+    #[arg(long, conflicts_with = "rev")]
+    pub fix: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
 }
 
 /// `hooks`.
@@ -367,6 +375,7 @@ pub struct Export {
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Where; a new temporary folder by default.
+    #[arg(id = "demo_dir", value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
 

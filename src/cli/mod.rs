@@ -1,3 +1,109 @@
-//! The command line: parse, call `brain`, print.
+//! The command line: parse, call `brain`, print. Data goes to standard output, progress and hints to standard error.
+//!
+//! Exit codes: 0 done, 1 the answer is no, 2 usage, 3 conflict or refused, 4 provider failed, 5 bad data, 6 busy.
 
 pub mod args;
+mod ask;
+mod demo;
+mod house;
+mod look;
+mod output;
+mod trade;
+mod write;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::brain::{Brain, BrainError, Override, World};
+use args::{Cli, Command};
+use output::Output;
+
+/// Parses the arguments of the process, does what they say, and returns the exit code.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            // Help and version go to standard output; a closed pipe is no matter.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    output::trace();
+    let json = cli.json;
+    match Session::of(cli).and_then(|(session, command)| session.run(command)) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            output::failure(&error, json);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// What all commands share: where, with which settings, and how to print.
+pub(crate) struct Session {
+    dir: PathBuf,
+    flags: Vec<Override>,
+    world: World,
+    out: Output,
+}
+
+/// The exit code of a command that was carried out.
+pub(crate) type Done = Result<u8, BrainError>;
+
+impl Session {
+    fn of(cli: Cli) -> Result<(Self, Command), BrainError> {
+        let world = World::from_environment()?;
+        let mut flags = Vec::new();
+        for text in &cli.config {
+            let Some((key, value)) = text.split_once('=') else {
+                return Err(BrainError::usage(format!("-c {text}: not of the form KEY=VALUE")));
+            };
+            flags.push(Override { place: format!("-c {text}"), key: key.to_owned(), value: value.to_owned() });
+        }
+        let dir = cli.dir.unwrap_or_else(|| PathBuf::from("."));
+        Ok((Self { dir, flags, world, out: Output::new(cli.json) }, cli.command))
+    }
+
+    /// Opens the brain around the folder of `-C`.
+    pub(crate) fn brain(&self) -> Result<Brain, BrainError> {
+        Brain::open(&self.dir, self.world.clone(), &self.flags)
+    }
+
+    fn run(self, command: Command) -> Done {
+        match command {
+            Command::Init(args) => write::init(&self, &args),
+            Command::Feed(args) => write::feed(&self, &args),
+            Command::Run(args) => write::run(&self, &args),
+            Command::Apply(args) => write::apply(&self, &args),
+            Command::Merge(args) => write::merge(&self, &args),
+            Command::MergeTree(args) => write::merge_tree(&self, &args),
+            Command::Recall(args) => ask::recall(&self, &args),
+            Command::Propagate(args) => ask::propagate(&self, &args),
+            Command::Status(_) => look::status(&self),
+            Command::Log(args) => look::log(&self, &args),
+            Command::Show(args) => look::show(&self, &args),
+            Command::Diff(args) => look::diff(&self, &args),
+            Command::Why(args) => look::why(&self, &args),
+            Command::Blame(args) => look::blame(&self, &args),
+            Command::Trust(args) => house::trust(&self, &args),
+            Command::Hooks(args) => house::hooks(&self, &args),
+            Command::Hook(args) => house::hook(&self, &args),
+            Command::MergeDriver(args) => house::merge_driver(&self, &args),
+            Command::Check(args) => house::check(&self, &args),
+            Command::Doctor(args) => house::doctor(&self, &args),
+            Command::Demo(args) => demo::demo(&self, &args),
+            Command::Completions(args) => {
+                let mut script = Vec::new();
+                clap_complete::generate(args.shell, &mut Cli::command(), "git-brain", &mut script);
+                self.out.text(&String::from_utf8_lossy(&script));
+                Ok(0)
+            }
+            Command::Import(args) => trade::import(&self, &args),
+            Command::Export(args) => trade::export(&self, &args),
+            Command::Schema(args) => trade::schema(&self, &args),
+        }
+    }
+}

@@ -39,6 +39,8 @@ pub struct Draft {
     pub document: Document,
     /// The agent's rank and capabilities; people have no limits.
     pub authority: (u32, Option<Limits>),
+    /// The line of each operation in the document as it was given, where it was given as text.
+    pub lines: Vec<usize>,
     /// True if the branch should stay for review instead of being merged by whoever comes next.
     pub held: bool,
 }
@@ -91,6 +93,7 @@ impl Draft {
             roots: job.roots.clone(),
             authority: shared.policy.authority(&job.agent)?,
             document,
+            lines: Vec::new(),
             held: false,
             run,
         })
@@ -110,24 +113,26 @@ impl Draft {
         let limits = self.authority.1.as_ref();
         delta::apply(&self.document, &author, limits, &network, &settings.learning, &settings.activation).map_err(|e| {
             match e {
-                ApplyError::Refused(refusal) => CycleError::refused(refusal.to_string()),
+                ApplyError::Refused(refusal) => CycleError::refused(match self.lines.get(refusal.index) {
+                    Some(line) => format!("line {line}, {refusal}"),
+                    None => refusal.to_string(),
+                }),
                 ApplyError::Lookup(error) => error,
             }
         })
     }
 
-    /// Applies the delta and commits it on a branch of its own.
-    pub fn commit(self, store: &Store, shared: &Shared) -> Result<Committed, CycleError> {
-        let applied = self.apply(store, shared)?;
-        let record = self.record(&applied);
+    /// Commits what the delta did on a branch of its own.
+    pub fn commit(self, applied: &Applied, store: &Store, shared: &Shared) -> Result<Committed, CycleError> {
+        let record = self.record(applied);
         let base_tree = store.tree_of(self.base)?;
-        let mut edits = edits(&applied, &record);
+        let mut edits = edits(applied, &record);
         edits.extend(self.consumed.iter().map(|s| TreeEdit::new(layout::queue_entry(&s.id), None)));
         edits.extend(self.completed_bootstrap(store, base_tree, shared)?);
         let branch = branch_of(store.wake(), &self.run)?;
         let writer = store.writer()?;
         let tree = writer.edit(Some(base_tree), edits)?;
-        let (subject, body) = message(&applied, &record);
+        let (subject, body) = message(applied, &record);
         let commit = writer.commit(&CommitSpec {
             tree,
             parents: vec![self.base],

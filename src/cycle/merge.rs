@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Cycle, CycleError};
 use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside, Side};
-use crate::model::ids::RunId;
+use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
 use crate::model::{AgentName, json};
 use crate::store::{
@@ -68,12 +68,17 @@ impl Report {
 }
 
 impl Cycle {
-    /// Runs that wait on branches of their own and are not held for review.
-    pub fn pending(&self) -> Result<Vec<Candidate>, CycleError> {
+    /// The branches of runs that are not in wake yet.
+    pub fn run_branches(&self) -> Result<Vec<(Branch, CommitId)>, CycleError> {
         let wake = self.store.wake().as_str();
         let folder = wake.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        Ok(self.store.branches(&format!("{folder}agents/"))?)
+    }
+
+    /// Runs that wait on branches of their own and are not held for review.
+    pub fn pending(&self) -> Result<Vec<Candidate>, CycleError> {
         let mut found = Vec::new();
-        for (branch, commit) in self.store.branches(&format!("{folder}agents/"))? {
+        for (branch, commit) in self.run_branches()? {
             let candidate = candidate_of(branch, commit);
             if candidate.run.is_some() && !self.is_held(commit)? {
                 found.push(candidate);
@@ -87,16 +92,38 @@ impl Cycle {
         Ok(self.store.commit(commit)?.trailer("Review").is_some())
     }
 
+    /// Stimuli that runs on waiting branches have consumed: they are not due again, whatever the queue of wake says.
+    pub fn claimed_stimuli(&self) -> Result<Vec<StimulusId>, CycleError> {
+        let mut claimed = Vec::new();
+        for (_, tip) in self.run_branches()? {
+            // A note about a conflict lies above the run's own commit.
+            let tip = self.store.commit(tip)?;
+            let below = tip.parents.first().map(|parent| self.store.commit(*parent)).transpose()?;
+            for commit in std::iter::once(tip).chain(below) {
+                claimed.extend(commit.trailer_values("Stimulus").filter_map(|id| StimulusId::parse(id).ok()));
+            }
+        }
+        Ok(claimed)
+    }
+
     /// Merges candidates into wake. With `dry_run` nothing is written.
     pub fn merge(&self, mut candidates: Vec<Candidate>, dry_run: bool) -> Result<Report, CycleError> {
         candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
         candidates.dedup();
+        let report = self.merge_under_lock(&candidates, dry_run)?;
+        if !dry_run {
+            self.store.maintain()?;
+        }
+        Ok(report)
+    }
+
+    fn merge_under_lock(&self, candidates: &[Candidate], dry_run: bool) -> Result<Report, CycleError> {
         let _trunk = self.store.lock(LockName::Trunk)?;
         loop {
             let tip = self.store.need_tip(self.store.wake())?;
             let (fates, wake) = {
                 let writer = self.store.writer()?;
-                let (fates, wake) = self.merge_all(&writer, tip, &candidates)?;
+                let (fates, wake) = self.merge_all(&writer, tip, candidates)?;
                 if dry_run {
                     return Ok(Report { fates, wake: tip, left: Vec::new() });
                 }
@@ -108,14 +135,15 @@ impl Cycle {
                 changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
             }
             for (candidate, fate) in &fates {
-                if let (Some(branch), Fate::Merged { .. } | Fate::Already) = (&candidate.branch, fate) {
+                let (Some(branch), Fate::Merged { .. } | Fate::Already) = (&candidate.branch, fate) else { continue };
+                // Whoever held the trunk before us may have merged it and removed its branch.
+                if self.store.tip(branch)? == Some(candidate.commit) {
                     changes.push(RefChange::delete(branch.clone(), candidate.commit));
                 }
             }
             match self.store.update_refs(&changes, "git-brain: merge")? {
                 RefOutcome::Done { left } => {
                     self.note_conflicts(&fates)?;
-                    self.store.maintain()?;
                     return Ok(Report { fates, wake, left });
                 }
                 RefOutcome::Modified { branch, .. } if branch == *self.store.wake() => continue,
@@ -303,10 +331,10 @@ impl Cycle {
                 return Ok(candidate_of(branch, commit));
             }
         }
-        if let Ok(branch) = Branch::parse(name) {
-            if let Some(commit) = self.store.tip(&branch)? {
-                return Ok(candidate_of(branch, commit));
-            }
+        if let Ok(branch) = Branch::parse(name)
+            && let Some(commit) = self.store.tip(&branch)?
+        {
+            return Ok(candidate_of(branch, commit));
         }
         match self.store.resolve(name)? {
             Some(commit) => Ok(Candidate { name: name.to_owned(), commit, branch: None, run: None }),

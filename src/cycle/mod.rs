@@ -12,6 +12,7 @@
 pub mod bootstrap;
 pub mod command;
 pub mod commit;
+pub mod doorbell;
 mod error;
 mod export;
 mod import;

@@ -77,6 +77,7 @@ impl Cycle {
         let mut consumed = 0;
         loop {
             let tip = turned.wake;
+            failed.extend(self.claimed_stimuli()?);
             let mut jobs = match &bounds.agent {
                 Some(agent) => self.by_hand(tip, agent)?,
                 None => self.due(tip, seen, &failed)?,
@@ -252,6 +253,12 @@ impl Cycle {
             ids.push(stimulus.id.clone());
         }
         Ok((edits, ids))
+    }
+
+    /// Takes a brain over that has lived elsewhere: what happened before is not news.
+    pub fn adopt(&self) -> Result<(), CycleError> {
+        let _trunk = self.store.lock(LockName::Trunk)?;
+        self.set_marker(self.store.need_tip(self.store.wake())?)
     }
 
     fn marker_file(&self) -> PathBuf {

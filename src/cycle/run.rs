@@ -156,7 +156,9 @@ impl Spawn {
             return Ok(None);
         }
         let shared = &self.cycle.shared;
-        Draft::of_job(shared, self.tip, self.run.clone(), &self.job, document)?.commit(store, shared).map(Some)
+        let draft = Draft::of_job(shared, self.tip, self.run.clone(), &self.job, document)?;
+        let applied = draft.apply(store, shared)?;
+        draft.commit(&applied, store, shared).map(Some)
     }
 
     fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {

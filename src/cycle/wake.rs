@@ -37,7 +37,8 @@ pub struct Job {
     pub clock: Stamp,
 }
 
-/// Which stimuli were tried and failed in this process: they stay in the queue for the next command.
+/// Stimuli that are not due: tried and failed in this process (the next command tries again), or consumed by a run that
+/// waits on its branch.
 pub type Failed = HashSet<StimulusId>;
 
 impl Cycle {
@@ -81,13 +82,13 @@ impl Cycle {
         due.jobs(agent, &woken)
     }
 
-    /// Per agent, the commit up to which its newest merged run since `seen` had looked.
+    /// Per agent, the commit up to which its newest merged run since `seen` (`None`: ever) had looked.
     fn looked_until(&self, tip: CommitId, seen: Option<CommitId>) -> Result<BTreeMap<AgentName, CommitId>, CycleError> {
         let mut found: BTreeMap<AgentName, CommitId> = BTreeMap::new();
-        let Some(seen) = seen else { return Ok(found) };
         let mut inside = HashSet::from([tip]);
         let mut bases = Vec::new();
-        for commit in self.store.first_parents(tip, Some(seen)) {
+        // Without a marker all of history is asked, once.
+        for commit in self.store.first_parents(tip, seen).take(limits::HISTORY_WALK) {
             let commit = commit?;
             inside.insert(commit.id);
             let agent = commit.trailer("Agent").and_then(|a| AgentName::parse(a).ok());
@@ -202,14 +203,20 @@ struct Due<'a> {
 impl Due<'_> {
     fn jobs(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
         let consumes = self.cycle.consumes_queue(agent);
-        let chunks = if consumes { chunks(self.queue) } else { Vec::new() };
+        let parallel = self.cycle.shared.policy.settings.cycle.parallel;
+        let chunks = if consumes { chunks(self.queue, parallel) } else { Vec::new() };
         if !chunks.is_empty() {
             let mut jobs: Vec<Job> = chunks.into_iter().map(|stimuli| self.on_stimuli(agent, woken, stimuli)).collect();
-            if let Some(first) = jobs.first_mut() {
-                first.signals.clone_from(&woken.signals);
+            if !woken.signals.is_empty() {
+                jobs.extend(self.on_signals(agent, woken)?);
             }
             return Ok(jobs);
         }
+        self.on_signals(agent, woken)
+    }
+
+    /// Runs for signals, some each; at least one run, for what else woke the agent.
+    fn on_signals(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
         let mut jobs = Vec::new();
         let mut signal_chunks: Vec<Vec<Signal>> =
             woken.signals.chunks(limits::SIGNALS_PER_RUN).map(<[Signal]>::to_vec).collect();
@@ -283,8 +290,9 @@ impl Due<'_> {
 }
 
 /// Splits the queue into runs that stay within the operation limit. Turns of one session stay in order: what does not
-/// fit into its session's run waits for the next round, so that it sees the turns before it.
-fn chunks(queue: &[Stimulus]) -> Vec<Vec<Stimulus>> {
+/// fit into its session's run waits for the next round, so that it sees the turns before it. Few sessions get a run each,
+/// side by side; where there are more than can run at once, small ones share.
+fn chunks(queue: &[Stimulus], parallel: usize) -> Vec<Vec<Stimulus>> {
     let mut groups: Vec<Vec<&Stimulus>> = Vec::new();
     let mut by_session: HashMap<&str, usize> = HashMap::new();
     for stimulus in queue {
@@ -298,6 +306,7 @@ fn chunks(queue: &[Stimulus]) -> Vec<Vec<Stimulus>> {
         });
         groups[index].push(stimulus);
     }
+    let share = groups.len() > parallel;
     let mut out: Vec<(usize, Vec<Stimulus>)> = Vec::new();
     for group in groups {
         let mut taken: Vec<Stimulus> = Vec::new();
@@ -312,7 +321,7 @@ fn chunks(queue: &[Stimulus]) -> Vec<Vec<Stimulus>> {
         }
         match out.last_mut() {
             Some((sum, last))
-                if *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI =>
+                if share && *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI =>
             {
                 *sum += cost;
                 last.extend(taken);

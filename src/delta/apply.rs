@@ -118,7 +118,7 @@ pub enum ApplyError<E> {
     Lookup(E),
 }
 
-/// Applies a document to the network that `lookup` shows, by the rules of `semantics` (write rule, reinforcement,
+/// Applies a document to the network that `lookup` shows, by the rules of the network (write rule, reinforcement,
 /// `triggers`). `allowed` is `None` for people, who may do everything on their machine.
 pub fn apply<L: Lookup>(
     document: &Document,
@@ -298,7 +298,9 @@ impl<L: Lookup> Work<'_, L> {
         let id = op.id.clone().unwrap_or_else(|| derived_id(op));
         if self.load(&id)? {
             let there = &self.now[&id];
-            if there.concept != op.concept || there.kind != op.kind {
+            // Spelling may differ where the derived id does not: two agents that say "Tea" and "tea" mean the same.
+            let same = ids::normalise(&there.concept) == ids::normalise(&op.concept);
+            if !same || there.kind != op.kind {
                 let concept = there.concept.chars().take(60).collect();
                 return Err(self.refuse(Reason::Taken { kind: there.kind, id, concept }));
             }
@@ -356,7 +358,7 @@ impl<L: Lookup> Work<'_, L> {
     }
 
     /// `Δw = round_half_away(error · rate · w/65535)`; the target's salience gains `|Δw| · salience_boost`.
-    /// Source: seed `magistra.md` 3.3, with the rate in weight units.
+    /// Source: MagistraAI's technical note, 3.3, with the rate in weight units.
     fn reinforce(&mut self, edge: &Edge, error: f64) -> Result<(), ApplyError<L::Error>> {
         let weight = self.existing_weight(edge)?;
         let change = weight_change(error, self.learning.rate, weight);
@@ -536,6 +538,8 @@ mod tests {
         let same =
             r#"{"op": "create", "id": "a", "concept": "a", "type": "semantic"}, {"op": "connect", EDGE, "weight": 7}"#;
         assert!(run(&net(), &same.replace("EDGE", EDGE), None).unwrap().neurons.is_empty());
+        let spelt = r#"{"op": "create", "id": "a", "concept": " A", "type": "semantic"}"#;
+        assert!(run(&net(), spelt, None).unwrap().neurons.is_empty());
         let other = r#"{"op": "create", "id": "a", "concept": "b", "type": "semantic"}"#;
         assert!(matches!(run(&net(), other, None).unwrap_err().reason, Reason::Taken { .. }));
     }
@@ -622,7 +626,7 @@ mod tests {
             &format!(r#"{{"op": "adjust", {EDGE}, "by": -2001}}"#),
             r#"{"op": "reword", "id": "a", "concept": "x"}"#,
             r#"{"op": "create", "concept": "x", "type": "semantic"}"#,
-            &vec![r#"{"op": "activate", "id": "a", "strength": 1}"#; 3].join(","),
+            &[r#"{"op": "activate", "id": "a", "strength": 1}"#; 3].join(","),
         ] {
             assert!(matches!(try_it(ops).unwrap_err().reason, Reason::Capability(_)), "{ops}");
         }

@@ -326,6 +326,13 @@ pub enum DocumentError {
 }
 
 impl Document {
+    /// The line of each operation, for what is found wrong only after parsing. Empty if the document does not parse.
+    pub fn lines(bytes: &[u8]) -> Vec<usize> {
+        let Ok(text) = std::str::from_utf8(bytes) else { return Vec::new() };
+        let Ok(outer) = json::typed_str::<Outer<'_>>(text, "delta") else { return Vec::new() };
+        outer.ops.iter().map(|raw| line_in(raw.get(), text)).collect()
+    }
+
     /// Reads a document; `what` names it in errors.
     pub fn parse(bytes: &[u8], what: &str) -> Result<Self, DocumentError> {
         if bytes.len() > limits::DELTA_BYTES {
@@ -354,8 +361,7 @@ impl Document {
 
 /// Reads one operation; `text` is the document that `raw` is a slice of.
 fn operation(raw: &str, text: &str, index: usize, what: &str) -> Result<Operation, JsonError> {
-    let offset = raw.as_ptr() as usize - text.as_ptr() as usize;
-    let line = text[..offset].matches('\n').count() + 1;
+    let line = line_in(raw, text);
     let op: Operation = parse_tagged(raw).map_err(|(inner_line, message)| {
         JsonError::at(what, line + inner_line - 1, &format!("ops[{index}]"), message)
     })?;
@@ -431,6 +437,12 @@ fn untagged<T: for<'de> Deserialize<'de>>(raw: &str) -> Result<T, serde_json::Er
     (&mut reader).deserialize_map(Object(std::marker::PhantomData))
 }
 
+/// The line at which a slice of `text` begins.
+fn line_in(slice: &str, text: &str) -> usize {
+    let offset = slice.as_ptr() as usize - text.as_ptr() as usize;
+    text[..offset].matches('\n').count() + 1
+}
+
 fn line_of(text: &str, needle: &str) -> usize {
     text.find(needle).map_or(1, |at| text[..at].matches('\n').count() + 1)
 }
@@ -457,6 +469,7 @@ mod tests {
         let document = Document::parse(ALL.as_bytes(), "delta").unwrap();
         let names: Vec<_> = document.ops.iter().map(Operation::name).collect();
         assert_eq!(names, Operation::NAMES);
+        assert_eq!(Document::lines(ALL.as_bytes()), [3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 11, 12]);
         let again = serde_json::to_vec(&document).unwrap();
         assert_eq!(Document::parse(&again, "delta").unwrap(), document);
     }

@@ -121,6 +121,8 @@ impl fmt::Display for Conflict {
 
 /// A value as a decision shows it, at most 80 characters, always on one line.
 fn short(value: &Value) -> String {
+    // Salience is one unit with its stamp; a reader of a message wants the number.
+    let value = value.get("salience").unwrap_or(value);
     let text = value.to_string();
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &text[..end]),

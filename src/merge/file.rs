@@ -1,7 +1,9 @@
 //! The rule for files that are no neurons: which side's file is the result. Never a blend of two.
 //!
 //! Scenarios, in order: (1) rule 0, as for neurons; (2) the stimulus queue: removal wins; (3) flags, goals, metadata: a
-//! person's change, else the larger run id; (4) everything else, immutable files among it: undecided.
+//! person's change, else the larger run id; (4) what two machines can truly write differently under one id, the same
+//! input fed twice or a signal answered twice: the lesser content, so that the first answer stands; (5) everything else,
+//! immutable files among it: undecided.
 
 use std::cmp::Ordering;
 
@@ -55,6 +57,11 @@ pub(super) fn pick(
             },
         },
         // (4)
+        Place::Stimulus(_) | Place::Acknowledgement(..) | Place::Queue(_) => match left.cmp(&right) {
+            Ordering::Greater => (Pick::Right, Some(How::Min)),
+            _ => (Pick::Left, Some(How::Min)),
+        },
+        // (5)
         _ => (Pick::Undecided, None),
     })
 }
@@ -94,7 +101,8 @@ mod tests {
             (&Place::Event, None, a, b, Pick::Undecided),
             (&queue, a, b, None, Pick::Right),
             (&queue, a, None, b, Pick::Left),
-            (&queue, None, a, b, Pick::Undecided),
+            (&queue, None, a, b, Pick::Left),
+            (&Place::Stimulus("s1".parse().unwrap()), None, b, a, Pick::Right),
             (&flag, None, Some(EARLY), Some(LATE), Pick::Right),
             (&flag, None, Some(LATE), Some(EARLY), Pick::Left),
             (&flag, Some(EARLY), Some(LATE), Some(PERSON), Pick::Right),

@@ -6,12 +6,13 @@
 //!
 //! - `decision`: what a merge says about itself
 //! - `field`: one combinator per rule; `neuron`: one neuron by the policy table; `file`: files that are no neurons
-//! - `replay`: a recorded run applied to another tree; `tree`: whole trees, and what must not dangle
+//! - `replay`: a recorded run applied to another tree; `tree`: whole trees; `dangling`: what must stay
 //! - `shared`: a neuron of the base after the runs that both sides have
 //! - `driver`: the same rules for plain git, one file at a time
 //!
 //! *Invariant:* text markers never enter a file. What the policy cannot decide is a [`Conflict`], and nothing moves.
 
+mod dangling;
 pub mod decision;
 pub mod driver;
 mod field;

@@ -9,10 +9,12 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::decision::{Conflict, Decision, How};
+use super::decision::{Conflict, Decision, How, file_value};
 use super::field::{self, Unit, Verdict};
+use crate::delta::record::Vivid;
+use crate::model::Stamp;
 use crate::model::ids::RunId;
-use crate::model::neuron::{Connection, NamedBy, Neuron, Version};
+use crate::model::neuron::{Connection, Name, NamedBy, Neuron, Version};
 use crate::model::settings::{MergePolicy, Rule};
 
 /// A merged neuron and what was decided on the way.
@@ -46,7 +48,7 @@ pub fn merge_neuron(
         // (2)
         (kept, other) => {
             let neuron = kept.or(other);
-            let value = |side: Option<&Neuron>| side.map_or(Value::Null, |n| to_value(&n.run));
+            let value = |side: Option<&Neuron>| file_value(side.map(Neuron::encode).as_deref());
             let decision = neuron.map(|n| Decision {
                 neuron: n.id.to_string(),
                 field: "file".to_owned(),
@@ -79,7 +81,9 @@ impl<'a> Fields<'a> {
     fn merge(mut self, policy: &MergePolicy) -> NeuronMerge {
         let later = self.left.run.cmp(&self.right.run);
         let (salience, last_salience_update) = self.vivid(policy.salience, later);
-        let ((concept, concept_name), (kind, kind_name)) = self.names(policy);
+        let (concept, concept_name) =
+            self.named("concept", policy.concept, |n| (n.concept.clone(), n.named_by.concept.clone()));
+        let (kind, kind_name) = self.named("type", policy.kind, |n| (n.kind, n.named_by.kind.clone()));
         let activation_count = self.count(policy.activation_count, later);
         let unit = self.unit(|n| n.last_activated);
         let last_activated =
@@ -125,22 +129,19 @@ impl<'a> Fields<'a> {
         Unit { base: self.base.map(&of), left: of(self.left), right: of(self.right) }
     }
 
-    fn vivid(&mut self, rule: Rule, later: Ordering) -> (u16, crate::model::Stamp) {
+    fn vivid(&mut self, rule: Rule, later: Ordering) -> (u16, Stamp) {
         let unit = self.unit(|n| (n.salience, n.last_salience_update));
         let verdict = field::vivid(&unit, rule, later);
-        self.settle("salience", unit, verdict)
+        self.settle_shown("salience", unit, verdict, |(salience, at)| to_value(&Vivid { salience: *salience, at: *at }))
     }
 
-    #[expect(clippy::type_complexity, reason = "two units of one shape, taken apart at once")]
-    fn names(
-        &mut self,
-        policy: &MergePolicy,
-    ) -> ((String, crate::model::Name), (crate::model::Kind, crate::model::Name)) {
-        let unit = self.unit(|n| (n.concept.clone(), n.named_by.concept.clone()));
-        let concept = self.settle("concept", unit.clone(), field::named(unit, policy.concept));
-        let unit = self.unit(|n| (n.kind, n.named_by.kind.clone()));
-        let kind = self.settle("type", unit.clone(), field::named(unit, policy.kind));
-        (concept, kind)
+    fn named<T>(&mut self, name: &str, rule: Rule, of: impl Fn(&Neuron) -> (T, Name)) -> (T, Name)
+    where
+        T: Clone + Ord + Serialize,
+    {
+        let unit = self.unit(of);
+        let verdict = field::named(unit.clone(), rule);
+        self.settle_shown(name, unit, verdict, |(value, _)| to_value(value))
     }
 
     fn count(&mut self, rule: Rule, later: Ordering) -> u32 {
@@ -191,34 +192,36 @@ impl<'a> Fields<'a> {
         merged
     }
 
+    fn settle<T: Clone + PartialEq + Serialize>(&mut self, name: &str, unit: Unit<T>, verdict: Verdict<T>) -> T {
+        self.settle_shown(name, unit, verdict, to_value)
+    }
+
     /// Records what was decided and gives the value; what is undecided stays as left has it.
-    fn settle<T: Clone + Serialize>(&mut self, name: &str, unit: Unit<T>, verdict: Verdict<T>) -> T {
-        let (value, how, clamped) = match verdict {
+    fn settle_shown<T: Clone + PartialEq>(
+        &mut self,
+        name: &str,
+        unit: Unit<T>,
+        verdict: Verdict<T>,
+        show: impl Fn(&T) -> Value,
+    ) -> T {
+        let (neuron, field) = (self.left.id.to_string(), name.to_owned());
+        let base = unit.base.as_ref().map_or(Value::Null, &show);
+        let (left, right) = (show(&unit.left), show(&unit.right));
+        let (value, rule, clamped) = match verdict {
             Verdict::Plain(value) => return value,
             Verdict::Decided(value, how) => (value, how, false),
             Verdict::Clamped(value, how) => (value, how, true),
             Verdict::Undecided => {
-                self.conflicts.push(Conflict {
-                    neuron: self.left.id.to_string(),
-                    field: name.to_owned(),
-                    base: to_value(&unit.base),
-                    left: to_value(&unit.left),
-                    right: to_value(&unit.right),
-                    runs: self.left.run.iter().chain(&self.right.run).cloned().collect(),
-                });
+                let runs = self.left.run.iter().chain(&self.right.run).cloned().collect();
+                self.conflicts.push(Conflict { neuron, field, base, left, right, runs });
                 return unit.left;
             }
         };
-        self.decisions.push(Decision {
-            neuron: self.left.id.to_string(),
-            field: name.to_owned(),
-            base: to_value(&unit.base),
-            left: to_value(&unit.left),
-            right: to_value(&unit.right),
-            result: to_value(&value),
-            rule: how,
-            clamped,
-        });
+        // Two zeros that add up to zero are nothing to tell.
+        if clamped || value != unit.left || value != unit.right {
+            let result = show(&value);
+            self.decisions.push(Decision { neuron, field, base, left, right, result, rule, clamped });
+        }
         value
     }
 }

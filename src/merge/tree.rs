@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::dangling::Pointing;
 use super::decision::{Conflict, Decision, How, file_value};
 use super::file::{self, Pick};
 use super::neuron::merge_neuron;
@@ -83,7 +84,7 @@ pub struct Edit {
 pub struct Outcome {
     /// Changes of left's tree that make it the merged tree, sorted by path.
     pub edits: Vec<Edit>,
-    /// What rules settled, by path.
+    /// What rules settled: first what shared runs lost to clamps when they were applied to the base, then by path.
     pub decisions: Vec<Decision>,
     /// What they could not.
     pub conflicts: Vec<Conflict>,
@@ -152,29 +153,25 @@ where
     Ok(Outcome { edits, ..merge.outcome })
 }
 
-/// A neuron of the merged tree, and the targets that left's file of it has already: those exist in left.
-struct Pointing {
-    targets: BTreeSet<NeuronId>,
-    known: BTreeSet<NeuronId>,
-}
-
-struct Merge<'a, S> {
+/// A merge under way.
+pub(super) struct Merge<'a, S> {
     sides: &'a mut S,
     policy: &'a MergePolicy,
     options: Options,
-    outcome: Outcome,
-    edits: BTreeMap<String, Option<Vec<u8>>>,
+    pub(super) outcome: Outcome,
+    pub(super) edits: BTreeMap<String, Option<Vec<u8>>>,
     /// Neurons of the base with the shared runs applied.
     shared_neurons: BTreeMap<NeuronId, Shared>,
     /// Neurons that right removed and left has as the base had them.
-    removed: BTreeSet<NeuronId>,
+    pub(super) removed: BTreeSet<NeuronId>,
     /// Neurons of the merged tree whose connections are not looked at yet.
-    pointing: Vec<Pointing>,
+    pub(super) pointing: Vec<Pointing>,
     /// Stimuli that came to both sides.
     met: Vec<StimulusId>,
 }
 
-type Result3<T, S> = Result<T, MergeError<<S as Sides>::Error>>;
+/// What a step gives.
+pub(super) type Merged<T, S> = Result<T, MergeError<<S as Sides>::Error>>;
 
 impl<'a, S: Sides> Merge<'a, S>
 where
@@ -194,15 +191,15 @@ where
         }
     }
 
-    fn changed(&mut self, side: Side) -> Result3<Vec<String>, S> {
+    pub(super) fn changed(&mut self, side: Side) -> Merged<Vec<String>, S> {
         self.sides.changed(side).map_err(|source| MergeError::Read { path: String::new(), source })
     }
 
-    fn read(&mut self, side: Side, path: &str) -> Result3<Option<Vec<u8>>, S> {
+    pub(super) fn read(&mut self, side: Side, path: &str) -> Merged<Option<Vec<u8>>, S> {
         self.sides.read(side, path).map_err(|source| MergeError::Read { path: path.to_owned(), source })
     }
 
-    fn neuron(&mut self, side: Side, id: &NeuronId) -> Result3<Option<Neuron>, S> {
+    pub(super) fn neuron(&mut self, side: Side, id: &NeuronId) -> Merged<Option<Neuron>, S> {
         let path = layout::neuron(id);
         let bytes = self.read(side, &path)?;
         bytes.map(|bytes| decode(&bytes, &path, id)).transpose()
@@ -210,7 +207,7 @@ where
 
     // (1)
 
-    fn replay_shared_runs(&mut self, changed: &[String]) -> Result3<(), S> {
+    fn replay_shared_runs(&mut self, changed: &[String]) -> Merged<(), S> {
         let mut shared: BTreeMap<RunId, String> = BTreeMap::new();
         for path in changed {
             let Place::Run(id) = Place::of(path) else { continue };
@@ -238,6 +235,7 @@ where
                 })?;
             for replayed in applied {
                 let id = replayed.after.id.clone();
+                self.outcome.decisions.extend(replayed.decisions.into_iter().filter(|d| d.clamped));
                 let mine = |e: &&Effect| e.neuron.as_ref().or(e.created.as_ref().map(|n| &n.id)) == Some(&id);
                 let effect = record.effects.iter().find(mine).expect("invariant: it came from an effect");
                 match self.shared_neurons.entry(id.clone()) {
@@ -254,7 +252,7 @@ where
 
     // (2)
 
-    fn path(&mut self, path: String) -> Result3<(), S> {
+    fn path(&mut self, path: String) -> Merged<(), S> {
         match Place::of(&path) {
             Place::Misplaced => Err(MergeError::Misplaced(path)),
             Place::Neuron(id) => self.merge_neuron(path, id),
@@ -263,7 +261,7 @@ where
         }
     }
 
-    fn merge_neuron(&mut self, path: String, id: NeuronId) -> Result3<(), S> {
+    fn merge_neuron(&mut self, path: String, id: NeuronId) -> Merged<(), S> {
         let base_bytes = self.read(Side::Base, &path)?;
         let left_bytes = self.read(Side::Left, &path)?;
         let right_bytes = self.read(Side::Right, &path)?;
@@ -292,7 +290,7 @@ where
                 super::NeuronMerge { neuron: left.clone(), decisions: vec![decision], conflicts: vec![] }
             }
             _ => {
-                let left = if same(&left) { &base } else { &left };
+                let left = if right != base && same(&left) { &base } else { &left };
                 merge_neuron(base.as_ref(), left.as_ref(), right.as_ref(), self.policy)
             }
         };
@@ -312,7 +310,7 @@ where
         Ok(())
     }
 
-    fn merge_file(&mut self, path: String, place: &Place) -> Result3<(), S> {
+    fn merge_file(&mut self, path: String, place: &Place) -> Merged<(), S> {
         let base = self.read(Side::Base, &path)?;
         let left = self.read(Side::Left, &path)?;
         let right = self.read(Side::Right, &path)?;
@@ -363,7 +361,7 @@ where
     // (3)
 
     /// A stimulus that came to both sides and waits on one of them only was consumed on the other: it waits no more.
-    fn consume(&mut self) -> Result3<(), S> {
+    fn consume(&mut self) -> Merged<(), S> {
         for id in std::mem::take(&mut self.met) {
             let path = layout::queue_entry(&id);
             let left = self.read(Side::Left, &path)?;
@@ -392,7 +390,7 @@ where
 
     // (4)
 
-    fn give_outside_to_right(&mut self) -> Result3<(), S> {
+    fn give_outside_to_right(&mut self) -> Merged<(), S> {
         if self.options.outside != Outside::Right {
             return Ok(());
         }
@@ -409,76 +407,14 @@ where
         }
         Ok(())
     }
-
-    // (5)
-
-    fn keep_what_is_pointed_to(&mut self) -> Result3<(), S> {
-        if !self.removed.is_empty() {
-            // What right did not change is in the merged tree as left has it.
-            for path in self.changed(Side::Left)? {
-                let Place::Neuron(id) = Place::of(&path) else { continue };
-                if !self.edits.contains_key(&path)
-                    && let Some(neuron) = self.neuron(Side::Left, &id)?
-                {
-                    self.pointing.push(Pointing::new(&neuron, Some(&neuron)));
-                }
-            }
-        }
-        while let Some(Pointing { targets, known }) = self.pointing.pop() {
-            for target in targets {
-                if self.removed.remove(&target) {
-                    self.keep(target, Side::Left)?;
-                } else if !known.contains(&target) && !self.is_in_the_result(&target)? {
-                    self.keep(target, Side::Right)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn is_in_the_result(&mut self, id: &NeuronId) -> Result3<bool, S> {
-        let path = layout::neuron(id);
-        match self.edits.get(&path) {
-            Some(content) => Ok(content.is_some()),
-            None => Ok(self.read(Side::Left, &path)?.is_some()),
-        }
-    }
-
-    /// Keeps a removed neuron as the side that still has it has it. A target that no side has was dangling before.
-    fn keep(&mut self, id: NeuronId, side: Side) -> Result3<(), S> {
-        let path = layout::neuron(&id);
-        let Some(bytes) = self.read(side, &path)? else { return Ok(()) };
-        let neuron = decode(&bytes, &path, &id)?;
-        let run = serde_json::to_value(&neuron.run).expect("invariant: a run id is a string");
-        let here = side == Side::Left;
-        if here {
-            self.edits.remove(&path);
-        } else {
-            self.edits.insert(path, Some(bytes));
-        }
-        self.pointing.push(Pointing::new(&neuron, here.then_some(&neuron)));
-        self.outcome.decisions.push(Decision {
-            neuron: id.to_string(),
-            field: "file".to_owned(),
-            base: run.clone(),
-            left: if here { run.clone() } else { Value::Null },
-            right: if here { Value::Null } else { run.clone() },
-            result: run,
-            rule: How::PointedTo,
-            clamped: false,
-        });
-        Ok(())
-    }
 }
 
-impl Pointing {
-    fn new(neuron: &Neuron, left: Option<&Neuron>) -> Self {
-        let targets = |n: &Neuron| n.connections.iter().map(|c| c.target.clone()).collect();
-        Self { targets: targets(neuron), known: left.map(targets).unwrap_or_default() }
-    }
-}
-
-fn decode<E: std::error::Error + 'static>(bytes: &[u8], path: &str, id: &NeuronId) -> Result<Neuron, MergeError<E>> {
+/// Reads a neuron and checks that it is the one that its path names.
+pub(super) fn decode<E: std::error::Error + 'static>(
+    bytes: &[u8],
+    path: &str,
+    id: &NeuronId,
+) -> Result<Neuron, MergeError<E>> {
     let neuron = Neuron::decode(bytes, path)?;
     if &neuron.id != id {
         return Err(MergeError::WrongId { path: path.to_owned(), id: neuron.id.to_string() });

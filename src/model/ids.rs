@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
@@ -242,10 +242,12 @@ pub fn concept_id(concept: &str) -> NeuronId {
     hashed_id(&normal, hash64(normal.as_bytes()))
 }
 
-/// An id from a label for the eye and a hash that identifies.
+/// An id from a label for the eye, its accents taken off, and a hash that identifies: eight digits behind a readable label,
+/// all sixteen where nothing is readable in ASCII.
 pub fn hashed_id(label: &str, hash: u64) -> NeuronId {
     let mut slug = String::new();
-    for c in label.chars() {
+    let plain = DecomposingNormalizerBorrowed::new_nfkd().normalize(label);
+    for c in plain.chars().filter(|c| !is_accent(*c)) {
         if slug.len() >= 40 {
             break;
         }
@@ -257,8 +259,8 @@ pub fn hashed_id(label: &str, hash: u64) -> NeuronId {
         }
     }
     let slug = slug.trim_end_matches('-');
-    let slug = if slug.is_empty() { "c" } else { slug };
-    let text = format!("{slug}-{}", &format!("{hash:016x}")[..8]);
+    let hash = format!("{hash:016x}");
+    let text = if slug.is_empty() { format!("c-{hash}") } else { format!("{slug}-{}", &hash[..8]) };
     NeuronId::parse(&text).expect("invariant: a slug and a hash make an id")
 }
 
@@ -271,6 +273,10 @@ pub fn speaker_id(name: &str) -> NeuronId {
 /// The id of the contextual neuron of a session: `session-<label>-<hash>`. Labels are compared byte by byte.
 pub fn session_id(label: &str) -> NeuronId {
     hashed_id(&format!("session-{label}"), hash_fields(&[b"session", label.as_bytes()]))
+}
+
+fn is_accent(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
 }
 
 /// The id of the episodic neuron that remembers a stimulus.
@@ -346,7 +352,9 @@ mod tests {
         assert_eq!(concept_id("ｔｅａ"), concept_id("TEA"));
         assert_ne!(concept_id("thé"), concept_id("the"));
         assert!(concept_id("Green Tea").as_str().starts_with("green-tea-"));
+        assert!(concept_id("délicieux thé").as_str().starts_with("delicieux-the-"));
         assert!(concept_id("お茶").as_str().starts_with("c-"));
+        assert_eq!(concept_id("お茶").as_str().len(), 18, "where the label says nothing, the hash is long");
         assert!(concept_id(&"long ".repeat(100)).as_str().len() <= 64);
     }
 

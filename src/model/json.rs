@@ -38,7 +38,7 @@ pub fn strict<T: DeserializeOwned>(bytes: &[u8], what: &str, max_bytes: usize) -
     typed(bytes, what)
 }
 
-/// Size, encoding, depth and duplicate keys: what types alone do not check.
+/// Size, encoding, depth, duplicate keys, and that it is an object: what types alone do not check.
 pub fn guard(bytes: &[u8], what: &str, max_bytes: usize) -> Result<(), JsonError> {
     if bytes.len() > max_bytes {
         let message = format!("{} bytes, the limit is {max_bytes}", bytes.len());
@@ -48,7 +48,8 @@ pub fn guard(bytes: &[u8], what: &str, max_bytes: usize) -> Result<(), JsonError
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     de::Deserializer::deserialize_any(&mut reader, NoDuplicates)
         .and_then(|()| reader.end())
-        .map_err(|e| from_serde(what, String::new(), &e))
+        .map_err(|e| from_serde(what, String::new(), &e))?;
+    object(bytes, what)
 }
 
 /// Reads a type without the checks of [`guard`]: for bytes that were written by this program or are guarded already.
@@ -78,6 +79,18 @@ fn from_serde(what: &str, path: String, error: &serde_json::Error) -> JsonError 
     let suffix = format!(" at line {} column {}", error.line(), error.column());
     let message = text.strip_suffix(&suffix).unwrap_or(&text).to_owned();
     JsonError { what: what.to_owned(), line: error.line().max(1), column: error.column(), path, message }
+}
+
+/// Every document is an object. A derived reader of a struct would also take an array of its fields, in order.
+fn object(bytes: &[u8], what: &str) -> Result<(), JsonError> {
+    let start = bytes.len() - bytes.trim_ascii_start().len();
+    match bytes.get(start) {
+        Some(b'{') => Ok(()),
+        _ => {
+            let line = 1 + bytes[..start].iter().filter(|b| **b == b'\n').count();
+            Err(JsonError::at(what, line, "", "is no JSON object"))
+        }
+    }
 }
 
 /// Refuses nesting beyond the limit before any recursive reader sees it.
@@ -193,17 +206,28 @@ mod tests {
     fn hostile_documents_are_refused_with_the_line() {
         assert_eq!(refused("{\n \"a\": 1,\n \"a\": 2}").line, 3);
         assert!(refused("{\"a\": {\"b\": 1, \"b\": 2}}").message.contains("\"b\""));
-        assert_eq!(refused("[1e999]").line, 1);
+        assert!(refused("{\"a\": 1e999}").message.contains("number"));
         assert!(refused(&format!("\n{}", "[".repeat(100_000))).message.contains("nested"));
-        assert!(refused("[NaN]").line == 1 && refused("{} x").line == 1);
+        assert!(refused("{\"a\": NaN}").line == 1 && refused("{} x").line == 1);
         let large = strict::<serde_json::Value>(b"[1,2,3]", "test", 3).unwrap_err();
         assert!(large.message.contains("limit"));
-        assert!(strict::<serde_json::Value>(b"[\"\xff\"]", "test", 100).is_err());
+        assert!(strict::<serde_json::Value>(b"{\"a\": \"\xff\"}", "test", 100).is_err());
+    }
+
+    #[test]
+    fn an_array_of_fields_is_no_object() {
+        #[derive(serde::Deserialize)]
+        struct One {
+            _text: String,
+        }
+        assert!(strict::<One>(b"{\"_text\": \"a\"}", "test", 100).is_ok());
+        let error = strict::<One>(b"\n[\"a\"]", "test", 100).err().unwrap();
+        assert_eq!((error.line, error.message.as_str()), (2, "is no JSON object"));
     }
 
     #[test]
     fn brackets_in_strings_do_not_nest() {
-        let text = format!("[\"{}\\\"{}\"]", "[".repeat(50), "{".repeat(50));
+        let text = format!("{{\"a\": \"{}\\\"{}\"}}", "[".repeat(50), "{".repeat(50));
         assert!(strict::<serde_json::Value>(text.as_bytes(), "test", 1000).is_ok());
     }
 

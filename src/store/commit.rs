@@ -136,7 +136,7 @@ impl Store {
     }
 }
 
-fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
+pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
     let text = String::from_utf8_lossy(bytes);
     let (header, message) = text.split_once("\n\n").unwrap_or((text.trim_end_matches('\n'), ""));
     let mut lines = header.lines();

@@ -5,15 +5,18 @@
 //! written before `git init`, tells such a folder from somebody else's.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use git2::{Repository, RepositoryInitOptions};
 
-use super::intent::Plan;
+use super::intent::{Plan, absent_is_fine};
+use super::lock::acquire;
 use super::worktree::sync_folder;
 use super::{
     Author, Branch, CONFIG_MAIN, CONFIG_WAKE, CommitId, CommitSpec, LockName, RefChange, RefOutcome, Store, StoreError,
     Trailer, TreeEdit, brain_branches, discover,
 };
+use crate::limits;
 use crate::model::layout;
 
 const MARKER: &str = "init";
@@ -81,8 +84,19 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     } else if !marker.exists() && !is_empty(&dir)? {
         return Err(StoreError::NotEmpty { path: dir });
     }
-    let private = git_dir.join("git-brain");
-    std::fs::create_dir_all(&private).map_err(StoreError::file(&private))?;
+    let wait = Duration::from_millis(limits::LOCK_WAIT_MS);
+    let _alone = acquire(&git_dir.join("git-brain"), LockName::Trunk, wait)?;
+    if marker.exists() {
+        // What `git init` itself was killed at. Nobody else works in a repository that is none yet.
+        for lock in ["config.lock", "HEAD.lock"].map(|name| git_dir.join(name)) {
+            std::fs::remove_file(&lock).or_else(absent_is_fine).map_err(StoreError::file(&lock))?;
+        }
+        // By these libgit2 finds out what the file system can do.
+        let entries = std::fs::read_dir(&dir).map_err(StoreError::file(&dir))?;
+        for probe in entries.flatten().filter(|e| e.file_name().to_string_lossy().starts_with("_git2_")) {
+            std::fs::remove_file(probe.path()).or_else(absent_is_fine).map_err(StoreError::file(probe.path()))?;
+        }
+    }
     std::fs::write(&marker, "").map_err(StoreError::file(&marker))?;
 
     let (main, wake) = (Branch::parse("main")?, Branch::parse("wake")?);
@@ -92,7 +106,8 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     let made = Repository::init_opts(&dir, &options);
     let repository = made.map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?;
     let store = Store::over(repository, main, wake);
-    let _alone = store.lock(LockName::Trunk)?;
+    store.recover()?;
+    store.complete_checkout()?;
     let commit = store.first_commit(files, first)?;
     for branch in [&store.wake, &store.main] {
         store.set_branch(branch, commit)?;
@@ -179,6 +194,15 @@ impl Store {
             RefOutcome::Done { .. } => Ok(()),
             RefOutcome::Modified { .. } => Err(StoreError::Busy { what: format!("branch {branch}"), holder: None }),
         }
+    }
+
+    /// Completes the work tree of an `init` that was killed while it made it.
+    fn complete_checkout(&self) -> Result<(), StoreError> {
+        if let Some(tip) = self.tip(&self.main)? {
+            let _intent = self.intend(Plan::default().lock("index.lock", None))?;
+            self.follow(&self.main, None, tip)?;
+        }
+        Ok(())
     }
 
     fn remote(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {

@@ -83,7 +83,7 @@ impl Store {
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
         let text = serde_json::to_vec(&plan).expect("invariant: a plan is plain data");
         let made = tempfile::Builder::new().suffix(".new").tempfile_in(&folder).map_err(StoreError::file(&folder))?;
-        FileExt::try_lock_exclusive(made.as_file()).map_err(StoreError::file(made.path()))?;
+        FileExt::lock_exclusive(made.as_file()).map_err(StoreError::file(made.path()))?;
         made.as_file().write_all(&text).map_err(StoreError::file(made.path()))?;
         let path = made.path().with_extension(SUFFIX);
         let file = made.persist(&path).map_err(|e| StoreError::File { path: path.clone(), source: e.error })?;
@@ -97,8 +97,8 @@ impl Store {
     /// open (where `/proc` tells), and it has been quiet for a second. Waits for that second at most, once.
     pub fn recover(&self) -> Result<(), StoreError> {
         let folder = self.private_dir().join(FOLDER);
-        let (dead, _) = survey(&folder)?;
-        if dead.is_empty() {
+        let mut entries = std::fs::read_dir(&folder).into_iter().flatten();
+        if entries.next().is_none() {
             return Ok(());
         }
         let _alone = self.lock_within(LockName::Recovery, Duration::from_millis(limits::LOCK_WAIT_MS))?;
@@ -191,15 +191,15 @@ fn survey(folder: &Path) -> Result<(Dead, HashSet<PathBuf>), StoreError> {
     for entry in entries {
         let path = entry.map_err(StoreError::file(folder))?.path();
         let Ok(mut file) = File::open(&path) else { continue };
+        if path.extension().is_none_or(|e| e != SUFFIX) {
+            discard_rubbish(&path, &file);
+            continue;
+        }
         let held = match FileExt::try_lock_exclusive(&file) {
             Ok(()) => false,
             Err(e) if is_contended(&e) => true,
             Err(e) => return Err(StoreError::file(&path)(e)),
         };
-        if path.extension().is_none_or(|e| e != SUFFIX) {
-            discard_rubbish(&path, &file, held);
-            continue;
-        }
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(StoreError::file(&path))?;
         // One that does not parse was cut off by a power failure: then no lock of its writer is known, or needed.
@@ -213,14 +213,15 @@ fn survey(folder: &Path) -> Result<(Dead, HashSet<PathBuf>), StoreError> {
     Ok((dead, live))
 }
 
-fn discard_rubbish(path: &Path, file: &File, held: bool) {
+/// Removes a file of a dead process that is too old to be under construction.
+pub(super) fn discard_rubbish(path: &Path, file: &File) {
     let age = file.metadata().and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
-    if !held && age.is_some_and(|age| age > RUBBISH) {
+    if age.is_some_and(|age| age > RUBBISH) && FileExt::try_lock_exclusive(file).is_ok() {
         let _ = std::fs::remove_file(path);
     }
 }
 
-fn absent_is_fine(error: std::io::Error) -> std::io::Result<()> {
+pub(super) fn absent_is_fine(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 

@@ -32,10 +32,10 @@ pub enum LockName {
 impl LockName {
     fn file(self) -> &'static str {
         match self {
-            Self::Trunk => "trunk.lock",
-            Self::Cycle => "cycle.lock",
-            Self::Maintenance => "maintenance.lock",
-            Self::Recovery => "recovery.lock",
+            Self::Trunk => "locks/trunk",
+            Self::Cycle => "locks/cycle",
+            Self::Maintenance => "locks/maintenance",
+            Self::Recovery => "locks/recovery",
         }
     }
 
@@ -77,13 +77,16 @@ impl Store {
     }
 
     pub(super) fn lock_within(&self, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
-        let folder = self.private_dir();
-        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        acquire(&folder.join(name.file()), name.label(), wait)
+        acquire(&self.private_dir(), name, wait)
     }
 }
 
-fn acquire(path: &Path, label: &str, wait: Duration) -> Result<Lock, StoreError> {
+/// Takes a lock in a private folder, which is made if it is not there.
+pub(super) fn acquire(folder: &Path, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
+    // No name ends in `.lock`: these files stay, and must not be taken for a stale lock of git's.
+    let path = &folder.join(name.file());
+    let folder = path.parent().unwrap_or(folder);
+    std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open.map_err(StoreError::file(path))?;
     let began = Instant::now();
@@ -95,7 +98,7 @@ fn acquire(path: &Path, label: &str, wait: Duration) -> Result<Lock, StoreError>
             Err(e) => return Err(StoreError::file(path)(e)),
         }
         if began.elapsed() >= wait {
-            return Err(StoreError::Busy { what: label.to_owned(), holder: holder(&mut file) });
+            return Err(StoreError::Busy { what: name.label().to_owned(), holder: holder(&mut file) });
         }
         std::thread::sleep(Duration::from_millis(pause));
         pause = (pause * 2).min(PAUSE_MS.1);
@@ -132,6 +135,6 @@ mod tests {
         assert!(two.try_lock(LockName::Cycle).unwrap().is_some(), "another lock is free");
         drop(held);
         assert!(two.try_lock(LockName::Trunk).unwrap().is_some());
-        assert!(one.private_dir().join("trunk.lock").exists());
+        assert!(one.private_dir().join("locks/trunk").exists());
     }
 }

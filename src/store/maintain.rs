@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use super::intent::discard_rubbish;
+use super::writer::{KEEP_TEXT, SCRATCH};
 use super::{LockName, Store, StoreError};
 use crate::limits;
 
@@ -25,7 +27,7 @@ impl Store {
             return Ok(false);
         }
         let Some(_alone) = self.try_lock(LockName::Maintenance)? else { return Ok(false) };
-        remove_rubbish(&folder);
+        remove_rubbish(&self.common.join("objects"));
         let mut git = Command::new("git");
         for (key, _) in std::env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("GIT_")) {
             git.env_remove(key);
@@ -47,14 +49,24 @@ fn count_packs(folder: &Path) -> usize {
     entries.filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
 }
 
-/// libgit2's half-written packs, which git's own cleaning does not know.
-fn remove_rubbish(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let half_written = entry.file_name().to_string_lossy().starts_with("pack_git2_");
+/// What killed processes left: folders with half-made packs, and `.keep`s.
+fn remove_rubbish(objects: &Path) {
+    for entry in std::fs::read_dir(objects).into_iter().flatten().flatten() {
+        let half_made = entry.file_name().to_string_lossy().starts_with(SCRATCH);
         let modified = entry.metadata().and_then(|m| m.modified());
         let age = modified.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-        if half_written && age.is_some_and(|age| age > RUBBISH) {
-            let _ = std::fs::remove_file(entry.path());
+        if half_made && age.is_some_and(|age| age > RUBBISH) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+    for entry in std::fs::read_dir(objects.join("pack")).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let ours = || std::fs::read(&path).is_ok_and(|text| text == KEEP_TEXT.as_bytes());
+        if path.extension().is_some_and(|x| x == "keep")
+            && ours()
+            && let Ok(file) = std::fs::File::open(&path)
+        {
+            discard_rubbish(&path, &file);
         }
     }
 }

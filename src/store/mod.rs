@@ -15,13 +15,16 @@
 mod bulk;
 mod commit;
 mod error;
+mod health;
 mod history;
+mod hooks;
 mod init;
 mod intent;
 mod lock;
 mod maintain;
 mod names;
 mod object;
+mod plumbing;
 mod refs;
 mod settings;
 mod tree;
@@ -38,9 +41,12 @@ use std::sync::Once;
 pub use bulk::{BulkWriter, Packed, Packer};
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use error::StoreError;
+pub use health::{Behind, DriverState};
+pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
 pub use lock::{Lock, LockName};
 pub use names::{BlobId, Branch, CommitId, TreeId};
+pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
 pub use refs::{RefChange, RefOutcome};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use worktree::Left;
@@ -53,14 +59,13 @@ pub const CONFIG_WAKE: &str = "brain.wake";
 
 /// One brain's git repository, opened by one thread.
 pub struct Store {
-    repository: RefCell<git2::Repository>,
-    git_dir: PathBuf,
+    repository: git2::Repository,
     common: PathBuf,
     main: Branch,
     wake: Branch,
     pending: RefCell<object::Pending>,
     writing: Cell<bool>,
-    quarantine: RefCell<Vec<PathBuf>>,
+    kept: RefCell<Vec<writer::Keep>>,
     notes: RefCell<Vec<String>>,
 }
 
@@ -80,14 +85,13 @@ impl Store {
     fn over(repository: git2::Repository, main: Branch, wake: Branch) -> Store {
         prepare();
         Store {
-            git_dir: repository.path().to_owned(),
             common: repository.commondir().to_owned(),
-            repository: RefCell::new(repository),
+            repository,
             main,
             wake,
             pending: RefCell::default(),
             writing: Cell::new(false),
-            quarantine: RefCell::default(),
+            kept: RefCell::default(),
             notes: RefCell::default(),
         }
     }
@@ -114,15 +118,14 @@ impl Store {
 
     /// The main work tree, if there is one.
     pub fn work_dir(&self) -> Option<PathBuf> {
-        self.repository.borrow().workdir().map(Path::to_owned)
+        self.repository.workdir().map(Path::to_owned)
     }
 
     /// Lets objects be read from one more folder. A receiving hook passes git's quarantine here, whose objects are
     /// not yet part of the repository.
     pub fn add_quarantine(&self, objects: &Path) -> Result<(), StoreError> {
-        self.quarantine.borrow_mut().push(objects.to_owned());
-        attach_quarantine(&self.repository.borrow(), &self.quarantine.borrow())
-            .map_err(|e| StoreError::git(format!("objects in {}", objects.display()), e))
+        let added = self.with(|r| r.odb()?.add_disk_alternate(&objects.to_string_lossy()));
+        added.map_err(|e| StoreError::git(format!("objects in {}", objects.display()), e))
     }
 
     /// What the store put right on the way, one sentence each, since the last call: recovered locks for example.
@@ -135,34 +138,28 @@ impl Store {
         self.notes.borrow_mut().push(text);
     }
 
-    /// Runs `act` on the repository. If it fails, the repository is opened anew and `act` is tried once more: another
-    /// process may have repacked, and libgit2 keeps packs in its list whose files are gone.
-    fn with<R>(&self, act: impl Fn(&git2::Repository) -> Result<R, git2::Error>) -> Result<R, git2::Error> {
-        let first = act(&self.repository.borrow());
-        let Err(error) = first else { return first };
-        let stale = matches!(
-            error.class(),
-            git2::ErrorClass::Odb | git2::ErrorClass::Os | git2::ErrorClass::Zlib | git2::ErrorClass::Object
-        );
-        let Ok(mut slot) = self.repository.try_borrow_mut() else { return Err(error) };
-        if !stale {
-            return Err(error);
-        }
-        let Ok(fresh) = git2::Repository::open(&self.git_dir) else { return Err(error) };
-        attach_quarantine(&fresh, &self.quarantine.borrow())?;
-        *slot = fresh;
-        act(&slot)
+    /// Runs a question to libgit2. It asks again by itself when another process has repacked: an object that is in none of
+    /// the packs it knows makes it look for new ones.
+    fn with<R>(&self, ask: impl FnOnce(&git2::Repository) -> Result<R, git2::Error>) -> Result<R, git2::Error> {
+        ask(&self.repository)
     }
 
     /// The value of a key in the repository's own configuration file.
     pub fn local_config(&self, key: &str) -> Result<Option<String>, StoreError> {
-        local_value(&self.repository.borrow(), key)
+        local_value(&self.repository, key)
     }
 
-    /// `user.name` and `user.email` as git resolves them, or the stated fallback.
+    /// The committer as git resolves it: `GIT_COMMITTER_NAME` and `GIT_COMMITTER_EMAIL`, else `user.name` and `user.email`, else
+    /// the stated fallback.
     pub fn user(&self) -> (String, String) {
-        let repository = self.repository.borrow();
-        let config = repository.config().and_then(|mut c| c.snapshot());
+        let named = |variable: &str| {
+            let value = std::env::var(variable).ok()?;
+            Some(commit::clean_identity(&value)).filter(|v| !v.is_empty())
+        };
+        if let (Some(name), Some(email)) = (named("GIT_COMMITTER_NAME"), named("GIT_COMMITTER_EMAIL")) {
+            return (name, email);
+        }
+        let config = self.repository.config().and_then(|mut c| c.snapshot());
         let get = |key: &str| {
             let value = config.as_ref().ok()?.get_string(key).ok()?;
             Some(commit::clean_identity(&value)).filter(|v| !v.is_empty())
@@ -180,6 +177,7 @@ impl Store {
 /// are defaults): the first keeps an enemy's repository from being opened, the second turns a damaged pack into an error
 /// instead of a neuron. `strict_object_creation` plays no part, because trees and commits are written as raw
 /// objects whose links this module has just made or read.
+#[allow(unsafe_code, reason = "libgit2's global options have no safe function in git2")]
 fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -195,11 +193,6 @@ fn discover(dir: &Path) -> Result<git2::Repository, StoreError> {
         git2::ErrorCode::NotFound => StoreError::NoRepository { path: dir.to_owned() },
         _ => StoreError::git(format!("repository at {}", dir.display()), e),
     })
-}
-
-fn attach_quarantine(repository: &git2::Repository, folders: &[PathBuf]) -> Result<(), git2::Error> {
-    let odb = repository.odb()?;
-    folders.iter().try_for_each(|folder| odb.add_disk_alternate(&folder.to_string_lossy()))
 }
 
 fn local_value(repository: &git2::Repository, key: &str) -> Result<Option<String>, StoreError> {

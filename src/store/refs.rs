@@ -6,7 +6,7 @@ use backon::{BlockingRetryable, ExponentialBuilder};
 use git2::{ErrorClass, ErrorCode, Oid};
 
 use super::intent::{Intent, Plan};
-use super::worktree::Left;
+use super::worktree::{Left, sync_folder};
 use super::{Branch, CommitId, Store, StoreError};
 use crate::limits;
 
@@ -130,9 +130,15 @@ impl Store {
         for change in changes {
             // The intent covers the work trees too, and so lives until they have followed.
             let (step, _intent) = self.update_ref(change, reason)?;
+            if change.expected.is_none() {
+                self.sync_ref_folders(&change.branch)?;
+            }
             match (step, change.new) {
                 (Step::Found(found), _) => return Ok(RefOutcome::Modified { branch: change.branch.clone(), found }),
-                (Step::Made, Some(new)) => left.extend(self.follow(&change.branch, change.expected, new)?),
+                (Step::Made, Some(new)) => {
+                    self.named(new);
+                    left.extend(self.follow(&change.branch, change.expected, new)?);
+                }
                 (Step::Made, None) => {}
             }
         }
@@ -143,7 +149,9 @@ impl Store {
     pub fn rescue(&self, commit: CommitId) -> Result<(), StoreError> {
         let name = format!("refs/git-brain/rescue/{commit}");
         let kept = self.with(|r| r.reference(&name, commit.0, true, "rescued").map(|_| ()));
-        kept.map_err(|e| StoreError::git(name, e))
+        kept.map_err(|e| StoreError::git(name, e))?;
+        self.named(commit);
+        Ok(())
     }
 
     /// The commits kept by [`Store::rescue`], sorted.
@@ -183,6 +191,20 @@ impl Store {
         })
     }
 
+    /// libgit2 syncs the folder of a new ref, not those above, which may be as new.
+    fn sync_ref_folders(&self, branch: &Branch) -> Result<(), StoreError> {
+        let heads = self.common.join("refs/heads");
+        let path = heads.join(branch.as_str());
+        for folder in path.ancestors().skip(2).take_while(|folder| folder.starts_with(&heads)) {
+            match sync_folder(folder) {
+                // Another process removed the branch already, and the folder with it.
+                Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
     fn plan(&self, change: &RefChange) -> Result<Plan, StoreError> {
         let content = change.new.map_or(String::new(), |new| format!("{new}\n"));
         let mut plan = Plan::default().lock(format!("{}.lock", change.branch.full()), Some(content));
@@ -199,7 +221,7 @@ impl Store {
 
     fn attempt(&self, change: &RefChange, reason: &str, again: bool) -> Result<Step, git2::Error> {
         let name = change.branch.full();
-        let repository = self.repository.borrow();
+        let repository = &self.repository;
         let made = match (change.expected, change.new) {
             (None, None) => Ok(()),
             // A zero id means "must not exist", and is compared under the ref's lock as any other.

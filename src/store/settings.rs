@@ -8,7 +8,7 @@ impl Store {
     /// tree have no say.
     pub fn local_settings(&self) -> Result<Vec<Override>, StoreError> {
         let wrap = |e| StoreError::git("local configuration", e);
-        let repository = self.repository.borrow();
+        let repository = &self.repository;
         let config = repository.config().map_err(wrap)?;
         let local = match config.open_level(git2::ConfigLevel::Local) {
             Ok(local) => local,

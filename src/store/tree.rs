@@ -439,7 +439,7 @@ fn check_path(path: &str) -> Result<(), StoreError> {
             return fail("a part of it is special to git or a file system");
         }
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
-        if inside && !(name.bytes().all(plain) && !name.starts_with(['.', '-'])) {
+        if inside && (name.starts_with(['.', '-']) || !name.bytes().all(plain)) {
             return fail("names in network/ are of a-z, 0-9, '.', '_' and '-'");
         }
     }

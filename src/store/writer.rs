@@ -7,16 +7,29 @@
 //! into the pack folder per object, a dropped batch leaves nothing behind (libgit2 would keep its trees in its
 //! cache and think them stored), and what is published is exactly what was written.
 
+use std::collections::HashSet;
+use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use git2::{Buf, ObjectType, Odb, Oid, Repository};
+use fs2::FileExt;
+use git2::{Buf, Indexer, ObjectType, Odb, Oid, Repository};
 
-use super::commit::CommitSpec;
+use super::commit::{CommitSpec, parse};
+use super::object::Pending;
+use super::worktree::sync_folder;
 use super::{BlobId, CommitId, Store, StoreError, TreeId};
 
 /// Above every other backend of the in-memory database, which has no other.
 const PRIORITY: i32 = 1000;
+
+/// What is in a `.keep` of ours.
+pub(super) const KEEP_TEXT: &str = "git-brain\n";
+/// How the folders in `objects/` begin in which packs are made.
+pub(super) const SCRATCH: &str = "git-brain-";
+/// Objects beyond which packing is worth threads: an import, not a run.
+const MANY: usize = 4096;
 
 /// A batch of new objects, readable through its store at once, on disk after [`ObjectWriter::publish`].
 #[must_use = "what is not published is lost"]
@@ -63,20 +76,36 @@ impl ObjectWriter<'_> {
 
     /// Writes the batch as one pack with its index and waits until both and their folder are on disk.
     ///
+    /// Until refs name the batch's last commits, a `.keep` file saves the pack from `git gc --prune=now` and
+    /// `git repack -ad`, which would take it for rubbish. The store withdraws it in [`Store::update_refs`], at the
+    /// latest when it is dropped. The files appear in git's own order: keep, pack, index. libgit2 by itself lets the
+    /// index appear first, and a `git gc` that sees it without its pack removes it.
+    ///
     /// After an error nothing of the batch may be relied on; no ref names it, so the state is the old one.
     pub fn publish(self) -> Result<(), StoreError> {
         if self.is_empty() {
             return Ok(());
         }
-        let pack = self.pack().map_err(|e| StoreError::git("packing new objects", e))?;
-        let repository = self.store.repository.borrow();
-        let odb = repository.odb().map_err(|e| StoreError::git("object database", e))?;
-        let folder = self.store.common.join("objects/pack");
+        let wrap = |e| StoreError::git("new pack", e);
+        let pack = self.pack().map_err(wrap)?;
+        let objects = self.store.common.join("objects");
+        let folder = objects.join("pack");
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let mut sink = odb.packwriter().map_err(|e| StoreError::git("new pack", e))?;
-        sink.write_all(&pack).map_err(StoreError::file(&folder))?;
-        sink.commit().map_err(|e| StoreError::git("new pack", e))?;
-        Ok(())
+        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&objects);
+        let scratch = scratch.map_err(StoreError::file(&objects))?;
+        // Syncs both files.
+        let mut indexer = Indexer::new(None, scratch.path(), 0, false).map_err(wrap)?;
+        indexer.write_all(&pack).map_err(StoreError::file(scratch.path()))?;
+        let name = format!("pack-{}", indexer.commit().map_err(wrap)?);
+        let keep = Keep::new(folder.join(format!("{name}.keep")), &self.store.pending.borrow())?;
+        for kind in ["pack", "idx"] {
+            let file = format!("{name}.{kind}");
+            std::fs::rename(scratch.path().join(&file), folder.join(&file))
+                .map_err(StoreError::file(folder.join(&file)))?;
+        }
+        sync_folder(&folder)?;
+        self.store.kept.borrow_mut().push(keep);
+        self.store.with(|r| r.odb()?.refresh()).map_err(wrap)
     }
 
     fn pack(&self) -> Result<Buf, git2::Error> {
@@ -90,6 +119,9 @@ impl ObjectWriter<'_> {
         let mut builder = scratch.packbuilder()?;
         let mut ids: Vec<Oid> = pending.keys().copied().collect();
         ids.sort();
+        if ids.len() > MANY {
+            builder.set_threads(0); // one for each core
+        }
         for id in ids {
             builder.insert_object(id, None)?;
         }
@@ -99,9 +131,150 @@ impl ObjectWriter<'_> {
     }
 }
 
+/// Git's own way to save a pack that no ref names yet: `pack-<name>.keep`. Locked while it is meant, so that one whose
+/// writer was killed is known.
+pub(super) struct Keep {
+    path: PathBuf,
+    _file: File,
+    /// The batch's commits that are no parents of others in it, and that no ref names yet.
+    tips: HashSet<Oid>,
+}
+
+impl Keep {
+    fn new(path: PathBuf, pending: &Pending) -> Result<Self, StoreError> {
+        let mut file = File::create(&path).map_err(StoreError::file(&path))?;
+        // Only another writer of the very same pack can hold it; it saves the pack as well.
+        let _ = FileExt::try_lock_exclusive(&file);
+        file.write_all(KEEP_TEXT.as_bytes()).map_err(StoreError::file(&path))?;
+        let commits = || pending.iter().filter(|(_, (kind, _))| *kind == ObjectType::Commit);
+        let mut tips: HashSet<Oid> = commits().map(|(id, _)| *id).collect();
+        for (id, (_, bytes)) in commits() {
+            for parent in parse(CommitId(*id), bytes).into_iter().flat_map(|commit| commit.parents) {
+                tips.remove(&parent.0);
+            }
+        }
+        Ok(Self { path, _file: file, tips })
+    }
+}
+
+impl Drop for Keep {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Store {
+    /// A ref names the commit now.
+    pub(super) fn named(&self, commit: CommitId) {
+        self.kept.borrow_mut().retain_mut(|keep| !(keep.tips.remove(&commit.0) && keep.tips.is_empty()));
+    }
+}
+
 impl Drop for ObjectWriter<'_> {
     fn drop(&mut self) {
         self.store.pending.borrow_mut().clear();
         self.store.writing.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::sandbox::{Sandbox, commit_on, spec, write};
+    use crate::store::{BlobId, RefChange, RefOutcome, StoreError};
+
+    fn packs(sandbox: &Sandbox) -> usize {
+        let folder = std::fs::read_dir(sandbox.path().join(".git/objects/pack")).unwrap();
+        folder.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
+    }
+
+    #[test]
+    fn a_batch_is_one_pack_of_exactly_its_objects() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let before = packs(&sandbox);
+        let parent = store.need_tip(store.wake()).unwrap();
+        let edits = (0..20).map(|n| write(&format!("network/neurons/ab/c/n{n}.json"), &format!("{n}\n"))).collect();
+        let commit = commit_on(&store, parent, edits);
+        assert_eq!(packs(&sandbox), before + 1);
+        let counted = sandbox.git(&["count-objects", "-v"]);
+        assert!(counted.contains("count: 0\n"), "no loose objects: {counted}");
+        // The first commit: 4 blobs, 6 folders, itself. This one: 20 blobs, 5 folders, itself.
+        assert!(counted.contains(&format!("in-pack: {}\n", 11 + 26)), "{counted}");
+        assert_eq!(
+            sandbox.git(&["log", "-1", "--format=%an <%ae> %cn", &commit.to_string()]).trim(),
+            "memory <memory@git-brain.invalid> Ann"
+        );
+        sandbox.git(&["branch", "look", &commit.to_string()]);
+        sandbox.fsck();
+    }
+
+    #[test]
+    fn a_batch_is_readable_at_once_and_leaves_nothing_when_dropped() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let before = packs(&sandbox);
+        let parent = store.need_tip(store.wake()).unwrap();
+        let writer = store.writer().unwrap();
+        assert!(matches!(store.writer().err(), Some(StoreError::BatchOpen)));
+        let tree = writer.edit(None, vec![write("a", "unpublished")]).unwrap();
+        let commit = writer.commit(&spec(tree, &[parent], "x", &[])).unwrap();
+        assert_eq!(store.read(store.tree_of(commit).unwrap(), "a").unwrap().unwrap(), b"unpublished");
+        drop(writer);
+        assert!(matches!(store.commit(commit), Err(StoreError::Missing { .. })));
+        assert_eq!(packs(&sandbox), before);
+        // The same tree again is written again, not taken for stored.
+        let commit = commit_on(&store, parent, vec![write("a", "unpublished")]);
+        sandbox.git(&["branch", "look", &commit.to_string()]);
+        sandbox.fsck();
+    }
+
+    #[test]
+    fn what_no_ref_names_yet_survives_a_reckless_repack() {
+        let sandbox = Sandbox::brain();
+        let keeps = || {
+            let folder = std::fs::read_dir(sandbox.path().join(".git/objects/pack")).unwrap();
+            folder.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "keep")).count()
+        };
+        assert_eq!(keeps(), 0);
+        let store = sandbox.store();
+        let old = store.need_tip(store.wake()).unwrap();
+        let new = commit_on(&store, old, vec![write("a", "1")]);
+        sandbox.git(&["repack", "-adq"]);
+        sandbox.git(&["gc", "-q", "--prune=now"]);
+        let changes = [RefChange::advance(store.wake().clone(), old, new)];
+        assert!(matches!(store.update_refs(&changes, "test").unwrap(), RefOutcome::Done { .. }));
+        assert_eq!(keeps(), 0, "withdrawn when a ref names it");
+        sandbox.git(&["gc", "-q", "--prune=now"]);
+        sandbox.fsck();
+        commit_on(&store, new, vec![write("a", "2")]);
+        assert_eq!(keeps(), 1);
+        drop(store);
+        assert_eq!(keeps(), 0, "and with the store");
+    }
+
+    #[test]
+    fn trailers_are_read_by_git() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let writer = store.writer().unwrap();
+        let tree = writer.edit(None, vec![write("a", "x")]).unwrap();
+        let mut spec = spec(tree, &[], "run: tea", &[("Agent", "memory"), ("Run", "r1"), ("Run", "r2\nRun: forged")]);
+        spec.body = "Two words.\n\nRun: not a trailer\n---\n# neither".into();
+        let commit = writer.commit(&spec).unwrap();
+        writer.publish().unwrap();
+        let id = commit.to_string();
+        let runs = sandbox.git(&["log", "-1", "--format=%(trailers:key=Run,valueonly)", &id]);
+        assert_eq!(runs.trim().lines().collect::<Vec<_>>(), ["r1", "r2\\nRun: forged"]);
+        assert_eq!(store.commit(commit).unwrap().trailer_values("Run").collect::<Vec<_>>(), ["r1", "r2\nRun: forged"]);
+    }
+
+    #[test]
+    fn a_missing_object_is_named() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let id = BlobId::parse("0123456789012345678901234567890123456789").unwrap();
+        assert!(matches!(store.blob(id), Err(StoreError::Missing { what: "blob", .. })));
+        let tree = store.tree_of(store.need_tip(store.wake()).unwrap()).unwrap();
+        assert!(matches!(store.blob(BlobId(tree.0)), Err(StoreError::BadObject { .. })));
     }
 }

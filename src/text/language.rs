@@ -8,7 +8,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use super::word::{self, fold};
 
 /// A language that has a stop list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
     /// English.
     English,

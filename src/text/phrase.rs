@@ -21,6 +21,8 @@ const JOINTS: [&str; 17] =
     ["of", "the", "and", "de", "du", "des", "d", "la", "le", "les", "l", "von", "van", "der", "da", "del", "di"];
 /// A longer row of capitalised words is a heading or shouting, not a name.
 const NAME_WORDS: usize = 6;
+/// A longer first line is a sentence.
+const TITLE_WORDS: usize = 12;
 /// Characters that the name before a colon may have.
 const NAME_CHARS: usize = 40;
 
@@ -112,6 +114,15 @@ fn close<'t>(text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut
     row.clear();
 }
 
+/// The title of a text: a first line of at most twelve words that does not end as a sentence, with more text under it.
+pub fn title(text: &str) -> Option<&str> {
+    let (first, rest) = text.trim_start().split_once('\n')?;
+    let title = first.trim().trim_start_matches('#').trim();
+    let ends = title.ends_with(['.', '!', '?', ',', ';', ':', '。', '！', '？', '、', '：']);
+    let count = words(title).len();
+    (!ends && (1..=TITLE_WORDS).contains(&count) && !rest.trim().is_empty()).then_some(title)
+}
+
 /// True if a text ends as a question, in ASCII or full width, quotes and brackets aside.
 pub fn asks(text: &str) -> bool {
     let end = text.chars().rev().find(|c| c.is_alphanumeric() || "?？.!。！…".contains(*c));
@@ -162,6 +173,20 @@ mod tests {
             let expected: Vec<_> = expected.into_iter().map(|(k, n)| (k.to_owned(), n)).collect();
             let found: Vec<_> = keys(text).into_iter().filter(|(k, _)| k != "elle").collect();
             assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_title_is_a_short_first_line() {
+        for (text, expected) in [
+            ("# Blue Harvest\nA film.", Some("Blue Harvest")),
+            ("青い収穫\n映画です。", Some("青い収穫")),
+            ("A sentence.\nAnother.", None),
+            ("Blue Harvest", None),
+            ("Blue Harvest\n \n", None),
+            (&format!("{}\nx", "word ".repeat(13)), None),
+        ] {
+            assert_eq!(title(text), expected, "{text}");
         }
     }
 

@@ -118,6 +118,16 @@ pub fn key(surface: &str) -> String {
     key
 }
 
+/// An estimate of a text's tokens for models whose tokenizer is not at hand: one for each character of Japanese script,
+/// and one for every four bytes of anything else, rounded up.
+pub fn tokens(text: &str) -> usize {
+    let (mut japanese, mut bytes) = (0_usize, 0_usize);
+    for c in text.chars() {
+        if language::is_japanese(c) { japanese += 1 } else { bytes += c.len_utf8() }
+    }
+    japanese + bytes.div_ceil(4)
+}
+
 /// Characters that are not seen: zero width, bidirectional controls, variation selectors, tags, soft hyphens.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -183,6 +193,13 @@ mod tests {
             assert_eq!(crate::model::ids::normalise(&key(a)), key(a));
         }
         assert_eq!(fold("déjà vu ガ"), "deja vu ガ");
+    }
+
+    #[test]
+    fn tokens_are_estimated_by_script() {
+        for (text, expected) in [("", 0), ("tea", 1), ("green tea", 3), ("抹茶", 2), ("抹茶 tea", 3)] {
+            assert_eq!(tokens(text), expected, "{text}");
+        }
     }
 
     #[test]

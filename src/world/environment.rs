@@ -24,6 +24,10 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },
     Variable { name: "HOME", does: "the same" },
+    Variable {
+        name: "GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL",
+        does: "the committer, as for git; else user.name and user.email",
+    },
     Variable { name: "NO_COLOR", does: "no colours" },
 ];
 

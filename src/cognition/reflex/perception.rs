@@ -21,15 +21,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::json;
 
 use crate::cognition::{Network, Snapshot};
-use crate::delta::operation::{Activate, Connect, Create, Send};
+use crate::delta::operation::{Acknowledge, Activate, Connect, Create, Send};
 use crate::delta::{Document, Edge, Operation};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, concept_id, episode_id, session_id, speaker_id};
 use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
 use crate::text;
 
-/// Operations that a document has beside those of its stimuli: two activations of core neurons, one signal.
-pub const OVERHEAD: usize = 3;
+/// Operations that a document has beside those of its stimuli: two activations of core neurons, a signal to memory, one of
+/// calm to affect, and answers.
+pub const OVERHEAD: usize = 4 + limits::SIGNALS_PER_RUN;
 /// Most stimuli of one run: what the signal to `memory` names.
 pub const STIMULI: usize = 64;
 
@@ -37,7 +38,7 @@ pub const STIMULI: usize = 64;
 const EPISODE: f64 = 0.8;
 /// Half-saturation of a concept's activation: once .8, twice .89. Once must exceed 45000/65535, memory's trigger.
 const CONCEPT_HALF: f64 = 0.25;
-/// Saturation of term frequency in weights, and how much a text's length counts (BM25's k1 and b; `recall.md`).
+/// Saturation of term frequency in weights, and how much a text's length counts (BM25's k1 and b).
 const K1: f64 = 0.9;
 const B: f64 = 0.4;
 /// The length, in content words, at which a text is neither long nor short. Recall knows the network's mean; a run cannot.
@@ -117,6 +118,12 @@ impl<'t> Said<'t> {
         }
         for phrase in text::phrases(said).into_iter().filter(|phrase| phrase.words > 1) {
             found.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
+        }
+        if let Some(title) = text::title(said) {
+            let key = text::key(title);
+            if !key.is_empty() {
+                found.entry(key).or_insert((0, 0)).1 += 1;
+            }
         }
         let mut ranked: Vec<(String, (usize, u32))> = found.into_iter().collect();
         // What is said most often, then first, says most about a text that has too many words.
@@ -260,6 +267,10 @@ impl<'a> Run<'a> {
 
     /// What is said once per document.
     fn finish(&mut self) {
+        for signal in self.snapshot.signals.iter().take(limits::SIGNALS_PER_RUN) {
+            let op = Acknowledge { signal: signal.id.clone(), payload: json!({"done": "heard"}) };
+            self.ops.push(Operation::Acknowledge(op));
+        }
         if self.episodes.is_empty() {
             return;
         }
@@ -287,6 +298,10 @@ impl<'a> Run<'a> {
         }
         let named = &self.episodes[..self.episodes.len().min(STIMULI)];
         self.signal("memory", json!({"kind": "perceived", "episodes": named}));
+        let alarmed = self.snapshot.flags.iter().any(|flag| flag.as_str() == "urgence");
+        if alarmed && self.urgent.is_empty() {
+            self.signal("affect", json!({"kind": "urgency", "level": 0}));
+        }
         for (episode, urgency) in std::mem::take(&mut self.urgent) {
             let level = (urgency.level * 1000.0).round() / 1000.0;
             let payload = json!({"kind": "urgency", "level": level, "episode": episode, "words": urgency.words});

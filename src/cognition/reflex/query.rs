@@ -17,10 +17,9 @@ const HOPS: u32 = 2;
 /// Concepts of one episode that count as strong.
 pub(super) const STRONGEST: usize = 4;
 
-/// Words, lower case. The one place to replace when the tree has a segmenter for all languages.
+/// Words as perception names concepts by them.
 fn words(text: &str) -> Vec<String> {
-    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-    parts.take(WORDS).map(str::to_lowercase).collect()
+    crate::text::words(text).into_iter().take(WORDS).map(|word| word.key).collect()
 }
 
 /// The ids that the words and phrases of a text would have as concepts, longest phrases first, each once.

@@ -1,1 +1,94 @@
+use super::*;
+use crate::store::sandbox::{Sandbox, advance, git, write};
 
+fn packs(sandbox: &Sandbox) -> usize {
+    count_packs(&sandbox.path().join(".git/objects/pack"))
+}
+
+#[test]
+fn packs_are_put_together_and_those_that_hold_an_older_list_still_find_everything() {
+    let sandbox = Sandbox::brain();
+    let writer = sandbox.store();
+    let mut commits = Vec::new();
+    for n in 0..12 {
+        commits.push(advance(&writer, writer.wake(), vec![write("count", &format!("{n}\n"))]).0);
+    }
+    // Knows the indexes of all packs, has opened none of the packs.
+    let (reader, fresh) = (sandbox.store(), sandbox.store());
+    for commit in &commits {
+        assert!(reader.with(|r| Ok(r.odb()?.exists(commit.0))).unwrap());
+    }
+    let half = fresh.commit(commits[0]).unwrap();
+    assert!(!writer.maintain_beyond(100).unwrap());
+    let busy = writer.lock(LockName::Maintenance).unwrap();
+    assert!(!fresh.maintain_beyond(8).unwrap(), "another process is at it");
+    drop(busy);
+    assert!(writer.maintain_beyond(8).unwrap());
+    assert_eq!(packs(&sandbox), 1);
+    for (n, commit) in commits.iter().enumerate() {
+        for store in [&reader, &fresh, &writer] {
+            let tree = store.tree_of(*commit).unwrap();
+            assert_eq!(store.read(tree, "count").unwrap().unwrap(), format!("{n}\n").as_bytes());
+        }
+    }
+    assert_eq!(fresh.commit(half.id).unwrap(), half);
+    assert_eq!(reader.merge_bases(commits[3], commits[9]).unwrap(), [commits[3]]);
+    // Again, with a multi-pack index that is out of date.
+    for n in 12..24 {
+        commits.push(advance(&reader, reader.wake(), vec![write("count", &format!("{n}\n"))]).0);
+    }
+    assert!(writer.maintain_beyond(8).unwrap());
+    // Knows the multi-pack index, and by it packs that it never opened.
+    let late = sandbox.store();
+    assert!(!late.with(|r| Ok(r.odb()?.exists(git2::Oid::ZERO_SHA1))).unwrap());
+    git(&sandbox.path(), &["repack", "-adq"]);
+    for store in [&late, &reader, &fresh, &writer] {
+        assert_eq!(store.commits_beyond(commits[23], &[]).unwrap().len(), 25);
+        commits.iter().for_each(|c| assert_eq!(store.commit(*c).unwrap().id, *c));
+    }
+    sandbox.fsck();
+}
+
+#[test]
+fn writers_and_repacks_side_by_side_lose_nothing() {
+    let sandbox = Sandbox::brain();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let repack = scope.spawn(|| {
+            let store = sandbox.store();
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                store.maintain_beyond(4).unwrap();
+            }
+        });
+        let store = sandbox.store();
+        for n in 0..40 {
+            let path = format!("network/neurons/ab/c/n{n}.json");
+            let (tip, _) = advance(&store, store.wake(), vec![write(&path, "x\n")]);
+            assert_eq!(store.files(store.tree_of(tip).unwrap(), "network/neurons").unwrap().len(), n + 2);
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        repack.join().unwrap();
+    });
+    sandbox.fsck();
+}
+
+#[test]
+fn what_killed_processes_left_is_cleared_away() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let folder = sandbox.path().join(".git/objects/pack");
+    let old = SystemTime::now() - RUBBISH - RUBBISH;
+    for (name, text) in [("pack-a.keep", KEEP_TEXT), ("pack-b.keep", "mine"), ("pack-d.keep", KEEP_TEXT)] {
+        std::fs::write(folder.join(name), text).unwrap();
+        std::fs::File::options().append(true).open(folder.join(name)).unwrap().set_modified(old).unwrap();
+    }
+    for name in ["../git-brain-old", "../git-brain-new"] {
+        std::fs::create_dir(folder.join(name)).unwrap();
+    }
+    std::fs::File::open(folder.join("../git-brain-old")).unwrap().set_modified(old).unwrap();
+    let living = std::fs::File::open(folder.join("pack-d.keep")).unwrap();
+    fs2::FileExt::lock_exclusive(&living).unwrap();
+    store.maintain_beyond(0).unwrap();
+    let names = ["pack-a.keep", "pack-b.keep", "pack-d.keep", "../git-brain-old", "../git-brain-new"];
+    assert_eq!(names.map(|name| folder.join(name).exists()), [false, true, true, false, true]);
+}

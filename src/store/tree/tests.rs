@@ -1,1 +1,190 @@
+use super::*;
+use crate::store::sandbox::{Sandbox, commit_on, remove, write};
+use crate::store::{Change, TreeEdit};
 
+fn listing(sandbox: &Sandbox, commit: impl std::fmt::Display) -> Vec<String> {
+    sandbox.git(&["ls-tree", "-r", "--name-only", &commit.to_string()]).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn edits_make_the_tree_that_git_makes() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let base = store.need_tip(store.wake()).unwrap();
+    // "a-b" sorts between "a" and "a/b"; "a.c" before the folder "a/" in git's order.
+    let edits = vec![
+        write("x/a/b", "1"),
+        write("x/a-b", "2"),
+        write("x/a.c", "3"),
+        write("x/a0", "4"),
+        write("network/neurons/ab/d/x.json", "5"),
+        remove("network/neurons/ab/c/tea.json"),
+        remove("not/there"),
+    ];
+    let commit = commit_on(&store, base, edits);
+    let tree = store.tree_of(commit).unwrap();
+    assert_eq!(
+        listing(&sandbox, commit),
+        [
+            "brain.toml",
+            "hooks/post-commit",
+            "network/metadata.json",
+            "network/neurons/ab/d/x.json",
+            "x/a-b",
+            "x/a.c",
+            "x/a/b",
+            "x/a0"
+        ]
+    );
+    sandbox.git(&["read-tree", &commit.to_string()]);
+    assert_eq!(sandbox.git(&["write-tree"]).trim(), tree.to_string(), "git's own tree of the same files");
+    sandbox.fsck();
+    assert!(sandbox.git(&["ls-tree", &commit.to_string(), "hooks/post-commit"]).starts_with("100755"));
+    assert_eq!(store.read(tree, "x/a/b").unwrap().unwrap(), b"1");
+    assert_eq!(store.read(tree, "x/a").unwrap(), None);
+    assert_eq!(store.read(tree, "brain.toml/x").unwrap(), None);
+}
+
+#[test]
+fn empty_folders_vanish_and_so_may_the_root() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let base = store.tree_of(store.need_tip(store.wake()).unwrap()).unwrap();
+    let writer = store.writer().unwrap();
+    let tree = writer.edit(Some(base), vec![remove("network/neurons/ab/c/tea.json")]).unwrap();
+    assert_eq!(store.folder(tree, "network/neurons").unwrap(), None);
+    let same = writer.edit(Some(base), vec![write("brain.toml", "# settings\n"), remove("nothing")]).unwrap();
+    assert_eq!(same, base);
+    let gone = ["network", "hooks", "brain.toml"].map(remove).to_vec();
+    let empty = writer.edit(Some(base), gone).unwrap();
+    assert_eq!(empty.to_string(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+}
+
+#[test]
+fn a_path_through_a_file_or_over_a_folder_is_refused() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let base = store.tree_of(store.need_tip(store.wake()).unwrap()).unwrap();
+    let writer = store.writer().unwrap();
+    for edits in [
+        vec![write("brain.toml/x", "1")],
+        vec![write("network", "1")],
+        vec![write("a", "1"), write("a/b", "2")],
+        vec![write("a", "1"), write("a", "2")],
+    ] {
+        assert!(matches!(writer.edit(Some(base), edits), Err(StoreError::BadPath { .. })));
+    }
+    // A file makes room for a folder of its name, and the other way round.
+    let there = writer.edit(Some(base), vec![remove("brain.toml"), write("brain.toml/x", "1")]).unwrap();
+    assert_eq!(store.read(there, "brain.toml/x").unwrap().unwrap(), b"1");
+    let grafted = TreeEdit { path: "network".into(), change: Change::PutFolder(TreeId(there.0)) };
+    let tree = writer.edit(Some(base), vec![grafted]).unwrap();
+    assert_eq!(store.read(tree, "network/brain.toml/x").unwrap().unwrap(), b"1");
+}
+
+#[test]
+fn names_that_hurt_are_refused_before_anything_is_written() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let writer = store.writer().unwrap();
+    let (long, deep) = ("a".repeat(2000), "a/".repeat(40) + "a");
+    for path in [
+        "",
+        "/a",
+        "a/",
+        "a//b",
+        "../a",
+        "a/./b",
+        ".git/config",
+        "a/.GIT/x",
+        "git~1/x",
+        "a\nb",
+        "a\0b",
+        "a\\b",
+        "c:x",
+        "x.",
+        "x ",
+        "a\u{202e}b",
+        ".g\u{200c}it/x",
+        "network/Tea.json",
+        "network/.gitattributes",
+        "network/neurons/-x",
+        &long,
+        &deep,
+    ] {
+        let refused = writer.edit(None, vec![write("good", "x"), write(path, "x")]);
+        assert!(matches!(refused, Err(StoreError::BadPath { .. })), "{path:?}");
+        assert!(writer.is_empty(), "{path:?}");
+    }
+}
+
+#[test]
+fn the_difference_is_the_one_git_sees() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let old = store.need_tip(store.wake()).unwrap();
+    let edits = vec![
+        write("network/neurons/ab/c/tea.json", "more tea\n"),
+        write("network/neurons/ab/c/mate.json", "mate\n"),
+        remove("network/metadata.json"),
+        remove("brain.toml"),
+        write("brain.toml/x", "1"),
+    ];
+    let new = commit_on(&store, old, edits);
+    let (a, b) = (store.tree_of(old).unwrap(), store.tree_of(new).unwrap());
+    let changes = store.diff(Some(a), Some(b), "").unwrap();
+    let git = sandbox.git(&["diff-tree", "-r", "--no-renames", "--name-status", &old.to_string(), &new.to_string()]);
+    let ours: Vec<String> = changes
+        .iter()
+        .map(|c| {
+            let status = match (c.old, c.new) {
+                (None, _) => 'A',
+                (_, None) => 'D',
+                _ => 'M',
+            };
+            format!("{status}\t{}", c.path)
+        })
+        .collect();
+    let mut git: Vec<&str> = git.lines().collect();
+    git.sort_by_key(|line| &line[2..]);
+    assert_eq!(ours, git);
+    let below = store.diff(Some(a), Some(b), "network/neurons").unwrap();
+    assert_eq!(below.len(), 2);
+    assert_eq!(store.diff(None, Some(b), "network").unwrap().len(), 2);
+    assert_eq!(store.diff(Some(b), Some(b), "").unwrap(), []);
+    let files: Vec<String> = store.files(b, "network").unwrap().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(files, ["network/neurons/ab/c/mate.json", "network/neurons/ab/c/tea.json"]);
+}
+
+#[test]
+fn a_symlink_in_the_network_is_refused() {
+    let sandbox = Sandbox::brain();
+    let folder = sandbox.path().join("network/neurons/ab/c");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("evil.json")).unwrap();
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "evil"]);
+    let store = sandbox.store();
+    let (old, new) = (store.need_tip(store.wake()).unwrap(), store.need_tip(store.main()).unwrap());
+    let (old, new) = (store.tree_of(old).unwrap(), store.tree_of(new).unwrap());
+    assert!(matches!(store.diff(Some(old), Some(new), ""), Err(StoreError::BadPath { .. })));
+    assert!(matches!(store.files(new, "network"), Err(StoreError::BadPath { .. })));
+    assert!(matches!(store.read(new, "network/neurons/ab/c/evil.json"), Err(StoreError::BadPath { .. })));
+}
+
+#[test]
+fn a_damaged_or_hostile_tree_is_an_error() {
+    assert!(entries(b"100644 a\0short").any(|e| e.is_none()));
+    assert!(entries(b"garbage").any(|e| e.is_none()));
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let writer = store.writer().unwrap();
+    let mut id = writer.blob(b"x").unwrap().0;
+    let mut mode = FILE;
+    for _ in 0..100 {
+        id = writer.tree(encode(&Folder::from([(b"a".to_vec(), Entry { mode, id })]))).unwrap().0;
+        mode = FOLDER;
+    }
+    assert!(matches!(store.files(TreeId(id), ""), Err(StoreError::BadPath { .. })));
+    assert!(matches!(store.diff(None, Some(TreeId(id)), ""), Err(StoreError::BadPath { .. })));
+}

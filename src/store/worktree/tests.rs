@@ -1,1 +1,130 @@
+use std::fs;
 
+use super::*;
+use crate::store::sandbox::{Sandbox, advance, git, remove, write};
+
+fn status(dir: &Path) -> String {
+    git(dir, &["status", "--porcelain"])
+}
+
+const TEA: &str = "network/neurons/ab/c/tea.json";
+
+#[test]
+fn untouched_files_follow_and_folders_come_and_go() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let linked = sandbox.beside("linked");
+    sandbox.git(&["worktree", "add", "-q", linked.to_str().unwrap(), "wake"]);
+    for (branch, root) in [(store.main().clone(), sandbox.path()), (store.wake().clone(), linked.clone())] {
+        let edits = vec![
+            write("x/y/z", "1\n"),
+            remove(TEA),
+            write("brain.toml", "# other\n"),
+            write("hooks/post-commit", "#!\n"),
+        ];
+        assert_eq!(advance(&store, &branch, edits).1, []);
+        assert_eq!(status(&root), "");
+        assert_eq!(fs::read_to_string(root.join("x/y/z")).unwrap(), "1\n");
+        assert!(!root.join("network/neurons").exists());
+        // A file makes room for a folder of its name.
+        assert_eq!(advance(&store, &branch, vec![remove("brain.toml"), write("brain.toml/x", "1\n")]).1, []);
+        assert_eq!(status(&root), "");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |path: &str| fs::metadata(root.join(path)).unwrap().permissions().mode() & 0o111;
+            assert!(mode("hooks/post-commit") != 0 && mode("x/y/z") == 0);
+        }
+    }
+    fs::remove_dir_all(&linked).unwrap();
+    assert_eq!(advance(&store, store.wake(), vec![write("a", "1")]).1, [], "a work tree that is gone");
+}
+
+#[test]
+fn what_a_person_did_is_left_alone_and_reported() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let root = sandbox.path();
+    fs::write(root.join(TEA), "mine\n").unwrap();
+    fs::write(root.join("new"), "mine\n").unwrap();
+    fs::write(root.join("staged"), "mine\n").unwrap();
+    sandbox.git(&["add", "staged"]);
+    // Staged, and on disk as it was.
+    fs::write(root.join("brain.toml"), "mine\n").unwrap();
+    sandbox.git(&["add", "brain.toml"]);
+    fs::write(root.join("brain.toml"), "# settings\n").unwrap();
+    fs::remove_file(root.join("hooks/post-commit")).unwrap();
+    let edits = vec![
+        write(TEA, "theirs\n"),
+        write("new", "theirs\n"),
+        write("staged", "theirs\n"),
+        write("hooks/post-commit", "theirs\n"),
+        write("brain.toml", "theirs\n"),
+        write("network/metadata.json", "theirs\n"),
+    ];
+    let (_, left) = advance(&store, store.main(), edits);
+    let paths: Vec<&str> = left.iter().map(|l| l.path.as_str()).collect();
+    assert_eq!(paths, ["brain.toml", "hooks/post-commit", TEA, "new", "staged"]);
+    assert!(left[0].reason.contains("staged") && left[1].reason.contains("edited"));
+    for path in [TEA, "new", "staged"] {
+        assert_eq!(fs::read_to_string(root.join(path)).unwrap(), "mine\n", "{path}");
+    }
+    assert!(!root.join("hooks/post-commit").exists());
+    assert_eq!(fs::read_to_string(root.join("network/metadata.json")).unwrap(), "theirs\n");
+    assert_eq!(sandbox.git(&["show", ":staged", ":brain.toml"]), "mine\nmine\n");
+    // A removal does not take an edited file.
+    let (_, left) = advance(&store, store.main(), vec![remove(TEA), remove("network/metadata.json")]);
+    assert_eq!(left.len(), 1);
+    assert!(root.join(TEA).exists() && !root.join("network/metadata.json").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_symlink() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let outside = sandbox.beside("outside");
+    fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, sandbox.path().join("x")).unwrap();
+    fs::write(outside.join("there"), "1\n").unwrap();
+    let (_, left) = advance(&store, store.main(), vec![write("x/y", "1\n"), write("x/there", "1\n")]);
+    assert_eq!(left.len(), 2);
+    assert!(!outside.join("y").exists());
+    advance(&store, store.main(), vec![remove("x/y"), remove("x/there")]);
+    assert!(outside.join("there").exists());
+}
+
+#[test]
+fn a_held_index_lock_leaves_everything_and_is_not_ours_to_remove() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let lock = sandbox.path().join(".git/index.lock");
+    fs::write(&lock, "").unwrap();
+    let (_, left) = advance(&store, store.main(), vec![write("brain.toml", "theirs\n")]);
+    assert_eq!(left.len(), 1);
+    assert!(lock.exists());
+    assert_eq!(fs::read_to_string(sandbox.path().join("brain.toml")).unwrap(), "# settings\n");
+}
+
+#[test]
+fn what_a_sparse_checkout_leaves_out_stays_out() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    sandbox.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/network/"]);
+    assert!(!sandbox.path().join(TEA).exists());
+    assert_eq!(advance(&store, store.main(), vec![write(TEA, "more\n"), write("brain.toml", "x\n")]).1, []);
+    assert!(!sandbox.path().join(TEA).exists());
+    assert_eq!(status(&sandbox.path()), "");
+}
+
+#[test]
+fn another_branch_or_a_bare_repository_is_nothing_to_follow() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    advance(&store, store.wake(), vec![write("brain.toml", "theirs\n")]);
+    assert_eq!(status(&sandbox.path()), "");
+    sandbox.git(&["config", "core.bare", "true"]);
+    let store = sandbox.store();
+    advance(&store, store.main(), vec![write("brain.toml", "theirs\n")]);
+    assert_eq!(fs::read_to_string(sandbox.path().join("brain.toml")).unwrap(), "# settings\n");
+}

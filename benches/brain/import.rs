@@ -1,0 +1,92 @@
+//! Import: a document of many neurons, against `git fast-import` (no deltas) of exactly the tree that came out.
+
+use std::io::{BufWriter, Write};
+
+use anyhow::{Context, Result};
+use git_brain::store::Store;
+
+use crate::figures::{Figure, ratio};
+use crate::scene::{self, Scene, run, timed, write_files};
+use crate::{Sizes, note};
+
+pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
+    let title = format!("2. Import of {} neurons × {} connections", sizes.large, scene::CONNECTIONS);
+    println!("\n### {title}\n");
+    let document = scene.path("network.json");
+    write_document(&document, sizes.large)?;
+    let bytes = std::fs::metadata(&document)?.len();
+    let (mut ours, mut gits) = (Figure::default(), Figure::default());
+    let mut trees = Vec::new();
+    for round in 0..sizes.imports {
+        let dir = scene.path(&format!("imported-{round}"));
+        timed(&mut scene.brain(&scene.path(""), &["init", &dir.to_string_lossy()]))?;
+        note("git brain import");
+        let mut import = scene.brain(&dir, &["--json", "import", &document.to_string_lossy()]);
+        match run(&mut import) {
+            Ok((time, _)) => ours.add(time),
+            Err(error) if error.to_string().contains("not here yet") => {
+                println!("Not measured: this build has no `import` yet.");
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        }
+        let stream = scene.path("stream");
+        write_stream(&dir, &stream)?;
+        let plain = scene.path(&format!("plain-{round}"));
+        timed(&mut scene.git(&scene.path(""), &["init", "-q", "--bare", &plain.to_string_lossy()]))?;
+        note("git fast-import");
+        let mut import = scene.git(&plain, &["fast-import", "--quiet", "--depth=0"]);
+        gits.add(timed(import.stdin(std::fs::File::open(&stream)?))?);
+        for (dir, name) in [(&dir, "wake^{tree}"), (&plain, "x^{tree}")] {
+            trees.push(run(&mut scene.git(dir, &["rev-parse", name]))?.1);
+        }
+    }
+    let same = if trees.windows(2).all(|pair| pair[0] == pair[1]) { "equal" } else { "NOT equal" };
+    println!("| | wall time | n |\n|---|---|---|");
+    println!("| git brain import ({} MB of JSON) | {} | {} |", bytes / 1_000_000, ours.span(), sizes.imports);
+    println!("| git fast-import --depth=0 of the same tree | {} | {} |", gits.span(), sizes.imports);
+    println!("\nimport / fast-import: {}. The trees are {same}.", ratio(&ours, &gits));
+    Ok(())
+}
+
+/// The single document.
+fn write_document(path: &std::path::Path, neurons: usize) -> Result<()> {
+    let mut out = BufWriter::new(std::fs::File::create(path)?);
+    write!(out, "{{\"neurons\": [")?;
+    for i in 0..neurons {
+        let neuron = scene::neuron(i, neurons)?;
+        let connections: Vec<_> = neuron
+            .connections
+            .iter()
+            .map(|c| serde_json::json!({"target": c.target, "weight": c.weight, "type": c.link}))
+            .collect();
+        let neuron = serde_json::json!({
+            "id": neuron.id, "concept": neuron.concept, "type": neuron.kind, "salience": neuron.salience,
+            "last_salience_update": neuron.last_salience_update, "created_at": neuron.created_at,
+            "last_activated": neuron.last_activated, "activation_count": neuron.activation_count,
+            "connections": connections,
+        });
+        write!(out, "{}\n{neuron}", if i == 0 { "" } else { "," })?;
+    }
+    Ok(write!(out, "\n], \"metadata\": {{}}}}\n")?)
+}
+
+/// The tree of wake as one commit of a fast-import stream.
+fn write_stream(brain: &std::path::Path, stream: &std::path::Path) -> Result<()> {
+    let store = Store::open(brain)?;
+    let tree = store.tree_of(store.need_tip(store.wake())?)?;
+    let mut out = BufWriter::new(std::fs::File::create(stream)?);
+    write!(out, "commit refs/heads/x\ncommitter Bench <bench@example.invalid> 1 +0000\ndata 1\nx\n")?;
+    for (path, file) in store.files(tree, "").context("the files of wake")? {
+        let content = store.blob(file.blob)?;
+        match file.is_executable() {
+            false => write_files(&mut out, &[(path, content)])?,
+            true => {
+                write!(out, "M 100755 inline {path}\ndata {}\n", content.len())?;
+                out.write_all(&content)?;
+                out.write_all(b"\n")?;
+            }
+        }
+    }
+    Ok(out.flush()?)
+}

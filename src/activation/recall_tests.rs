@@ -1,0 +1,210 @@
+use super::*;
+use crate::model::RunId;
+use crate::model::ids::{concept_id, speaker_id};
+
+fn at(n: i64) -> Stamp {
+    Stamp::from_unix(1_700_000_000 + n * 3600)
+}
+
+fn memory(n: i64, session: Option<&str>, text: &str) -> Neuron {
+    let mut neuron = Neuron::new(NeuronId::parse(&format!("e-{n:04}")).unwrap(), text, Kind::Episodic, at(n));
+    neuron.source = Some(format!("T{n}"));
+    neuron.session = session.map(str::to_owned);
+    neuron.activate(50_000, at(n));
+    neuron
+}
+
+fn concept(text: &str) -> Neuron {
+    Neuron::new(concept_id(text), text, Kind::Semantic, at(0))
+}
+
+fn speaker(name: &str) -> Neuron {
+    Neuron::new(speaker_id(name), name, Kind::Contextual, at(0))
+}
+
+fn linked(mut neuron: Neuron, edges: &[(&NeuronId, Link, f64)]) -> Neuron {
+    for (target, link, weight) in edges {
+        neuron.set_weight(target, *link, (weight * 65535.0) as u16);
+    }
+    neuron
+}
+
+fn ask(neurons: &[Neuron], question: &str, filters: Filters) -> Vec<Answer> {
+    let answers = recall(neurons.iter().cloned(), question, at(100), &Settings::default(), &filters);
+    let backwards = recall(neurons.iter().rev().cloned(), question, at(100), &Settings::default(), &filters);
+    assert_eq!(answers, backwards, "the order of neurons does not matter");
+    answers
+}
+
+fn sources(neurons: &[Neuron], question: &str) -> Vec<String> {
+    ask(neurons, question, Filters::default()).into_iter().filter_map(|a| a.source).collect()
+}
+
+#[test]
+fn words_find_their_memory_in_three_languages() {
+    let neurons = [
+        memory(1, None, "Anna: I adopted two kittens from the shelter."),
+        memory(2, None, "Bob: The tax office closes at noon."),
+        memory(3, None, "Marie : Mes études de médecine sont finies."),
+        memory(4, None, "Paul : Le marché ouvre à huit heures."),
+        memory(5, None, "太郎：京都で抹茶を飲みました。"),
+        memory(6, None, "花子：明日は雨が降ります。"),
+    ];
+    for (question, expected) in [
+        ("Who adopts a kitten?", "T1"),
+        ("When do tax offices close?", "T2"),
+        ("Qui a fini son étude ?", "T3"),
+        ("À quelle heure ouvrent les marchés ?", "T4"),
+        ("抹茶はどこで飲みましたか？", "T5"),
+        ("いつ雨が降りますか", "T6"),
+    ] {
+        assert_eq!(sources(&neurons, question).first().map(String::as_str), Some(expected), "{question}");
+    }
+    for neuron in &neurons {
+        assert_eq!(sources(&neurons, &neuron.concept)[0], neuron.source.clone().unwrap());
+    }
+}
+
+#[test]
+fn an_answer_carries_what_the_memory_holds_and_its_way() {
+    let neurons = [memory(1, Some("s"), "Anna: tea in Oslo"), memory(2, Some("s"), "Bob: milk")];
+    let answers = ask(&neurons, "Oslo?", Filters::default());
+    assert_eq!(answers.len(), 1);
+    let first = &answers[0];
+    assert_eq!(
+        (first.text.as_str(), first.session.as_deref(), first.kind),
+        ("Anna: tea in Oslo", Some("s"), Kind::Episodic)
+    );
+    let way: Vec<_> = first.path.iter().map(|step| (step.at.as_str(), step.via)).collect();
+    assert_eq!(way, [("oslo", "cue"), ("e-0001", "text")]);
+    assert!(first.activation > 0.0);
+}
+
+#[test]
+fn a_question_brings_its_answer_and_no_other_session() {
+    let first = memory(1, Some("a"), "Anna: Which instrument do you play?");
+    let second = linked(memory(2, Some("a"), "Bob: The cello."), &[(&first.id, Link::Recalls, 0.8)]);
+    let neurons = [first, second, memory(3, None, "Carl: The dog sleeps."), memory(4, None, "Dora: Lunch is ready.")];
+    let answers = ask(&neurons, "What instrument is played?", Filters::default());
+    let found: Vec<_> = answers.iter().filter_map(|a| a.source.as_deref()).collect();
+    assert_eq!(found, ["T1", "T2"]);
+    assert_eq!(answers[1].path.last().map(|step| step.via), Some("recalls"));
+}
+
+#[test]
+fn naming_a_speaker_doubles_his_turns() {
+    let mut neurons = vec![memory(1, None, "Anna: I ran a race."), memory(2, None, "Bob: I ran a race.")];
+    neurons.extend([speaker("Anna"), speaker("Bob")]);
+    for (question, best) in [("Which race did Bob run?", "T2"), ("Which race did Anna run?", "T1")] {
+        let answers = ask(&neurons, question, Filters::default());
+        assert_eq!(answers[0].source.as_deref(), Some(best));
+        let ratio = answers[0].activation / answers[1].activation;
+        assert!((1.9..2.2).contains(&ratio), "{ratio}");
+    }
+    assert_eq!(sources(&neurons, "Bob").len(), 1, "a name alone brings his turns");
+}
+
+#[test]
+fn names_that_memories_share_bridge_two_of_them() {
+    let mut neurons = vec![
+        memory(1, None, "Blue Harvest\nA film that was directed by Ivo Karlsen in spring."),
+        memory(2, None, "Ivo Karlsen\nHe grew up near a lake with six sisters."),
+        memory(3, None, "Lena Moor\nShe paints boats and bridges."),
+    ];
+    neurons.extend([concept("blue harvest"), concept("ivo karlsen"), concept("lena moor")]);
+    let answers = ask(&neurons, "Who directed Blue Harvest?", Filters::default());
+    let found: Vec<_> = answers.iter().filter_map(|a| a.source.as_deref()).collect();
+    assert_eq!(found, ["T1", "T2"]);
+    assert!(answers[1].path.iter().any(|step| step.at == concept_id("ivo karlsen").as_str()));
+}
+
+#[test]
+fn what_only_an_edge_tells_is_found() {
+    let kittens = concept("pet");
+    let neurons = [
+        linked(memory(1, None, "Two kittens arrived."), &[(&kittens.id, Link::Recalls, 0.6)]),
+        memory(2, None, "The office closes."),
+        kittens,
+    ];
+    assert_eq!(sources(&neurons, "Any pets?"), ["T1"]);
+}
+
+#[test]
+fn the_old_is_not_silenced() {
+    let mut old = memory(1, None, "Anna: The recipe needs saffron and rice.");
+    (old.salience, old.last_salience_update) = (50_000, Stamp::from_unix(0));
+    let neurons = [old, memory(99, None, "Bob: rice again"), memory(98, None, "Bob: fish today")];
+    assert_eq!(sources(&neurons, "What is rice with saffron?")[0], "T1");
+    let literal = Settings {
+        recall: crate::model::settings::Recall { salience_exponent: 1.0, ..Default::default() },
+        ..Settings::default()
+    };
+    let twins = [memory(1, None, "green tea"), memory(2, None, "green tea"), memory(3, None, "milk")];
+    let fresh = recall(twins, "green tea", at(100), &literal, &Filters::default());
+    assert_eq!(fresh[0].source.as_deref(), Some("T2"), "the more salient of two alike comes first");
+}
+
+#[test]
+fn filters_bound_what_is_answered() {
+    let neurons: Vec<Neuron> = (0..30).map(|n| memory(n, None, &format!("tea number {n}"))).collect();
+    let found = |filters: Filters| ask(&neurons, "tea", filters);
+    assert_eq!(found(Filters::default()).len(), Settings::default().recall.top);
+    assert_eq!(found(Filters { top: Some(3), ..Filters::default() }).len(), 3);
+    let within = found(Filters { since: Some(at(5)), until: Some(at(7)), ..Filters::default() });
+    let mut names: Vec<_> = within.into_iter().filter_map(|a| a.source).collect();
+    names.sort();
+    assert_eq!(names, ["T5", "T6", "T7"]);
+    let few = found(Filters { tokens: Some(9), ..Filters::default() });
+    assert_eq!(few.len(), 2, "each text has four tokens");
+}
+
+#[test]
+fn concepts_answer_when_asked_or_when_nothing_else_does() {
+    let neurons = [concept("green tea"), memory(1, None, "tea with Anna"), concept("cello")];
+    assert!(ask(&neurons, "tea", Filters::default()).iter().all(|a| a.kind == Kind::Episodic));
+    let both = ask(&neurons, "tea", Filters { concepts: true, ..Filters::default() });
+    assert_eq!(both.len(), 2);
+    let cello = ask(&neurons, "cellos", Filters::default());
+    assert_eq!((cello.len(), cello[0].kind), (1, Kind::Semantic));
+}
+
+#[test]
+fn a_session_that_fits_lifts_its_turns() {
+    let neurons = [
+        memory(1, Some("work"), "Anna: we took the ferry"),
+        memory(2, Some("work"), "Bob: the meeting was moved"),
+        memory(3, Some("trip"), "Anna: we took the ferry"),
+        memory(4, Some("trip"), "Bob: the harbour was cold"),
+        memory(5, None, "Carl: we took the ferry"),
+    ];
+    let answers = ask(&neurons, "harbour ferry", Filters::default());
+    let activation = |source: &str| answers.iter().find(|a| a.source.as_deref() == Some(source)).unwrap().activation;
+    assert!(activation("T3") > activation("T1") * 1.1);
+    assert!(activation("T1") > activation("T5"), "its session has a word of the question too");
+}
+
+#[test]
+fn archived_memories_and_empty_networks_answer_nothing() {
+    let mut gone = memory(1, None, "tea");
+    gone.run = Some(RunId::parse("20260126t143200123z-abcd2345-memory").unwrap());
+    gone.archived = gone.run.clone();
+    assert_eq!(ask(&[gone], "tea", Filters::default()), []);
+    assert_eq!(ask(&[], "tea", Filters::default()), []);
+    let one = [memory(1, None, "tea")];
+    for nothing in ["", "   ", "?!", "🍵", "\u{202e}\u{200b}", "unheard"] {
+        assert_eq!(ask(&one, nothing, Filters::default()), [], "{nothing:?}");
+    }
+}
+
+#[test]
+fn rings_of_turns_end() {
+    let ids: Vec<NeuronId> = (1..=4).map(|n| memory(n, Some("s"), "x").id).collect();
+    let full = |n: usize, text: &str| {
+        let edges = [(&ids[n % 4], Link::FeedsInto, 1.0), (&ids[(n + 2) % 4], Link::Recalls, 1.0)];
+        linked(memory(n as i64, Some("s"), text), &edges)
+    };
+    let neurons = [full(1, "tea"), full(2, "milk"), full(3, "salt"), full(4, "rice")];
+    let answers = ask(&neurons, "tea?", Filters::default());
+    assert_eq!(answers.len(), 4);
+    assert!(answers.iter().all(|a| a.path.len() <= TURNS + 2));
+}

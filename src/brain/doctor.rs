@@ -1,0 +1,427 @@
+//! `doctor`: looks at what is around the network, repairs what can be repaired, and says what a person must do.
+//!
+//! Every repair is one that the brain would do by itself sooner or later, or one that loses nothing.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::hook::is_of_the_brain;
+use super::{Brain, BrainError, Override, World};
+use crate::cycle::doorbell::{self, belled};
+use crate::cycle::merge::{Candidate, Fate};
+use crate::cycle::{Cycle, network};
+use crate::limits;
+use crate::model::ids::{StimulusId, episode_id};
+use crate::model::layout::{self, Place};
+use crate::store::{Author, CommitSpec, DriverState, HookState, RefChange, RefOutcome, Store, TreeEdit, git_version};
+
+/// The oldest git whose repack is used.
+const GIT: (u32, u32) = (2, 34);
+
+/// How one thing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// Put right, or in a dry run: would be.
+    Repaired,
+    /// A person must decide or act.
+    NeedsYou,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Checkup {
+    /// What.
+    pub what: &'static str,
+    /// How it is.
+    pub state: Health,
+    /// In a sentence.
+    pub message: String,
+    /// What the person can do.
+    pub hint: Option<String>,
+}
+
+/// What the doctor found.
+#[derive(Clone, Debug, Serialize)]
+pub struct DoctorReport {
+    /// True if nothing was changed.
+    pub dry_run: bool,
+    /// One entry a finding.
+    pub findings: Vec<Checkup>,
+}
+
+impl DoctorReport {
+    /// 0: nothing is left to do; 1: something needs a person.
+    pub fn exit_code(&self) -> u8 {
+        u8::from(self.findings.iter().any(|f| f.state == Health::NeedsYou))
+    }
+}
+
+impl Brain {
+    /// Looks at everything around the network. `program` is how git shall call this program.
+    pub fn doctor(
+        dir: &Path,
+        world: World,
+        flags: &[Override],
+        program: &str,
+        dry_run: bool,
+    ) -> Result<DoctorReport, BrainError> {
+        let store = Store::open(dir)?;
+        let mut visit = Visit { store: &store, program, dry_run, findings: Vec::new() };
+        visit.git();
+        visit.locks()?;
+        visit.merge_driver()?;
+        visit.hooks()?;
+        visit.work_tree()?;
+        visit.packs()?;
+        match Cycle::open(dir, world, flags) {
+            Ok(cycle) => {
+                visit.agents(&cycle);
+                visit.runs(&cycle)?;
+                visit.main(&cycle)?;
+                visit.marks(&cycle)?;
+                visit.queue(&cycle)?;
+                visit.signals(&cycle)?;
+            }
+            Err(error) => {
+                visit.needs("policy", error.to_string(), error.hint().or_else(|| hint("git brain check main")))
+            }
+        }
+        Ok(DoctorReport { dry_run, findings: visit.findings })
+    }
+}
+
+fn hint(command: &str) -> Option<String> {
+    Some(format!("`{command}`"))
+}
+
+struct Visit<'a> {
+    store: &'a Store,
+    program: &'a str,
+    dry_run: bool,
+    findings: Vec<Checkup>,
+}
+
+impl Visit<'_> {
+    fn note(&mut self, what: &'static str, state: Health, message: String, hint: Option<String>) {
+        self.findings.push(Checkup { what, state, message, hint });
+    }
+
+    fn fine(&mut self, what: &'static str, message: impl Into<String>) {
+        self.note(what, Health::Ok, message.into(), None);
+    }
+
+    fn needs(&mut self, what: &'static str, message: impl Into<String>, hint: Option<String>) {
+        self.note(what, Health::NeedsYou, message.into(), hint);
+    }
+
+    /// Repairs, unless this is a dry run.
+    fn repair(
+        &mut self,
+        what: &'static str,
+        message: impl Into<String>,
+        act: impl FnOnce() -> Result<(), BrainError>,
+    ) -> Result<(), BrainError> {
+        if !self.dry_run {
+            act()?;
+        }
+        self.note(what, Health::Repaired, message.into(), None);
+        Ok(())
+    }
+
+    fn git(&mut self) {
+        match git_version() {
+            Some(version) if version >= GIT => self.fine("git", format!("git {}.{}", version.0, version.1)),
+            Some((major, minor)) => {
+                let message = format!("git {major}.{minor} cannot keep packs few; {}.{} can", GIT.0, GIT.1);
+                self.needs("git", message, Some("install a newer git".to_owned()));
+            }
+            None => self.needs("git", "there is no git command", Some("install git".to_owned())),
+        }
+    }
+
+    fn locks(&mut self) -> Result<(), BrainError> {
+        if !self.dry_run {
+            self.store.recover()?;
+            for note in self.store.take_notes() {
+                self.note("locks", Health::Repaired, note, None);
+            }
+        }
+        let stray = self.store.stray_locks();
+        for path in &stray {
+            let message = format!("{} has lain there for over an hour", path.display());
+            let advice = format!("if no git command is running in this repository, remove {}", path.display());
+            self.needs("locks", message, Some(advice));
+        }
+        if stray.is_empty() {
+            self.fine("locks", "no lock is left over");
+        }
+        Ok(())
+    }
+
+    fn merge_driver(&mut self) -> Result<(), BrainError> {
+        let (store, program) = (self.store, self.program);
+        match store.driver_state()? {
+            DriverState::Configured => self.fine("merge driver", "git knows the typed merge"),
+            state => {
+                let was = if state == DriverState::Absent {
+                    "was not configured"
+                } else {
+                    "pointed to a program that is gone"
+                };
+                self.repair("merge driver", format!("the typed merge {was}"), || Ok(store.configure_driver(program)?))?;
+            }
+        }
+        match store.attributes_apply()? {
+            true => self.fine("attributes", "neurons are led to the typed merge"),
+            false => {
+                self.repair("attributes", "nothing led neurons to the typed merge", || Ok(store.repair_attributes()?))?
+            }
+        }
+        if !store.is_in_repo() && store.local_config("gc.auto")?.as_deref() != Some("0") {
+            let message = "git's own gc, which prunes, is switched off: packs are kept few without it";
+            self.repair("gc.auto", message, || Ok(store.set_local_config("gc.auto", "0")?))?;
+        }
+        Ok(())
+    }
+
+    fn hooks(&mut self) -> Result<(), BrainError> {
+        let (store, program) = (self.store, self.program);
+        let report = store.hooks_status(program)?;
+        let count = |state| report.hooks.iter().filter(|hook| hook.state == state).count();
+        let (altered, missing) = (count(HookState::Altered), count(HookState::Missing));
+        for hook in report.hooks.iter().filter(|hook| hook.state == HookState::Closed) {
+            let message =
+                format!("{} is not ours to edit: {}", hook.path.display(), hook.message.clone().unwrap_or_default());
+            self.needs("hooks", message, None);
+        }
+        if missing == report.hooks.len() {
+            match store.is_in_repo() {
+                true => self.fine("hooks", "none are installed; `git brain hooks install` adds them"),
+                false => self.needs(
+                    "hooks",
+                    "none are installed: commits by hand wake nobody",
+                    hint("git brain hooks install"),
+                ),
+            }
+        } else if altered + missing > 0 {
+            let message = format!("{altered} blocks in hooks were altered and {missing} missing");
+            self.repair("hooks", message, || Ok(store.install_hooks(program, false).map(drop)?))?;
+        } else if report.all(HookState::Installed) {
+            self.fine("hooks", format!("installed in {}", report.folder.display()));
+        }
+        Ok(())
+    }
+
+    fn work_tree(&mut self) -> Result<(), BrainError> {
+        let store = self.store;
+        let (branch, head) = store.head()?;
+        if store.work_dir().is_none() || !is_of_the_brain(store, branch.as_ref(), head)? {
+            return Ok(());
+        }
+        match store.behind()? {
+            None => self.fine("work tree", "the index is not behind its branch"),
+            Some(behind) => match (behind.stems_from, branch) {
+                (Some(from), Some(_)) => {
+                    let mut left = Vec::new();
+                    let message = format!("the index lacked {} files of its branch; it has followed", behind.missing);
+                    self.repair("work tree", message, || {
+                        left = store.catch_up(from)?;
+                        Ok(())
+                    })?;
+                    for left in left {
+                        let advice = "`git diff`, then keep it or `git restore` it".to_owned();
+                        self.needs("work tree", format!("{} was left: {}", left.path, left.reason), Some(advice));
+                    }
+                }
+                _ => {
+                    let message = format!("the index lacks {} files of its branch", behind.missing);
+                    self.needs("work tree", message, hint("git reset"));
+                }
+            },
+        }
+        let Some(head) = head else { return Ok(()) };
+        let neurons = store.files(store.tree_of(head)?, layout::NEURONS)?.len();
+        if neurons > limits::CHECKED_OUT_NEURONS && !store.is_sparse() {
+            let message = format!("{neurons} neurons are checked out, and no agent ever looks at them");
+            let sparse = "git sparse-checkout set --no-cone '/*' '!/network/neurons/' '!/network/runs/'";
+            self.needs("checkout", message, hint(sparse));
+        }
+        Ok(())
+    }
+
+    fn packs(&mut self) -> Result<(), BrainError> {
+        let store = self.store;
+        if !store.needs_maintenance() {
+            self.fine("packs", "few");
+            return Ok(());
+        }
+        if !self.dry_run && !store.maintain()? {
+            self.needs(
+                "packs",
+                "there are many, and they could not be put together",
+                hint("git repack --geometric=2 -d"),
+            );
+            return Ok(());
+        }
+        self.note("packs", Health::Repaired, "many small packs were put together".to_owned(), None);
+        Ok(())
+    }
+
+    fn agents(&mut self, cycle: &Cycle) {
+        let policy = &cycle.shared.policy;
+        for error in &policy.broken {
+            self.needs("agents", format!("inert: {error}"), Some(format!("correct {} on main", error.what)));
+        }
+        for member in policy.agents.values().filter(|member| !member.trusted) {
+            let message = format!("{} is not trusted on this machine, so {} is inert", member.path, member.agent.name);
+            self.needs("agents", message, Some("look at it, then `git brain trust`".to_owned()));
+        }
+        let awake = policy.agents.values().filter(|member| member.trusted).count();
+        self.fine("agents", format!("{awake} can run"));
+    }
+
+    fn runs(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
+        let pending = cycle.pending()?;
+        let held = cycle.run_branches()?.len().saturating_sub(pending.len());
+        if held > 0 {
+            let message = format!("{held} branches of runs wait for a person");
+            self.needs(
+                "runs",
+                message,
+                Some("`git branch --list '*agents/*'`, then `git brain merge BRANCH`".to_owned()),
+            );
+        }
+        if pending.is_empty() {
+            self.fine("runs", "none waits to be merged");
+            return Ok(());
+        }
+        let report = cycle.merge(pending, self.dry_run)?;
+        for (candidate, fate) in report.fates {
+            self.fate("runs", &candidate.name, &fate, &format!("git brain merge {}", candidate.name));
+        }
+        Ok(())
+    }
+
+    fn main(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
+        let main = self.store.main();
+        let candidate =
+            Candidate { name: main.to_string(), commit: self.store.need_tip(main)?, branch: None, run: None };
+        let report = cycle.merge(vec![candidate], self.dry_run)?;
+        for (candidate, fate) in report.fates {
+            self.fate("main", &candidate.name, &fate, &format!("git brain merge {main}"));
+        }
+        Ok(())
+    }
+
+    fn fate(&mut self, what: &'static str, name: &str, fate: &Fate, command: &str) {
+        match fate {
+            Fate::Merged { .. } => self.note(what, Health::Repaired, format!("{name} was merged into wake"), None),
+            Fate::Already => self.fine(what, format!("wake has all of {name}")),
+            Fate::Conflict(conflicts) => {
+                let lines: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
+                self.needs(what, format!("{name} waits for a decision: {}", lines.join("; ")), hint(command));
+            }
+            Fate::Refused(why) => self.needs(what, format!("{name} is not merged: {why}"), None),
+        }
+    }
+
+    fn marks(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
+        let store = self.store;
+        match cycle.marker() {
+            Some(_) => self.fine("triggers", "it is known how far they were evaluated"),
+            None => self.fine("triggers", "they will be evaluated from the beginning; nothing runs twice for it"),
+        }
+        for (branch, tip) in belled(store)? {
+            if doorbell::mark(store, &branch) == Some(tip) {
+                self.fine("doorbell", format!("all of {branch} was looked at"));
+                continue;
+            }
+            // The engine's own commits ring no bell, so that wake is always some commits ahead of its mark.
+            let expected = branch == *store.wake();
+            let rung = if self.dry_run { Default::default() } else { cycle.ring(&branch)? };
+            match rung.queued.len() {
+                0 if expected => self.fine("doorbell", format!("all of {branch} was looked at")),
+                0 => {
+                    let message = format!("{branch} had commits that no doorbell had looked at");
+                    self.note("doorbell", Health::Repaired, message, None);
+                }
+                count => {
+                    let message = format!("{branch} had {count} stimuli that no doorbell had queued");
+                    self.note("doorbell", Health::Repaired, message, None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn queue(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
+        let store = self.store;
+        let tree = store.tree_of(store.need_tip(store.wake())?)?;
+        let looking = network::TreeNetwork::new(store, tree);
+        let (mut waiting, mut consumed): (usize, Vec<StimulusId>) = (0, Vec::new());
+        for (path, file) in store.files(tree, layout::QUEUE)? {
+            let Place::Queue(id) = Place::of(&path) else { continue };
+            match looking.queued(&id, &store.blob(file.blob)?) {
+                Ok(Some(_)) if store.file(tree, &layout::neuron(&episode_id(&id)))?.is_some() => consumed.push(id),
+                Ok(Some(_)) => waiting += 1,
+                Ok(None) => self.needs("queue", format!("{path} names a stimulus that is not there"), None),
+                Err(error) => self.needs("queue", error.to_string(), hint("git brain check")),
+            }
+        }
+        let next = (waiting > 0).then(|| "`git brain run` lets agents look at them".to_owned());
+        self.note("queue", Health::Ok, format!("{waiting} stimuli wait"), next);
+        if !consumed.is_empty() {
+            let message = format!("{} stimuli waited that are remembered already", consumed.len());
+            self.repair("queue", message, || unqueue(cycle, &consumed))?;
+        }
+        Ok(())
+    }
+
+    fn signals(&mut self, _: &Cycle) -> Result<(), BrainError> {
+        let store = self.store;
+        let tree = store.tree_of(store.need_tip(store.wake())?)?;
+        let (mut sent, mut answered) = (0_usize, 0_usize);
+        for (path, _) in store.files(tree, layout::SIGNALS)? {
+            match Place::of(&path) {
+                Place::Signal(..) => sent += 1,
+                Place::Acknowledgement(..) => answered += 1,
+                _ => {}
+            }
+        }
+        self.fine("signals", format!("{} of {sent} are unanswered", sent.saturating_sub(answered)));
+        Ok(())
+    }
+}
+
+/// Takes entries out of wake's queue.
+fn unqueue(cycle: &Cycle, stimuli: &[StimulusId]) -> Result<(), BrainError> {
+    let store = &cycle.store;
+    let _trunk = store.lock(crate::store::LockName::Trunk)?;
+    loop {
+        let tip = store.need_tip(store.wake())?;
+        let writer = store.writer()?;
+        let edits = stimuli.iter().map(|id| TreeEdit::new(layout::queue_entry(id), None)).collect();
+        let tree = writer.edit(Some(store.tree_of(tip)?), edits)?;
+        let mut trailers: Vec<_> =
+            store.newest_run(tip)?.map(|r| ("Newest-Run".to_owned(), r.to_string())).into_iter().collect();
+        trailers.extend(cycle.shared.clock_trailer());
+        let commit = writer.commit(&CommitSpec {
+            tree,
+            parents: vec![tip],
+            author: Author::User,
+            at: cycle.shared.world.commit_seconds(),
+            subject: "doctor: what is remembered waits no more".to_owned(),
+            body: String::new(),
+            trailers,
+        })?;
+        writer.publish()?;
+        match store.update_refs(&[RefChange::advance(store.wake().clone(), tip, commit)], "git-brain: doctor")? {
+            RefOutcome::Done { .. } => return Ok(()),
+            RefOutcome::Modified { .. } => continue,
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! Looking: status, log, show, diff, why, blame. Nothing is written.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Brain, BrainError};
+use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::delta::{Effect, RunRecord, render};
+use crate::limits;
+use crate::model::ids::{NeuronId, RunId, StimulusId};
+use crate::model::layout::{self, Place};
+use crate::model::{AgentName, Flag, Neuron, Stimulus, json};
+use crate::store::{Commit, CommitId, StoreError, TreeId};
+
+/// How the brain is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// Branch and tip of consolidated memory.
+    pub main: (String, String),
+    /// Branch and tip of the waking brain.
+    pub wake: (String, String),
+    /// True once the bootstrap agent has introduced the agents.
+    pub bootstrap_complete: bool,
+    /// Neurons in wake.
+    pub neurons: usize,
+    /// Stimuli ever stored.
+    pub stimuli: usize,
+    /// Stimuli that wait.
+    pub queue: usize,
+    /// Runs ever recorded.
+    pub runs: usize,
+    /// Signals sent, and of those the unanswered.
+    pub signals: (usize, usize),
+    /// Flags that are on.
+    pub flags: Vec<String>,
+    /// Runs on branches of their own, and whether they are held for review.
+    pub pending: Vec<(String, bool)>,
+    /// The agents: name, role, whether they may run here.
+    pub agents: Vec<(String, String, bool)>,
+    /// Definitions that could not be read.
+    pub broken: Vec<String>,
+    /// Commits of wake whose triggers were not evaluated yet; null if unknown.
+    pub unseen: Option<usize>,
+}
+
+/// One entry of the log.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogEntry {
+    /// The commit on wake.
+    pub commit: String,
+    /// Its time, RFC 3339.
+    pub at: String,
+    /// The agent, for a merged run.
+    pub agent: Option<String>,
+    /// The run.
+    pub run: Option<String>,
+    /// What woke it.
+    pub trigger: Option<String>,
+    /// Stimuli.
+    pub stimuli: Vec<String>,
+    /// The first line.
+    pub subject: String,
+    /// What the merge settled, one line each.
+    pub decisions: Vec<String>,
+}
+
+/// The log.
+#[derive(Clone, Debug, Serialize)]
+pub struct History {
+    /// Newest first.
+    pub entries: Vec<LogEntry>,
+}
+
+/// What `show` found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// What it is: `neuron`, `run`, `stimulus`, `agent`, `commit`.
+    pub kind: &'static str,
+    /// The document.
+    pub document: Value,
+    /// What the document does not say by itself, one line each.
+    pub facts: Vec<String>,
+}
+
+/// Differences between two states.
+#[derive(Clone, Debug, Serialize)]
+pub struct Differences {
+    /// The state before.
+    pub a: String,
+    /// The state after.
+    pub b: String,
+    /// Neurons that were made or changed.
+    pub effects: Vec<Effect>,
+    /// Neurons that are gone.
+    pub removed: Vec<String>,
+    /// How many other files were added, changed or removed, by place.
+    pub others: BTreeMap<String, usize>,
+    /// The effects as lines for people.
+    pub lines: Vec<String>,
+}
+
+/// One run in the life of a neuron.
+#[derive(Clone, Debug, Serialize)]
+pub struct WhyEntry {
+    /// The commit on wake that brought it.
+    pub commit: String,
+    /// Its time, RFC 3339.
+    pub at: String,
+    /// The run; null for a person's commit.
+    pub run: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// What woke it.
+    pub trigger: Option<String>,
+    /// The stimuli that it descends from.
+    pub stimuli: Vec<String>,
+    /// The text of the first of them.
+    pub because: Option<String>,
+    /// What happened to the neuron, one line each.
+    pub effects: Vec<String>,
+}
+
+/// Who last changed a field.
+#[derive(Clone, Debug, Serialize)]
+pub struct BlameLine {
+    /// The field, or the connection.
+    pub field: String,
+    /// Its value.
+    pub value: String,
+    /// The commit on wake.
+    pub commit: String,
+    /// The run; null for a person's commit.
+    pub run: Option<String>,
+    /// Its time, RFC 3339.
+    pub at: String,
+}
+
+impl Brain {
+    /// How the brain is. Costs the names of its files, not their content.
+    pub fn status(&self) -> Result<Status, BrainError> {
+        let (store, policy) = (&self.cycle.store, &self.cycle.shared.policy);
+        let wake = self.at(None)?;
+        let tree = store.tree_of(wake)?;
+        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let mut flags = Vec::new();
+        store.each_file(tree, layout::NETWORK, &mut |path, file| {
+            if let Place::Flag(name) = Place::of(path) {
+                let flag = serde_json::from_slice::<Flag>(&store.blob(file.blob)?);
+                if flag.is_ok_and(|f| f.value) {
+                    flags.push(name.to_string());
+                }
+            }
+            *counts.entry(word(path)).or_default() += 1;
+            Ok::<(), StoreError>(())
+        })?;
+        let count = |word: &str| counts.get(word).copied().unwrap_or(0);
+        let waiting = self.cycle.pending()?;
+        let mut pending: Vec<(String, bool)> = Vec::new();
+        for (branch, _) in self.cycle.run_branches()? {
+            let held = !waiting.iter().any(|c| c.branch.as_ref() == Some(&branch));
+            pending.push((branch.to_string(), held));
+        }
+        let marker = self.cycle.marker();
+        let unseen = marker.map(|seen| store.first_parents(wake, Some(seen)).take(limits::HISTORY_WALK).count());
+        Ok(Status {
+            main: (store.main().to_string(), store.need_tip(store.main())?.to_string()),
+            wake: (store.wake().to_string(), wake.to_string()),
+            bootstrap_complete: self.cycle.metadata(tree)?.bootstrap_complete,
+            neurons: count("neurons"),
+            stimuli: count("stimuli"),
+            queue: count("queue"),
+            runs: count("runs"),
+            signals: (count("signals"), count("signals").saturating_sub(count("answers"))),
+            flags,
+            pending,
+            agents: policy
+                .agents
+                .values()
+                .map(|m| (m.agent.name.to_string(), m.agent.role.clone(), m.trusted))
+                .collect(),
+            broken: policy.broken.iter().map(ToString::to_string).collect(),
+            unseen,
+        })
+    }
+
+    /// What happened on wake, newest first.
+    pub fn log(&self, number: usize, agent: Option<&str>, at: Option<&str>) -> Result<History, BrainError> {
+        let from = self.at(at)?;
+        let mut entries = Vec::new();
+        for commit in self.cycle.store.first_parents(from, None) {
+            if entries.len() >= number {
+                break;
+            }
+            let entry = self.entry(&commit?)?;
+            if agent.is_none_or(|wanted| entry.agent.as_deref() == Some(wanted)) {
+                entries.push(entry);
+            }
+        }
+        Ok(History { entries })
+    }
+
+    fn entry(&self, commit: &Commit) -> Result<LogEntry, BrainError> {
+        // A merge commit's run is its second parent, which knows what woke it.
+        let run_commit = match commit.parents.get(1) {
+            Some(run) => self.cycle.store.commit(*run)?,
+            None => commit.clone(),
+        };
+        let text = |c: &Commit, key: &str| c.trailer(key).map(str::to_owned);
+        let run = text(commit, "Run").or_else(|| text(&run_commit, "Run"));
+        let body = commit.message.lines().skip(2);
+        let decisions = match commit.parents.len() {
+            2 => body.take_while(|l| !l.is_empty()).filter(|l| l.contains(": base ")).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        Ok(LogEntry {
+            commit: commit.id.to_string(),
+            at: crate::model::Stamp::from_unix(commit.at).to_string(),
+            agent: text(&run_commit, "Agent"),
+            trigger: text(&run_commit, "Trigger"),
+            stimuli: run_commit.trailer_values("Stimulus").map(str::to_owned).collect(),
+            subject: run_commit.subject().to_owned(),
+            run,
+            decisions,
+        })
+    }
+
+    /// A neuron, run, stimulus, agent or commit.
+    pub fn show(&self, what: &str, at: Option<&str>) -> Result<Shown, BrainError> {
+        let commit = self.at(at)?;
+        let tree = self.cycle.store.tree_of(commit)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        if let Ok(run) = RunId::parse(what)
+            && let Some(record) = self.record_of(&network, &run)?
+        {
+            return Ok(Shown { kind: "run", document: value(&record), facts: record_lines(&record) });
+        }
+        if let Ok(id) = NeuronId::parse(what)
+            && let Some(neuron) = network.neuron(&id)?
+        {
+            let now = self.cycle.shared.world.now();
+            let mut facts = vec![format!("salience now {}", neuron.salience_at(now))];
+            if neuron.is_archived() {
+                facts.push("archived: the next sleep removes it".to_owned());
+            }
+            return Ok(Shown { kind: "neuron", document: value(&neuron), facts });
+        }
+        if let Ok(id) = StimulusId::parse(what)
+            && let Some(stimulus) = self.stimulus(tree, &id)?
+        {
+            return Ok(Shown { kind: "stimulus", document: value(&stimulus), facts: Vec::new() });
+        }
+        if let Some(member) = AgentName::parse(what).ok().and_then(|n| self.cycle.shared.policy.agents.get(&n)) {
+            let trusted = if member.trusted { "may run here" } else { "inert until `git brain trust`" };
+            let facts = vec![trusted.to_owned()];
+            return Ok(Shown { kind: "agent", document: value(&member.agent), facts });
+        }
+        let Some(commit) = self.cycle.store.resolve(what)? else {
+            return Err(BrainError::Usage {
+                message: format!("{what} is no neuron, run, stimulus, agent or commit here"),
+                hint: Some("`git brain log` and `git brain recall` show ids".to_owned()),
+            });
+        };
+        let commit = self.cycle.store.commit(commit)?;
+        let facts = match commit.parents.first() {
+            Some(parent) => self.differences(*parent, commit.id)?.lines,
+            None => Vec::new(),
+        };
+        Ok(Shown { kind: "commit", document: value(&self.entry(&commit)?), facts })
+    }
+
+    /// A run's record, in that tree or on the run's own branch.
+    fn record_of(&self, network: &TreeNetwork<'_>, run: &RunId) -> Result<Option<RunRecord>, BrainError> {
+        if let Some(record) = network.record(run)? {
+            return Ok(Some(record));
+        }
+        let store = &self.cycle.store;
+        match store.tip(&crate::cycle::commit::branch_of(store.wake(), run)?)? {
+            Some(commit) => TreeNetwork::new(store, store.tree_of(commit)?).record(run),
+            None => Ok(None),
+        }
+    }
+
+    /// A stimulus by its id. Its episode knows its time, hence its place; before that, the queue does.
+    fn stimulus(&self, tree: TreeId, id: &StimulusId) -> Result<Option<Stimulus>, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, tree);
+        if let Some(episode) = network.neuron(&crate::model::ids::episode_id(id))? {
+            let path = layout::stimulus(id, episode.created_at);
+            if let Some(bytes) = store.read(tree, &path)? {
+                return Ok(Some(Stimulus::decode(&bytes, &path)?));
+            }
+        }
+        match store.read(tree, &layout::queue_entry(id))? {
+            Some(pointer) => network.queued(id, &pointer),
+            None => Ok(None),
+        }
+    }
+
+    /// Differences between two states; by default what wake's last commit brought.
+    pub fn diff(&self, a: Option<&str>, b: Option<&str>) -> Result<Differences, BrainError> {
+        let after = self.at(b)?;
+        let before = match a {
+            Some(_) => self.at(a)?,
+            None => {
+                let parent = self.cycle.store.commit(after)?.parents.first().copied();
+                parent.ok_or_else(|| BrainError::usage(format!("{after} has no parent to compare with")))?
+            }
+        };
+        self.differences(before, after)
+    }
+
+    fn differences(&self, a: CommitId, b: CommitId) -> Result<Differences, BrainError> {
+        let store = &self.cycle.store;
+        let mut found = Differences {
+            a: a.to_string(),
+            b: b.to_string(),
+            effects: Vec::new(),
+            removed: Vec::new(),
+            others: BTreeMap::new(),
+            lines: Vec::new(),
+        };
+        for change in store.diff(Some(store.tree_of(a)?), Some(store.tree_of(b)?), "")? {
+            let Place::Neuron(id) = Place::of(&change.path) else {
+                *found.others.entry(word(&change.path).to_owned()).or_default() += 1;
+                continue;
+            };
+            let read = |file: Option<crate::store::File>| -> Result<Option<Neuron>, BrainError> {
+                let Some(file) = file else { return Ok(None) };
+                decode_neuron(&store.blob(file.blob)?, &change.path, &id).map(Some)
+            };
+            match (read(change.old)?, read(change.new)?) {
+                (before, Some(after)) => {
+                    let effect = Effect::between(before.as_ref(), &after);
+                    found.lines.extend(render::effect(&effect, Some(&after)));
+                    found.effects.push(effect);
+                }
+                (Some(before), None) => {
+                    found.lines.push(format!("- {id}  {} {:?}", before.kind, render::clip(&before.concept)));
+                    found.removed.push(id.to_string());
+                }
+                (None, None) => {}
+            }
+        }
+        for (word, count) in &found.others {
+            found.lines.push(format!("  {count} × {word}"));
+        }
+        Ok(found)
+    }
+
+    /// The runs that made and changed a neuron, oldest first.
+    pub fn why(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<WhyEntry>, BrainError> {
+        let mut entries = Vec::new();
+        for (commit, before, after) in self.life(id, at)? {
+            let entry = self.entry(&commit)?;
+            let record = match entry.run.as_deref().and_then(|r| RunId::parse(r).ok()) {
+                Some(run) => TreeNetwork::new(&self.cycle.store, commit.tree).record(&run)?,
+                None => None,
+            };
+            let stimuli = record.map(|r| r.stimuli).unwrap_or_default();
+            let because = match stimuli.first() {
+                Some(first) => self.stimulus(commit.tree, first)?.map(|s| render::clip(&s.text)),
+                None => None,
+            };
+            let effects = match &after {
+                Some(after) => render::effect(&Effect::between(before.as_ref(), after), None),
+                None => vec![format!("- {id}")],
+            };
+            entries.push(WhyEntry {
+                commit: entry.commit,
+                at: entry.at,
+                run: entry.run,
+                agent: entry.agent,
+                trigger: entry.trigger,
+                stimuli: stimuli.iter().map(ToString::to_string).collect(),
+                because,
+                effects,
+            });
+        }
+        Ok(entries)
+    }
+
+    /// Which run last changed each field.
+    pub fn blame(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<BlameLine>, BrainError> {
+        let mut last: BTreeMap<String, BlameLine> = BTreeMap::new();
+        let mut order: Vec<String> = Vec::new();
+        for (commit, before, after) in self.life(id, at)? {
+            let entry = self.entry(&commit)?;
+            let (old, new) = (before.as_ref().map(fields).unwrap_or_default(), after.as_ref().map(fields));
+            let new = new.unwrap_or_default();
+            order = new.iter().map(|(field, _)| field.clone()).collect();
+            for (field, value) in new {
+                let same = old.iter().any(|(f, v)| *f == field && *v == value);
+                if !same || !last.contains_key(&field) {
+                    let line = BlameLine {
+                        field: field.clone(),
+                        value,
+                        commit: entry.commit.clone(),
+                        run: entry.run.clone(),
+                        at: entry.at.clone(),
+                    };
+                    last.insert(field, line);
+                }
+            }
+        }
+        Ok(order.into_iter().filter_map(|field| last.remove(&field)).collect())
+    }
+
+    /// The commits of wake that changed a neuron, oldest first, with the neuron before and after.
+    fn life(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<Change>, BrainError> {
+        let store = &self.cycle.store;
+        let path = layout::neuron(id);
+        let read = |tree: Option<TreeId>| -> Result<Option<Neuron>, BrainError> {
+            let Some(tree) = tree else { return Ok(None) };
+            let bytes = store.read(tree, &path)?;
+            bytes.map(|b| decode_neuron(&b, &path, id)).transpose()
+        };
+        let mut life = Vec::new();
+        for commit in store.first_parents(self.at(at)?, None) {
+            let commit = commit?;
+            let parent = match commit.parents.first() {
+                Some(parent) => Some(store.tree_of(*parent)?),
+                None => None,
+            };
+            let here = store.file(commit.tree, &path)?.map(|f| f.blob);
+            let there = match parent {
+                Some(tree) => store.file(tree, &path)?.map(|f| f.blob),
+                None => None,
+            };
+            if here != there {
+                life.push((commit.clone(), read(parent)?, read(Some(commit.tree))?));
+            }
+        }
+        if life.is_empty() {
+            return Err(BrainError::Usage {
+                message: format!("there is no neuron {id}, and there never was"),
+                hint: Some("`git brain recall` finds neurons by what they mean".to_owned()),
+            });
+        }
+        life.reverse();
+        Ok(life)
+    }
+}
+
+/// A commit that changed a neuron, with the neuron before and after.
+type Change = (Commit, Option<Neuron>, Option<Neuron>);
+
+/// The fields of a neuron as (name, value), connections included, in the order of the file.
+fn fields(neuron: &Neuron) -> Vec<(String, String)> {
+    let Value::Object(object) = value(neuron) else { return Vec::new() };
+    let plain = object.into_iter().filter(|(key, _)| key != "connections");
+    let mut list: Vec<(String, String)> = plain.map(|(key, v)| (key, json::inline(&v))).collect();
+    list.extend(neuron.connections.iter().map(|c| (format!("{} {}", c.link, c.target), c.weight.to_string())));
+    list
+}
+
+fn record_lines(record: &RunRecord) -> Vec<String> {
+    let mut lines: Vec<String> = record.effects.iter().flat_map(|e| render::effect(e, None)).collect();
+    lines.extend(record.notes.iter().map(|note| format!("note: {note}")));
+    lines
+}
+
+fn value<T: Serialize>(document: &T) -> Value {
+    serde_json::to_value(document).expect("invariant: our documents have string keys")
+}
+
+/// A path's kind in a word, for counting.
+fn word(path: &str) -> &'static str {
+    match Place::of(path) {
+        Place::Neuron(_) => "neurons",
+        Place::Stimulus(_) => "stimuli",
+        Place::Queue(_) => "queue",
+        Place::Signal(..) => "signals",
+        Place::Acknowledgement(..) => "answers",
+        Place::Run(_) => "runs",
+        Place::RunNote(_) => "conflicts",
+        Place::Flag(_) => "flags",
+        Place::Goal => "goals",
+        Place::Event => "events",
+        Place::Metadata => "metadata",
+        Place::Agent(_) => "agents",
+        Place::Settings => "settings",
+        Place::Other => "other files",
+        Place::Misplaced => "misplaced files",
+    }
+}

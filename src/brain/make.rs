@@ -1,0 +1,81 @@
+//! Making a brain: laying out the bootstrap files, and the first runs.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{Brain, BrainError, RunReport, World};
+use crate::cycle::{RunBounds, bootstrap};
+use crate::store::{self, Author, FirstCommit, TreeEdit};
+
+/// What `init` is asked for.
+#[derive(Clone, Debug)]
+pub struct InitRequest {
+    /// Where.
+    pub dir: PathBuf,
+    /// Into the repository that is there.
+    pub in_repo: bool,
+    /// How git shall call this program.
+    pub program: String,
+}
+
+/// A brain that was made or adopted.
+#[derive(Clone, Debug, Serialize)]
+pub struct InitReport {
+    /// Where.
+    pub dir: PathBuf,
+    /// The branch of consolidated memory.
+    pub main: String,
+    /// The branch of the waking brain.
+    pub wake: String,
+    /// True if the branches were there already.
+    pub adopted: bool,
+    /// The first runs: the bootstrap and the answers to its introductions.
+    pub first_runs: RunReport,
+}
+
+impl Brain {
+    /// Makes a brain and lets it bootstrap itself.
+    pub fn init(request: &InitRequest, world: World) -> Result<(Self, InitReport), BrainError> {
+        let files = bootstrap::tree(world.now()).into_iter().map(|(path, content)| edit(path, content)).collect();
+        let mut trailers = Vec::new();
+        if world.is_fixed() {
+            trailers.push(("Clock".to_owned(), "fixed".to_owned()));
+        }
+        let first = FirstCommit {
+            author: Author::User,
+            at: world.commit_seconds(),
+            subject: "init: a brain".to_owned(),
+            body: "The core neurons and their loop, and five reflex agents.".to_owned(),
+            trailers,
+        };
+        let make = if request.in_repo { store::create_in_repo } else { store::create };
+        let made = make(&request.dir, files, &first, &request.program)?;
+        let brain = Self::open(&request.dir, world, &[])?;
+        if made.adopted {
+            brain.cycle.adopt()?;
+        }
+        let first_runs = brain.run(&RunBounds::default(), &mut |_| {})?;
+        let report = InitReport {
+            dir: absolute(&request.dir),
+            main: made.main.to_string(),
+            wake: made.wake.to_string(),
+            adopted: made.adopted,
+            first_runs,
+        };
+        Ok((brain, report))
+    }
+}
+
+/// Hooks are programs; everything else is plain.
+fn edit(path: String, content: Vec<u8>) -> TreeEdit {
+    let change = match path.starts_with("hooks/") {
+        true => store::Change::WriteExecutable(content),
+        false => store::Change::Write(content),
+    };
+    TreeEdit { path, change }
+}
+
+fn absolute(dir: &Path) -> PathBuf {
+    std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned())
+}

@@ -1,0 +1,471 @@
+//! Commands that write: feed, run, apply, merge.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{Brain, BrainError, Progress};
+use crate::cycle::commit::Draft;
+use crate::cycle::merge::Fate;
+use crate::cycle::run::Failure;
+use crate::cycle::stimulus::{self, Input, Labels};
+use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned};
+use crate::delta::{Document, DocumentError};
+use crate::limits;
+use crate::merge::{Conflict, Decision};
+use crate::model::ids::AgentName;
+use crate::model::json::JsonError;
+use crate::model::{Origin, Stamp};
+use crate::store::TreeId;
+use crate::world;
+
+/// Where input comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A text given directly.
+    Text(String),
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+/// What `feed` is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct FeedRequest {
+    /// The inputs, in order.
+    pub sources: Vec<Source>,
+    /// When it happened.
+    pub at: Option<Stamp>,
+    /// Its label.
+    pub source: Option<String>,
+    /// What it belongs to.
+    pub session: Option<String>,
+    /// Only store it.
+    pub no_run: bool,
+    /// Write nothing.
+    pub dry_run: bool,
+}
+
+/// What `feed` did.
+#[derive(Clone, Debug, Serialize)]
+pub struct FeedReport {
+    /// Ids of the stimuli that are new.
+    pub stimuli: Vec<String>,
+    /// How many were known already.
+    pub known: usize,
+    /// The runs that followed; absent with `--no-run`.
+    #[serde(flatten)]
+    pub ran: RunReport,
+}
+
+/// What a loop of runs did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RunReport {
+    /// Runs, in the order of merging.
+    pub runs: Vec<RunLine>,
+    /// Runs that came to nothing.
+    pub failures: Vec<FailureLine>,
+    /// Wake's tip.
+    pub wake: String,
+    /// What happened on the way.
+    pub notes: Vec<String>,
+}
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunLine {
+    /// The run.
+    pub run: String,
+    /// Its agent.
+    pub agent: String,
+    /// What woke it.
+    pub trigger: String,
+    /// Its commit.
+    pub commit: String,
+    /// The merge commit on wake; null: it stays on its branch.
+    pub merged: Option<String>,
+    /// What the policy settled.
+    pub decisions: Vec<String>,
+    /// What it could not.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// What would run now.
+#[derive(Clone, Debug, Serialize)]
+pub struct DueReport {
+    /// One entry a run, in the order of merging.
+    pub due: Vec<Due>,
+}
+
+/// A run that would start.
+#[derive(Clone, Debug, Serialize)]
+pub struct Due {
+    /// Its agent.
+    pub agent: String,
+    /// What wakes it.
+    pub trigger: String,
+}
+
+/// A run that came to nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct FailureLine {
+    /// The run.
+    pub run: String,
+    /// Its agent.
+    pub agent: String,
+    /// Why.
+    pub error: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// The exit code that this failure has.
+    pub code: u8,
+}
+
+/// What `apply` did.
+#[derive(Clone, Debug, Serialize)]
+pub struct ApplyReport {
+    /// The run.
+    pub run: String,
+    /// Its branch; gone once it is merged.
+    pub branch: String,
+    /// Its commit; null with `--dry-run`.
+    pub commit: Option<String>,
+    /// True if it is in wake.
+    pub merged: bool,
+    /// Wake's tip.
+    pub wake: String,
+    /// What the policy settled.
+    pub decisions: Vec<Decision>,
+    /// What it could not; the branch stays.
+    pub conflicts: Vec<Conflict>,
+    /// What the engine clamped or raised.
+    pub notes: Vec<String>,
+    /// What the delta does, rendered.
+    pub effects: Vec<String>,
+}
+
+/// What `merge` did.
+#[derive(Clone, Debug, Serialize)]
+pub struct MergeReport {
+    /// One entry a branch, in the order of merging.
+    pub merges: Vec<MergeLine>,
+    /// Wake's tip.
+    pub wake: String,
+    /// Files of a work tree that people have edited and that were left alone.
+    pub left: Vec<String>,
+}
+
+/// One branch.
+#[derive(Clone, Debug, Serialize)]
+pub struct MergeLine {
+    /// The branch, run or commit.
+    pub branch: String,
+    /// True if wake has all of it now.
+    pub merged: bool,
+    /// The merge commit, if one was needed.
+    pub commit: Option<String>,
+    /// What the policy settled.
+    pub decisions: Vec<Decision>,
+    /// What it could not.
+    pub conflicts: Vec<Conflict>,
+    /// Why it may not be merged.
+    pub refused: Option<String>,
+}
+
+/// What `merge-tree` found.
+#[derive(Clone, Debug, Serialize)]
+pub struct MergeTreeReport {
+    /// The merged tree, written; with conflicts, left's side of them.
+    pub tree: String,
+    /// What the policy settled.
+    pub decisions: Vec<Decision>,
+    /// What it could not.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Brain {
+    /// Stores stimuli durably, then runs agents until quiet.
+    pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
+        let (inputs, subject) = read_inputs(request)?;
+        let world = &self.cycle.shared.world;
+        let tip = self.at(None)?.to_string();
+        let random = |index: usize, input: &Input| {
+            world.id_bits(&[tip.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
+        };
+        let stimuli =
+            stimulus::stimuli(inputs, world.now(), &Origin::local(), random).map_err(|(index, field, message)| {
+                BrainError::refused(format!("input {}, {field}: {message}", index + 1))
+            })?;
+        if request.dry_run {
+            let ids = stimuli.iter().map(|s| s.id.to_string()).collect();
+            let ran = RunReport { wake: tip, ..RunReport::default() };
+            return Ok(FeedReport { stimuli: ids, known: 0, ran });
+        }
+        let new = self.cycle.store_stimuli(&stimuli, &subject, progress)?;
+        let known = stimuli.len() - new.len();
+        let ran = match request.no_run {
+            true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },
+            false => self.run(&RunBounds::default(), progress)?,
+        };
+        Ok(FeedReport { stimuli: new.iter().map(ToString::to_string).collect(), known, ran })
+    }
+
+    /// Evaluates triggers, runs agents side by side, merges, until quiet or bounded.
+    pub fn run(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<RunReport, BrainError> {
+        if let Some(agent) = &bounds.agent {
+            let Some(member) = self.cycle.shared.policy.agents.get(agent) else {
+                return Err(self.cycle.shared.policy.authority(agent).map_or_else(
+                    |error| error,
+                    |_| BrainError::usage(format!("{agent} is a person and cannot be run; apply a delta instead")),
+                ));
+            };
+            self.cycle.shared.policy.require_trust(member)?;
+        }
+        Ok(report(self.cycle.until_quiet(bounds, progress)?))
+    }
+
+    /// What would run now; nothing is written.
+    pub fn due(&self) -> Result<DueReport, BrainError> {
+        let tip = self.at(None)?;
+        let jobs = self.cycle.due(tip, self.cycle.marker(), &Default::default())?;
+        let due = jobs.into_iter().map(|job| Due { agent: job.agent.to_string(), trigger: job.reason }).collect();
+        Ok(DueReport { due })
+    }
+
+    /// Applies one delta document as one run.
+    pub fn apply(
+        &self,
+        source: &Source,
+        agent: Option<&str>,
+        no_merge: bool,
+        dry_run: bool,
+    ) -> Result<ApplyReport, BrainError> {
+        let (bytes, what) = read_source(source, limits::DELTA_BYTES).map_err(|error| match error {
+            // A document beyond the bound is refused, as a document with too many operations is.
+            world::WorldError::Large { path, max } => {
+                BrainError::Document(DocumentError::Limit(format!("{path} has more than {max} bytes")))
+            }
+            other => BrainError::World(other),
+        })?;
+        let document = Document::parse(&bytes, &what)?;
+        let agent = self.agent_of(&document, agent)?;
+        let base = self.at(None)?;
+        let newest = self.cycle.store.newest_run(base)?;
+        let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0);
+        let shared = &self.cycle.shared;
+        let draft = Draft {
+            base,
+            run: run.clone(),
+            reason: "by hand".to_owned(),
+            cognition: "apply".to_owned(),
+            clock: shared.world.now(),
+            depth: 0,
+            origin: Origin::local(),
+            consumed: Vec::new(),
+            roots: Vec::new(),
+            authority: shared.policy.authority(&agent)?,
+            lines: Document::lines(&bytes),
+            document,
+            held: no_merge,
+        };
+        let applied = draft.apply(&self.cycle.store, shared)?;
+        let mut answer = ApplyReport {
+            run: run.to_string(),
+            branch: crate::cycle::commit::branch_of(self.cycle.store.wake(), &run)?.to_string(),
+            commit: None,
+            merged: false,
+            wake: base.to_string(),
+            decisions: Vec::new(),
+            conflicts: Vec::new(),
+            notes: applied.notes.clone(),
+            effects: rendered(&applied),
+        };
+        if dry_run {
+            return Ok(answer);
+        }
+        let committed = draft.commit(&applied, &self.cycle.store, shared)?;
+        answer.commit = Some(committed.commit.to_string());
+        if no_merge {
+            return Ok(answer);
+        }
+        let mut candidates = self.cycle.pending()?;
+        if !candidates.iter().any(|c| c.run.as_ref() == Some(&run)) {
+            candidates.push(crate::cycle::merge::Candidate {
+                name: committed.branch.to_string(),
+                commit: committed.commit,
+                branch: Some(committed.branch.clone()),
+                run: Some(run.clone()),
+            });
+        }
+        let report = self.cycle.merge(candidates, false)?;
+        answer.wake = report.wake.to_string();
+        match report.of_run(&run) {
+            Some(Fate::Merged { decisions, .. }) => {
+                answer.merged = true;
+                answer.decisions.clone_from(decisions);
+            }
+            Some(Fate::Already) => answer.merged = true,
+            Some(Fate::Conflict(conflicts)) => answer.conflicts.clone_from(conflicts),
+            Some(Fate::Refused(why)) => return Err(BrainError::refused(why.clone())),
+            None => {}
+        }
+        Ok(answer)
+    }
+
+    /// Who applies a document: the flag and the document must agree; nobody named is the person.
+    fn agent_of(&self, document: &Document, flag: Option<&str>) -> Result<AgentName, BrainError> {
+        let flag = flag.map(AgentName::parse).transpose().map_err(|e| BrainError::refused(e.to_string()))?;
+        match (&document.agent, flag) {
+            (Some(named), Some(flag)) if *named != flag => {
+                Err(BrainError::refused(format!("the document is by {named}, not by {flag}")))
+            }
+            (_, Some(flag)) => Ok(flag),
+            (Some(named), None) => Ok(named.clone()),
+            (None, None) => Ok(AgentName::parse(HUMAN).expect("invariant: a valid name")),
+        }
+    }
+
+    /// Merges branches, runs or commits into wake; all pending runs if none is named.
+    pub fn merge(&self, names: &[String], dry_run: bool) -> Result<MergeReport, BrainError> {
+        let candidates = match names.is_empty() {
+            true => self.cycle.pending()?,
+            false => names.iter().map(|name| self.cycle.candidate(name)).collect::<Result<_, _>>()?,
+        };
+        let report = self.cycle.merge(candidates, dry_run)?;
+        let merges = report.fates.into_iter().map(|(candidate, fate)| {
+            let mut line = MergeLine {
+                branch: candidate.name,
+                merged: matches!(fate, Fate::Merged { .. } | Fate::Already),
+                commit: None,
+                decisions: Vec::new(),
+                conflicts: Vec::new(),
+                refused: None,
+            };
+            match fate {
+                Fate::Merged { commit, decisions } => {
+                    line.commit = (!dry_run).then(|| commit.to_string());
+                    line.decisions = decisions;
+                }
+                Fate::Already => {}
+                Fate::Conflict(conflicts) => line.conflicts = conflicts,
+                Fate::Refused(why) => line.refused = Some(why),
+            }
+            line
+        });
+        Ok(MergeReport {
+            merges: merges.collect(),
+            wake: report.wake.to_string(),
+            left: report.left.iter().map(|l| format!("{}/{}: {}", l.work_tree.display(), l.path, l.reason)).collect(),
+        })
+    }
+
+    /// The typed merge of three trees or commits.
+    pub fn merge_tree(&self, base: &str, left: &str, right: &str) -> Result<MergeTreeReport, BrainError> {
+        let tree = |text: &str| self.tree_named(text);
+        let (tree, outcome) = self.cycle.write_merged_tree(tree(base)?, tree(left)?, tree(right)?)?;
+        Ok(MergeTreeReport { tree: tree.to_string(), decisions: outcome.decisions, conflicts: outcome.conflicts })
+    }
+
+    /// The tree of a commit, or a tree by its id.
+    fn tree_named(&self, text: &str) -> Result<TreeId, BrainError> {
+        let store = &self.cycle.store;
+        if let Some(commit) = store.resolve(text)? {
+            return Ok(store.tree_of(commit)?);
+        }
+        let tree = TreeId::parse(text).map_err(|_| BrainError::usage(format!("{text} names no commit or tree")))?;
+        store.files(tree, "network/metadata")?;
+        Ok(tree)
+    }
+}
+
+fn rendered(applied: &crate::delta::Applied) -> Vec<String> {
+    let effects = applied.neurons.values().map(|(before, after)| {
+        let effect = crate::delta::Effect::between(before.as_ref(), after);
+        crate::delta::render::effect(&effect, Some(after))
+    });
+    effects.flatten().collect()
+}
+
+fn report(turned: Turned) -> RunReport {
+    RunReport {
+        runs: turned.runs.into_iter().map(run_line).collect(),
+        failures: turned.failures.into_iter().map(failure_line).collect(),
+        wake: turned.wake.to_string(),
+        notes: turned.notes,
+    }
+}
+
+fn run_line(run: RunSummary) -> RunLine {
+    RunLine {
+        agent: run.run.agent().to_string(),
+        run: run.run.to_string(),
+        trigger: run.trigger,
+        commit: run.commit.to_string(),
+        merged: run.merged.map(|c| c.to_string()),
+        decisions: run.decisions,
+        conflicts: run.conflicts,
+    }
+}
+
+fn failure_line(failure: Failure) -> FailureLine {
+    FailureLine {
+        run: failure.run.to_string(),
+        agent: failure.job.agent.to_string(),
+        error: failure.error.to_string(),
+        hint: failure.error.hint(),
+        code: failure.error.exit_code(),
+    }
+}
+
+/// Reads what is fed; the second value names it in the commit's subject.
+fn read_inputs(request: &FeedRequest) -> Result<(Vec<Input>, String), BrainError> {
+    let labels = Labels { at: request.at, source: request.source.clone(), session: request.session.clone() };
+    let mut inputs = Vec::new();
+    let mut names = Vec::new();
+    for source in &request.sources {
+        let (bytes, what) = read_source(source, limits::INPUT_BYTES)?;
+        let is_batch = matches!(source, Source::File(path) if has_extension(path, "jsonl"));
+        if is_batch {
+            inputs.extend(stimulus::from_jsonl(&bytes, &what, &labels)?);
+            names.push(file_name(&what));
+            continue;
+        }
+        let text = String::from_utf8(bytes).map_err(|e| {
+            let line = e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
+            JsonError::at(&what, line, "", "is not UTF-8")
+        })?;
+        match source {
+            Source::File(_) => {
+                let name = file_name(&what);
+                inputs.extend(stimulus::from_text(&text, &name, &labels));
+                names.push(name);
+            }
+            Source::Text(_) | Source::Stdin => {
+                inputs.extend(stimulus::from_argument(&text, &labels));
+                names.push(crate::delta::render::clip(&text));
+            }
+        }
+    }
+    if inputs.is_empty() {
+        return Err(BrainError::usage("there is nothing to feed: the input is empty"));
+    }
+    Ok((inputs, names.join(", ")))
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted))
+}
+
+fn file_name(path: &str) -> String {
+    let name = Path::new(path).file_name().map(|n| n.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| path.to_owned()).chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, String), world::WorldError> {
+    match source {
+        Source::Text(text) => Ok((text.clone().into_bytes(), "the text".to_owned())),
+        Source::Stdin => Ok((world::read_stdin_bounded(max)?, "standard input".to_owned())),
+        Source::File(path) => Ok((world::read_bounded(path, max)?, path.display().to_string())),
+    }
+}

@@ -1,0 +1,177 @@
+//! `hooks`, `hook`, `merge-driver`, `check`, `doctor`, `trust`: the house around the network.
+
+use std::io::{BufRead, IsTerminal};
+use std::path::Path;
+
+use super::args;
+use super::output::safe;
+use super::write::{plural, program, short};
+use super::{Done, Session};
+use crate::brain::{
+    Brain, BrainError, CheckReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone, HookState,
+    HooksAnswer, TrustItem, TrustReport,
+};
+
+pub(super) fn hooks(session: &Session, args: &args::Hooks) -> Done {
+    let dir = &session.dir;
+    let answer = match args.action {
+        args::HooksAction::Install => Brain::install_hooks(dir, &program(), args.writer.dry_run)?,
+        args::HooksAction::Remove => Brain::remove_hooks(dir, args.writer.dry_run)?,
+        args::HooksAction::Status => Brain::hooks_status(dir, &program())?,
+    };
+    session.out.report(&answer, hooked);
+    let closed = answer.report.hooks.iter().any(|hook| hook.state == HookState::Closed);
+    Ok(u8::from(closed && matches!(args.action, args::HooksAction::Install)))
+}
+
+fn hooked(answer: &HooksAnswer) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for hook in &answer.report.hooks {
+        let state = match (hook.done, hook.state) {
+            (HookDone::Created | HookDone::Added | HookDone::Replaced, _) => "installed",
+            (HookDone::Removed | HookDone::Deleted, _) => "removed",
+            (HookDone::Nothing, HookState::Installed) => "installed already",
+            (HookDone::Nothing, HookState::Altered) => "differs from what this program writes",
+            (HookDone::Nothing, HookState::Missing) => "not installed",
+            (HookDone::Nothing, HookState::Closed) => "left alone",
+        };
+        let why = hook.message.as_deref().map(|m| format!(": {}", safe(m))).unwrap_or_default();
+        lines.push(format!("{:<40} {state}{why}", safe(&hook.path.display().to_string())));
+    }
+    lines.extend(answer.notes.iter().map(|note| format!("note: {}", safe(note))));
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn hook(session: &Session, args: &args::Hook) -> Done {
+    let answer = Brain::hook(&session.dir, session.world.clone(), &args.name, &args.args)?;
+    if session.out.is_json() {
+        session.out.document(&answer);
+    } else if answer.exit != 0 {
+        // Git shows a hook's standard error to the person whose commit it is.
+        session.out.say(&found(&answer.findings));
+        answer.hints.iter().for_each(|hint| session.out.say(&format!("hint: {hint}")));
+    }
+    Ok(answer.exit)
+}
+
+pub(super) fn merge_driver(session: &Session, args: &args::MergeDriver) -> Done {
+    let files = DriverFiles { base: &args.base, ours: &args.ours, theirs: &args.theirs, path: &args.path };
+    let report = Brain::merge_driver(&session.dir, session.world.clone(), &session.flags, files);
+    if let Some(hint) = &report.hint {
+        session.out.say(&safe(hint));
+    }
+    Ok(report.exit)
+}
+
+fn found(findings: &[Finding]) -> String {
+    let line = |f: &Finding| format!("{}:{}: {}", safe(&f.path), f.line, safe(&f.message));
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+pub(super) fn check(session: &Session, args: &args::Check) -> Done {
+    if args.fix {
+        let report = Brain::check_fix(&session.dir, args.writer.dry_run)?;
+        session.out.report(&report, fixed);
+        return Ok(u8::from(!report.findings.is_empty()));
+    }
+    let report = Brain::check(&session.dir, args.rev.as_deref())?;
+    session.out.report(&report, checked);
+    Ok(report.exit_code())
+}
+
+fn checked(report: &CheckReport) -> String {
+    if report.findings.is_empty() {
+        return format!("{} at {}: all good\n", plural(report.files, "file", "files"), short(&report.commit));
+    }
+    format!(
+        "{}\n{} in {}\n",
+        found(&report.findings),
+        plural(report.findings.len(), "finding", "findings"),
+        plural(report.files, "file", "files")
+    )
+}
+
+fn fixed(report: &FixReport) -> String {
+    let mut lines: Vec<String> = report.fixed.iter().map(|path| format!("canonical now: {}", safe(path))).collect();
+    if !report.findings.is_empty() {
+        lines.push(found(&report.findings));
+    }
+    if lines.is_empty() {
+        lines.push("every neuron of the work tree is canonical".to_owned());
+    }
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn doctor(session: &Session, args: &args::Writer) -> Done {
+    let report = Brain::doctor(&session.dir, session.world.clone(), &session.flags, &program(), args.dry_run)?;
+    session.out.report(&report, diagnosed);
+    Ok(report.exit_code())
+}
+
+fn diagnosed(report: &DoctorReport) -> String {
+    let mut lines = Vec::new();
+    for found in &report.findings {
+        let state = match (found.state, report.dry_run) {
+            (Health::Ok, _) => "ok      ",
+            (Health::Repaired, false) => "repaired",
+            (Health::Repaired, true) => "would do",
+            (Health::NeedsYou, _) => "you     ",
+        };
+        lines.push(format!("{state}  {}: {}", found.what, safe(&found.message)));
+        lines.extend(found.hint.iter().map(|hint| format!("          hint: {}", safe(hint))));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Installs our hooks and says what could not be done; called by `init`.
+pub(super) fn install_hooks(session: &Session, dir: &Path) -> Result<(), BrainError> {
+    let answer = Brain::install_hooks(dir, &program(), false)?;
+    for hook in answer.report.hooks.iter().filter(|hook| hook.state == HookState::Closed) {
+        let why = hook.message.as_deref().unwrap_or_default();
+        session.out.say(&format!("{}: {}", hook.path.display(), safe(why)));
+    }
+    answer.notes.iter().for_each(|note| session.out.say(&safe(note)));
+    Ok(())
+}
+
+pub(super) fn trust(session: &Session, args: &args::Trust) -> Done {
+    let brain = session.brain()?;
+    if args.revoke {
+        if !args.writer.dry_run {
+            let report = brain.revoke_trust()?;
+            session.out.report(&report, |_| "nothing of this brain is trusted on this machine any more\n".to_owned());
+        }
+        return Ok(0);
+    }
+    let found = brain.trust_list()?;
+    let open: Vec<TrustItem> = found.items.iter().filter(|item| !item.trusted).cloned().collect();
+    if args.list || args.writer.dry_run || open.is_empty() {
+        session.out.report(&found, listed);
+        return Ok(0);
+    }
+    session.out.say(listed(&found).trim_end());
+    if std::io::stdin().is_terminal() && !confirmed(session) {
+        return Err(BrainError::refused("nothing was trusted"));
+    }
+    let report = brain.trust(&open)?;
+    session.out.report(&report, |r| format!("trusted {}\n", plural(r.items.len(), "file", "files")));
+    Ok(0)
+}
+
+fn listed(report: &TrustReport) -> String {
+    if report.items.is_empty() {
+        return "nothing here needs trust: all agents are the bootstrap's own\n".to_owned();
+    }
+    let line = |item: &TrustItem| {
+        let state = if item.trusted { "trusted" } else { "inert  " };
+        format!("{state}  {} ({})\n           may {}\n", safe(&item.path), short(&item.blob), safe(&item.grants))
+    };
+    report.items.iter().map(line).collect()
+}
+
+fn confirmed(session: &Session) -> bool {
+    session.out.say("Trust exactly these files on this machine? [y/N]");
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}

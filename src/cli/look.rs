@@ -1,0 +1,159 @@
+//! `status`, `log`, `show`, `diff`, `why`, `blame`.
+
+use super::args;
+use super::output::safe;
+use super::write::{plural, short};
+use super::{Done, Session};
+use crate::brain::{BlameLine, BrainError, History, Shown, Status, WhyEntry};
+use crate::model::NeuronId;
+
+pub(super) fn status(session: &Session) -> Done {
+    let status = session.brain()?.status()?;
+    session.out.report(&status, described);
+    Ok(0)
+}
+
+fn described(s: &Status) -> String {
+    let mut lines = vec![
+        format!("wake  {} {}   main  {} {}", s.wake.0, short(&s.wake.1), s.main.0, short(&s.main.1)),
+        format!(
+            "{}, {}, {} ({} waiting), {}, {} unanswered",
+            plural(s.neurons, "neuron", "neurons"),
+            plural(s.runs, "run", "runs"),
+            plural(s.stimuli, "stimulus", "stimuli"),
+            s.queue,
+            plural(s.signals.0, "signal", "signals"),
+            s.signals.1
+        ),
+    ];
+    if !s.bootstrap_complete {
+        lines.push("the bootstrap is not complete: `git brain run`".to_owned());
+    }
+    if !s.flags.is_empty() {
+        lines.push(format!("flags: {}", s.flags.join(", ")));
+    }
+    match s.unseen {
+        Some(0) => {}
+        Some(n) => lines.push(format!("{} of wake not evaluated yet: `git brain run`", plural(n, "commit", "commits"))),
+        None => lines.push("triggers were never evaluated here: `git brain run`".to_owned()),
+    }
+    for (branch, held) in &s.pending {
+        let state = if *held { "waits for review" } else { "waits to be merged" };
+        lines.push(format!("{} {state}", safe(branch)));
+    }
+    lines.push("agents:".to_owned());
+    for (name, role, trusted) in &s.agents {
+        let inert = if *trusted { "" } else { "  [inert until `git brain trust`]" };
+        lines.push(format!("  {name:<11} {}{inert}", safe(role)));
+    }
+    lines.extend(s.broken.iter().map(|b| format!("  broken: {}", safe(b))));
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn log(session: &Session, args: &args::Log) -> Done {
+    let history = session.brain()?.log(args.number, args.agent.as_deref(), args.at.as_deref())?;
+    if session.out.is_json() {
+        session.out.document(&history);
+    } else {
+        session.out.paged(&told(&history));
+    }
+    Ok(0)
+}
+
+fn told(history: &History) -> String {
+    let mut text = String::new();
+    for entry in &history.entries {
+        text += &format!("{} {}  {}\n", short(&entry.commit), entry.at, safe(&entry.subject));
+        if let Some(run) = &entry.run {
+            let trigger = entry.trigger.as_deref().map(|t| format!("  ({})", safe(t))).unwrap_or_default();
+            text += &format!("           {}{trigger}\n", safe(run));
+        }
+        text.extend(entry.decisions.iter().map(|d| format!("           merged {}\n", safe(d))));
+    }
+    text
+}
+
+pub(super) fn show(session: &Session, args: &args::Show) -> Done {
+    let shown = session.brain()?.show(&args.what, args.at.as_deref())?;
+    if session.out.is_json() {
+        session.out.document(&shown);
+    } else {
+        session.out.paged(&displayed(&shown));
+    }
+    Ok(0)
+}
+
+fn displayed(shown: &Shown) -> String {
+    let document = serde_json::to_string_pretty(&shown.document).unwrap_or_default();
+    let facts: String = shown.facts.iter().map(|fact| format!("{}\n", safe(fact))).collect();
+    match shown.kind {
+        "run" | "commit" => format!("{}\n{facts}", safe(&head(&shown.document))),
+        _ => format!("{}\n{facts}", safe(&document)),
+    }
+}
+
+/// The short fields of a document, without its lists.
+fn head(document: &serde_json::Value) -> String {
+    let Some(fields) = document.as_object() else { return document.to_string() };
+    let line = |(key, value): (&String, &serde_json::Value)| match value {
+        serde_json::Value::Null | serde_json::Value::Array(_) => None,
+        serde_json::Value::String(text) => Some(format!("{key:<10} {text}")),
+        other => Some(format!("{key:<10} {other}")),
+    };
+    fields.iter().filter_map(line).collect::<Vec<_>>().join("\n")
+}
+
+pub(super) fn diff(session: &Session, args: &args::Diff) -> Done {
+    let found = session.brain()?.diff(args.a.as_deref(), args.b.as_deref())?;
+    if session.out.is_json() {
+        session.out.document(&found);
+    } else {
+        let text: String = found.lines.iter().map(|line| format!("{}\n", safe(line))).collect();
+        session.out.paged(&text);
+    }
+    Ok(u8::from(!found.lines.is_empty()))
+}
+
+fn neuron(text: &str) -> Result<NeuronId, BrainError> {
+    NeuronId::parse(text).map_err(|e| BrainError::usage(e.to_string()))
+}
+
+pub(super) fn why(session: &Session, args: &args::Neuron) -> Done {
+    let entries = session.brain()?.why(&neuron(&args.neuron)?, args.at.as_deref())?;
+    if session.out.is_json() {
+        session.out.document(&serde_json::json!({"neuron": args.neuron, "runs": entries}));
+    } else {
+        session.out.paged(&entries.iter().map(reason).collect::<String>());
+    }
+    Ok(0)
+}
+
+fn reason(entry: &WhyEntry) -> String {
+    let who = entry.agent.as_deref().unwrap_or("a person");
+    let trigger = entry.trigger.as_deref().map(|t| format!(", {}", safe(t))).unwrap_or_default();
+    let mut text = format!("{} {}  {who}{trigger}\n", short(&entry.commit), entry.at);
+    if let Some(run) = &entry.run {
+        text += &format!("    run {run}\n");
+    }
+    if let Some(because) = &entry.because {
+        text += &format!("    because of: {}\n", safe(because));
+    }
+    text.extend(entry.effects.iter().map(|line| format!("  {}\n", safe(line))));
+    text
+}
+
+pub(super) fn blame(session: &Session, args: &args::Neuron) -> Done {
+    let lines = session.brain()?.blame(&neuron(&args.neuron)?, args.at.as_deref())?;
+    if session.out.is_json() {
+        session.out.document(&serde_json::json!({"neuron": args.neuron, "fields": lines}));
+    } else {
+        session.out.paged(&lines.iter().map(blamed).collect::<String>());
+    }
+    Ok(0)
+}
+
+fn blamed(line: &BlameLine) -> String {
+    let run = line.run.as_deref().unwrap_or("(a person)");
+    let value: String = line.value.chars().take(48).collect();
+    format!("{} {} {:<48} {} = {}\n", short(&line.commit), line.at, run, safe(&line.field), safe(&value))
+}

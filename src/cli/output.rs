@@ -1,0 +1,225 @@
+//! Printing: JSON documents with a version, text for people, progress and errors on standard error.
+
+#![allow(clippy::disallowed_methods, reason = "the boundary to terminal and pager")]
+
+use std::io::{IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::brain::{BrainError, Progress};
+
+/// Version of every JSON document that commands print.
+const VERSION: u32 = 1;
+
+/// How a command prints.
+pub(crate) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// True for `--json`.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints a report: as one JSON document with `--json`, else as `human` words it.
+    pub(crate) fn report<T: Serialize>(&self, report: &T, human: impl FnOnce(&T) -> String) {
+        if self.json { self.document(report) } else { self.text(&human(report)) }
+    }
+
+    /// Prints one JSON document on one line; an object begins with its version.
+    pub(crate) fn document<T: Serialize>(&self, report: &T) {
+        let value = serde_json::to_value(report).expect("invariant: our reports have string keys");
+        let value = match value {
+            Value::Object(fields) => {
+                let mut all = serde_json::Map::new();
+                all.insert("version".to_owned(), VERSION.into());
+                all.extend(fields);
+                Value::Object(all)
+            }
+            other => other,
+        };
+        self.text(&format!("{value}\n"));
+    }
+
+    /// Prints text as it is. A reader that has gone away is no error.
+    pub(crate) fn text(&self, text: &str) {
+        let mut out = anstream::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Standard output, for what is written as it is made.
+    pub(crate) fn stream(&self) -> impl Write {
+        std::io::BufWriter::with_capacity(1 << 16, Quiet { out: std::io::stdout().lock(), closed: false })
+    }
+
+    /// Prints long text through the user's pager, if standard output is a terminal.
+    pub(crate) fn paged(&self, text: &str) {
+        let tall = text.lines().count() > 24;
+        if self.json || !tall || !std::io::stdout().is_terminal() || !through_pager(text) {
+            self.text(text);
+        }
+    }
+
+    /// Says something beside the data.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.json {
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+
+    /// A bar on standard error, if it is a terminal and anybody reads it.
+    pub(crate) fn bar(&self) -> Bar {
+        let bar = (!self.json && std::io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
+            ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Bar { bar }
+    }
+}
+
+/// A stream whose reader may go away: what is written then is lost on purpose.
+struct Quiet<W> {
+    out: W,
+    closed: bool,
+}
+
+impl<W: Write> Write for Quiet<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.closed {
+            return Ok(bytes.len());
+        }
+        match self.out.write(bytes) {
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(bytes.len())
+            }
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        if self.closed { Ok(()) } else { self.out.flush() }
+    }
+}
+
+/// A progress bar that may not be there.
+pub(crate) struct Bar {
+    bar: Option<ProgressBar>,
+}
+
+impl Bar {
+    /// Shows how far something is.
+    pub(crate) fn set(&self, what: &'static str, done: u64, of: u64) {
+        let Some(bar) = &self.bar else { return };
+        bar.set_message(what);
+        bar.set_length(of);
+        bar.set_position(done);
+    }
+
+    /// Follows the loop.
+    pub(crate) fn show(&self, progress: &Progress, total: &mut u64) {
+        let Some(bar) = &self.bar else { return };
+        match *progress {
+            Progress::Stored(done, of) => {
+                *total = of as u64;
+                bar.set_length(of as u64);
+                bar.set_message("storing ");
+                bar.set_position(done as u64);
+            }
+            Progress::Running(runs, _) => bar.set_message(format!("{runs} runs")),
+            Progress::Merged(runs, consumed) => {
+                bar.set_length(*total.max(&mut (consumed as u64)));
+                bar.set_message(format!("{runs} runs merged"));
+                bar.set_position(consumed as u64);
+            }
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Prints a failure: what happened, then what to do.
+pub(crate) fn failure(error: &BrainError, json: bool) {
+    let mut stderr = anstream::stderr();
+    let hint = error.hint();
+    if json {
+        let code = error.exit_code();
+        let document = serde_json::json!({"version": VERSION, "error": error.to_string(), "hint": hint, "code": code});
+        let _ = writeln!(stderr, "{document}");
+        return;
+    }
+    let _ = writeln!(stderr, "error: {error}");
+    if let Some(hint) = hint {
+        let _ = writeln!(stderr, "hint: {hint}");
+    }
+}
+
+/// Starts tracing on standard error if `BRAIN_LOG` asks for it.
+pub(crate) fn trace() {
+    let filter = tracing_subscriber::EnvFilter::builder().with_env_var("BRAIN_LOG").from_env_lossy();
+    let wanted = std::env::var_os("BRAIN_LOG").is_some();
+    if wanted {
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    }
+}
+
+/// Asks git which pager the user wants, and writes into it; false if there is none.
+fn through_pager(text: &str) -> bool {
+    let asked = std::process::Command::new("git").args(["var", "GIT_PAGER"]).output();
+    let Some(pager) = asked.ok().and_then(|o| String::from_utf8(o.stdout).ok()).map(|p| p.trim().to_owned()) else {
+        return false;
+    };
+    if pager.is_empty() || pager == "cat" {
+        return false;
+    }
+    // The user's own setting, run as git runs it.
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &pager]).stdin(std::process::Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut child) = command.spawn() else { return false };
+    if let Some(mut stdin) = child.stdin.take() {
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    child.wait().is_ok()
+}
+
+/// Text that came from outside, safe for a terminal: control characters and direction marks are shown, not obeyed.
+pub(crate) fn safe(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => c.to_string(),
+            c if c.is_control() || is_direction(c) => c.escape_unicode().to_string(),
+            c => c.to_string(),
+        })
+        .collect()
+}
+
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_cannot_steer_the_terminal() {
+        assert_eq!(safe("a\u{1b}[31mb\u{202e}c\n"), "a\\u{1b}[31mb\\u{202e}c\n");
+        assert_eq!(safe("thé お茶"), "thé お茶");
+    }
+}

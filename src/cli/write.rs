@@ -1,0 +1,217 @@
+//! `init`, `feed`, `run`, `apply`, `merge`, `merge-tree`.
+
+use std::io::IsTerminal;
+
+use super::args;
+use super::output::safe;
+use super::{Done, Session};
+use crate::brain::{
+    ApplyReport, Brain, BrainError, Due, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
+    RunReport, Source,
+};
+use crate::model::{AgentName, Stamp};
+
+/// How git shall call this program: by name where the path leads to it, else by where it is.
+#[allow(clippy::disallowed_methods, reason = "the program's own place")]
+pub(crate) fn program() -> String {
+    const NAME: &str = "git-brain";
+    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
+    let same = |folder: std::path::PathBuf| folder.join(NAME).canonicalize().is_ok_and(|path| path == own);
+    let on_path = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(same));
+    if on_path { NAME.to_owned() } else { own.display().to_string() }
+}
+
+pub(super) fn init(session: &Session, args: &args::Init) -> Done {
+    let dir = args.dir.clone().map_or_else(|| session.dir.clone(), |dir| session.dir.join(dir));
+    let request = InitRequest { dir, in_repo: args.in_repo, program: program() };
+    if args.writer.dry_run {
+        session.out.say(&format!("would make a brain in {}", request.dir.display()));
+        return Ok(0);
+    }
+    let (brain, report) = Brain::init(&request, session.world.clone())?;
+    let wants_hooks = if args.in_repo { args.hooks } else { !args.no_hooks };
+    if wants_hooks {
+        super::house::install_hooks(session, &request.dir)?;
+    }
+    session.out.report(&report, made);
+    for note in brain.take_notes() {
+        session.out.say(&note);
+    }
+    Ok(0)
+}
+
+fn made(report: &InitReport) -> String {
+    let verb = if report.adopted { "Adopted the" } else { "Made a" };
+    let runs = report.first_runs.runs.len();
+    format!(
+        "{verb} brain in {} (branches {} and {}); {runs} agents introduced themselves.\n\
+         Next: git brain -C {} feed \"something to remember\"\n",
+        report.dir.display(),
+        report.main,
+        report.wake,
+        report.dir.display()
+    )
+}
+
+pub(super) fn time(name: &str, text: Option<&str>) -> Result<Option<Stamp>, BrainError> {
+    text.map(|t| t.parse::<Stamp>().map_err(|e| BrainError::usage(format!("--{name}: {e}")))).transpose()
+}
+
+fn source_of(text: &str) -> Source {
+    if text == "-" { Source::Stdin } else { Source::Text(text.to_owned()) }
+}
+
+pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
+    let mut sources: Vec<Source> = args.text.as_deref().map(source_of).into_iter().collect();
+    sources.extend(args.file.iter().map(|file| match file.as_os_str() == "-" {
+        true => Source::Stdin,
+        false => Source::File(file.clone()),
+    }));
+    let request = FeedRequest {
+        sources,
+        at: time("at", args.at.as_deref())?,
+        source: args.source.clone(),
+        session: args.session.clone(),
+        no_run: args.no_run,
+        dry_run: args.writer.dry_run,
+    };
+    let brain = session.brain()?;
+    let bar = session.out.bar();
+    let mut total = 0;
+    let report = brain.feed(&request, &mut |progress| bar.show(&progress, &mut total))?;
+    drop(bar);
+    session.out.report(&report, |r| fed(r, &request));
+    Ok(code_of(&report.ran))
+}
+
+pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
+    let known = if report.known > 0 { format!(", {} known already", report.known) } else { String::new() };
+    let verb = if request.dry_run { "would store" } else { "stored" };
+    let stored = format!("{verb} {}{known}\n", plural(report.stimuli.len(), "stimulus", "stimuli"));
+    if request.no_run || request.dry_run { stored } else { stored + &ran(&report.ran) }
+}
+
+pub(super) fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+pub(super) fn ran(report: &RunReport) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    const SHOWN: usize = 20;
+    for run in report.runs.iter().take(SHOWN) {
+        let state = if run.merged.is_some() { "" } else { "  stays on its branch" };
+        lines.push(format!("  {:<11} {}  ({}){state}", run.agent, run.run, safe(&run.trigger)));
+        lines.extend(run.decisions.iter().take(3).map(|d| format!("      merged {}", safe(d))));
+    }
+    if report.runs.len() > SHOWN {
+        lines.push(format!("  … and {} more; `git brain log` has all", report.runs.len() - SHOWN));
+    }
+    for failure in &report.failures {
+        lines.push(format!("  {:<11} failed: {}", failure.agent, safe(&failure.error)));
+        lines.extend(failure.hint.iter().map(|hint| format!("      hint: {hint}")));
+    }
+    lines.extend(report.notes.iter().map(|note| format!("  note: {}", safe(note))));
+    let quiet = if report.runs.is_empty() && report.failures.is_empty() { "all is quiet" } else { "quiet again" };
+    lines.push(format!("{}; {quiet}", plural(report.runs.len(), "run", "runs")));
+    lines.join("\n") + "\n"
+}
+
+/// Conflicts leave work for a person; a failure has its own code.
+fn code_of(report: &RunReport) -> u8 {
+    let failed = report.failures.iter().map(|f| f.code).max().unwrap_or(0);
+    if failed > 0 {
+        return failed;
+    }
+    if report.runs.iter().any(|r| !r.conflicts.is_empty()) { 3 } else { 0 }
+}
+
+pub(super) fn run(session: &Session, args: &args::Run) -> Done {
+    let brain = session.brain()?;
+    let agent = args.agent.as_deref().map(AgentName::parse).transpose();
+    let agent = agent.map_err(|e| BrainError::usage(e.to_string()))?;
+    if args.writer.dry_run {
+        let due = brain.due()?;
+        session.out.report(&due, |report| {
+            let line = |due: &Due| format!("  {:<11} ({})\n", due.agent, safe(&due.trigger));
+            let lines: String = report.due.iter().map(line).collect();
+            if lines.is_empty() { "all is quiet\n".to_owned() } else { lines }
+        });
+        return Ok(0);
+    }
+    let bounds = RunBounds { max_runs: args.max_runs, agent };
+    let bar = session.out.bar();
+    let mut total = 0;
+    let report = brain.run(&bounds, &mut |progress| bar.show(&progress, &mut total))?;
+    drop(bar);
+    session.out.report(&report, ran);
+    Ok(code_of(&report))
+}
+
+pub(super) fn apply(session: &Session, args: &args::Apply) -> Done {
+    let brain = session.brain()?;
+    let source = match args.file.as_os_str() == "-" {
+        true => Source::Stdin,
+        false => Source::File(args.file.clone()),
+    };
+    if matches!(source, Source::Stdin) && std::io::stdin().is_terminal() {
+        session.out.say("reading a delta document from the terminal; end it with Ctrl-D");
+    }
+    let report = brain.apply(&source, args.agent.as_deref(), args.no_merge, args.writer.dry_run)?;
+    session.out.report(&report, applied);
+    Ok(if report.conflicts.is_empty() { 0 } else { 3 })
+}
+
+fn applied(report: &ApplyReport) -> String {
+    let mut lines: Vec<String> = report.effects.iter().map(|l| safe(l)).collect();
+    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
+    lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe(&d.to_string()))));
+    lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe(&c.to_string()))));
+    lines.push(match (&report.commit, report.merged) {
+        (None, _) => format!("would be run {}", report.run),
+        (Some(_), true) => format!("{} is in wake, {}", report.run, short(&report.wake)),
+        (Some(commit), false) => format!("{} is on {}, {}", report.run, report.branch, short(commit)),
+    });
+    lines.join("\n") + "\n"
+}
+
+/// An id as people read it.
+pub(super) fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
+pub(super) fn merge(session: &Session, args: &args::Merge) -> Done {
+    let report = session.brain()?.merge(&args.branch, args.writer.dry_run)?;
+    session.out.report(&report, merged);
+    let all = report.merges.iter().all(|m| m.conflicts.is_empty() && m.refused.is_none());
+    Ok(if all { 0 } else { 3 })
+}
+
+pub(super) fn merged(report: &MergeReport) -> String {
+    let mut lines = Vec::new();
+    for line in &report.merges {
+        let state = match (&line.refused, line.conflicts.is_empty(), line.merged, &line.commit) {
+            (Some(why), ..) => format!("refused: {}", safe(why)),
+            (_, false, ..) => "stays for review".to_owned(),
+            (_, _, true, Some(commit)) => format!("merged by {}", short(commit)),
+            _ => "wake has it already".to_owned(),
+        };
+        lines.push(format!("{}: {state}", safe(&line.branch)));
+        lines.extend(line.decisions.iter().map(|d| format!("  {}", safe(&d.to_string()))));
+        lines.extend(line.conflicts.iter().map(|c| format!("  conflict: {}", safe(&c.to_string()))));
+    }
+    lines.extend(report.left.iter().map(|left| format!("left alone: {}", safe(left))));
+    if lines.is_empty() {
+        lines.push("no run waits".to_owned());
+    }
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn merge_tree(session: &Session, args: &args::MergeTree) -> Done {
+    let report = session.brain()?.merge_tree(&args.base, &args.left, &args.right)?;
+    session.out.report(&report, |r| {
+        let mut text = format!("{}\n", r.tree);
+        text.extend(r.conflicts.iter().map(|c| format!("conflict: {}\n", safe(&c.to_string()))));
+        text
+    });
+    Ok(if report.conflicts.is_empty() { 0 } else { 3 })
+}

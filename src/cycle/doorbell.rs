@@ -1,0 +1,265 @@
+//! The doorbell: what people commit with plain git comes into the loop.
+//!
+//! git's post-commit and post-merge hooks say only that something happened. What it was is found by looking at the
+//! branch, from the last commit that was looked at (a mark in the private folder, one file a branch) to its tip. So a
+//! bell that did not ring, because a hook was off or a process was killed, is made up for by the next one.
+//!
+//! - Main's changes are merged into wake by the typed merge.
+//! - Stimuli that were committed without a queue entry, and are not remembered yet, are queued.
+//! - Agents are woken by a process of its own that outlives the hook; see [`start`].
+//!
+//! A run that was merged or committed by this program rings nothing: its record is added by the very commit that names it.
+//! The trailer alone proves nothing, because anybody can write it and squashes keep it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::merge::{Candidate, Fate};
+use super::{Cycle, CycleError};
+use crate::model::ids::{RunId, StimulusId, episode_id};
+use crate::model::layout::{self, Place};
+use crate::store::{
+    Author, Branch, Commit, CommitId, CommitSpec, FileChange, LOCAL_VARIABLES, LockName, RefChange, RefOutcome, Store,
+    StoreError, TreeEdit,
+};
+
+const FOLDER: &str = "doorbell";
+const LOG: &str = "hook.log";
+/// The log begins anew beyond this size, bytes: nobody reads more.
+const LOG_BYTES: u64 = 1 << 20;
+
+/// What was behind a doorbell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rung {
+    /// True if a person changed something that agents may want to know.
+    pub wakes: bool,
+    /// The merge of main into wake.
+    pub merged: Option<CommitId>,
+    /// Stimuli that were queued.
+    pub queued: Vec<StimulusId>,
+    /// What a person should know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The last commit of a branch that a doorbell looked at, if it is still in the repository.
+pub fn mark(store: &Store, branch: &Branch) -> Option<CommitId> {
+    let text = std::fs::read_to_string(mark_file(store, branch)).ok()?;
+    let commit = CommitId::parse(text.trim()).ok()?;
+    store.commit(commit).is_ok().then_some(commit)
+}
+
+/// Notes up to which commit of a branch doorbells have looked.
+pub fn set_mark(store: &Store, branch: &Branch, commit: CommitId) -> Result<(), StoreError> {
+    let path = mark_file(store, branch);
+    let folder = store.private_dir().join(FOLDER);
+    let write = || -> std::io::Result<()> {
+        std::fs::create_dir_all(&folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+        writeln!(file, "{commit}")?;
+        file.persist(&path).map(drop).map_err(|e| e.error)
+    };
+    write().map_err(|source| StoreError::File { path: path.clone(), source })
+}
+
+/// The branches whose commits ring, with their tips: main and wake.
+pub fn belled(store: &Store) -> Result<Vec<(Branch, CommitId)>, StoreError> {
+    let mut found = Vec::new();
+    for branch in [store.main(), store.wake()] {
+        found.extend(store.tip(branch)?.map(|tip| (branch.clone(), tip)));
+    }
+    Ok(found)
+}
+
+fn mark_file(store: &Store, branch: &Branch) -> PathBuf {
+    // No branch name has a percent sign, and a folder `a` could not stand beside a file `a`.
+    store.private_dir().join(FOLDER).join(branch.as_str().replace('/', "%"))
+}
+
+/// Where doorbells write what nobody is there to read.
+pub fn log_file(store: &Store) -> PathBuf {
+    store.private_dir().join(LOG)
+}
+
+/// Adds a line to the log. There is nobody to tell if that fails.
+pub fn log(store: &Store, text: &str) {
+    if let Ok(mut file) = open_log(&log_file(store)) {
+        let _ = writeln!(file, "{}", text.replace('\n', " "));
+    }
+}
+
+fn open_log(path: &Path) -> std::io::Result<std::fs::File> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    if std::fs::metadata(path).is_ok_and(|meta| meta.len() > LOG_BYTES) {
+        std::fs::remove_file(path)?;
+    }
+    std::fs::OpenOptions::new().create(true).append(true).open(path)
+}
+
+/// Starts this program on the brain, with no stream and no variable of the caller's git: whoever committed waits for
+/// nothing. What it prints goes to the log.
+pub fn start(store: &Store, arguments: &[&str]) -> std::io::Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let log = open_log(&log_file(store))?;
+    command.arg("-C").arg(store.common_dir()).args(arguments).current_dir(store.common_dir());
+    LOCAL_VARIABLES.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command.env("BRAIN_IN_HOOK", "doorbell");
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    // Nobody waits for it: this process ends at once, and init takes the child over, which begins with `detach`.
+    command.spawn().map(drop)
+}
+
+/// Leaves the session of whoever started this process, so that closing their terminal does not end it.
+pub fn detach() {
+    // Fails only for the leader of a process group, which is detached enough.
+    let _ = rustix::process::setsid();
+}
+
+impl Cycle {
+    /// Looks at what a branch, main or wake, has since the last look, and brings it into the loop.
+    pub fn ring(&self, branch: &Branch) -> Result<Rung, CycleError> {
+        let store = &self.store;
+        let tip = store.need_tip(branch)?;
+        let mut rung = Rung::default();
+        let from = self.looked_at(branch, tip)?;
+        if from == Some(tip) {
+            return Ok(rung);
+        }
+        let before = from.map(|commit| store.tree_of(commit)).transpose()?;
+        let changes = ours(store.diff(before, Some(store.tree_of(tip)?), "")?);
+        let known: Vec<CommitId> = from.into_iter().collect();
+        for id in store.commits_beyond(tip, &known)? {
+            let commit = store.commit(id)?;
+            if !brings_its_own_run(store, &commit)? && touches_ours(store, &commit)? {
+                rung.wakes = true;
+                break;
+            }
+        }
+        if branch == store.main() && !changes.is_empty() {
+            self.bring_main(tip, &mut rung)?;
+        }
+        let stimuli = changes.into_iter().filter(|change| change.old.is_none());
+        let stimuli: Vec<(StimulusId, String)> = stimuli
+            .filter_map(|change| match Place::of(&change.path) {
+                Place::Stimulus(id) => Some((id, change.path)),
+                _ => None,
+            })
+            .collect();
+        rung.queued = self.queue_stored(&stimuli)?;
+        set_mark(store, branch, tip)?;
+        Ok(rung)
+    }
+
+    /// From where to look: the mark, or where a rewritten branch left it. Without a mark, where main and wake last were one.
+    fn looked_at(&self, branch: &Branch, tip: CommitId) -> Result<Option<CommitId>, CycleError> {
+        let store = &self.store;
+        let other = if branch == store.main() { store.wake() } else { store.main() };
+        let last = match mark(store, branch) {
+            Some(mark) => Some(mark),
+            None => store.tip(other)?,
+        };
+        match last {
+            Some(commit) if store.is_ancestor(commit, tip)? => Ok(Some(commit)),
+            Some(commit) => Ok(store.merge_bases(commit, tip)?.first().copied()),
+            None => Ok(None),
+        }
+    }
+
+    fn bring_main(&self, tip: CommitId, rung: &mut Rung) -> Result<(), CycleError> {
+        let main = self.store.main().to_string();
+        let candidate = Candidate { name: main.clone(), commit: tip, branch: None, run: None };
+        let report = self.merge(vec![candidate], false)?;
+        for (_, fate) in report.fates {
+            match fate {
+                Fate::Merged { commit, .. } => rung.merged = Some(commit),
+                Fate::Already => {}
+                Fate::Conflict(conflicts) => rung
+                    .notes
+                    .extend(conflicts.iter().map(|conflict| format!("{main} is not merged into wake: {conflict}"))),
+                Fate::Refused(why) => rung.notes.push(format!("{main} is not merged into wake: {why}")),
+            }
+        }
+        let edited = report.left.iter().map(|left| format!("left alone: {} ({})", left.path, left.reason));
+        rung.notes.extend(edited);
+        Ok(())
+    }
+
+    /// Queues stimuli whose files are in wake and that neither wait nor are remembered.
+    fn queue_stored(&self, stimuli: &[(StimulusId, String)]) -> Result<Vec<StimulusId>, CycleError> {
+        if stimuli.is_empty() {
+            return Ok(Vec::new());
+        }
+        let store = &self.store;
+        let _trunk = store.lock(LockName::Trunk)?;
+        loop {
+            let tip = store.need_tip(store.wake())?;
+            let tree = store.tree_of(tip)?;
+            let (mut edits, mut ids) = (Vec::new(), Vec::new());
+            for (id, path) in stimuli {
+                let entry = layout::queue_entry(id);
+                let here = store.file(tree, path)?.is_some();
+                let waits = store.file(tree, &entry)?.is_some();
+                let remembered = store.file(tree, &layout::neuron(&episode_id(id)))?.is_some();
+                if here && !waits && !remembered {
+                    edits.push(TreeEdit::new(entry, Some(format!("{path}\n").into_bytes())));
+                    ids.push(id.clone());
+                }
+            }
+            if ids.is_empty() {
+                return Ok(ids);
+            }
+            let writer = store.writer()?;
+            let tree = writer.edit(Some(tree), edits)?;
+            let mut trailers: Vec<_> = ids.iter().take(64).map(|id| ("Stimulus".to_owned(), id.to_string())).collect();
+            trailers.extend(store.newest_run(tip)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+            trailers.extend(self.shared.clock_trailer());
+            let commit = writer.commit(&CommitSpec {
+                tree,
+                parents: vec![tip],
+                author: Author::User,
+                at: self.shared.world.commit_seconds(),
+                subject: "stimulus: committed by hand".to_owned(),
+                body: String::new(),
+                trailers,
+            })?;
+            writer.publish()?;
+            match store.update_refs(&[RefChange::advance(store.wake().clone(), tip, commit)], "git-brain: stimulus")? {
+                RefOutcome::Done { .. } => return Ok(ids),
+                RefOutcome::Modified { .. } => continue,
+            }
+        }
+    }
+}
+
+fn ours(changes: Vec<FileChange>) -> Vec<FileChange> {
+    changes.into_iter().filter(|change| !matches!(Place::of(&change.path), Place::Other)).collect()
+}
+
+fn first_parent_tree(store: &Store, commit: &Commit) -> Result<Option<crate::store::TreeId>, StoreError> {
+    commit.parents.first().map(|parent| store.tree_of(*parent)).transpose()
+}
+
+fn touches_ours(store: &Store, commit: &Commit) -> Result<bool, StoreError> {
+    let before = first_parent_tree(store, commit)?;
+    Ok(!ours(store.diff(before, Some(commit.tree), "")?).is_empty())
+}
+
+/// True if the commit names a run and adds that run's record.
+fn brings_its_own_run(store: &Store, commit: &Commit) -> Result<bool, StoreError> {
+    let before = first_parent_tree(store, commit)?;
+    for run in commit.trailer_values("Run").filter_map(|text| RunId::parse(text).ok()) {
+        let record = layout::run(&run);
+        let was_there = match before {
+            Some(tree) => store.file(tree, &record)?.is_some(),
+            None => false,
+        };
+        if !was_there && store.file(commit.tree, &record)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,260 @@
+//! Git's own commands as children, where git knows best: which files are staged in whatever kind of index, where hooks
+//! lie, how texts merge. Arguments only, no shell; nothing of the repository's content is executed.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::tree::File;
+use super::worktree::sync_folder;
+use super::{BlobId, Branch, CommitId, FileChange, Store, StoreError};
+use crate::model::layout;
+
+/// Variables that tie a process to one repository or one command of git's: what `git rev-parse --local-env-vars` prints, and
+/// the quarantine of a receiving hook. What a doorbell starts must not inherit them.
+pub const LOCAL_VARIABLES: [&str; 16] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_QUARANTINE_PATH",
+];
+
+/// The tree without files. Git knows it without having it.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The repository that git means when it calls a hook or a merge driver from `dir`: its `GIT_DIR`, else `dir`.
+pub fn called_from(dir: &Path) -> PathBuf {
+    variable("GIT_DIR").map_or_else(|| dir.to_owned(), |git_dir| dir.join(git_dir))
+}
+
+/// What git prints, run at `dir` and in no other repository, without hooks.
+pub(super) fn git_at(dir: &Path, arguments: &[&str]) -> Result<String, StoreError> {
+    let mut git = Command::new("git");
+    for name in LOCAL_VARIABLES {
+        git.env_remove(name);
+    }
+    let bytes = output(git.current_dir(dir).args(arguments), arguments)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn output(git: &mut Command, arguments: &[&str]) -> Result<Vec<u8>, StoreError> {
+    let what = format!("git {}", arguments.first().copied().unwrap_or_default());
+    let fail = |message: String| StoreError::File { path: what.clone().into(), source: std::io::Error::other(message) };
+    let ended = git.stdin(Stdio::null()).output().map_err(StoreError::file(&what))?;
+    if !ended.status.success() {
+        return Err(fail(format!("{}: {}", ended.status, String::from_utf8_lossy(&ended.stderr).trim())));
+    }
+    Ok(ended.stdout)
+}
+
+/// The version of the git command, as (major, minor); `None` if there is none.
+pub fn git_version() -> Option<(u32, u32)> {
+    let ended = Command::new("git").arg("version").stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let mut numbers = text.split_whitespace().nth(2)?.split('.').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// Merges three text files as git would without a driver, into `ours`, with marks where both sides changed the same
+/// lines. True: without conflict.
+pub fn merge_texts(base: &Path, ours: &Path, theirs: &Path) -> Result<bool, StoreError> {
+    let mut git = Command::new("git");
+    git.args(["merge-file", "-q", "-L", "ours", "-L", "base", "-L", "theirs", "--"]).args([ours, base, theirs]);
+    let status = git.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(StoreError::file("git merge-file"))?;
+    Ok(status.success())
+}
+
+/// Replaces a file whole or not at all; it keeps its permissions.
+pub fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        let permissions = std::fs::metadata(path)?.permissions();
+        let mut file = tempfile::Builder::new().prefix(".git-brain-").tempfile_in(folder)?;
+        file.write_all(content)?;
+        std::fs::set_permissions(file.path(), permissions)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map(drop).map_err(|e| e.error)
+    };
+    write().map_err(StoreError::file(path))?;
+    sync_folder(folder)
+}
+
+impl Store {
+    /// The branch that is checked out (`None`: detached), and its commit (`None`: unborn).
+    pub fn head(&self) -> Result<(Option<Branch>, Option<CommitId>), StoreError> {
+        let name = self.with(|r| Ok(r.find_reference("HEAD")?.symbolic_target().map(|t| t.map(str::to_owned))));
+        let name = match name {
+            Ok(name) => name.ok().flatten(),
+            Err(e) if e.code() == git2::ErrorCode::NotFound => None,
+            Err(e) => return Err(StoreError::git("HEAD", e)),
+        };
+        let branch = name.and_then(|n| Branch::parse(n.strip_prefix("refs/heads/")?).ok());
+        Ok((branch, self.ref_target("HEAD")?))
+    }
+
+    /// The commit that a `git revert` under way takes back.
+    pub fn reverting(&self) -> Option<CommitId> {
+        let text = std::fs::read_to_string(self.git_dir.join("REVERT_HEAD")).ok()?;
+        CommitId::parse(text.trim()).ok()
+    }
+
+    /// What the index, the one that git's environment names, has otherwise than HEAD in the brain's own files.
+    pub fn staged(&self) -> Result<Vec<FileChange>, StoreError> {
+        for name in ["GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
+            let folders = variable(name).unwrap_or_default();
+            std::env::split_paths(&folders).try_for_each(|folder| self.add_quarantine(&folder))?;
+        }
+        let (_, head) = self.head()?;
+        let head = head.map_or(EMPTY_TREE.to_owned(), |commit| commit.to_string());
+        let top = |path: &str| format!(":(top){path}");
+        let places = [top(layout::NETWORK), top(layout::AGENTS), top(layout::SETTINGS)];
+        let mut git = Command::new("git");
+        if variable("GIT_DIR").is_none() {
+            git.current_dir(self.work_dir().unwrap_or_else(|| self.git_dir.clone()));
+        }
+        let arguments = ["diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", &head, "--"];
+        git.args(["-c", "core.fsmonitor=false"]).args(arguments).args(places);
+        let raw = output(&mut git, &arguments)?;
+        let bad =
+            || StoreError::File { path: "git diff-index".into(), source: std::io::Error::other("unknown output") };
+        parse_raw(&raw).ok_or_else(bad)
+    }
+}
+
+/// Files of the work tree, as a person sees them.
+impl Store {
+    /// The plain files under a folder of the work tree, sorted; no symlink is followed. Empty without a work tree.
+    pub fn work_files(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        let Some(root) = self.work_dir() else { return Ok(Vec::new()) };
+        let start = root.join(folder);
+        if !start.is_dir() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for entry in walkdir::WalkDir::new(&start).sort_by_file_name() {
+            let entry = entry.map_err(|e| StoreError::file(&start)(e.into()))?;
+            let path = entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
+            found.extend(path.filter(|_| entry.file_type().is_file()).map(str::to_owned));
+        }
+        Ok(found)
+    }
+
+    /// A file of the work tree; `None` if there is none, or it is larger than any document.
+    pub fn read_work_file(&self, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(path) = self.work_dir().map(|root| root.join(path)) else { return Ok(None) };
+        let small = |meta: &std::fs::Metadata| meta.len() <= crate::limits::DOCUMENT_BYTES as u64;
+        match std::fs::metadata(&path) {
+            Ok(meta) if small(&meta) => std::fs::read(&path).map(Some).map_err(StoreError::file(path)),
+            Ok(_) => Ok(None),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(StoreError::file(path)(e)),
+        }
+    }
+
+    /// Replaces a file of the work tree whole.
+    pub fn replace_work_file(&self, path: &str, content: &[u8]) -> Result<(), StoreError> {
+        let root = self.work_dir().unwrap_or_else(|| self.git_dir.clone());
+        replace_file(&root.join(path), content)
+    }
+}
+
+/// Reads `:<old mode> <new mode> <old id> <new id> <status>\0<path>\0` again and again.
+fn parse_raw(raw: &[u8]) -> Option<Vec<FileChange>> {
+    let mut fields = raw.split(|b| *b == 0).map(String::from_utf8_lossy);
+    let mut changes = Vec::new();
+    loop {
+        let header = fields.next()?;
+        if header.is_empty() {
+            return Some(changes);
+        }
+        let words: Vec<&str> = header.strip_prefix(':')?.split(' ').collect();
+        let [old_mode, new_mode, old, new, _] = words.as_slice() else { return None };
+        let file = |mode: &str, id: &str| -> Option<Option<File>> {
+            let mode = u32::from_str_radix(mode, 8).ok()?;
+            Some(if mode == 0 { None } else { Some(File { blob: BlobId::parse(id).ok()?, mode }) })
+        };
+        changes.push(FileChange {
+            path: fields.next()?.into_owned(),
+            old: file(old_mode, old)?,
+            new: file(new_mode, new)?,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sandbox::{Sandbox, git};
+    use super::*;
+
+    #[test]
+    fn gits_own_list_of_local_variables_is_in_ours() {
+        let said = git(Path::new("/"), &["rev-parse", "--local-env-vars"]);
+        for name in said.lines() {
+            assert!(LOCAL_VARIABLES.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn staged_is_what_the_index_has_and_the_head_has_not() {
+        let sandbox = Sandbox::brain();
+        let write = |path: &str, text: &str| {
+            let path = sandbox.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("network/neurons/ab/c/tea.json", "coffee\n");
+        write("network/new file.json", "é\n");
+        write("README.md", "not ours\n");
+        sandbox.git(&["add", "-A"]);
+        write("network/neurons/ab/c/tea.json", "edited again, not staged\n");
+        sandbox.git(&["rm", "-q", "--cached", "brain.toml"]);
+        let store = sandbox.store();
+        let staged = store.staged().unwrap();
+        let seen: Vec<_> = staged.iter().map(|c| (c.path.as_str(), c.old.is_some(), c.new.is_some())).collect();
+        let tea = "network/neurons/ab/c/tea.json";
+        assert_eq!(seen, [("brain.toml", true, false), (tea, true, true), ("network/new file.json", false, true)]);
+        assert_eq!(store.blob(staged[1].new.unwrap().blob).unwrap(), b"coffee\n");
+    }
+
+    #[test]
+    fn an_unborn_head_is_compared_with_nothing() {
+        let sandbox = Sandbox::brain();
+        sandbox.git(&["checkout", "-q", "--orphan", "other"]);
+        let store = sandbox.store();
+        assert_eq!(store.head().unwrap(), (Some(Branch::parse("other").unwrap()), None));
+        assert_eq!(store.staged().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn texts_merge_or_conflict() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let (base, other) = (file("o", "1\n2\n3\n4\n5\n"), file("b", "1\n2\n3\n4\nfive\n"));
+        let ours = file("a", "one\n2\n3\n4\n5\n");
+        assert!(merge_texts(&base, &ours, &other).unwrap());
+        assert_eq!(std::fs::read_to_string(&ours).unwrap(), "one\n2\n3\n4\nfive\n");
+        let ours = file("a", "1\n2\n3\n4\n6\n");
+        assert!(!merge_texts(&base, &ours, &other).unwrap());
+    }
+}

@@ -1,0 +1,387 @@
+//! The world of an end-to-end test: a folder of its own, the real binary, the real git, and an environment in which
+//! nothing of this machine can be seen.
+//!
+//! Nothing is inherited but `PATH`: no configuration of git, no `BRAIN_*`, no home, no locale. Clock and ids are fixed
+//! where a test asks for it ([`Sandbox::fixed`]). A command that fails tells its arguments and all that it printed.
+
+#![allow(dead_code, reason = "each test program uses its part of the harness")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_git-brain");
+
+/// A moment for tests that fix the clock.
+pub const NOW: &str = "2026-01-26T14:32:00Z";
+
+/// What a command of ours said.
+#[derive(Debug)]
+pub struct Answer {
+    /// What was called, for messages.
+    pub called: String,
+    /// The exit code; -1 for a signal.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Answer {
+    fn of(called: String, output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+        let answer = Self {
+            called,
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        };
+        // Exit code 101 is Rust's panic: never an answer, whatever the test expects.
+        assert!(answer.code != 101 && !answer.err.contains("panicked at"), "panic: {answer}");
+        answer
+    }
+
+    /// Fails unless the exit code is `code`.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self}");
+        self
+    }
+
+    /// The one JSON document on standard output, with its version.
+    #[track_caller]
+    pub fn document(&self) -> Value {
+        let document: Value = serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self}"));
+        assert_eq!(document["version"], 1, "{self}");
+        document
+    }
+
+    /// The JSON error on standard error of a command with `--json`.
+    #[track_caller]
+    pub fn error(&self) -> Value {
+        let line = self.err.lines().last().unwrap_or_default();
+        let error: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {self}"));
+        assert_eq!((error["version"].as_i64(), error["code"].as_i64()), (Some(1), Some(self.code.into())), "{self}");
+        error
+    }
+}
+
+impl std::fmt::Display for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} → {}\nstdout: {}\nstderr: {}", self.called, self.code, self.out, self.err)
+    }
+}
+
+/// A folder with a brain, or for one.
+pub struct Sandbox {
+    root: TempDir,
+    dir: PathBuf,
+    variables: BTreeMap<String, String>,
+}
+
+impl Sandbox {
+    /// An empty folder.
+    pub fn empty() -> Self {
+        let root = tempfile::Builder::new().prefix("git-brain-test-").tempdir().expect("a temporary folder");
+        let dir = root.path().join("here");
+        for folder in ["home", "state", "here"] {
+            std::fs::create_dir(root.path().join(folder)).expect("a folder");
+        }
+        Self { root, dir, variables: BTreeMap::new() }
+    }
+
+    /// A brain, bootstrapped.
+    pub fn new() -> Self {
+        Self::empty().initialised()
+    }
+
+    /// A brain under a fixed clock with fixed ids.
+    pub fn fixed(now: &str, seed: &str) -> Self {
+        Self::empty().with("BRAIN_NOW", now).with("BRAIN_SEED", seed).initialised()
+    }
+
+    /// The same with a variable more.
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Moves the fixed clock.
+    pub fn at(&mut self, now: &str) {
+        self.variables.insert("BRAIN_NOW".to_owned(), now.to_owned());
+    }
+
+    fn initialised(self) -> Self {
+        self.brain(&["init", "--no-hooks", "."]).exits(0);
+        self
+    }
+
+    /// The folder that commands run in.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A place beside the brain, inside the sandbox.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// Another folder of the same world: same home, same trust record.
+    pub fn path(&self, name: &str) -> String {
+        self.beside(name).display().to_string()
+    }
+
+    /// Writes a file beside the brain and returns its path.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.beside(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&path, content).expect("a file");
+        path.display().to_string()
+    }
+
+    /// A command of `program` in the sandbox's world, not started.
+    pub fn command(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(args).current_dir(&self.dir).env_clear();
+        command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
+        command.envs([
+            ("HOME", self.root.path().join("home").display().to_string()),
+            ("XDG_STATE_HOME", self.root.path().join("state").display().to_string()),
+            ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
+            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+            ("GIT_TERMINAL_PROMPT", "0".to_owned()),
+            ("GIT_AUTHOR_NAME", "Ann".to_owned()),
+            ("GIT_AUTHOR_EMAIL", "ann@example.invalid".to_owned()),
+            ("GIT_COMMITTER_NAME", "Ann".to_owned()),
+            ("GIT_COMMITTER_EMAIL", "ann@example.invalid".to_owned()),
+            ("LC_ALL", "C.UTF-8".to_owned()),
+            ("TZ", "UTC".to_owned()),
+        ]);
+        command.envs(&self.variables);
+        command
+    }
+
+    /// Runs the brain and waits for it; standard input is empty.
+    pub fn brain(&self, args: &[&str]) -> Answer {
+        self.brain_with(args, b"")
+    }
+
+    /// Runs the brain with something on standard input.
+    pub fn brain_with(&self, args: &[&str], input: &[u8]) -> Answer {
+        let child = self.spawn(args, input);
+        let output = child.wait_with_output().expect("a child that ends");
+        Answer::of(format!("git brain {}", args.join(" ")), output)
+    }
+
+    /// Starts the brain and feeds it `input`, which must fit into a pipe.
+    pub fn spawn(&self, args: &[&str], input: &[u8]) -> Child {
+        let mut command = self.command(PROGRAM, args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // A command that refuses its arguments does not read its input.
+        let _ = stdin.write_all(input);
+        child
+    }
+
+    /// Runs the brain with `--json`, which must succeed.
+    #[track_caller]
+    pub fn json(&self, args: &[&str]) -> Value {
+        let args: Vec<&str> = ["--json"].iter().chain(args).copied().collect();
+        self.brain(&args).exits(0).document()
+    }
+
+    /// Runs git, which must succeed; its output without the last newline.
+    #[track_caller]
+    pub fn git(&self, args: &[&str]) -> String {
+        let output = self.command("git", args).stdin(Stdio::null()).output().expect("git is on the path");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {}: {err}", args.join(" "));
+        String::from_utf8(output.stdout).expect("git prints UTF-8").trim_end_matches('\n').to_owned()
+    }
+
+    /// Lines of git's output; none for empty output.
+    #[track_caller]
+    pub fn lines(&self, args: &[&str]) -> Vec<String> {
+        self.git(args).lines().map(str::to_owned).collect()
+    }
+
+    /// The commit that a revision names.
+    #[track_caller]
+    pub fn tip(&self, revision: &str) -> String {
+        self.git(&["rev-parse", "--verify", &format!("{revision}^{{commit}}")])
+    }
+
+    /// Applies a delta document given as JSON, which must succeed.
+    #[track_caller]
+    pub fn apply(&self, document: &Value, args: &[&str]) -> Value {
+        self.try_apply(document, args).exits(0).document()
+    }
+
+    /// Applies a delta document given as JSON.
+    pub fn try_apply(&self, document: &Value, args: &[&str]) -> Answer {
+        let args: Vec<&str> = ["--json", "apply", "-"].iter().chain(args).copied().collect();
+        self.brain_with(&args, document.to_string().as_bytes())
+    }
+
+    /// The path of a neuron's file at a revision, if it is there.
+    pub fn neuron_path(&self, revision: &str, id: &str) -> Option<String> {
+        let name = format!("/{id}.json");
+        self.lines(&["ls-tree", "-r", "--name-only", revision, "network/neurons"])
+            .into_iter()
+            .find(|path| path.ends_with(&name))
+    }
+
+    /// A neuron's file at a revision, as git has it.
+    #[track_caller]
+    pub fn neuron_at(&self, revision: &str, id: &str) -> Value {
+        let path = self.neuron_path(revision, id).unwrap_or_else(|| panic!("{revision} has no neuron {id}"));
+        serde_json::from_str(&self.git(&["show", &format!("{revision}:{path}")])).expect("a neuron is JSON")
+    }
+
+    /// A neuron in wake.
+    #[track_caller]
+    pub fn neuron(&self, id: &str) -> Value {
+        self.neuron_at("wake", id)
+    }
+
+    /// The weight of a connection in wake.
+    #[track_caller]
+    pub fn weight(&self, from: &str, to: &str, link: &str) -> Option<u64> {
+        weight(&self.neuron(from), to, link)
+    }
+
+    /// Every neuron of a revision by its id.
+    pub fn neurons(&self, revision: &str) -> BTreeMap<String, Value> {
+        let all = self.documents(revision, "network/neurons").into_values();
+        all.map(|n| (n["id"].as_str().expect("an id").to_owned(), n)).collect()
+    }
+
+    /// Every JSON file below a folder of a revision, by its path, in one call of git.
+    pub fn documents(&self, revision: &str, folder: &str) -> BTreeMap<String, Value> {
+        let paths = self.lines(&["ls-tree", "-r", "--name-only", revision, folder]);
+        let wanted: String = paths.iter().map(|path| format!("{revision}:{path}\n")).collect();
+        let mut child = self
+            .command("git", &["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("git is on the path");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let writer = std::thread::spawn(move || stdin.write_all(wanted.as_bytes()));
+        let output = child.wait_with_output().expect("git ends").stdout;
+        writer.join().expect("no panic").expect("git reads all names");
+        let mut rest = output.as_slice();
+        let mut found = BTreeMap::new();
+        for path in paths {
+            let end = rest.iter().position(|b| *b == b'\n').expect("a header");
+            let header = std::str::from_utf8(&rest[..end]).expect("a header");
+            let size: usize = header.rsplit(' ').next().and_then(|n| n.parse().ok()).expect("a size");
+            if path.ends_with(".json") {
+                let document = serde_json::from_slice(&rest[end + 1..end + 1 + size]);
+                found.insert(path.clone(), document.unwrap_or_else(|e| panic!("{path}: {e}")));
+            }
+            rest = &rest[end + 2 + size..];
+        }
+        found
+    }
+
+    /// Ids of the runs recorded in a revision.
+    pub fn recorded_runs(&self, revision: &str) -> BTreeSet<String> {
+        let paths = self.lines(&["ls-tree", "-r", "--name-only", revision, "network/runs"]);
+        let name = |p: &String| p.rsplit('/').next()?.strip_suffix(".json").map(str::to_owned);
+        paths.iter().filter_map(name).filter(|n| !n.ends_with(".conflicts")).collect()
+    }
+
+    /// All refs with their commits.
+    pub fn refs(&self) -> BTreeMap<String, String> {
+        let lines = self.lines(&["for-each-ref", "--format=%(refname) %(objectname)"]);
+        lines.iter().filter_map(|l| l.split_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
+    }
+
+    /// Branches of runs that are not merged.
+    pub fn run_branches(&self) -> Vec<String> {
+        let all = self.refs().into_keys();
+        all.filter_map(|name| name.strip_prefix("refs/heads/").map(str::to_owned))
+            .filter(|name| name.starts_with("agents/") || name.starts_with("brain/agents/"))
+            .collect()
+    }
+
+    /// How many objects the repository has, loose and packed.
+    pub fn object_count(&self) -> usize {
+        self.lines(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]).len()
+    }
+
+    /// Fails unless git finds nothing wrong: neither errors nor warnings. Unreachable objects are no fault.
+    #[track_caller]
+    pub fn fsck(&self) {
+        let output = self
+            .command("git", &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"])
+            .output()
+            .expect("git is on the path");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && said.trim().is_empty(), "git fsck: {said}");
+    }
+
+    /// Locks of git that somebody left behind. Ours end in `.lock` too and are never deleted.
+    pub fn stale_locks(&self) -> Vec<PathBuf> {
+        let git_dir = PathBuf::from(self.git(&["rev-parse", "--absolute-git-dir"]));
+        walkdir::WalkDir::new(&git_dir)
+            .into_iter()
+            .filter_entry(|entry| entry.path() != git_dir.join("git-brain"))
+            .map(|entry| entry.expect("a readable folder").into_path())
+            .filter(|path| path.extension().is_some_and(|e| e == "lock"))
+            .collect()
+    }
+}
+
+/// The weight of a connection of a neuron's document.
+pub fn weight(neuron: &Value, to: &str, link: &str) -> Option<u64> {
+    let list = neuron["connections"].as_array().expect("connections");
+    list.iter().find(|c| c["target"] == to && c["type"] == link)?["weight"].as_u64()
+}
+
+/// A delta document of operations.
+pub fn delta(ops: Value) -> Value {
+    json!({ "ops": ops })
+}
+
+/// `create` of a semantic neuron whose concept is its id.
+pub fn create(id: &str) -> Value {
+    json!({"op": "create", "id": id, "concept": id, "type": "semantic"})
+}
+
+/// `connect`.
+pub fn connect(from: &str, to: &str, link: &str, weight: u64) -> Value {
+    json!({"op": "connect", "from": from, "to": to, "type": link, "weight": weight})
+}
+
+/// `adjust`.
+pub fn adjust(from: &str, to: &str, link: &str, by: i64) -> Value {
+    json!({"op": "adjust", "from": from, "to": to, "type": link, "by": by})
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// The next 64 bits.
+    pub fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.roll() % n.max(1)
+    }
+}
