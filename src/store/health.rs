@@ -48,7 +48,7 @@ impl Store {
     pub fn stray_locks(&self) -> Vec<PathBuf> {
         let plain = ["index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock"];
         let mut candidates: Vec<PathBuf> = plain.iter().map(|name| self.common.join(name)).collect();
-        candidates.push(self.git_dir.join("index.lock"));
+        candidates.push(self.repository.path().join("index.lock"));
         let refs = walkdir::WalkDir::new(self.common.join("refs")).into_iter().flatten();
         candidates
             .extend(refs.map(walkdir::DirEntry::into_path).filter(|p| p.extension().is_some_and(|x| x == "lock")));
