@@ -28,6 +28,8 @@ const LONG: u64 = 1 << 31;
 /// Turns contents into pack entries. One per thread.
 pub struct Packer {
     zlib: Compress,
+    /// Where zlib writes to: handing it the end of a large buffer would clear the rest of that each time.
+    out: Vec<u8>,
 }
 
 /// Pack entries that wait to be appended.
@@ -47,7 +49,7 @@ struct Entry {
 
 impl Default for Packer {
     fn default() -> Self {
-        Self { zlib: Compress::new(Compression::new(LEVEL), true) }
+        Self { zlib: Compress::new(Compression::new(LEVEL), true), out: vec![0; 16 << 10] }
     }
 }
 
@@ -64,13 +66,13 @@ impl Packer {
         entry_header(kind, content.len(), &mut into.bytes);
         self.zlib.reset();
         loop {
-            let rest = &content[self.zlib.total_in() as usize..];
-            into.bytes.reserve(rest.len() / 3 + 64);
-            let status = self.zlib.compress_vec(rest, &mut into.bytes, FlushCompress::Finish);
-            match status {
-                Ok(Status::StreamEnd) => break,
-                Ok(Status::Ok | Status::BufError) => {}
-                Err(e) => return Err(StoreError::git("packing an object", git2::Error::from_str(&e.to_string()))),
+            let (read, written) = (self.zlib.total_in() as usize, self.zlib.total_out());
+            let status = self.zlib.compress(&content[read..], &mut self.out, FlushCompress::Finish);
+            let status =
+                status.map_err(|e| StoreError::git("packing an object", git2::Error::from_str(&e.to_string())))?;
+            into.bytes.extend_from_slice(&self.out[..(self.zlib.total_out() - written) as usize]);
+            if status == Status::StreamEnd {
+                break;
             }
         }
         let mut crc = Crc::new();
