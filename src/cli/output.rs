@@ -161,9 +161,10 @@ pub(crate) fn failure(error: &BrainError, json: bool) {
         let _ = writeln!(stderr, "{document}");
         return;
     }
-    let _ = writeln!(stderr, "error: {error}");
+    // Errors quote arguments, files and what programs said.
+    let _ = writeln!(stderr, "error: {}", safe(&error.to_string()));
     if let Some(hint) = hint {
-        let _ = writeln!(stderr, "hint: {hint}");
+        let _ = writeln!(stderr, "hint: {}", safe(&hint));
     }
 }
 
