@@ -39,7 +39,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-pub use bulk::{BulkWriter, Packed, Packer};
+pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use driver::DriverState;
 pub use error::StoreError;
