@@ -112,7 +112,7 @@ fn reinforce_changes_a_weight_by_its_own_size() {
     apply(&sandbox, adjust("a", "b", "feeds_into", 30000));
     let edge = json!({"from": "a", "to": "b", "type": "feeds_into"});
     let op = |error: f64| delta(json!([{"op": "reinforce", "error": error, "pathway": [edge]}]));
-    // The seed's own figure: error -0.3, rate 26214: 50000 → 44000.
+    // The worked figure of the rule: error -0.3, rate 26214: 50000 → 44000.
     let answer = sandbox.brain_with(&["-c", "learning.rate=26214", "apply", "-"], op(-0.3).to_string().as_bytes());
     answer.exits(0);
     assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(44000));

@@ -111,11 +111,11 @@ fn apply_is_all_or_nothing() {
         turn += 1;
         let answer = killer.kill(&sandbox, &["--json", "apply", "-"], document(turn).to_string().as_bytes());
         note(turn, answer);
-        if killer.kills % 4 == 0 {
+        if killer.kills.is_multiple_of(4) {
             turn += 1;
             note(turn, Some(sandbox.apply(&document(turn), &[])));
         }
-        if killer.kills % 40 == 0 {
+        if killer.kills.is_multiple_of(40) {
             sandbox.fsck();
         }
     }

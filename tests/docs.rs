@@ -8,6 +8,7 @@ use git_brain::delta::{Document, Operation, RunRecord};
 use git_brain::merge::{Conflict, merge_neuron};
 use git_brain::model::document::{Acknowledgement, Agent, Flag, Metadata, Signal, State, Stimulus};
 use git_brain::model::layout::{self, Place};
+use git_brain::model::portable::{PortableMetadata, PortableNetwork};
 use git_brain::model::settings::Rule;
 use git_brain::model::{Kind, Link, Neuron, Settings, json};
 use git_brain::{cycle, limits, world};
@@ -94,6 +95,14 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "metadata" => both::<Metadata>(bytes, &what, most),
         "run" => RunRecord::decode(bytes, &what).unwrap().encode(),
         "conflicts" => both::<Conflicts>(bytes, &what, most),
+        "network" => {
+            json::strict::<PortableNetwork>(bytes, &what, most).unwrap();
+            return None;
+        }
+        "triple" => {
+            json::strict::<cycle::Triple>(bytes, &what, most).unwrap();
+            return None;
+        }
         "agent" => {
             Agent::decode(bytes, &what).unwrap();
             return None;
@@ -175,7 +184,7 @@ fn the_page_has_every_field_of_every_document() {
     }
     let documents = fields![
         "neuron" => Neuron, "stimulus" => Stimulus, "signal" => Signal, "acknowledgement" => Acknowledgement,
-        "flag" => Flag, "metadata" => Metadata, "run" => RunRecord, "agent" => Agent, "delta" => Document,
+        "flag" => Flag, "metadata" => Metadata, "run" => RunRecord, "agent" => Agent, "delta" => Document, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
     ];
     for (tag, schema) in documents {
         let section = &blocks_of("docs/format.md", tag)[0].section;

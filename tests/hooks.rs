@@ -185,6 +185,30 @@ fn a_committed_stimulus_is_remembered() {
     assert!(report.contains("all good"), "{report}");
 }
 
+/// Looks at the process that waits for the trunk.
+#[cfg(target_os = "linux")]
+fn in_a_session_of_its_own(brain: &Brain) {
+    let mark = format!("{}\0hook\0ring\0main\0", brain.path().join(".git/").display());
+    let end = Instant::now() + Duration::from_secs(120);
+    loop {
+        assert!(Instant::now() < end, "no process in the background has its own session");
+        for process in std::fs::read_dir("/proc").unwrap().flatten() {
+            let read = |file: &str| std::fs::read_to_string(process.path().join(file)).unwrap_or_default();
+            if !read("cmdline").ends_with(&mark) {
+                continue;
+            }
+            let stat = read("stat");
+            let session = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(3)).map(str::to_owned);
+            if session.as_deref() == process.file_name().to_str() {
+                let fd = |n: &str| std::fs::read_link(process.path().join("fd").join(n)).unwrap();
+                assert_eq!(fd("0"), std::path::Path::new("/dev/null"));
+                assert!(fd("1").ends_with("hook.log") && fd("2").ends_with("hook.log"));
+                return;
+            }
+        }
+    }
+}
+
 #[test]
 fn a_commit_waits_for_nobody() {
     let brain = Brain::new();
@@ -194,6 +218,8 @@ fn a_commit_waits_for_nobody() {
     // Returns, with all its streams closed, while nobody else can move wake.
     let memory = commit_stimulus(&brain, "s1");
     assert_eq!(brain.rev("wake"), wake);
+    #[cfg(target_os = "linux")]
+    in_a_session_of_its_own(&brain);
     drop(trunk);
     comes(&brain, &format!("wake:{memory}"));
 }

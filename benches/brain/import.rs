@@ -49,7 +49,7 @@ pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
     Ok(())
 }
 
-/// The single document of the seed.
+/// The single document.
 fn write_document(path: &std::path::Path, neurons: usize) -> Result<()> {
     let mut out = BufWriter::new(std::fs::File::create(path)?);
     write!(out, "{{\"neurons\": [")?;

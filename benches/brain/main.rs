@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench brain -- [commit|import|merge|all] [--size small=1000,large=100000,rounds=41,…]
+//! cargo bench --bench brain -- [--size …] make DIR        the two brains, kept, to look at with a profiler
 //! ```
 //!
 //! Prints Markdown. Nothing is asserted here: figures go to `docs/benchmarks.md`, what is missed included. `TMPDIR`
@@ -74,6 +75,7 @@ fn main() -> Result<()> {
             "--size" => sizes.set(&args.next().context("--size KEY=NUMBER,…")?)?,
             "all" => wanted.extend(["commit", "import", "merge"].map(str::to_owned)),
             "commit" | "import" | "merge" => wanted.push(arg),
+            "make" => return make(&args.next().context("make DIR")?, &sizes),
             _ => bail!("{arg}: commit, import, merge or all, and --size KEY=NUMBER,…"),
         }
     }
@@ -89,6 +91,18 @@ fn main() -> Result<()> {
             "import" => import::measure(&scene, &sizes)?,
             _ => merge::measure(&scene, &sizes)?,
         }
+    }
+    Ok(())
+}
+
+/// Makes the two brains and leaves them there. Sizes are those given before `make`.
+fn make(dir: &str, sizes: &Sizes) -> Result<()> {
+    let scene = Scene::new()?;
+    let dir = std::path::absolute(dir)?;
+    std::fs::create_dir_all(&dir)?;
+    for (name, neurons, grown) in [("small", sizes.small, false), ("large", sizes.large, true)] {
+        let made = scene.make_brain(&dir.join(name).to_string_lossy(), neurons, grown)?;
+        println!("{}", made.display());
     }
     Ok(())
 }

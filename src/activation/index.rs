@@ -10,7 +10,7 @@ use crate::model::ids::{NeuronId, speaker_id};
 use crate::model::{Kind, Link, Neuron, Stamp};
 use crate::text::{self, Language, Word};
 
-/// BM25's saturation and length exponent (`recall.md`).
+/// BM25's saturation and length exponent, as measured on conversations.
 const K1: f64 = 0.9;
 const B: f64 = 0.4;
 

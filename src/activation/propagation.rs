@@ -1,6 +1,6 @@
 //! Spreading activation: one wave per cue, level by level, with context, inhibition, a beam and re-entrant passes.
 //!
-//! Source: seed `magistra.md` 2.1 and 2.2. Its queue is popped here by smallest depth, then greatest strength, then
+//! Source: MagistraAI's technical note, 2.1 and 2.2. Its queue is popped here by smallest depth, then greatest strength, then
 //! smallest id, which equals a frontier per level merged by maximum, whatever the order of files. Levels and passes are
 //! the clock, never wall time. Sums are taken in ascending source order, then in ascending cue order, so that the
 //! result is the same to the last bit everywhere, except that an exponent other than 0, ½ and 1 goes through `powf`.
@@ -19,7 +19,7 @@ pub struct Cue {
     pub neuron: NodeIx,
     /// Starting strength, held to 0..=1. Below `min` the cue is silent.
     pub strength: f64,
-    /// What every reported value of its wave is multiplied by, such as the idf of a word; 1 is the seed.
+    /// What every reported value of its wave is multiplied by, such as the idf of a word; 1 leaves it.
     pub weight: f64,
 }
 
@@ -33,16 +33,16 @@ impl Cue {
 /// The parameters of a propagation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// The seed's parameters. `fan` in it is not read: see [`Profile::fan`].
+    /// The parameters of plain propagation. `fan` in it is not read: see [`Profile::fan`].
     pub activation: Activation,
-    /// Exponent of a target's salience (as a share of 65535): 1 is the seed, 0 ignores salience.
+    /// Exponent of a target's salience (as a share of 65535): 1 is plain propagation, 0 ignores salience.
     pub salience_exponent: f64,
     /// Exponent φ of the fan penalty 1/outdegree^φ on each type of source, in the order of [`Kind::ALL`].
     pub fan: [f64; Kind::ALL.len()],
 }
 
 impl Profile {
-    /// The seed's propagation: salience as it is, one fan exponent for all.
+    /// Plain propagation: salience as it is, one fan exponent for all.
     pub fn seed(activation: &Activation) -> Self {
         let fan = [activation.fan; Kind::ALL.len()];
         Self { activation: activation.clone(), salience_exponent: 1.0, fan }

@@ -1,12 +1,12 @@
 //! Recall: a question in, memories out, best first.
 //!
-//! One wave per cue, the greatest arrival inside a wave, the sum over cues, each wave weighted by its cue's idf
-//! (`recall.md`). A cue is a content word, by its stem, or a name that the question holds, longest first. A wave goes
+//! One wave per cue, the greatest arrival inside a wave, the sum over cues, each wave weighted by its cue's idf. A cue is
+//! a content word, by its stem, or a name that the question holds, longest first. A wave goes
 //! cue → memories → (from the best of them) names they share → other memories, then along the turns of a session.
 //! Memories of a speaker whom the question names count double, and a session adds a share of its own lexical score.
 //!
-//! Deviations from [`super::propagate`], each stated in `recall.md`: a wave starts at many memories at once with the
-//! saturated frequency of its word, salience counts once per answer with a small exponent instead of at every hop,
+//! Deviations from [`super::propagate`], each because it was measured to answer better: a wave starts at many memories
+//! at once with the saturated frequency of its word, salience counts once per answer with a small exponent instead of at every hop,
 //! and only concepts are held back by their fan. Must not know where neurons come from, or clocks.
 
 use std::collections::BTreeSet;

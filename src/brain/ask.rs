@@ -29,7 +29,7 @@ pub struct RecallRequest {
 }
 
 /// The best memories, best first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RecallAnswer {
     /// The memories.
     pub results: Vec<Answer>,
@@ -68,7 +68,7 @@ impl Brain {
         Ok(RecallAnswer { results, at: commit.to_string() })
     }
 
-    /// Spreads activation from neurons, as the seed has it.
+    /// Spreads activation from neurons by plain propagation.
     pub fn propagate(&self, from: &[(NeuronId, f64)], at: Option<&str>) -> Result<Propagated, BrainError> {
         let commit = self.at(at)?;
         let store = &self.cycle.store;

@@ -177,9 +177,9 @@ impl Visit<'_> {
         }
         match store.attributes_apply()? {
             true => self.fine("attributes", "neurons are led to the typed merge"),
-            false => {
-                self.repair("attributes", "nothing led neurons to the typed merge", || Ok(store.repair_attributes()?))?
-            }
+            false => self.repair("attributes", "nothing led neurons to the typed merge", || {
+                Ok(store.write_attributes(store.is_in_repo())?)
+            })?,
         }
         if !store.is_in_repo() && store.local_config("gc.auto")?.as_deref() != Some("0") {
             let message = "git's own gc, which prunes, is switched off: packs are kept few without it";
@@ -336,11 +336,22 @@ impl Visit<'_> {
             None => self.fine("triggers", "they will be evaluated from the beginning; nothing runs twice for it"),
         }
         for (branch, tip) in belled(store)? {
-            match doorbell::mark(store, &branch) {
-                Some(_) => self.fine("doorbell", format!("{branch} has its mark")),
-                None => {
-                    let message = format!("{branch} had no mark of what doorbells looked at");
-                    self.repair("doorbell", message, || Ok(doorbell::set_mark(store, &branch, tip)?))?;
+            if doorbell::mark(store, &branch) == Some(tip) {
+                self.fine("doorbell", format!("all of {branch} was looked at"));
+                continue;
+            }
+            // The engine's own commits ring no bell, so that wake is always some commits ahead of its mark.
+            let expected = branch == *store.wake();
+            let rung = if self.dry_run { Default::default() } else { cycle.ring(&branch)? };
+            match rung.queued.len() {
+                0 if expected => self.fine("doorbell", format!("all of {branch} was looked at")),
+                0 => {
+                    let message = format!("{branch} had commits that no doorbell had looked at");
+                    self.note("doorbell", Health::Repaired, message, None);
+                }
+                count => {
+                    let message = format!("{branch} had {count} stimuli that no doorbell had queued");
+                    self.note("doorbell", Health::Repaired, message, None);
                 }
             }
         }

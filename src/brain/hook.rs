@@ -22,6 +22,8 @@ use crate::store::{
 
 /// The hook name by which a doorbell that must not wait calls this program again: `hook ring BRANCH`.
 const RING: &str = "ring";
+/// The hook name by which a doorbell that has brought everything in starts agents: `hook wake`.
+const WAKE: &str = "wake";
 
 /// What a hook answers git.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -54,8 +56,10 @@ impl Brain {
                 Ok(HookAnswer::default())
             }
             None => {
-                if let (RING, Some(branch)) = (name, arguments.first()) {
-                    answer_the_bell(dir, world, branch);
+                match (name, arguments.first()) {
+                    (RING, Some(branch)) => answer_the_bell(dir, world, branch),
+                    (WAKE, None) => wake_agents(dir, world),
+                    _ => {}
                 }
                 Ok(HookAnswer::default())
             }
@@ -133,7 +137,7 @@ fn knock_at(store: &Store, dir: &Path, world: &World) -> Result<(), BrainError> 
     }
     let cycle = Cycle::open(dir, world.clone(), &[])?;
     if rung(&cycle, &branch)? {
-        started(&["run", "--until-quiet"])?;
+        started(&["hook", WAKE])?;
     }
     Ok(())
 }
@@ -155,6 +159,17 @@ fn answer_the_bell(dir: &Path, world: World, branch: &str) {
         Ok(())
     };
     if let Err(error) = answer() {
+        doorbell::log(&store, &format!("{now} doorbell: {error}"));
+    }
+}
+
+/// In the background: agents alone.
+fn wake_agents(dir: &Path, world: World) {
+    doorbell::detach();
+    let Ok(store) = Store::open(dir) else { return };
+    let now = world.now();
+    let run = || Cycle::open(dir, world, &[])?.until_quiet(&RunBounds::default(), &mut |_| {});
+    if let Err(error) = run() {
         doorbell::log(&store, &format!("{now} doorbell: {error}"));
     }
 }

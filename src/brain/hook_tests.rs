@@ -156,3 +156,14 @@ fn doctor_merges_what_waits_and_empties_the_queue_of_what_is_remembered() {
     assert_eq!(states(false), [Ok]);
     assert!(!wake_has(&brain, &layout::queue_entry(&id)));
 }
+
+#[test]
+fn doctor_makes_up_for_a_bell_that_did_not_ring() {
+    let (folder, brain) = Folder::brain();
+    let (path, text, id) = stimulus("s1");
+    folder.commit(&path, &text, "a stimulus");
+    let world = brain.cycle.shared.world.clone();
+    Brain::doctor(&folder.path(), world, &[], "git-brain", false).unwrap();
+    assert!(wake_has(&brain, &layout::queue_entry(&id)));
+    assert_eq!(ring(&brain), Rung::default());
+}

@@ -45,7 +45,7 @@ pub enum Command {
     Hook(Hook),
     /// Ask the brain; the best memories first.
     Recall(Recall),
-    /// Spread activation from neurons: the seed's propagation, bare.
+    /// Spread activation from neurons: propagation itself, bare.
     Propagate(Propagate),
     /// How the brain is.
     Status(Dry),

@@ -67,6 +67,13 @@ impl Output {
         }
     }
 
+    /// Prints a line of text; with `--json` nothing.
+    pub(crate) fn line(&self, text: &str) {
+        if !self.json {
+            self.text(&format!("{text}\n"));
+        }
+    }
+
     /// Says something beside the data.
     pub(crate) fn say(&self, text: &str) {
         if !self.json {

@@ -1,4 +1,4 @@
-//! Export: the whole network as the seed's single document, written as it is read.
+//! Export: the whole network as a single document, written as it is read.
 
 use std::io::Write;
 

@@ -82,13 +82,13 @@ impl Cycle {
         due.jobs(agent, &woken)
     }
 
-    /// Per agent, the commit up to which its newest merged run since `seen` had looked.
+    /// Per agent, the commit up to which its newest merged run since `seen` (`None`: ever) had looked.
     fn looked_until(&self, tip: CommitId, seen: Option<CommitId>) -> Result<BTreeMap<AgentName, CommitId>, CycleError> {
         let mut found: BTreeMap<AgentName, CommitId> = BTreeMap::new();
-        let Some(seen) = seen else { return Ok(found) };
         let mut inside = HashSet::from([tip]);
         let mut bases = Vec::new();
-        for commit in self.store.first_parents(tip, Some(seen)) {
+        // Without a marker all of history is asked, once.
+        for commit in self.store.first_parents(tip, seen).take(limits::HISTORY_WALK) {
             let commit = commit?;
             inside.insert(commit.id);
             let agent = commit.trailer("Agent").and_then(|a| AgentName::parse(a).ok());

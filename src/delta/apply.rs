@@ -118,7 +118,7 @@ pub enum ApplyError<E> {
     Lookup(E),
 }
 
-/// Applies a document to the network that `lookup` shows, by the rules of `semantics` (write rule, reinforcement,
+/// Applies a document to the network that `lookup` shows, by the rules of the network (write rule, reinforcement,
 /// `triggers`). `allowed` is `None` for people, who may do everything on their machine.
 pub fn apply<L: Lookup>(
     document: &Document,
@@ -358,7 +358,7 @@ impl<L: Lookup> Work<'_, L> {
     }
 
     /// `Δw = round_half_away(error · rate · w/65535)`; the target's salience gains `|Δw| · salience_boost`.
-    /// Source: seed `magistra.md` 3.3, with the rate in weight units.
+    /// Source: MagistraAI's technical note, 3.3, with the rate in weight units.
     fn reinforce(&mut self, edge: &Edge, error: f64) -> Result<(), ApplyError<L::Error>> {
         let weight = self.existing_weight(edge)?;
         let change = weight_change(error, self.learning.rate, weight);

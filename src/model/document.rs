@@ -81,7 +81,7 @@ impl Stimulus {
 pub struct Signal {
     /// The id.
     pub id: SignalId,
-    /// Always `signal`, as in the seed.
+    /// Always `signal`, as agents read it.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// The sender.
@@ -211,7 +211,7 @@ pub struct Trigger {
     pub any: Vec<Condition>,
 }
 
-/// One condition on the network's state. Source: seed `magistra.md` 5.2.
+/// One condition on the network's state. Source: MagistraAI's technical note, 5.2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {

@@ -120,7 +120,7 @@ macro_rules! word_enum {
 }
 
 word_enum!(
-    /// What kind of neuron it is. Source: seed `magistra.md` 1.1, and `signal` from 5.3.
+    /// What kind of neuron it is. Source: MagistraAI's technical note, 1.1, and `signal` from 5.3.
     Kind {
         /// Part of the brain's own structure; never pruned.
         Core = "core",
@@ -136,7 +136,7 @@ word_enum!(
 );
 
 word_enum!(
-    /// What a connection does in propagation. Source: seed `magistra.md` 1.3. The order is the order in files.
+    /// What a connection does in propagation. Source: MagistraAI's technical note, 1.3. The order is the order in files.
     Link {
         /// A feeds the activation of B.
         FeedsInto = "feeds_into",

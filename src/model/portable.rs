@@ -1,4 +1,4 @@
-//! The single document: a whole network in one JSON file, as the seed has it (`magistra.md` 1.1 and 7.1). What `export`
+//! The single document: a whole network in one JSON file, in the form of MagistraAI's technical note, 1.1 and 7.1. What `export`
 //! prints and `import` reads.
 //!
 //! A neuron here is what it is, without which of this brain's runs made it so: `run`, `version` and `named_by` are

@@ -1,5 +1,5 @@
 //! Salience: how vivid a neuron is now. It decays by 1 % an hour, is read without writing, and is stored only by an
-//! activation. Source: seed `magistra.md` 1.2 (lazy decay).
+//! activation. Source: MagistraAI's technical note, 1.2 (lazy decay).
 //!
 //! `salience_at(t) = floor(stored · 0.99^hours)`. Powers come from fixed-point tables, because `powf` differs between
 //! platforms: 0.99^h for whole hours and 0.99^(s/3600) for whole seconds, Q62, rounded to nearest.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Propagation, as the seed has it.
+    /// Propagation.
     pub activation: Activation,
     /// How `recall` deviates from it.
     pub recall: Recall,
@@ -51,7 +51,7 @@ pub struct Activation {
     pub kappa: f64,
     /// Change above which `triggers` fires, 0..=1.
     pub theta: f64,
-    /// Least salience that a target counts with, 0..=65535. 0 is the literal seed.
+    /// Least salience that a target counts with, 0..=65535. At 0 a fresh network never lights up.
     pub salience_floor: u16,
     /// Exponent of the fan penalty 1/outdegree^fan.
     pub fan: f64,
@@ -79,7 +79,7 @@ impl Default for Activation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recall {
-    /// Exponent of salience: 1 is the literal seed, 0 ignores it.
+    /// Exponent of salience: 1 counts it fully, 0 ignores it.
     pub salience_exponent: f64,
     /// Fan penalty on concepts.
     pub fan: f64,

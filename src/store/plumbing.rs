@@ -111,7 +111,7 @@ impl Store {
 
     /// The commit that a `git revert` under way takes back.
     pub fn reverting(&self) -> Option<CommitId> {
-        let text = std::fs::read_to_string(self.git_dir.join("REVERT_HEAD")).ok()?;
+        let text = std::fs::read_to_string(self.repository.path().join("REVERT_HEAD")).ok()?;
         CommitId::parse(text.trim()).ok()
     }
 
@@ -127,7 +127,7 @@ impl Store {
         let places = [top(layout::NETWORK), top(layout::AGENTS), top(layout::SETTINGS)];
         let mut git = Command::new("git");
         if variable("GIT_DIR").is_none() {
-            git.current_dir(self.work_dir().unwrap_or_else(|| self.git_dir.clone()));
+            git.current_dir(self.work_dir().unwrap_or_else(|| self.repository.path().to_owned()));
         }
         let arguments = ["diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", &head, "--"];
         git.args(["-c", "core.fsmonitor=false"]).args(arguments).args(places);
@@ -170,7 +170,7 @@ impl Store {
 
     /// Replaces a file of the work tree whole.
     pub fn replace_work_file(&self, path: &str, content: &[u8]) -> Result<(), StoreError> {
-        let root = self.work_dir().unwrap_or_else(|| self.git_dir.clone());
+        let root = self.work_dir().unwrap_or_else(|| self.repository.path().to_owned());
         replace_file(&root.join(path), content)
     }
 }

@@ -103,7 +103,8 @@ impl Store {
         let wrap = |e| StoreError::git(format!("branches under {prefix:?}"), e);
         let found = self.with(|r| {
             let mut found = Vec::new();
-            for reference in r.references_glob("refs/heads/*")? {
+            // Looks into the folders under the prefix only, however many branches people have.
+            for reference in r.references_glob(&format!("refs/heads/{prefix}*"))? {
                 // A branch may vanish while we look.
                 let Ok(reference) = reference else { continue };
                 let name = reference.name().unwrap_or_default().strip_prefix("refs/heads/").map(str::to_owned);

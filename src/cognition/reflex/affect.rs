@@ -2,7 +2,7 @@
 //! wait it asks decision to act.
 //!
 //! How urgent things still are is the salience of its own core neuron, which fades like any other; so a second look at
-//! the same state proposes nothing, and no flag stays on for ever. Source: seed `magistra.md` 5.2.
+//! the same state proposes nothing, and no flag stays on for ever. Source: MagistraAI's technical note, 5.2.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
 //! Bootstrap: makes what the minimal network still lacks, wakes its core lightly, and introduces the agents to each
-//! other. Source: seed `magistra.md` 7.2. That the bootstrap is complete is recorded by the engine.
+//! other. Source: MagistraAI's technical note, 7.2. That the bootstrap is complete is recorded by the engine.
 
 use serde_json::json;
 

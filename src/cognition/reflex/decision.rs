@@ -1,6 +1,6 @@
 //! Decision: scores options by what a query activates, predicts, and tells whoever asked.
 //!
-//! It never sees raw input, only neurons and signals that others have already worked on (seed `magistra.md` 4.2):
+//! It never sees raw input, only neurons and signals that others have already worked on (MagistraAI's technical note, 4.2):
 //! nothing here reads the snapshot's stimuli.
 
 use serde_json::{Value, json};

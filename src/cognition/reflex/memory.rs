@@ -1,8 +1,8 @@
 //! Memory: links what fired together, answers questions, archives what is asked and what fell silent.
 //!
 //! Links: the strongest concepts of one episode, in pairs, both ways. A new link gets a fixed weight; an existing one
-//! grows by the Hebbian rule, which saturates: Δw = round(HEBB · a(u) · a(v) · (1 − w/65535)). Source: seed
-//! `magistra.md` 1.3 and 9.2. Each pair is linked once a run, however many of its episodes name it.
+//! grows by the Hebbian rule, which saturates: Δw = round(HEBB · a(u) · a(v) · (1 − w/65535)). Source:
+//! MagistraAI's technical note, 1.3 and 9.2. Each pair is linked once a run, however many of its episodes name it.
 
 use std::collections::BTreeSet;
 

@@ -5,8 +5,8 @@
 //! document is allowed is for the engine to say.
 //!
 //! Perception turns stimuli into neurons and tells memory; memory links what fired together; affect watches urgency and
-//! asks decision to act; decision answers whoever asked. Bootstrap introduces them to each other. Source: seed
-//! `magistra.md` 5 and 7.
+//! asks decision to act; decision answers whoever asked. Bootstrap introduces them to each other. Source:
+//! MagistraAI's technical note, 5 and 7.
 
 mod affect;
 mod bootstrap;

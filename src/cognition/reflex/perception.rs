@@ -38,7 +38,7 @@ pub const STIMULI: usize = 64;
 const EPISODE: f64 = 0.8;
 /// Half-saturation of a concept's activation: once .8, twice .89. Once must exceed 45000/65535, memory's trigger.
 const CONCEPT_HALF: f64 = 0.25;
-/// Saturation of term frequency in weights, and how much a text's length counts (BM25's k1 and b; `recall.md`).
+/// Saturation of term frequency in weights, and how much a text's length counts (BM25's k1 and b).
 const K1: f64 = 0.9;
 const B: f64 = 0.4;
 /// The length, in content words, at which a text is neither long nor short. Recall knows the network's mean; a run cannot.

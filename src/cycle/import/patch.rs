@@ -144,8 +144,7 @@ impl Patch {
                 neuron.last_salience_update = at.unwrap_or(now);
             }
         }
-        let or = |given: Option<Stamp>, there: Stamp| given.unwrap_or(there);
-        neuron.created_at = or(wish.created_at, neuron.created_at);
+        neuron.created_at = wish.created_at.unwrap_or(neuron.created_at);
         neuron.last_activated = wish.last_activated.or(neuron.last_activated);
         neuron.activation_count = wish.activation_count.unwrap_or(neuron.activation_count);
         if let Some(origin) = &wish.origin {

@@ -119,6 +119,7 @@ fn a_killed_init_is_run_again() {
         let dir = sandbox.path();
         fs::write(dir.join(".git/git-brain/init"), "").unwrap();
         sandbox.git(&["config", "--unset", "brain.wake"]);
+        fs::write(dir.join("_git2_a1b2"), "").unwrap();
         if cut >= 1 {
             sandbox.git(&["config", "--remove-section", "brain"]);
             fs::remove_file(dir.join(".git/info/attributes")).unwrap();
@@ -130,6 +131,7 @@ fn a_killed_init_is_run_again() {
         if cut >= 3 {
             sandbox.git(&["update-ref", "-d", "refs/heads/main"]);
         }
+        fs::write(dir.join(".git/config.lock"), "").unwrap();
         let later = FirstCommit { at: first().at + 60, ..first() };
         let made = create(&dir, seed(), &later, "git-brain").unwrap();
         assert_eq!(tip(&dir, "main"), made.commit.to_string());

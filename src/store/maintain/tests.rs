@@ -1,6 +1,8 @@
 use super::*;
 use crate::store::sandbox::{Sandbox, advance, git, write};
 
+use super::packs as packs_in;
+
 fn packs(sandbox: &Sandbox) -> usize {
     count_packs(&sandbox.path().join(".git/objects/pack"))
 }
@@ -33,11 +35,17 @@ fn packs_are_put_together_and_those_that_hold_an_older_list_still_find_everythin
     }
     assert_eq!(fresh.commit(half.id).unwrap(), half);
     assert_eq!(reader.merge_bases(commits[3], commits[9]).unwrap(), [commits[3]]);
-    // Again, with a multi-pack index that is out of date.
+    // Again, with a multi-pack index that is out of date. Loose objects go into the pack.
+    git(&sandbox.path(), &["multi-pack-index", "write"]);
+    std::fs::write(sandbox.path().join("loose"), "loose").unwrap();
+    git(&sandbox.path(), &["hash-object", "-w", "loose"]);
     for n in 12..24 {
         commits.push(advance(&reader, reader.wake(), vec![write("count", &format!("{n}\n"))]).0);
     }
     assert!(writer.maintain_beyond(8).unwrap());
+    assert!(!sandbox.path().join(".git/objects/pack/multi-pack-index").exists());
+    assert!(sandbox.git(&["count-objects", "-v"]).contains("count: 0\n"));
+    git(&sandbox.path(), &["multi-pack-index", "write"]);
     // Knows the multi-pack index, and by it packs that it never opened.
     let late = sandbox.store();
     assert!(!late.with(|r| Ok(r.odb()?.exists(git2::Oid::ZERO_SHA1))).unwrap());
@@ -91,4 +99,45 @@ fn what_killed_processes_left_is_cleared_away() {
     store.maintain_beyond(0).unwrap();
     let names = ["pack-a.keep", "pack-b.keep", "pack-d.keep", "../git-brain-old", "../git-brain-new"];
     assert_eq!(names.map(|name| folder.join(name).exists()), [false, true, true, false, true]);
+}
+
+#[test]
+fn the_smallest_packs_are_put_together_until_sizes_double() {
+    let cases: [(&[u64], usize); 8] = [
+        (&[], 0),
+        (&[5], 0),
+        (&[1, 2, 4, 8], 0),
+        (&[1, 1, 4, 8], 2),
+        (&[3, 3, 8, 100], 3),
+        (&[40; 65], 65),
+        (&[40, 40, 40, 600_000], 3),
+        (&[1, 2, 4, 100, 150, 1000], 5),
+    ];
+    for (sizes, expected) in cases {
+        let small = roll_up(sizes);
+        assert_eq!(small, expected, "{sizes:?}");
+        let mut after = vec![sizes[..small].iter().sum()];
+        after.extend(&sizes[small..]);
+        assert!(small == 0 || roll_up(&after) == 0, "{sizes:?} gives {after:?}");
+    }
+}
+
+#[test]
+fn large_and_kept_packs_stay_as_they_are() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let many = (0..200).map(|n| write(&format!("network/neurons/ab/c/n{n}.json"), &format!("{n}\n"))).collect();
+    advance(&store, store.wake(), many);
+    let folder = sandbox.path().join(".git/objects/pack");
+    let large = packs_in(&folder).into_iter().max_by_key(|pack| pack.objects).unwrap();
+    for n in 0..3 {
+        advance(&store, store.wake(), vec![write("count", &format!("{n}\n"))]);
+    }
+    let kept = packs_in(&folder).into_iter().find(|pack| pack.stem != large.stem).unwrap();
+    std::fs::write(kept.file("keep"), "mine").unwrap();
+    let before = packs(&sandbox);
+    assert!(store.maintain_beyond(2).unwrap());
+    assert_eq!((before, packs(&sandbox)), (5, 3), "large, kept, and three in one");
+    assert!(large.file("pack").exists() && kept.file("pack").exists());
+    sandbox.fsck();
 }
