@@ -221,7 +221,7 @@ fn what_is_not_of_the_schema_is_bad_data_at_its_line() {
         ),
         ("{\"ops\": [],\n \"ops\": []}", 2),
         ("{\"ops\": [\n", 2),
-        ("\n[\"human\", null, []]", 2),
+        ("\n[null, \"human\", null, []]", 2),
     ];
     let (refs, objects) = (sandbox.refs(), sandbox.object_count());
     for (document, line) in cases {

@@ -142,3 +142,39 @@ fn readers_see_whole_states_while_others_write() {
     assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(1024 + 45));
     tidy(&sandbox);
 }
+
+#[test]
+fn people_who_move_wake_by_plain_git_lose_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.apply(&delta(json!([create("a"), create("b"), connect("a", "b", "feeds_into", 1024)])), &[]);
+    // git knows nothing of our locks: compare-and-swap alone stands between it and us.
+    let commits: Vec<String> = std::thread::scope(|scope| {
+        let sandbox = &sandbox;
+        let writers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(move || {
+                    for _ in 0..30 {
+                        sandbox.apply(&delta(json!([adjust("a", "b", "feeds_into", 1)])), &[]);
+                    }
+                })
+            })
+            .collect();
+        let mut commits = Vec::new();
+        while writers.iter().any(|writer| !writer.is_finished()) {
+            let tip = sandbox.tip("wake");
+            let tree = format!("{tip}^{{tree}}");
+            let commit = sandbox.git(&["commit-tree", &tree, "-p", &tip, "-m", "by hand"]);
+            let moved = sandbox.command("git", &["update-ref", "refs/heads/wake", &commit, &tip]).output();
+            if moved.expect("git is on the path").status.success() {
+                commits.push(commit);
+            }
+        }
+        commits
+    });
+    assert!(!commits.is_empty(), "nobody ever met");
+    let reachable: BTreeSet<String> = sandbox.lines(&["rev-list", "wake"]).into_iter().collect();
+    let lost: Vec<&String> = commits.iter().filter(|commit| !reachable.contains(*commit)).collect();
+    assert!(lost.is_empty(), "{} of {} lost", lost.len(), commits.len());
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(1024 + 60));
+    tidy(&sandbox);
+}

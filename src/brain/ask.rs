@@ -29,7 +29,7 @@ pub struct RecallRequest {
 }
 
 /// The best memories, best first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RecallAnswer {
     /// The memories.
     pub results: Vec<Answer>,

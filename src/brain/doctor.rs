@@ -177,9 +177,9 @@ impl Visit<'_> {
         }
         match store.attributes_apply()? {
             true => self.fine("attributes", "neurons are led to the typed merge"),
-            false => {
-                self.repair("attributes", "nothing led neurons to the typed merge", || Ok(store.repair_attributes()?))?
-            }
+            false => self.repair("attributes", "nothing led neurons to the typed merge", || {
+                Ok(store.write_attributes(store.is_in_repo())?)
+            })?,
         }
         if !store.is_in_repo() && store.local_config("gc.auto")?.as_deref() != Some("0") {
             let message = "git's own gc, which prunes, is switched off: packs are kept few without it";

@@ -116,7 +116,7 @@ pub struct WhyEntry {
     pub trigger: Option<String>,
     /// The stimuli that it descends from.
     pub stimuli: Vec<String>,
-    /// The text of the first of them.
+    /// The text of the one for whose sake the neuron was touched, as far as the record tells.
     pub because: Option<String>,
     /// What happened to the neuron, one line each.
     pub effects: Vec<String>,
@@ -358,11 +358,12 @@ impl Brain {
                 Some(run) => TreeNetwork::new(&self.cycle.store, commit.tree).record(&run)?,
                 None => None,
             };
-            let stimuli = record.map(|r| r.stimuli).unwrap_or_default();
-            let because = match stimuli.first() {
-                Some(first) => self.stimulus(commit.tree, first)?.map(|s| render::clip(&s.text)),
+            let reason = record.as_ref().and_then(|record| stimulus_behind(record, id, after.as_ref()));
+            let because = match reason {
+                Some(stimulus) => self.stimulus(commit.tree, stimulus)?.map(|s| render::clip(&s.text)),
                 None => None,
             };
+            let stimuli = record.as_ref().map(|r| r.stimuli.as_slice()).unwrap_or_default();
             let effects = match &after {
                 Some(after) => render::effect(&Effect::between(before.as_ref(), after), None),
                 None => vec![format!("- {id}")],
@@ -445,6 +446,15 @@ impl Brain {
 
 /// A commit that changed a neuron, with the neuron before and after.
 type Change = (Commit, Option<Neuron>, Option<Neuron>);
+
+/// The stimulus for whose sake a run touched a neuron: the one that the neuron remembers, else the one of a memory that
+/// the run connected to it, else the run's first.
+fn stimulus_behind<'a>(record: &'a RunRecord, id: &NeuronId, after: Option<&'a Neuron>) -> Option<&'a StimulusId> {
+    let own = after.and_then(|neuron| neuron.stimulus.as_ref()).filter(|s| record.stimuli.contains(s));
+    let mut made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
+    let memory = made.find(|n| n.stimulus.is_some() && n.connections.iter().any(|c| c.target == *id));
+    own.or(memory.and_then(|n| n.stimulus.as_ref())).or(record.stimuli.first())
+}
 
 /// The fields of a neuron as (name, value), connections included, in the order of the file.
 fn fields(neuron: &Neuron) -> Vec<(String, String)> {

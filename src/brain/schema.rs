@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::trade::{ExportReport, ImportReport};
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, RecallAnswer};
 use crate::cognition::Snapshot;
 use crate::cycle::Triple;
 use crate::delta::{Document, RunRecord};
@@ -52,6 +52,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("import-report", "the output of `import --json`", made::<ImportReport>),
     entry("metadata", "the network's format and bootstrap state, network/metadata.json", made::<Metadata>),
     entry("neuron", "a neuron, network/neurons/ab/c/ID.json", made::<Neuron>),
+    entry("recall", "the output of `recall --json`", made::<RecallAnswer>),
     entry("run", "the record of a run, network/runs/…/RUN.json", made::<RunRecord>),
     entry("settings", "brain.toml, as JSON", made::<Settings>),
     entry("signal", "a message to an agent, network/signals/…/ID.json", made::<Signal>),

@@ -46,7 +46,7 @@ pub(super) fn demo(session: &Session, args: &args::Demo) -> Done {
         Some(dir) => session.dir.join(dir),
         None => fresh_folder()?,
     };
-    let show = |text: &str| session.out.say(text);
+    let show = |text: &str| session.out.line(text);
     show("A brain is a git repository. This one lives a short day in three languages.\n");
     show(&format!("$ git brain init {}", dir.display()));
     let request = InitRequest { dir: dir.clone(), in_repo: false, program: program() };
@@ -57,8 +57,10 @@ pub(super) fn demo(session: &Session, args: &args::Demo) -> Done {
     let collision = collide(session, &brain)?;
 
     show("What the merges decided, where runs had touched the same neuron:");
+    // One line for each neuron tells enough.
     let decisions = report.ran.runs.iter().flat_map(|run| run.decisions.iter());
-    for line in decisions.take(6) {
+    let mut told = std::collections::BTreeSet::new();
+    for line in decisions.filter(|line| told.insert(line.split(' ').next())).take(6) {
         show(&format!("  {}", safe(line)));
     }
     show("\n$ git log --graph --oneline wake");
@@ -91,28 +93,28 @@ fn live(session: &Session, brain: &Brain) -> Result<crate::brain::FeedReport, Br
         format!("{}\n", serde_json::json!({"text": text, "at": at, "source": source, "session": session}))
     };
     std::fs::write(&file, DAY.iter().map(line).collect::<String>()).map_err(no_folder)?;
-    session.out.say("$ git brain feed --file day.jsonl");
+    session.out.line("$ git brain feed --file day.jsonl");
     let request = FeedRequest { sources: vec![Source::File(file)], ..FeedRequest::default() };
     let report = brain.feed(&request, &mut |_| {})?;
-    session.out.say(&fed(&report, &request));
+    session.out.line(&fed(&report, &request));
     Ok(report)
 }
 
 /// Two deltas on the same connection, from the same state, on two branches; then the typed merge.
 fn collide(session: &Session, brain: &Brain) -> Result<crate::brain::MergeReport, BrainError> {
-    session.out.say("Two people disagree about one connection, each on a branch; the merge adds both changes up:");
+    session.out.line("Two people disagree about one connection, each on a branch; the merge adds both changes up:");
     let mut branches = Vec::new();
     for by in OPINIONS {
         let delta = format!(
             "{{\"ops\": [{{\"op\": \"adjust\", \"from\": \"n_core_perception\", \"to\": \"n_core_memory\", \
              \"type\": \"feeds_into\", \"by\": {by}}}]}}"
         );
-        session.out.say(&format!("$ echo '{delta}' | git brain apply --no-merge -"));
+        session.out.line(&format!("$ echo '{delta}' | git brain apply --no-merge -"));
         branches.push(brain.apply(&Source::Text(delta), None, true, false)?.branch);
     }
-    session.out.say("$ git brain merge agents/human/…");
+    session.out.line("$ git brain merge agents/human/…");
     let report = brain.merge(&branches, false)?;
-    session.out.say(&merged(&report));
+    session.out.line(&merged(&report));
     Ok(report)
 }
 

@@ -67,6 +67,13 @@ impl Output {
         }
     }
 
+    /// Prints a line of text; with `--json` nothing.
+    pub(crate) fn line(&self, text: &str) {
+        if !self.json {
+            self.text(&format!("{text}\n"));
+        }
+    }
+
     /// Says something beside the data.
     pub(crate) fn say(&self, text: &str) {
         if !self.json {
@@ -161,9 +168,10 @@ pub(crate) fn failure(error: &BrainError, json: bool) {
         let _ = writeln!(stderr, "{document}");
         return;
     }
-    let _ = writeln!(stderr, "error: {error}");
+    // Errors quote arguments, files and what programs said.
+    let _ = writeln!(stderr, "error: {}", safe(&error.to_string()));
     if let Some(hint) = hint {
-        let _ = writeln!(stderr, "hint: {hint}");
+        let _ = writeln!(stderr, "hint: {}", safe(&hint));
     }
 }
 

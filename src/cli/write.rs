@@ -99,9 +99,12 @@ pub(super) fn ran(report: &RunReport) -> String {
     let mut lines: Vec<String> = Vec::new();
     const SHOWN: usize = 20;
     for run in report.runs.iter().take(SHOWN) {
-        let state = if run.merged.is_some() { "" } else { "  stays on its branch" };
+        let state = match (&run.merged, run.decisions.len()) {
+            (None, _) => ", stays on its branch".to_owned(),
+            (Some(_), 0) => String::new(),
+            (Some(_), settled) => format!(", the merge settled {}", plural(settled, "field", "fields")),
+        };
         lines.push(format!("  {:<11} {}  ({}){state}", run.agent, run.run, safe(&run.trigger)));
-        lines.extend(run.decisions.iter().take(3).map(|d| format!("      merged {}", safe(d))));
     }
     if report.runs.len() > SHOWN {
         lines.push(format!("  … and {} more; `git brain log` has all", report.runs.len() - SHOWN));

@@ -11,11 +11,13 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use fs2::FileExt;
 use git2::{ObjectType, Oid};
 use sha1::{Digest, Sha1};
 use tempfile::NamedTempFile;
 
 use super::worktree::sync_folder;
+use super::writer::KEEP_TEXT;
 use super::{BlobId, File, Store, StoreError, TreeId};
 
 /// Neurons are small and alike: beyond this level zlib takes twice the time for some percent.
@@ -28,6 +30,8 @@ const LONG: u64 = 1 << 31;
 /// Turns contents into pack entries. One per thread.
 pub struct Packer {
     zlib: Compress,
+    /// Where zlib writes to: handing it the end of a large buffer would clear the rest of that each time.
+    out: Vec<u8>,
 }
 
 /// Pack entries that wait to be appended.
@@ -47,7 +51,7 @@ struct Entry {
 
 impl Default for Packer {
     fn default() -> Self {
-        Self { zlib: Compress::new(Compression::new(LEVEL), true) }
+        Self { zlib: Compress::new(Compression::new(LEVEL), true), out: vec![0; 16 << 10] }
     }
 }
 
@@ -64,13 +68,13 @@ impl Packer {
         entry_header(kind, content.len(), &mut into.bytes);
         self.zlib.reset();
         loop {
-            let rest = &content[self.zlib.total_in() as usize..];
-            into.bytes.reserve(rest.len() / 3 + 64);
-            let status = self.zlib.compress_vec(rest, &mut into.bytes, FlushCompress::Finish);
-            match status {
-                Ok(Status::StreamEnd) => break,
-                Ok(Status::Ok | Status::BufError) => {}
-                Err(e) => return Err(StoreError::git("packing an object", git2::Error::from_str(&e.to_string()))),
+            let (read, written) = (self.zlib.total_in() as usize, self.zlib.total_out());
+            let status = self.zlib.compress(&content[read..], &mut self.out, FlushCompress::Finish);
+            let status =
+                status.map_err(|e| StoreError::git("packing an object", git2::Error::from_str(&e.to_string())))?;
+            into.bytes.extend_from_slice(&self.out[..(self.zlib.total_out() - written) as usize]);
+            if status == Status::StreamEnd {
+                break;
             }
         }
         let mut crc = Crc::new();
@@ -197,9 +201,11 @@ impl BulkWriter {
     }
 
     /// Completes the pack and its index and waits until both and their folder are on disk.
-    pub fn finish(mut self) -> Result<(), StoreError> {
+    ///
+    /// What it gives saves the pack from git's own cleaning: hold it until a ref names what is in the pack.
+    pub fn finish(mut self) -> Result<Option<Held>, StoreError> {
         if self.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let folder = self.folder.clone();
         let file = || StoreError::file(&folder);
@@ -218,12 +224,39 @@ impl BulkWriter {
         out.write_all(&index_bytes(&self.entries, &checksum)).map_err(file())?;
         let index = out.into_inner().map_err(|e| StoreError::file(&folder)(e.into_error()))?;
         index.as_file().sync_all().map_err(file())?;
+        let held = Held::new(folder.join(format!("{name}.keep")))?;
         // The index last: a pack exists from then on.
         for (made, extension) in [(pack, "pack"), (index, "idx")] {
             let path = folder.join(format!("{name}.{extension}"));
             made.persist(&path).map_err(|e| StoreError::file(&path)(e.error))?;
         }
-        sync_folder(&folder)
+        sync_folder(&folder)?;
+        Ok(Some(held))
+    }
+}
+
+/// A pack's `.keep`, as the batches of [`ObjectWriter`](super::ObjectWriter) have it: locked while it is meant, so that
+/// one whose writer was killed is known.
+#[must_use = "the pack is safe while this lives"]
+#[derive(Debug)]
+pub struct Held {
+    path: PathBuf,
+    _file: DiskFile,
+}
+
+impl Held {
+    fn new(path: PathBuf) -> Result<Self, StoreError> {
+        let mut file = DiskFile::create(&path).map_err(StoreError::file(&path))?;
+        // Only another writer of the very same pack can hold it; it saves the pack as well.
+        let _ = FileExt::try_lock_exclusive(&file);
+        file.write_all(KEEP_TEXT.as_bytes()).map_err(StoreError::file(&path))?;
+        Ok(Self { path, _file: file })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -303,13 +336,18 @@ mod tests {
         bulk.append(&packed).unwrap();
         let folder = bulk.folder(&files).unwrap();
         assert_eq!(bulk.folder(&files).unwrap(), folder, "the same folder is stored once");
-        bulk.finish().unwrap();
+        let held = bulk.finish().unwrap();
+        sandbox.git(&["gc", "-q", "--prune=now"]);
         let tip = store.need_tip(store.wake()).unwrap();
         let writer = store.writer().unwrap();
         let edit = TreeEdit { path: "network/flags".into(), change: Change::PutFolder(folder) };
         let tree = writer.edit(Some(store.tree_of(tip).unwrap()), vec![edit]).unwrap();
         let commit = writer.commit(&spec(tree, &[tip], "bulk", &[])).unwrap();
         writer.publish().unwrap();
+        drop(held);
+        let keeps = std::fs::read_dir(store.common_dir().join("objects/pack")).unwrap().flatten();
+        let bulk_keeps = keeps.filter(|e| e.path().extension().is_some_and(|x| x == "keep")).count();
+        assert_eq!(bulk_keeps, 1, "the batch's own alone");
         for (i, content) in contents.iter().enumerate() {
             assert_eq!(store.read(tree, &format!("network/flags/f{i}")).unwrap().as_ref(), Some(content));
         }
@@ -347,7 +385,7 @@ mod tests {
         bulk.append(&packed).unwrap();
         drop(bulk);
         assert_eq!(count(), before);
-        store.bulk().unwrap().finish().unwrap();
+        assert!(store.bulk().unwrap().finish().unwrap().is_none());
         assert_eq!(count(), before, "and neither does an empty one");
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use git2::{Repository, RepositoryInitOptions};
 
+use super::driver::{DRIVER_KEY, NAME, NAME_KEY, driver_command};
 use super::intent::{Plan, absent_is_fine};
 use super::lock::acquire;
 use super::worktree::sync_folder;
@@ -20,21 +21,6 @@ use crate::limits;
 use crate::model::layout;
 
 const MARKER: &str = "init";
-const BLOCK: (&str, &str) = ("# git-brain: begin", "# git-brain: end");
-/// The folders of `network/` whose files the typed merge knows.
-const MERGED: [&str; 11] = [
-    "neurons",
-    "stimuli",
-    "signals",
-    "runs",
-    "flags",
-    "goals",
-    "sleep",
-    "ledger",
-    "narrative",
-    "wisdom",
-    "escalations",
-];
 
 /// What the first commit says.
 #[derive(Clone, Debug)]
@@ -112,7 +98,7 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     for branch in [&store.wake, &store.main] {
         store.set_branch(branch, commit)?;
     }
-    store.attributes("network/** merge=git-brain -text\n")?;
+    store.write_attributes(false)?;
     store.configure(program, true)?;
     sync_folder(&dir)?;
     std::fs::remove_file(&marker).map_err(StoreError::file(&marker))?;
@@ -233,38 +219,16 @@ impl Store {
     }
 
     fn finish_in_repo(&self, program: &str, own: bool) -> Result<(), StoreError> {
-        let mut lines = format!("/{} merge=git-brain -text\n", layout::METADATA);
-        for folder in MERGED {
-            lines.push_str(&format!("/network/{folder}/**/*.json merge=git-brain -text\n"));
-        }
-        self.attributes(&lines)?;
+        self.write_attributes(true)?;
         self.configure(program, own)
-    }
-
-    /// Writes our block of `info/attributes`, in place of an older one.
-    fn attributes(&self, lines: &str) -> Result<(), StoreError> {
-        let path = self.common.join("info/attributes");
-        let folder = self.common.join("info");
-        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let text = match std::fs::read_to_string(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-            other => other.map_err(StoreError::file(&path))?,
-        };
-        let block = format!("{}\n{lines}{}\n", BLOCK.0, BLOCK.1);
-        let text = with_block(&text, &block);
-        let made = tempfile::NamedTempFile::new_in(&folder).map_err(StoreError::file(&folder))?;
-        std::fs::write(made.path(), text).map_err(StoreError::file(&path))?;
-        made.as_file().sync_all().map_err(StoreError::file(&path))?;
-        made.persist(&path).map_err(|e| StoreError::File { path: path.clone(), source: e.error })?;
-        sync_folder(&folder)
     }
 
     /// Writes the configuration, `brain.wake` last: with it the repository is a brain.
     fn configure(&self, program: &str, own: bool) -> Result<(), StoreError> {
         let _intent = self.intend(Plan::default().lock("config.lock", None))?;
         let path = self.common.join("config");
-        let driver = format!("{} merge-driver %O %A %B %P", shell_word(program));
-        let mut keys = vec![("merge.git-brain.name", "git-brain's typed merge"), ("merge.git-brain.driver", &driver)];
+        let driver = driver_command(program);
+        let mut keys = vec![(NAME_KEY, NAME), (DRIVER_KEY, driver.as_str())];
         if own {
             // A repack of our own keeps the packs few; git's would prune.
             keys.push(("gc.auto", "0"));
@@ -277,28 +241,6 @@ impl Store {
         std::fs::File::open(&path).and_then(|f| f.sync_all()).map_err(StoreError::file(&path))?;
         sync_folder(&self.common)
     }
-}
-
-fn with_block(text: &str, block: &str) -> String {
-    let old = text.find(BLOCK.0).and_then(|begin| {
-        let end = begin + text[begin..].find(BLOCK.1)? + BLOCK.1.len();
-        Some((begin, end + usize::from(text[end..].starts_with('\n'))))
-    });
-    match old {
-        Some((begin, end)) => format!("{}{block}{}", &text[..begin], &text[end..]),
-        None if text.is_empty() || text.ends_with('\n') => format!("{text}{block}"),
-        None => format!("{text}\n{block}"),
-    }
-}
-
-/// A word for the shell by which git calls a driver.
-fn shell_word(word: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+:".contains(&b);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    // `%` begins a placeholder of git's.
-    format!("'{}'", word.replace('\'', "'\\''").replace('%', "%%"))
 }
 
 #[cfg(test)]

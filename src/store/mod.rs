@@ -14,6 +14,7 @@
 
 mod bulk;
 mod commit;
+mod driver;
 mod error;
 mod health;
 mod history;
@@ -38,10 +39,11 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-pub use bulk::{BulkWriter, Packed, Packer};
+pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use commit::{Author, Commit, CommitSpec, Trailer};
+pub use driver::DriverState;
 pub use error::StoreError;
-pub use health::{Behind, DriverState};
+pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
 pub use lock::{Lock, LockName};

@@ -329,13 +329,15 @@ impl Sandbox {
         assert!(output.status.success() && said.trim().is_empty(), "git fsck: {said}");
     }
 
-    /// Locks of git that somebody left behind. Ours end in `.lock` too and are never deleted.
+    /// Locks that somebody left behind and that would block others. libgit2's half-written packs are named
+    /// `pack_git2_….lock`, never twice the same; they block nobody, and maintenance takes them away after a day.
     pub fn stale_locks(&self) -> Vec<PathBuf> {
         let git_dir = PathBuf::from(self.git(&["rev-parse", "--absolute-git-dir"]));
         walkdir::WalkDir::new(&git_dir)
             .into_iter()
-            .filter_entry(|entry| entry.path() != git_dir.join("git-brain"))
-            .map(|entry| entry.expect("a readable folder").into_path())
+            .map(|entry| entry.expect("a readable folder"))
+            .filter(|entry| !entry.file_name().to_string_lossy().starts_with("pack_git2_"))
+            .map(walkdir::DirEntry::into_path)
             .filter(|path| path.extension().is_some_and(|e| e == "lock"))
             .collect()
     }

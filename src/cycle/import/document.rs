@@ -4,6 +4,7 @@
 //! of any size needs a few dozen bytes a neuron.
 
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
@@ -31,6 +32,7 @@ pub(super) struct Document {
     name: String,
     /// Sorted by (folder, id).
     rows: Vec<Row>,
+    places: Places,
     /// Where each part begins in `rows`.
     starts: Vec<usize>,
     latest: Stamp,
@@ -44,6 +46,37 @@ struct Row {
     ordinal: u32,
     line: u32,
     offset: u64,
+}
+
+/// Which ids are in the rows: a hash table of their numbers, as each connection of a document asks for one.
+#[derive(Default)]
+struct Places {
+    /// Number of a row, from 1; 0: free. A power of two, at most half full.
+    table: Vec<u32>,
+    /// Random, so that no document can be made to collide.
+    hasher: RandomState,
+}
+
+impl Places {
+    fn of(rows: &[Row]) -> Self {
+        let mut places = Self { table: vec![0; (rows.len() * 2).next_power_of_two()], hasher: RandomState::new() };
+        for (number, row) in (1..).zip(rows) {
+            let free = places.probe(&row.id).find(|at| places.table[*at] == 0);
+            places.table[free.expect("invariant: the table is at most half full")] = number;
+        }
+        places
+    }
+
+    fn has(&self, rows: &[Row], id: &NeuronId) -> bool {
+        let found = self.probe(id).map(|at| self.table[at]).take_while(|number| *number != 0);
+        found.into_iter().any(|number| rows[number as usize - 1].id == *id)
+    }
+
+    /// Where an id may stand, in the order of looking.
+    fn probe(&self, id: &NeuronId) -> impl Iterator<Item = usize> + use<> {
+        let (mask, start) = (self.table.len() - 1, self.hasher.hash_one(id.as_str()) as usize);
+        (0..=mask).map(move |step| (start.wrapping_add(step)) & mask)
+    }
 }
 
 /// Complete pieces of the document, with the bytes that they lie in.
@@ -64,8 +97,16 @@ impl Document {
         let (file, name) = (&input.path, input.name.clone());
         let (rows, sha256) = index(file, &name, progress)?;
         let latest = Stamp::from_unix(now.unix() + limits::FUTURE_SECONDS);
-        let mut document = Self { file: file.clone(), name: name.clone(), rows, starts: Vec::new(), latest };
+        let mut document = Self {
+            file: file.clone(),
+            name: name.clone(),
+            rows,
+            places: Places::default(),
+            starts: Vec::new(),
+            latest,
+        };
         document.sort()?;
+        document.places = Places::of(&document.rows);
         document.divide();
         Ok((document, Label { file: name, name: input.short(), sha256 }))
     }
@@ -141,8 +182,7 @@ impl Parts for Document {
     }
 
     fn brings(&self, id: &NeuronId) -> bool {
-        let folder = folder_number(id);
-        self.rows.binary_search_by(|row| (row.folder, &row.id).cmp(&(folder, id))).is_ok()
+        self.places.has(&self.rows, id)
     }
 }
 

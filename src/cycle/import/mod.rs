@@ -233,7 +233,8 @@ impl Cycle {
             return Ok(imported);
         }
         let merged = self.merge_commit(&writer, &frame, &imported, last, tree)?;
-        bulk.finish()?;
+        // Until refs name what is in it.
+        let _held = bulk.finish()?;
         writer.publish()?;
         self.move_refs(&mut imported, tip, last, merged, trunk)?;
         imported.notes.extend(self.store.take_notes());
