@@ -78,9 +78,7 @@ impl Table {
     pub fn print(&self) {
         println!("\n### {}\n", self.title);
         let (small, large) = (&self.sizes.0, &self.sizes.1);
-        println!(
-            "| | {small} | {large} | large/small | ×git-brain, {small} | ×git-brain, {large} | means | n |"
-        );
+        println!("| | {small} | {large} | large/small | ×git-brain, {small} | ×git-brain, {large} | means | n |");
         println!("|---|---|---|---|---|---|---|---|");
         for (name, small, large) in &self.rows {
             let first = &self.rows[0];
