@@ -22,33 +22,32 @@ struct Waiting {
 
 pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
     let mut figures: [[Figure; 2]; 3] = Default::default();
-    let mut same = Vec::new();
-    for (column, (name, neurons, grown)) in
-        [("small-merge", sizes.small, false), ("large-merge", sizes.large, true)].into_iter().enumerate()
-    {
-        let waiting = prepare(scene, name, neurons, grown, sizes.runs)?;
-        let mut trees = Vec::new();
-        for _ in 0..sizes.merges {
-            note("merging: git brain merge");
+    let mut brains = Vec::new();
+    for (name, neurons, grown) in [("small-merge", sizes.small, false), ("large-merge", sizes.large, true)] {
+        brains.push((prepare(scene, name, neurons, grown, sizes.runs)?, Vec::new()));
+    }
+    for round in 0..=sizes.merges {
+        for (column, (waiting, trees)) in brains.iter_mut().enumerate() {
+            note("merging: git brain merge, git merge-tree");
             waiting.restore(scene)?;
-            figures[0][column].add(waiting.by_brain(scene)?);
+            let time = waiting.by_brain(scene)?;
             trees.push(waiting.neurons(scene, &waiting.brain, "wake")?);
-        }
-        waiting.restore(scene)?;
-        for _ in 0..sizes.merges {
-            note("merging: git merge-tree");
+            // The first round fills caches, and puts together the packs of the runs that wait.
+            if round == 0 {
+                continue;
+            }
+            figures[0][column].add(time);
             let (time, tip) = waiting.by_merge_tree(scene)?;
             figures[2][column].add(time);
             trees.push(waiting.neurons(scene, &waiting.clone, &tip)?);
         }
-        for _ in 0..if column == 0 { sizes.merges } else { 1 } {
-            note("merging: git merge");
-            timed(&mut scene.git(&waiting.clone, &["reset", "-q", "--hard", &waiting.wake]))?;
-            figures[1][column].add(waiting.by_merge(scene)?);
-            trees.push(waiting.neurons(scene, &waiting.clone, "HEAD")?);
-        }
-        same.push(trees.windows(2).all(|pair| pair[0] == pair[1]));
     }
+    for (column, (waiting, trees)) in brains.iter_mut().enumerate() {
+        note("merging: git merge");
+        figures[1][column].add(waiting.by_merge(scene)?);
+        trees.push(waiting.neurons(scene, &waiting.clone, "HEAD")?);
+    }
+    let same: Vec<bool> = brains.iter().map(|(_, trees)| trees.windows(2).all(|pair| pair[0] == pair[1])).collect();
     let title = format!("3. {} runs into wake, half of them on the same neurons", sizes.runs);
     let grown = format!("{} neurons, signals, runs", sizes.large);
     let mut table = Table::new(&title, (format!("{} neurons", sizes.small), grown));
