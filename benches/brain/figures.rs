@@ -78,22 +78,21 @@ impl Table {
     pub fn print(&self) {
         println!("\n### {}\n", self.title);
         let (small, large) = (&self.sizes.0, &self.sizes.1);
-        println!(
-            "| | {small} | {large} | large/small | ×git-brain, {small} | ×git-brain, {large} | n | mean, {large} |"
-        );
+        println!("| | {small} | {large} | large/small | ×git-brain, {small} | ×git-brain, {large} | means | n |");
         println!("|---|---|---|---|---|---|---|---|");
         for (name, small, large) in &self.rows {
             let first = &self.rows[0];
             println!(
-                "| {name} | {} | {} | {} | {} | {} | {} / {} | {} |",
+                "| {name} | {} | {} | {} | {} | {} | {} / {} | {} / {} |",
                 small.span(),
                 large.span(),
                 ratio(large, small),
                 ratio(small, &first.1),
                 ratio(large, &first.2),
+                shown(small.mean_ms()),
+                shown(large.mean_ms()),
                 small.count(),
                 large.count(),
-                shown(large.mean_ms()),
             );
         }
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::commit::{adjust, branch_of, spread};
 use crate::figures::{Figure, Table, ratio};
-use crate::scene::{self, Scene, run, timed};
+use crate::scene::{Scene, run, timed};
 use crate::{Sizes, note};
 
 /// A brain with runs that wait on branches, all from the same tip of wake.
@@ -23,11 +23,10 @@ struct Waiting {
 pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
     let mut figures: [[Figure; 2]; 3] = Default::default();
     let mut same = Vec::new();
-    let driver = driver_works(scene)?;
     for (column, (name, neurons, grown)) in
         [("small-merge", sizes.small, false), ("large-merge", sizes.large, true)].into_iter().enumerate()
     {
-        let waiting = prepare(scene, name, neurons, grown, sizes.runs, driver)?;
+        let waiting = prepare(scene, name, neurons, grown, sizes.runs)?;
         let mut trees = Vec::new();
         for _ in 0..sizes.merges {
             note("merging: git brain merge");
@@ -50,8 +49,7 @@ pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
         }
         same.push(trees.windows(2).all(|pair| pair[0] == pair[1]));
     }
-    let shared = if driver { "half on the same neurons" } else { "on different neurons: there is no merge driver yet" };
-    let title = format!("3. {} runs into wake, {shared}", sizes.runs);
+    let title = format!("3. {} runs into wake, half of them on the same neurons", sizes.runs);
     let grown = format!("{} neurons, signals, runs", sizes.large);
     let mut table = Table::new(&title, (format!("{} neurons", sizes.small), grown));
     let names = [
@@ -69,25 +67,14 @@ pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
     Ok(())
 }
 
-/// True if this build has the driver that `init` configures.
-fn driver_works(scene: &Scene) -> Result<bool> {
-    let neuron = scene::neuron(1, 1000)?;
-    let path = git_brain::model::layout::neuron(&neuron.id);
-    for name in ["O", "A", "B"] {
-        std::fs::write(scene.path(name), neuron.encode())?;
-    }
-    let dir = scene.path("");
-    Ok(scene.brain(&dir, &["merge-driver", "O", "A", "B", &path]).output()?.status.success())
-}
-
-fn prepare(scene: &Scene, name: &str, neurons: usize, grown: bool, runs: usize, driver: bool) -> Result<Waiting> {
+fn prepare(scene: &Scene, name: &str, neurons: usize, grown: bool, runs: usize) -> Result<Waiting> {
     note(&format!("making a brain of {neurons} neurons with {runs} runs that wait"));
     let brain = scene.make_brain(name, neurons, grown)?;
     let wake = rev(scene, &brain, "wake")?;
     let mut found = Vec::new();
     for i in 0..runs {
         let file = scene.path("delta.json");
-        std::fs::write(&file, delta(i, neurons, driver))?;
+        std::fs::write(&file, delta(i, neurons))?;
         let args = ["--json", "apply", &file.to_string_lossy(), "--no-merge"];
         let branch = branch_of(&run(&mut scene.brain(&brain, &args))?.1)?;
         let commit = rev(scene, &brain, &branch)?;
@@ -97,7 +84,9 @@ fn prepare(scene: &Scene, name: &str, neurons: usize, grown: bool, runs: usize, 
     let (from, to) = (brain.to_string_lossy(), clone.to_string_lossy());
     timed(&mut scene.git(&brain, &["clone", "-q", "--branch", "wake", &from, &to]))?;
     timed(&mut scene.git(&clone, &["fetch", "-q", "origin", "refs/heads/agents/*:refs/heads/agents/*"]))?;
-    for key in ["merge.git-brain.name", "merge.git-brain.driver"] {
+    // The driver asks whether the repository is a brain: the clone must be one.
+    timed(&mut scene.git(&clone, &["branch", "-q", "main", "origin/main"]))?;
+    for key in ["merge.git-brain.name", "merge.git-brain.driver", "brain.main", "brain.wake"] {
         let value = run(&mut scene.git(&brain, &["config", "--local", key]))?.1;
         timed(&mut scene.git(&clone, &["config", key, value.trim_end()]))?;
     }
@@ -107,10 +96,10 @@ fn prepare(scene: &Scene, name: &str, neurons: usize, grown: bool, runs: usize, 
 }
 
 /// Ten creates and ten adjusts; every second run's adjusts meet on ten neurons, the others' on none.
-fn delta(i: usize, neurons: usize, meet: bool) -> String {
+fn delta(i: usize, neurons: usize) -> String {
     let creates =
         (0..10).map(|k| serde_json::json!({"op": "create", "concept": format!("merge {i} {k}"), "type": "semantic"}));
-    let seed = if meet && i.is_multiple_of(2) { 0 } else { i + 1 };
+    let seed = if i.is_multiple_of(2) { 0 } else { i + 1 };
     let adjusts = (0..10).map(|k| adjust(spread(seed % (neurons / 10), k, neurons), i % 10, neurons, 3));
     let ops: Vec<_> = creates.chain(adjusts).collect();
     serde_json::json!({ "ops": ops }).to_string()

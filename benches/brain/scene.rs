@@ -112,6 +112,7 @@ fn write_history(out: &mut impl Write, neurons: usize, grown: bool) -> Result<()
     head(out, "wake", 1, &format!("bench: {neurons} neurons\n"))?;
     writeln!(out, "from refs/heads/wake^0")?;
     write_files(out, &files)?;
+    writeln!(out)?;
     for i in 0..if grown { neurons } else { 0 } {
         let (run, wake) = (run_id(i, &agent), 1 + 2 * i);
         head(out, "passing", wake + 1, &format!("perception: 1 new neuron\n\nAgent: perception\nRun: {run}\n"))?;
@@ -137,7 +138,7 @@ pub fn write_files(out: &mut impl Write, files: &[(String, Vec<u8>)]) -> Result<
         out.write_all(content)?;
         out.write_all(b"\n")?;
     }
-    Ok(writeln!(out)?)
+    Ok(())
 }
 
 /// The id of the `i`-th neuron.

@@ -1,7 +1,8 @@
 //! Writing objects: a batch gathered in memory and published as one pack.
 //!
-//! A pack of exactly the new objects needs three fsyncs however many objects it has, and half the time and a
-//! quarter of the space of loose objects. libgit2's own `Mempack::dump` is not used: it packs the whole tree.
+//! A pack of exactly the new objects needs a handful of fsyncs however many objects it has, and half the time and a
+//! quarter of the space of loose objects. libgit2's packing is not used: `Mempack::dump` packs the whole tree, and
+//! its pack builder always looks for deltas.
 //!
 //! The batch is this store's own map and not a memory backend on the repository's database. So writing costs no look
 //! into the pack folder per object, a dropped batch leaves nothing behind (libgit2 would keep its trees in its
@@ -14,22 +15,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fs2::FileExt;
-use git2::{Buf, Indexer, ObjectType, Odb, Oid, Repository};
+use git2::{Indexer, ObjectType, Oid};
 
+use super::bulk::whole_pack;
 use super::commit::{CommitSpec, parse};
 use super::object::Pending;
 use super::worktree::sync_folder;
 use super::{BlobId, CommitId, Store, StoreError, TreeId};
 
-/// Above every other backend of the in-memory database, which has no other.
-const PRIORITY: i32 = 1000;
-
 /// What is in a `.keep` of ours.
 pub(super) const KEEP_TEXT: &str = "git-brain\n";
 /// How the folders in `objects/` begin in which packs are made.
 pub(super) const SCRATCH: &str = "git-brain-";
-/// Objects beyond which packing is worth threads: an import, not a run.
-const MANY: usize = 4096;
 
 /// A batch of new objects, readable through its store at once, on disk after [`ObjectWriter::publish`].
 #[must_use = "what is not published is lost"]
@@ -87,7 +84,7 @@ impl ObjectWriter<'_> {
             return Ok(());
         }
         let wrap = |e| StoreError::git("new pack", e);
-        let pack = self.pack().map_err(wrap)?;
+        let pack = self.pack()?;
         let objects = self.store.common.join("objects");
         let folder = objects.join("pack");
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
@@ -108,26 +105,12 @@ impl ObjectWriter<'_> {
         self.store.with(|r| r.odb()?.refresh()).map_err(wrap)
     }
 
-    fn pack(&self) -> Result<Buf, git2::Error> {
-        let odb = Odb::new()?;
-        odb.add_new_mempack_backend(PRIORITY)?;
+    fn pack(&self) -> Result<Vec<u8>, StoreError> {
         let pending = self.store.pending.borrow();
-        for (kind, bytes) in pending.values() {
-            odb.write(*kind, bytes)?;
-        }
-        let scratch = Repository::from_odb(odb)?;
-        let mut builder = scratch.packbuilder()?;
-        let mut ids: Vec<Oid> = pending.keys().copied().collect();
-        ids.sort();
-        if ids.len() > MANY {
-            builder.set_threads(0); // one for each core
-        }
-        for id in ids {
-            builder.insert_object(id, None)?;
-        }
-        let mut buffer = Buf::new();
-        builder.write_buf(&mut buffer)?;
-        Ok(buffer)
+        let mut objects: Vec<(Oid, ObjectType, &[u8])> =
+            pending.iter().map(|(id, (kind, bytes))| (*id, *kind, &**bytes)).collect();
+        objects.sort_unstable_by_key(|(id, ..)| *id);
+        whole_pack(objects.into_iter())
     }
 }
 
