@@ -285,6 +285,10 @@ fn merging_twice_is_merging_once() {
     let again = sandbox.json(&["merge", commit]);
     assert_eq!((&again["merges"][0]["merged"], &again["merges"][0]["commit"]), (&json!(true), &Value::Null));
     assert_eq!((sandbox.tip("wake"), sandbox.weight("a", "b", "feeds_into")), (tip, Some(20300)));
+    for name in [held["run"].as_str().unwrap(), held["branch"].as_str().unwrap()] {
+        let again = sandbox.json(&["merge", name]);
+        assert_eq!(again["merges"][0]["merged"], true, "its branch is gone and its record is in wake: {name}");
+    }
     // A cherry-pick of the run has another commit id and is the same run.
     let parent = sandbox.tip("main");
     let tree = sandbox.git(&["rev-parse", &format!("{commit}^{{tree}}")]);

@@ -14,7 +14,7 @@ use crate::cycle::{Cycle, network};
 use crate::limits;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::store::{Author, CommitSpec, DriverState, HookState, RefChange, RefOutcome, Store, TreeEdit, git_version};
+use crate::store::{DriverState, HookState, Store, TreeEdit, git_version};
 
 /// The oldest git whose repack is used.
 const GIT: (u32, u32) = (2, 34);
@@ -401,27 +401,8 @@ impl Visit<'_> {
 fn unqueue(cycle: &Cycle, stimuli: &[StimulusId]) -> Result<(), BrainError> {
     let store = &cycle.store;
     let _trunk = store.lock(crate::store::LockName::Trunk)?;
-    loop {
-        let tip = store.need_tip(store.wake())?;
-        let writer = store.writer()?;
-        let edits = stimuli.iter().map(|id| TreeEdit::new(layout::queue_entry(id), None)).collect();
-        let tree = writer.edit(Some(store.tree_of(tip)?), edits)?;
-        let mut trailers: Vec<_> =
-            store.newest_run(tip)?.map(|r| ("Newest-Run".to_owned(), r.to_string())).into_iter().collect();
-        trailers.extend(cycle.shared.clock_trailer());
-        let commit = writer.commit(&CommitSpec {
-            tree,
-            parents: vec![tip],
-            author: Author::User,
-            at: cycle.shared.world.commit_seconds(),
-            subject: "doctor: what is remembered waits no more".to_owned(),
-            body: String::new(),
-            trailers,
-        })?;
-        writer.publish()?;
-        match store.update_refs(&[RefChange::advance(store.wake().clone(), tip, commit)], "git-brain: doctor")? {
-            RefOutcome::Done { .. } => return Ok(()),
-            RefOutcome::Modified { .. } => continue,
-        }
-    }
+    cycle.change_wake("doctor: what is remembered waits no more", &mut |_| {
+        Ok((stimuli.iter().map(|id| TreeEdit::new(layout::queue_entry(id), None)).collect(), Vec::new()))
+    })?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use super::output::safe;
 use super::write::plural;
 use super::{Done, Session, args};
+use crate::brain::schema::SCHEMAS;
 use crate::brain::trade::{ImportProgress, ImportReport};
 use crate::brain::{Brain, BrainError};
 
@@ -45,6 +46,10 @@ pub(super) fn export(session: &Session, args: &args::Export) -> Done {
 }
 
 pub(super) fn schema(session: &Session, args: &args::Schema) -> Done {
+    if session.out.is_json() && args.name.is_none() {
+        session.out.document(&serde_json::json!({"schemas": SCHEMAS}));
+        return Ok(0);
+    }
     let text = Brain::schema(args.name.as_deref())?;
     session.out.paged(&text);
     Ok(0)

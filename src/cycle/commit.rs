@@ -2,6 +2,7 @@
 
 use super::network::TreeNetwork;
 use super::policy::HUMAN;
+use super::trunk::stimulus_trailers;
 use super::wake::Job;
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
@@ -11,8 +12,6 @@ use crate::store::{self, Branch, CommitId, CommitSpec, RefChange, RefOutcome, St
 
 /// Most lines of rendered effects in a commit message.
 const MESSAGE_LINES: usize = 40;
-/// Most `Stimulus:` trailers; the record has all of them.
-const STIMULUS_TRAILERS: usize = 64;
 
 /// A delta on its way to a commit.
 #[derive(Clone, Debug)]
@@ -199,8 +198,7 @@ impl Draft {
             ("Run".to_owned(), self.run.to_string()),
             ("Trigger".to_owned(), self.reason.clone()),
         ];
-        let stimuli = self.roots.iter().take(STIMULUS_TRAILERS);
-        trailers.extend(stimuli.map(|id| ("Stimulus".to_owned(), id.to_string())));
+        trailers.extend(stimulus_trailers(&self.roots));
         if self.held {
             trailers.push(("Review".to_owned(), "asked".to_owned()));
         }

@@ -16,13 +16,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::merge::{Candidate, Fate};
+use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError};
 use crate::model::ids::{RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::store::{
-    Author, Branch, Commit, CommitId, CommitSpec, FileChange, LOCAL_VARIABLES, LockName, RefChange, RefOutcome, Store,
-    StoreError, TreeEdit,
-};
+use crate::store::{Branch, Commit, CommitId, FileChange, LOCAL_VARIABLES, LockName, Store, StoreError, TreeEdit};
 
 const FOLDER: &str = "doorbell";
 const LOG: &str = "hook.log";
@@ -195,10 +193,10 @@ impl Cycle {
         }
         let store = &self.store;
         let _trunk = store.lock(LockName::Trunk)?;
-        loop {
-            let tip = store.need_tip(store.wake())?;
-            let tree = store.tree_of(tip)?;
-            let (mut edits, mut ids) = (Vec::new(), Vec::new());
+        let mut queued = Vec::new();
+        self.change_wake("stimulus: committed by hand", &mut |tree| {
+            let mut edits = Vec::new();
+            queued.clear();
             for (id, path) in stimuli {
                 let entry = layout::queue_entry(id);
                 let here = store.file(tree, path)?.is_some();
@@ -206,32 +204,12 @@ impl Cycle {
                 let remembered = store.file(tree, &layout::neuron(&episode_id(id)))?.is_some();
                 if here && !waits && !remembered {
                     edits.push(TreeEdit::new(entry, Some(format!("{path}\n").into_bytes())));
-                    ids.push(id.clone());
+                    queued.push(id.clone());
                 }
             }
-            if ids.is_empty() {
-                return Ok(ids);
-            }
-            let writer = store.writer()?;
-            let tree = writer.edit(Some(tree), edits)?;
-            let mut trailers: Vec<_> = ids.iter().take(64).map(|id| ("Stimulus".to_owned(), id.to_string())).collect();
-            trailers.extend(store.newest_run(tip)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
-            trailers.extend(self.shared.clock_trailer());
-            let commit = writer.commit(&CommitSpec {
-                tree,
-                parents: vec![tip],
-                author: Author::User,
-                at: self.shared.world.commit_seconds(),
-                subject: "stimulus: committed by hand".to_owned(),
-                body: String::new(),
-                trailers,
-            })?;
-            writer.publish()?;
-            match store.update_refs(&[RefChange::advance(store.wake().clone(), tip, commit)], "git-brain: stimulus")? {
-                RefOutcome::Done { .. } => return Ok(ids),
-                RefOutcome::Modified { .. } => continue,
-            }
-        }
+            Ok((edits, stimulus_trailers(&queued)))
+        })?;
+        Ok(queued)
     }
 }
 

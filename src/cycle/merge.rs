@@ -336,8 +336,17 @@ impl Cycle {
         {
             return Ok(candidate_of(branch, commit));
         }
+        let plain = |commit| Candidate { name: name.to_owned(), commit, branch: None, run: None };
+        // The branch of a merged run is gone, and its record is in wake: a script that resumes may name it again.
+        let last = name.rsplit('/').next().unwrap_or(name);
+        if let Ok(run) = RunId::parse(last) {
+            let wake = self.store.need_tip(self.store.wake())?;
+            if self.store.file(self.store.tree_of(wake)?, &layout::run(&run))?.is_some() {
+                return Ok(plain(wake));
+            }
+        }
         match self.store.resolve(name)? {
-            Some(commit) => Ok(Candidate { name: name.to_owned(), commit, branch: None, run: None }),
+            Some(commit) => Ok(plain(commit)),
             None => Err(CycleError::Usage {
                 message: format!("{name} is no branch, run or commit"),
                 hint: Some("`git branch --list 'agents/*'` shows the runs that wait".to_owned()),

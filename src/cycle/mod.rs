@@ -22,6 +22,7 @@ pub mod policy;
 mod quiet;
 pub mod run;
 pub mod stimulus;
+pub mod trunk;
 pub mod wake;
 
 use std::path::{Path, PathBuf};

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use super::commit::Committed;
 use super::merge::{Candidate, Fate};
 use super::run::{Failure, Ran};
+use super::trunk::stimulus_trailers;
 use super::wake::{Failed, Job};
 use super::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::Conflict;
 use crate::model::ids::{AgentName, RunId, StimulusId, episode_id};
 use crate::model::{Stimulus, layout};
-use crate::store::{Author, CommitId, CommitSpec, LockName, RefChange, RefOutcome, TreeEdit};
+use crate::store::{CommitId, LockName, TreeEdit};
 
 /// How far to go.
 #[derive(Clone, Debug, Default)]
@@ -199,35 +200,13 @@ impl Cycle {
     }
 
     fn store_batch(&self, batch: &[Stimulus], subject: &str) -> Result<Vec<StimulusId>, CycleError> {
-        loop {
-            let tip = self.store.need_tip(self.store.wake())?;
-            let tree = self.store.tree_of(tip)?;
+        let mut stored = Vec::new();
+        self.change_wake(&format!("stimulus: {subject}"), &mut |tree| {
             let (edits, ids) = self.new_stimuli(tree, batch)?;
-            if ids.is_empty() {
-                return Ok(ids);
-            }
-            let writer = self.store.writer()?;
-            let tree = writer.edit(Some(tree), edits)?;
-            let mut trailers: Vec<_> = ids.iter().take(64).map(|id| ("Stimulus".to_owned(), id.to_string())).collect();
-            let newest = self.store.newest_run(tip)?;
-            trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
-            trailers.extend(self.shared.clock_trailer());
-            let commit = writer.commit(&CommitSpec {
-                tree,
-                parents: vec![tip],
-                author: Author::User,
-                at: self.shared.world.commit_seconds(),
-                subject: format!("stimulus: {subject}"),
-                body: String::new(),
-                trailers,
-            })?;
-            writer.publish()?;
-            let change = RefChange::advance(self.store.wake().clone(), tip, commit);
-            match self.store.update_refs(&[change], "git-brain: stimulus")? {
-                RefOutcome::Done { .. } => return Ok(ids),
-                RefOutcome::Modified { .. } => continue,
-            }
-        }
+            stored = ids;
+            Ok((edits, stimulus_trailers(&stored)))
+        })?;
+        Ok(stored)
     }
 
     /// The files of stimuli that the brain does not know: neither waiting nor remembered.

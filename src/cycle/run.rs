@@ -152,11 +152,11 @@ impl Spawn {
     }
 
     fn commit(&self, store: &Store, document: Document) -> Result<Option<Committed>, CycleError> {
-        if document.ops.is_empty() && self.job.stimuli.is_empty() {
-            return Ok(None);
-        }
         let shared = &self.cycle.shared;
         let draft = Draft::of_job(shared, self.tip, self.run.clone(), &self.job, document)?;
+        if draft.document.ops.is_empty() && self.job.stimuli.is_empty() {
+            return Ok(None);
+        }
         let applied = draft.apply(store, shared)?;
         draft.commit(&applied, store, shared).map(Some)
     }

@@ -1,0 +1,51 @@
+//! Commits on wake that are no runs: stimuli that arrive, queue entries that are put right.
+
+use super::{Cycle, CycleError};
+use crate::model::ids::StimulusId;
+use crate::store::{Author, CommitId, CommitSpec, RefChange, RefOutcome, Trailer, TreeEdit, TreeId};
+
+/// Most `Stimulus:` trailers of one commit; the tree has all of them.
+const STIMULUS_TRAILERS: usize = 64;
+
+impl Cycle {
+    /// Commits what `make` changes in wake's tree, and does it again on the new tip if wake was moved meanwhile. Call it
+    /// under the trunk lock. `None`: there was nothing to change.
+    pub fn change_wake(
+        &self,
+        subject: &str,
+        make: &mut dyn FnMut(TreeId) -> Result<(Vec<TreeEdit>, Vec<Trailer>), CycleError>,
+    ) -> Result<Option<CommitId>, CycleError> {
+        let store = &self.store;
+        loop {
+            let tip = store.need_tip(store.wake())?;
+            let tree = store.tree_of(tip)?;
+            let (edits, mut trailers) = make(tree)?;
+            if edits.is_empty() {
+                return Ok(None);
+            }
+            trailers.extend(store.newest_run(tip)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+            trailers.extend(self.shared.clock_trailer());
+            let writer = store.writer()?;
+            let commit = writer.commit(&CommitSpec {
+                tree: writer.edit(Some(tree), edits)?,
+                parents: vec![tip],
+                author: Author::User,
+                at: self.shared.world.commit_seconds(),
+                subject: subject.to_owned(),
+                body: String::new(),
+                trailers,
+            })?;
+            writer.publish()?;
+            let change = RefChange::advance(store.wake().clone(), tip, commit);
+            match store.update_refs(&[change], "git-brain: wake")? {
+                RefOutcome::Done { .. } => return Ok(Some(commit)),
+                RefOutcome::Modified { .. } => continue,
+            }
+        }
+    }
+}
+
+/// The trailers that name stimuli.
+pub fn stimulus_trailers<'a>(ids: impl IntoIterator<Item = &'a StimulusId>) -> Vec<Trailer> {
+    ids.into_iter().take(STIMULUS_TRAILERS).map(|id| ("Stimulus".to_owned(), id.to_string())).collect()
+}
