@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! cargo bench --bench recall -- [--locomo FILE] [--musique QUESTIONS --passages FILE [--triples FILE]]
-//!                               [--only SUBSTRING] [--keep DIR] [--asked-after HOURS]
+//!                               [--only SUBSTRING] [--keep DIR] [--asked-after HOURS] [--learn TIMES]
 //! ```
 //!
 //! Feeds a brain for each conversation, and for the passages, through the library, as `feed` and `import --triples` do;
 //! then asks every question once a variant of [`Method`]. Prints a Markdown table: the mean fraction of the evidence
-//! that is among the first answers. `--keep` keeps the brains in a folder, and takes them from there the next time.
+//! that is among the first answers. With `--learn`, what so many learning recalls of other questions do to it. `--keep` keeps the brains in a folder, and takes them from there the next time.
 //! Formats: LoCoMo's JSON, and MuSiQue's as the HippoRAG repository has it, one passage and one triple a line.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the files that it is given")]
@@ -71,6 +71,8 @@ fn variants() -> Vec<Variant> {
         list.push((name.to_owned(), method, plain.clone()));
     };
     without("words alone", &|m| *m = Method::words_alone());
+    without("rare words count in proportion", &|m| m.rarity = 1.0);
+    without("rare words count squared", &|m| m.rarity = 2.0);
     without("without names in the question", &|m| m.name = 0.0);
     without("without names shared", &|m| m.spreading = 0);
     without("without turns", &|m| m.turns = 0);

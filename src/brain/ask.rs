@@ -11,7 +11,7 @@ use crate::activation::{Cue, Graph, Index, NodeIx, Profile, learn, propagate};
 use crate::cycle::network::all_neurons;
 use crate::delta::Document;
 use crate::model::ids::{AgentName, NeuronId};
-use crate::model::{Stamp, json};
+use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
 
 /// What `recall` is asked for.
@@ -100,9 +100,18 @@ impl Brain {
         self.index_of(self.at(at)?)
     }
 
-    fn index_of(&self, commit: CommitId) -> Result<Index, BrainError> {
+    /// Every neuron of a revision, wake's tip by default.
+    pub fn neurons(&self, at: Option<&str>) -> Result<Vec<Neuron>, BrainError> {
+        self.neurons_of(self.at(at)?)
+    }
+
+    fn neurons_of(&self, commit: CommitId) -> Result<Vec<Neuron>, BrainError> {
         let store = &self.cycle.store;
-        Ok(Index::build(all_neurons(store, store.tree_of(commit)?)?))
+        all_neurons(store, store.tree_of(commit)?)
+    }
+
+    fn index_of(&self, commit: CommitId) -> Result<Index, BrainError> {
+        Ok(Index::build(self.neurons_of(commit)?))
     }
 
     /// Spreads activation from neurons by plain propagation.
