@@ -1,6 +1,6 @@
 //! What recall looks things up in: the words, names, turns, sessions and speakers of a network's memories.
 //!
-//! Built from neurons, in memory, never stored. It reads texts again instead of trusting edges alone, so that a concept
+//! Built from neurons, in memory, never stored, apart from any question. It reads texts again instead of trusting edges alone, so that a concept
 //! named by one memory is found in all others, in any form of its words. Must not know questions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::graph::{Graph, NodeIx};
 use crate::model::ids::{NeuronId, speaker_id};
 use crate::model::{Kind, Link, Neuron, Stamp};
+use crate::text::date::{self, Asked, Period};
 use crate::text::{self, Language, Word};
 
 /// BM25's saturation and length exponent, as measured on conversations.
@@ -26,6 +27,8 @@ pub(super) struct Memory {
     pub names: Vec<(usize, f64)>,
     /// Memories that it retrieves or brings to mind, with a weight in 0..=1.
     pub turns: Vec<(Place, Link, f64)>,
+    /// The day on which it happened, and the times that its text names.
+    periods: Vec<Period>,
     /// Content words.
     length: usize,
 }
@@ -105,7 +108,7 @@ impl Index {
             Kind::Episodic => {
                 let speaker = text::speaker(&neuron.concept).map(|(name, _)| speaker_id(name));
                 let (names, turns) = (Vec::new(), Vec::new());
-                self.memories.push(Memory { neuron, node, speaker, names, turns, length: 0 });
+                self.memories.push(Memory { neuron, node, speaker, names, turns, periods: Vec::new(), length: 0 });
             }
             Kind::Contextual if neuron.id == speaker_id(&neuron.concept) => {
                 let parts = text::words(&neuron.concept).into_iter().map(|word| word.key).collect();
@@ -132,6 +135,10 @@ impl Index {
             for (stem, n) in frequency {
                 self.postings.entry(stem.to_owned()).or_default().push((place, n));
             }
+            if let Some(day) = date::day_of(self.memories[place].neuron.created_at.unix()) {
+                self.memories[place].periods = date::periods(text, day);
+                self.memories[place].periods.push(Period::day(day));
+            }
             self.memories[place].length = words[place].iter().filter(|word| !word.is_stop).count();
         }
         self.language = languages.into_iter().max_by_key(|(_, n)| *n).map(|(language, _)| language);
@@ -157,11 +164,12 @@ impl Index {
         self.mean_session = (total as f64 / self.sessions.len().max(1) as f64).max(1.0);
     }
 
-    /// Names are the phrases among concepts, and words that stand capitalised inside sentences more often than not.
+    /// Names are the phrases among concepts, and words that stand capitalised inside sentences more often than not. A
+    /// date is none: what happened on one day of the year has nothing to do with what happened on the same one.
     fn find_names(&mut self, texts: &[String], words: &[Vec<Word<'_>>]) {
         let mut keys: BTreeMap<String, Option<NeuronId>> =
             capitalised(texts, words).into_iter().map(|k| (k, None)).collect();
-        for concept in &self.concepts {
+        for concept in self.concepts.iter().filter(|concept| !date::is_date(&concept.concept)) {
             let stems: Vec<String> = text::words(&concept.concept).into_iter().map(|word| word.stem).collect();
             let key = stems.join(" ");
             match keys.get_mut(&key) {
@@ -173,6 +181,7 @@ impl Index {
                 None => {}
             }
         }
+        keys.retain(|key, _| !date::is_date(key));
         // Longer names first: of two that bring the same, a way names the longer one.
         let mut keys: Vec<(String, Option<NeuronId>)> = keys.into_iter().collect();
         keys.sort_by_key(|(key, _)| std::cmp::Reverse(key.split(' ').count()));
@@ -182,13 +191,27 @@ impl Index {
         }
         for (place, words) in words.iter().enumerate() {
             let stems: Vec<&str> = words.iter().map(|word| word.stem.as_str()).collect();
-            let rows =
-                (0..stems.len()).flat_map(|at| (at + 1..=stems.len().min(at + self.longest)).map(move |to| (at, to)));
-            let found: BTreeSet<usize> = rows.filter_map(|(at, to)| self.name(&stems[at..to])).collect();
-            for name in found {
+            for name in self.names_in(&stems) {
                 self.link(place, name, 1.0);
             }
         }
+    }
+
+    /// The names in a row of words: at each word the longest that starts there, and single words only where no longer
+    /// name covers them, so that a town in the name of a club is not taken for the town.
+    fn names_in(&self, stems: &[&str]) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut covered = vec![false; stems.len()];
+        for at in 0..stems.len() {
+            let ends = (at + 2..=stems.len().min(at + self.longest)).rev();
+            if let Some((to, name)) = ends.into_iter().find_map(|to| Some((to, self.name(&stems[at..to])?))) {
+                found.insert(name);
+                covered[at..to].fill(true);
+            }
+        }
+        let single = (0..stems.len()).filter(|at| !covered[*at]);
+        found.extend(single.filter_map(|at| self.name(&stems[at..=at])));
+        found
     }
 
     fn link(&mut self, place: Place, name: usize, weight: f64) {
@@ -249,6 +272,13 @@ impl Index {
         let saturated =
             written.map(|(place, n)| (*place, saturated(*n, self.memories[*place].length, self.mean_length)));
         saturated.chain(self.retrieved.get(stem).into_iter().flatten().copied()).collect()
+    }
+
+    /// What a date brings to mind: memories of that time, and those whose texts speak of it.
+    pub(super) fn date(&self, asked: &Asked) -> Vec<(Place, f64)> {
+        let meets = |memory: &Memory| memory.periods.iter().any(|period| asked.meets(period));
+        let places = self.memories.iter().enumerate().filter(|(_, memory)| meets(memory));
+        places.map(|(place, _)| (place, 1.0)).collect()
     }
 
     /// How well each session matches some words, as if it were one text.

@@ -1,12 +1,13 @@
 //! Activation: how strength spreads through the network.
 //!
 //! [`Graph`] is the network as arrays, [`propagate`] waves over it. Pure: plain data in, plain data out; no
-//! file, clock or randomness. Nothing here changes a neuron: activation is never stored.
+//! file, clock or randomness. Nothing here changes a neuron: activation is never stored; [`learn`] only proposes.
 //!
 //! Flow: neurons → `Graph` → cues → `propagate` → what is active, in which context, along which path.
 
 pub mod graph;
 pub mod index;
+pub mod learn;
 pub mod propagation;
 pub mod recall;
 #[cfg(test)]
@@ -14,5 +15,6 @@ mod worked_numbers;
 
 pub use graph::{Graph, NodeIx, Spread};
 pub use index::Index;
+pub use learn::learn;
 pub use propagation::{Cue, Cut, Profile, Propagation, Step, propagate};
 pub use recall::{Answer, Filters, Way, answer, recall};

@@ -1,7 +1,7 @@
 //! Recall: a question in, memories out, best first.
 //!
 //! One wave per cue, the greatest arrival inside a wave, the sum over cues, each wave weighted by its cue's idf. A cue is
-//! a content word, by its stem, or a name that the question holds, longest first. A wave goes
+//! a content word, by its stem, a name that the question holds, longest first, or a date. A wave goes
 //! cue → memories → (from the best of them) names they share → other memories, then along the turns of a session.
 //! Memories of a speaker whom the question names count double, and a session adds a share of its own lexical score.
 //!
@@ -18,18 +18,46 @@ use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Neuron, Origin, Settings, Stamp};
 use crate::text::{self, Word};
 
-/// How many memories of a wave pass it on to the names in them.
-const SPREADING: usize = 20;
-/// How far a wave follows turns.
-const TURNS: usize = 3;
 /// Weaker arrivals are dropped.
 const LEAST: f64 = 0.01;
-/// A name's wave beside those of its words.
-const NAME: f64 = 0.5;
-/// What naming a speaker multiplies his turns by.
-const SPEAKER: f64 = 2.0;
-/// What the best session adds to its turns, as a share of the best turn.
-const SESSION: f64 = 0.3;
+
+/// The constants of recall, so that a measurement can leave a part out. `docs/recall.md` says what each brings, and why it
+/// is what it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Method {
+    /// Exponent of the inverse document frequency by which a cue's wave counts.
+    pub rarity: f64,
+    /// How many memories of a wave pass it on to the names in them; 0: none.
+    pub spreading: usize,
+    /// How far a wave follows turns.
+    pub turns: usize,
+    /// A name's wave beside those of its words.
+    pub name: f64,
+    /// What naming a speaker multiplies his turns by.
+    pub speaker: f64,
+    /// What the best session adds to its turns, as a share of the best turn.
+    pub session: f64,
+    /// The wave of a date that the question names, beside that of a word.
+    pub date: f64,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self { rarity: 1.5, spreading: 50, turns: 3, name: 0.5, speaker: 2.0, session: 0.3, date: 1.0 }
+    }
+}
+
+impl Method {
+    /// Words, how rare they are, and salience: nothing that memories have to do with each other.
+    pub fn words_alone() -> Self {
+        Self { rarity: 1.0, spreading: 0, turns: 0, name: 0.0, speaker: 1.0, session: 0.0, date: 0.0 }
+    }
+
+    /// How much the wave of a cue counts that brings `found` of `all` memories.
+    fn weight(&self, found: usize, all: usize) -> f64 {
+        Index::idf(found, all).powf(self.rarity)
+    }
+}
 
 /// What a question asks for beside its words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +103,8 @@ pub struct Answer {
 pub struct Way {
     /// The cue's words, a neuron's id, or a name without a neuron.
     pub at: String,
-    /// `cue`; `text` (the word stands there); `name` (they share it); `session`; or the type of the edge.
+    /// `cue`; what a memory has of the cue: `text` (the word), `name`, `date` or `speaker`; `name` (they share it);
+    /// `session`; or the type of the edge.
     pub via: &'static str,
     /// Strength in its wave, before the cue's weight.
     pub activation: f64,
@@ -94,14 +123,27 @@ pub fn recall(
 
 /// The memories that a question brings to mind, best first; equal ones by id.
 pub fn answer(index: &Index, question: &str, now: Stamp, settings: &Settings, filters: &Filters) -> Vec<Answer> {
-    let asked = Asked::of(index, question);
+    answer_by(index, question, now, settings, filters, &Method::default())
+}
+
+/// [`answer`] by a method that differs from the default one.
+pub fn answer_by(
+    index: &Index,
+    question: &str,
+    now: Stamp,
+    settings: &Settings,
+    filters: &Filters,
+    method: &Method,
+) -> Vec<Answer> {
+    let asked = Asked::of(index, question, method);
     let mut scores = Scores::new(index);
+    let direct = asked.direct(index);
     for cue in &asked.cues {
-        let wave = Wave::run(index, cue, settings.recall.fan);
+        let wave = Wave::run(index, cue, settings.recall.fan, method, &direct);
         scores.add(wave, cue);
     }
-    scores.weigh(index, &asked, now, settings);
-    scores.sessions(index, &asked);
+    scores.weigh(index, &asked, now, settings, method);
+    scores.sessions(index, &asked, method);
     let mut found: Vec<(f64, Answer)> = scores.answers(index, &asked, filters);
     if filters.concepts || found.is_empty() {
         found.extend(concepts(index, &asked));
@@ -121,8 +163,8 @@ struct Cue {
     words: String,
     weight: f64,
     seeds: Vec<(Place, f64)>,
-    /// It is a name, not a word that stands in the text.
-    name: bool,
+    /// What its seeds have of it: `text` (a word), `name`, `date` or `speaker`.
+    from: &'static str,
 }
 
 /// A question as recall sees it.
@@ -133,7 +175,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(index: &Index, question: &str) -> Self {
+    fn of(index: &Index, question: &str, method: &Method) -> Self {
         let words = text::words_in(question, index.language);
         let mut speakers = BTreeSet::new();
         let mut spoken = vec![false; words.len()];
@@ -159,24 +201,42 @@ impl Asked {
                 distinct.push(stem.clone());
             }
         }
-        let mut cues = name_cues(index, &words);
+        let mut cues = name_cues(index, &words, method);
         cues.extend(distinct.iter().filter_map(|stem| {
             let seeds = index.word(stem);
-            let weight = Index::idf(seeds.len(), index.memories.len());
-            (!seeds.is_empty()).then(|| Cue { words: stem.clone(), weight, seeds, name: false })
+            let weight = method.weight(seeds.len(), index.memories.len());
+            (!seeds.is_empty()).then(|| Cue { words: stem.clone(), weight, seeds, from: "text" })
         }));
+        if method.date > 0.0 {
+            cues.extend(text::date::asked(question).into_iter().filter_map(|asked| {
+                let seeds = index.date(&asked);
+                let weight = method.date * method.weight(seeds.len(), index.memories.len());
+                (!seeds.is_empty()).then(|| Cue { words: asked.to_string(), weight, seeds, from: "date" })
+            }));
+        }
         if cues.is_empty() && !speakers.is_empty() {
             let spoke = |m: &super::index::Memory| m.speaker.as_ref().is_some_and(|s| speakers.contains(s));
             let turns = index.memories.iter().enumerate().filter(|(_, m)| spoke(m));
             let seeds: Vec<(Place, f64)> = turns.map(|(place, _)| (place, 0.5)).collect();
-            cues.push(Cue { words: question.to_owned(), weight: 1.0, seeds, name: true });
+            cues.push(Cue { words: question.to_owned(), weight: 1.0, seeds, from: "speaker" });
         }
         Self { cues, stems: distinct, speakers }
+    }
+
+    /// What all cues together bring to each memory before anything spreads.
+    fn direct(&self, index: &Index) -> Vec<f64> {
+        let mut direct = vec![0.0; index.memories.len()];
+        for cue in &self.cues {
+            for (place, strength) in &cue.seeds {
+                direct[*place] += cue.weight * strength;
+            }
+        }
+        direct
     }
 }
 
 /// The names of several words in a question, the longest first at each place.
-fn name_cues(index: &Index, words: &[Word<'_>]) -> Vec<Cue> {
+fn name_cues(index: &Index, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
     let stems: Vec<&str> = words.iter().map(|word| word.stem.as_str()).collect();
     let mut cues: Vec<Cue> = Vec::new();
     let mut at = 0;
@@ -189,9 +249,9 @@ fn name_cues(index: &Index, words: &[Word<'_>]) -> Vec<Cue> {
         };
         let seeds = index.names[name].memories.clone();
         let words = stems[at..to].join(" ");
-        if !seeds.is_empty() && cues.iter().all(|cue| cue.words != words) {
-            let weight = NAME * Index::idf(seeds.len(), index.memories.len());
-            cues.push(Cue { words, weight, seeds, name: true });
+        if method.name > 0.0 && !seeds.is_empty() && cues.iter().all(|cue| cue.words != words) {
+            let weight = method.name * method.weight(seeds.len(), index.memories.len());
+            cues.push(Cue { words, weight, seeds, from: "name" });
         }
         at = to;
     }
@@ -215,14 +275,14 @@ struct Wave {
 }
 
 impl Wave {
-    fn run(index: &Index, cue: &Cue, fan: f64) -> Self {
+    fn run(index: &Index, cue: &Cue, fan: f64, method: &Method, direct: &[f64]) -> Self {
         let all = index.memories.len();
         let mut wave = Self { strength: vec![0.0; all], parent: vec![Parent::Cue; all], touched: BTreeSet::new() };
         for (place, strength) in &cue.seeds {
             wave.arrive(*place, *strength, Parent::Cue);
         }
-        wave.share_names(index, cue, fan);
-        wave.follow_turns(index);
+        wave.share_names(index, cue, fan, method, direct);
+        wave.follow_turns(index, method.turns);
         wave
     }
 
@@ -236,15 +296,16 @@ impl Wave {
         better
     }
 
-    /// The best memories bring other memories to mind by the names they share, the less the more share one.
-    fn share_names(&mut self, index: &Index, cue: &Cue, fan: f64) {
+    /// The best memories of the wave, by all cues together, bring others to mind by the names they share, the less the
+    /// more share one.
+    fn share_names(&mut self, index: &Index, cue: &Cue, fan: f64, method: &Method, direct: &[f64]) {
         let mut best = cue.seeds.clone();
-        best.sort_by(|(p, a), (q, b)| b.total_cmp(a).then(p.cmp(q)));
-        best.truncate(SPREADING);
+        best.sort_by(|(p, _), (q, _)| direct[*q].total_cmp(&direct[*p]).then(p.cmp(q)));
+        best.truncate(method.spreading);
         for (from, strength) in best {
-            for (name, weight) in &index.memories[from].names {
+            for (name, _) in &index.memories[from].names {
                 let sharing = &index.names[*name].memories;
-                let held_back = strength * weight * (sharing.len() as f64).powf(-fan);
+                let held_back = strength * (sharing.len() as f64).powf(-fan);
                 if held_back < LEAST {
                     continue;
                 }
@@ -255,9 +316,9 @@ impl Wave {
         }
     }
 
-    fn follow_turns(&mut self, index: &Index) {
+    fn follow_turns(&mut self, index: &Index, turns: usize) {
         let mut frontier: BTreeSet<Place> = self.touched.clone();
-        for _ in 0..TURNS {
+        for _ in 0..turns {
             let sources: Vec<(Place, f64)> = frontier.iter().map(|place| (*place, self.strength[*place])).collect();
             frontier.clear();
             for (from, strength) in sources {
@@ -292,12 +353,9 @@ impl Wave {
                     at = from;
                 }
                 Parent::Cue => {
-                    steps.push(step(if cue.name { "name" } else { "text" }));
+                    steps.push(step(cue.from));
                     break;
                 }
-            }
-            if steps.len() > 2 * (TURNS + 2) {
-                break;
             }
         }
         steps.push(Way { at: cue.words.clone(), via: "cue", activation: 1.0 });
@@ -331,19 +389,19 @@ impl Scores {
     }
 
     /// Salience with its small exponent, and speakers.
-    fn weigh(&mut self, index: &Index, asked: &Asked, now: Stamp, settings: &Settings) {
+    fn weigh(&mut self, index: &Index, asked: &Asked, now: Stamp, settings: &Settings, method: &Method) {
         for (memory, sum) in index.memories.iter().zip(&mut self.sum).filter(|(_, sum)| **sum > 0.0) {
             let salience = index.graph.salience_at(memory.node, now).max(settings.activation.salience_floor.max(1));
             let mut factor = (f64::from(salience) / 65535.0).powf(settings.recall.salience_exponent);
             if memory.speaker.as_ref().is_some_and(|speaker| asked.speakers.contains(speaker)) {
-                factor *= SPEAKER;
+                factor *= method.speaker;
             }
             *sum *= factor;
         }
     }
 
     /// Adds each session's own score to its turns, if there are sessions to tell apart.
-    fn sessions(&mut self, index: &Index, asked: &Asked) {
+    fn sessions(&mut self, index: &Index, asked: &Asked, method: &Method) {
         if index.sessions.len() < 2 {
             return;
         }
@@ -356,7 +414,7 @@ impl Scores {
         }
         for (session, score) in index.sessions.iter().zip(scores) {
             for place in &session.memories {
-                self.sum[*place] += SESSION * best * score / most;
+                self.sum[*place] += method.session * best * score / most;
             }
         }
     }

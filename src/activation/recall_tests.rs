@@ -206,5 +206,5 @@ fn rings_of_turns_end() {
     let neurons = [full(1, "tea"), full(2, "milk"), full(3, "salt"), full(4, "rice")];
     let answers = ask(&neurons, "tea?", Filters::default());
     assert_eq!(answers.len(), 4);
-    assert!(answers.iter().all(|a| a.path.len() <= TURNS + 2));
+    assert!(answers.iter().all(|a| a.path.len() <= Method::default().turns + 2));
 }

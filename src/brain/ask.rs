@@ -1,15 +1,18 @@
-//! Questions: recall and propagation. Nothing is written.
+//! Questions: recall and propagation. Nothing is written, but for a recall that is asked to learn.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Brain, BrainError};
-use crate::activation::recall::{Answer, Filters, recall};
-use crate::activation::{Cue, Graph, NodeIx, Profile, propagate};
+use super::write::Given;
+use super::{Brain, BrainError, HUMAN};
+use crate::activation::recall::{Answer, Filters, answer};
+use crate::activation::{Cue, Graph, Index, NodeIx, Profile, learn, propagate};
 use crate::cycle::network::all_neurons;
-use crate::model::Stamp;
-use crate::model::ids::NeuronId;
+use crate::delta::Document;
+use crate::model::ids::{AgentName, NeuronId};
+use crate::model::{Neuron, Stamp, json};
+use crate::store::CommitId;
 
 /// What `recall` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +29,8 @@ pub struct RecallRequest {
     pub until: Option<Stamp>,
     /// The best memories that fit.
     pub tokens: Option<usize>,
+    /// Activate what was answered, as a run of `human`. Not together with `at`.
+    pub learn: bool,
 }
 
 /// The best memories, best first.
@@ -35,6 +40,9 @@ pub struct RecallAnswer {
     pub results: Vec<Answer>,
     /// The commit that was asked.
     pub at: String,
+    /// The run that learnt from it, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learnt: Option<String>,
 }
 
 /// What `propagate` found.
@@ -52,10 +60,15 @@ pub struct Propagated {
 
 impl Brain {
     /// The best memories for a question.
+    ///
+    /// # Errors
+    /// A revision that names no commit, and learning from a past one (exit code 2).
     pub fn recall(&self, request: &RecallRequest) -> Result<RecallAnswer, BrainError> {
+        if request.learn && request.at.is_some() {
+            return Err(BrainError::usage("what is asked of the past cannot be learnt from: --learn or --at"));
+        }
         let commit = self.at(request.at.as_deref())?;
-        let store = &self.cycle.store;
-        let neurons = all_neurons(store, store.tree_of(commit)?)?;
+        let index = self.index_of(commit)?;
         let settings = &self.cycle.shared.policy.settings;
         let filters = Filters {
             top: request.top,
@@ -64,8 +77,41 @@ impl Brain {
             tokens: request.tokens,
             concepts: false,
         };
-        let results = recall(neurons, &request.query, self.cycle.shared.world.now(), settings, &filters);
-        Ok(RecallAnswer { results, at: commit.to_string() })
+        let results = answer(&index, &request.query, self.cycle.shared.world.now(), settings, &filters);
+        let learnt = if request.learn { self.learn(&index, &results)? } else { None };
+        Ok(RecallAnswer { results, at: commit.to_string(), learnt })
+    }
+
+    /// One run that activates what a recall answered; none if it answered nothing.
+    fn learn(&self, index: &Index, answers: &[Answer]) -> Result<Option<String>, BrainError> {
+        let ops = learn(index, answers);
+        if ops.is_empty() {
+            return Ok(None);
+        }
+        let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
+        let document = Document { agent: Some(agent.clone()), prediction: None, ops };
+        let bytes = json::pretty(&document);
+        let given = Given { document, bytes, lines: Vec::new(), agent, reason: "recall", cognition: "recall" };
+        Ok(Some(self.apply_given(given, false, false)?.run))
+    }
+
+    /// The index of the brain at a revision, wake's tip by default: for many questions at once, and for measurements.
+    pub fn index(&self, at: Option<&str>) -> Result<Index, BrainError> {
+        self.index_of(self.at(at)?)
+    }
+
+    /// Every neuron of a revision, wake's tip by default.
+    pub fn neurons(&self, at: Option<&str>) -> Result<Vec<Neuron>, BrainError> {
+        self.neurons_of(self.at(at)?)
+    }
+
+    fn neurons_of(&self, commit: CommitId) -> Result<Vec<Neuron>, BrainError> {
+        let store = &self.cycle.store;
+        all_neurons(store, store.tree_of(commit)?)
+    }
+
+    fn index_of(&self, commit: CommitId) -> Result<Index, BrainError> {
+        Ok(Index::build(self.neurons_of(commit)?))
     }
 
     /// Spreads activation from neurons by plain propagation.

@@ -184,6 +184,18 @@ pub struct MergeTreeReport {
     pub conflicts: Vec<Conflict>,
 }
 
+/// A document that no trigger asked for, and why it is applied.
+pub(super) struct Given {
+    pub document: Document,
+    /// The document as text: under fixed ids, part of what the run's id is made of.
+    pub bytes: Vec<u8>,
+    /// The line of each operation in it, where it was given as text.
+    pub lines: Vec<usize>,
+    pub agent: AgentName,
+    pub reason: &'static str,
+    pub cognition: &'static str,
+}
+
 impl Brain {
     /// Stores stimuli durably, then runs agents until quiet.
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
@@ -250,6 +262,14 @@ impl Brain {
         })?;
         let document = Document::parse(&bytes, &what)?;
         let agent = self.agent_of(&document, agent)?;
+        let lines = Document::lines(&bytes);
+        let given = Given { document, bytes, lines, agent, reason: "by hand", cognition: "apply" };
+        self.apply_given(given, no_merge, dry_run)
+    }
+
+    /// Applies a document that no trigger asked for.
+    pub(super) fn apply_given(&self, given: Given, no_merge: bool, dry_run: bool) -> Result<ApplyReport, BrainError> {
+        let Given { document, bytes, lines, agent, reason, cognition } = given;
         let base = self.at(None)?;
         let newest = self.cycle.store.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0);
@@ -257,15 +277,15 @@ impl Brain {
         let draft = Draft {
             base,
             run: run.clone(),
-            reason: "by hand".to_owned(),
-            cognition: "apply".to_owned(),
+            reason: reason.to_owned(),
+            cognition: cognition.to_owned(),
             clock: shared.world.now(),
             depth: 0,
             origin: Origin::local(),
             consumed: Vec::new(),
             roots: Vec::new(),
             authority: shared.policy.authority(&agent)?,
-            lines: Document::lines(&bytes),
+            lines,
             document,
             held: no_merge,
         };

@@ -238,6 +238,9 @@ pub struct Recall {
     /// Show the path that led to each memory.
     #[arg(long)]
     pub explain: bool,
+    /// Make what was answered a little more salient, as a run of yours.
+    #[arg(long, conflicts_with = "at")]
+    pub learn: bool,
 }
 
 /// `propagate`.

@@ -15,6 +15,7 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
         since: time("since", args.since.as_deref())?,
         until: time("until", args.until.as_deref())?,
         tokens: args.tokens,
+        learn: args.learn,
     };
     let answer = session.brain()?.recall(&request)?;
     session.out.report(&answer, |answer| remembered(answer, args.explain));
@@ -35,6 +36,9 @@ fn remembered(answer: &RecallAnswer, explain: bool) -> String {
                 found.path.iter().map(|way| format!("{} ({}, {:.3})", way.at, way.via, way.activation)).collect();
             text += &format!("      by {}\n", safe(&steps.join(" → ")));
         }
+    }
+    if let Some(run) = &answer.learnt {
+        text += &format!("learnt in {run}\n");
     }
     text
 }

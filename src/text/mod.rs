@@ -6,6 +6,7 @@
 //!
 //! Place in the flow: stimulus → **text** → perception (what to remember), and question → **text** → recall (cues).
 
+pub mod date;
 mod language;
 mod phrase;
 mod sentence;
