@@ -1,7 +1,7 @@
 //! Does use wear memory out? Learning recalls of every second question, again and again, then the quality of the others.
 //!
-//! In memory and by the same rules: the operations that `recall --learn` would apply, at the moment of the question. Asked
-//! again and again within a moment is the worst case: nothing decays in between.
+//! In memory and by the same rules: the operations that `recall --learn` would apply, one recall an hour, or all within a
+//! moment, the worst case: nothing decays in between.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use git_brain::activation::recall::{Filters, Method, answer};
 use git_brain::activation::{Index, learn};
 use git_brain::brain::{Brain, World};
 use git_brain::delta::Operation;
-use git_brain::model::{Neuron, NeuronId, Settings};
+use git_brain::model::{Neuron, NeuronId, Settings, Stamp};
 
 use crate::data::Corpus;
 use crate::{Found, score};
@@ -22,7 +22,7 @@ pub fn measure(mut corpora: Vec<Corpus>, times: usize) -> Result<()> {
     );
     let settings = Settings::default();
     let variant = (String::new(), Method::default(), settings.clone());
-    let (mut before, mut after) = (Found::default(), Found::default());
+    let (mut before, mut hourly, mut at_once) = (Found::default(), Found::default(), Found::default());
     for corpus in &mut corpora {
         let mut used = Vec::new();
         let mut others = Vec::new();
@@ -31,11 +31,13 @@ pub fn measure(mut corpora: Vec<Corpus>, times: usize) -> Result<()> {
         }
         corpus.questions = others;
         score(corpus, &variant, [5, 10], &mut before);
-        let neurons = Brain::open(&corpus.dir, World::default(), &[])?.neurons(None)?;
-        let mut neurons: HashMap<NeuronId, Neuron> = neurons.into_iter().map(|n| (n.id.clone(), n)).collect();
-        // The index is made anew now and then, not at every recall: that is what makes this bench bearable.
-        for round in 0..times.div_ceil(100) {
-            for question in used.iter().cycle().skip(round * 100).take(100.min(times - round * 100)) {
+        let fresh = Brain::open(&corpus.dir, World::default(), &[])?.neurons(None)?;
+        let asked = corpus.asked;
+        for (pause, found) in [(0, &mut at_once), (3600, &mut hourly)] {
+            corpus.asked = asked;
+            corpus.index = Index::build(fresh.iter().cloned());
+            let mut neurons: HashMap<NeuronId, Neuron> = fresh.iter().map(|n| (n.id.clone(), n.clone())).collect();
+            for (at, question) in used.iter().cycle().take(times).enumerate() {
                 let answers = answer(&corpus.index, &question.text, corpus.asked, &settings, &Filters::default());
                 for op in learn(&corpus.index, &answers) {
                     let Operation::Activate(activate) = op else { continue };
@@ -43,11 +45,17 @@ pub fn measure(mut corpora: Vec<Corpus>, times: usize) -> Result<()> {
                     let gain = activate.strength * f64::from(settings.learning.salience_gain);
                     neuron.activate(gain.round() as u16, corpus.asked);
                 }
+                corpus.asked = Stamp::from_unix(corpus.asked.unix() + pause);
+                // The index is made anew now and then, not at every recall: that is what makes this bench bearable.
+                if at % 100 == 99 || at + 1 == times {
+                    corpus.index = Index::build(neurons.values().cloned());
+                }
             }
-            corpus.index = Index::build(neurons.values().cloned());
+            score(corpus, &variant, [5, 10], found);
         }
-        score(corpus, &variant, [5, 10], &mut after);
     }
-    println!("| before |{}\n| after {times} learning recalls a conversation |{}", before.cells(), after.cells());
+    println!("| before |{}", before.cells());
+    println!("| after {times} learning recalls a conversation, one an hour |{}", hourly.cells());
+    println!("| after {times} within a moment |{}", at_once.cells());
     Ok(())
 }
