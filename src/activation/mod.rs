@@ -1,7 +1,7 @@
 //! Activation: how strength spreads through the network.
 //!
 //! [`Graph`] is the network as arrays, [`propagate`] waves over it. Pure: plain data in, plain data out; no
-//! file, clock or randomness. Nothing here changes a neuron: activation is never stored; [`learn`] only proposes.
+//! file, clock or randomness. Nothing here changes a neuron: activation is never stored; [`learn()`] only proposes.
 //!
 //! Flow: neurons → `Graph` → cues → `propagate` → what is active, in which context, along which path.
 
