@@ -1,6 +1,7 @@
 //! The delta document: what a run proposes. Reading it, with every error at its line.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -154,6 +155,7 @@ pub struct Reinforce {
     /// The prediction error, -1..=1.
     pub error: f64,
     /// The connections that led to the outcome.
+    #[serde(deserialize_with = "objects")]
     pub pathway: Vec<Edge>,
 }
 
@@ -308,10 +310,22 @@ struct Outer<'a> {
     _schema: Option<String>,
     #[serde(default)]
     agent: Option<AgentName>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     prediction: Option<Prediction>,
     #[serde(borrow)]
     ops: Vec<&'a RawValue>,
+}
+
+/// Reads objects and nothing else: serde would take an array of the fields for one as well.
+fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let list = Vec::<serde_json::Map<String, Value>>::deserialize(deserializer)?;
+    list.into_iter().map(|fields| serde_json::from_value(Value::Object(fields)).map_err(Error::custom)).collect()
+}
+
+/// Reads an object or null, and nothing else.
+fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let fields = Option::<serde_json::Map<String, Value>>::deserialize(deserializer)?;
+    fields.map(|fields| serde_json::from_value(Value::Object(fields)).map_err(Error::custom)).transpose()
 }
 
 /// Why a document is not accepted at all.
@@ -506,6 +520,12 @@ mod tests {
             ("{\"prediction\": {\"value\": 3},\n \"ops\": []}", 1, "prediction.value"),
             ("{\"ops\": [{}]}", 1, "op"),
             ("{\n\"ops\": [}", 2, ""),
+            (
+                "{\"ops\": [\n{\"op\": \"reinforce\", \"error\": 0.1, \"pathway\": [[\"a\", \"b\", \"feeds_into\"]]}]}",
+                2,
+                "ops[0]",
+            ),
+            ("{\"prediction\": [\"x\", 0.5],\n \"ops\": []}", 1, "sequence"),
             ("", 1, ""),
         ];
         for (text, line, part) in cases {
