@@ -144,7 +144,7 @@ pub struct Run {
     /// Run this agent once, whatever its trigger says.
     #[arg(long, value_name = "A")]
     pub agent: Option<String>,
-    /// Go on until no trigger fires (the default; one round with `--max-runs`).
+    /// Go on until no trigger fires, which is the default.
     #[arg(long)]
     pub until_quiet: bool,
     /// Stop after N runs.
