@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use git_brain::activation::{Cue, Graph, Profile, propagate};
+use git_brain::activation::{ColumnsBuf, Cue, Profile, propagate};
 use git_brain::model::settings::Activation;
 use git_brain::model::{Kind, Link, Neuron, NeuronId, Stamp};
 
@@ -262,7 +262,8 @@ fn propagation_agrees_with_the_oracle() {
         let cues: Vec<(String, f64)> = cues.into_iter().collect();
         let oracle = brain.answer(&cues, &settings);
 
-        let graph = Graph::build(neurons(&brain, &mut dice));
+        let columns = ColumnsBuf::build(neurons(&brain, &mut dice));
+        let graph = columns.graph();
         let start = |(n, x): &(String, f64)| Cue::new(graph.find(&NeuronId::parse(n).unwrap()).unwrap(), *x);
         let mut starts: Vec<Cue> = cues.iter().map(start).collect();
         starts.reverse();

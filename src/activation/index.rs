@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::graph::{Graph, NodeIx};
+use super::graph::{ColumnsBuf, Graph, NodeIx};
 use crate::model::ids::{NeuronId, speaker_id};
 use crate::model::{Kind, Link, Neuron, Stamp};
 use crate::text::date::{self, Asked, Period};
@@ -48,7 +48,7 @@ pub(super) struct Session {
 
 /// The index of a network.
 pub struct Index {
-    pub(super) graph: Graph,
+    columns: ColumnsBuf,
     pub(super) memories: Vec<Memory>,
     pub(super) names: Vec<Name>,
     pub(super) sessions: Vec<Session>,
@@ -77,9 +77,9 @@ impl Index {
         let mut neurons: Vec<Neuron> = neurons.into_iter().filter(|n| !n.is_archived()).collect();
         neurons.sort_by(|a, b| a.id.cmp(&b.id));
         neurons.dedup_by(|later, first| later.id == first.id);
-        let graph = Graph::build(neurons.iter().cloned());
+        let columns = ColumnsBuf::build(&neurons);
         let mut index = Self {
-            graph,
+            columns,
             memories: Vec::new(),
             names: Vec::new(),
             sessions: Vec::new(),
@@ -102,8 +102,12 @@ impl Index {
         index
     }
 
+    pub(super) fn graph(&self) -> Graph<'_> {
+        self.columns.graph()
+    }
+
     fn sort_in(&mut self, neuron: Neuron) {
-        let Some(node) = self.graph.find(&neuron.id) else { return };
+        let Some(node) = self.columns.graph().find(&neuron.id) else { return };
         match neuron.kind {
             Kind::Episodic => {
                 let speaker = text::speaker(&neuron.concept).map(|(name, _)| speaker_id(name));
@@ -224,18 +228,18 @@ impl Index {
         let places: HashMap<NodeIx, Place> = self.memories.iter().enumerate().map(|(at, m)| (m.node, at)).collect();
         let follows = |link: Link| matches!(link, Link::FeedsInto | Link::Recalls);
         for place in 0..self.memories.len() {
-            let edges = self.graph.spread(self.memories[place].node).filter(|e| follows(e.link));
+            let edges = self.columns.graph().spread(self.memories[place].node).filter(|e| follows(e.link));
             let turns = edges.filter_map(|e| Some((*places.get(&e.target)?, e.link, f64::from(e.weight) / 65535.0)));
             let turns = turns.collect();
             self.memories[place].turns = turns;
         }
         let mut links: Vec<(Place, usize, f64)> = Vec::new();
         for concept in &self.concepts {
-            let Some(node) = self.graph.find(&concept.id) else { continue };
+            let Some(node) = self.columns.graph().find(&concept.id) else { continue };
             let words = text::words(&concept.concept);
             let stems: Vec<&str> = words.iter().map(|word| word.stem.as_str()).collect();
             let name = self.name(&stems);
-            for edge in self.graph.spread(node).filter(|e| follows(e.link)) {
+            for edge in self.columns.graph().spread(node).filter(|e| follows(e.link)) {
                 let Some(&place) = places.get(&edge.target) else { continue };
                 let weight = f64::from(edge.weight) / 65535.0;
                 if let Some(name) = name {

@@ -13,8 +13,8 @@ pub mod recall;
 #[cfg(test)]
 mod worked_numbers;
 
-pub use graph::{Graph, NodeIx, Spread};
+pub use graph::{Change, Columns, ColumnsBuf, ColumnsBuilder, Graph, NodeIx, Patch, PatchView, Spread};
 pub use index::Index;
 pub use learn::learn;
-pub use propagation::{Cue, Cut, Profile, Propagation, Step, propagate};
+pub use propagation::{Cue, Cut, Profile, Propagation, Scratch, Step, propagate, propagate_with};
 pub use recall::{Answer, Filters, Way, answer, recall};

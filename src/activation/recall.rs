@@ -391,7 +391,7 @@ impl Scores {
     /// Salience with its small exponent, and speakers.
     fn weigh(&mut self, index: &Index, asked: &Asked, now: Stamp, settings: &Settings, method: &Method) {
         for (memory, sum) in index.memories.iter().zip(&mut self.sum).filter(|(_, sum)| **sum > 0.0) {
-            let salience = index.graph.salience_at(memory.node, now).max(settings.activation.salience_floor.max(1));
+            let salience = index.graph().salience_at(memory.node, now).max(settings.activation.salience_floor.max(1));
             let mut factor = (f64::from(salience) / 65535.0).powf(settings.recall.salience_exponent);
             if memory.speaker.as_ref().is_some_and(|speaker| asked.speakers.contains(speaker)) {
                 factor *= method.speaker;

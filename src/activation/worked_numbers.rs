@@ -56,14 +56,15 @@ impl Net {
             if turn % 2 == 1 {
                 order.reverse();
             }
-            let graph = Graph::build(order.iter().cloned());
+            let columns = ColumnsBuf::build(&order);
+            let graph = columns.graph();
             let cue = |(name, strength): &(&str, f64)| Cue::new(graph.find(&id(name)).unwrap(), *strength);
             let mut cues: Vec<Cue> = cues.iter().map(cue).collect();
             if turn % 2 == 1 {
                 cues.reverse();
             }
             let result = propagate(&graph, &cues, Stamp::from_unix(NOW), profile);
-            outcomes.push(Outcome { graph, result });
+            outcomes.push(Outcome { columns, result });
         }
         let bits = |o: &Outcome| format!("{:?} {:?} {:?}", o.result.activation, o.result.context, o.result.passes);
         assert!(outcomes.iter().all(|o| bits(o) == bits(&outcomes[0])), "depends on the order of files");
@@ -72,13 +73,17 @@ impl Net {
 }
 
 struct Outcome {
-    graph: Graph,
+    columns: ColumnsBuf,
     result: Propagation,
 }
 
 impl Outcome {
+    fn find(&self, name: &str) -> NodeIx {
+        self.columns.graph().find(&id(name)).unwrap()
+    }
+
     fn named(&self, list: &[(NodeIx, f64)]) -> Vec<(String, f64)> {
-        list.iter().map(|(n, x)| (self.graph.id(*n).as_str().to_uppercase(), *x)).collect()
+        list.iter().map(|(n, x)| (self.columns.graph().id(*n).to_uppercase(), *x)).collect()
     }
 
     #[track_caller]
@@ -105,9 +110,10 @@ impl Outcome {
     }
 
     fn path(&self, name: &str) -> String {
-        let steps = self.result.path(self.graph.find(&id(name)).unwrap());
+        let steps = self.result.path(self.find(name));
         let Some(steps) = steps else { return "none".into() };
-        let step = |s: &Step| format!("{}-{}-{}", self.graph.id(s.from), s.link, self.graph.id(s.to));
+        let step =
+            |s: &Step| format!("{}-{}-{}", self.columns.graph().id(s.from), s.link, self.columns.graph().id(s.to));
         steps.iter().map(step).collect::<Vec<_>>().join(" ")
     }
 }
@@ -193,7 +199,7 @@ fn o5_a_ring_re_enters_and_dies_out() {
         outcome.same(&passes[2], &[("P", half), ("M", half * 0.72), ("Q", half * 0.72 * 0.72)]);
         outcome.same(&passes[3], &[("P", 0.012999674453557248)]);
         let sum: f64 = 1.0 + 0.373248 + half + 0.012999674453557248;
-        assert!((outcome.result.strength(outcome.graph.find(&id("P")).unwrap()) - sum).abs() < 1e-12);
+        assert!((outcome.result.strength(outcome.find("P")) - sum).abs() < 1e-12);
     }
     let outcome = net.run(&[("P", 1.0)], &until_quiet(3));
     assert_eq!(outcome.result.passes.len(), 1);
@@ -264,7 +270,8 @@ fn recalls_profile_weakens_salience_and_holds_concepts_back_but_not_memories() {
 
 #[test]
 fn a_cues_weight_scales_its_reports_and_not_its_way() {
-    let graph = Graph::build(Net::new("A>B 65535\nB>C 65535", &[]).neurons);
+    let columns = ColumnsBuf::build(Net::new("A>B 65535\nB>C 65535", &[]).neurons);
+    let graph = columns.graph();
     let profile = Profile::seed(&plain());
     let cue = |weight| [Cue { weight, ..Cue::new(NodeIx(0), 1.0) }];
     let plain = propagate(&graph, &cue(1.0), Stamp::from_unix(NOW), &profile);

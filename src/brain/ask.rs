@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::activation::recall::{Answer, Filters, answer};
-use crate::activation::{Cue, Graph, Index, NodeIx, Profile, learn, propagate};
+use crate::activation::{ColumnsBuf, Cue, Index, NodeIx, Profile, learn, propagate};
 use crate::cycle::network::all_neurons;
 use crate::delta::Document;
 use crate::model::ids::{AgentName, NeuronId};
@@ -118,7 +118,8 @@ impl Brain {
     pub fn propagate(&self, from: &[(NeuronId, f64)], at: Option<&str>) -> Result<Propagated, BrainError> {
         let commit = self.at(at)?;
         let store = &self.cycle.store;
-        let graph = Graph::build(all_neurons(store, store.tree_of(commit)?)?);
+        let columns = ColumnsBuf::build(all_neurons(store, store.tree_of(commit)?)?);
+        let graph = columns.graph();
         let mut cues = Vec::new();
         for (id, strength) in from {
             let Some(node) = graph.find(id) else {

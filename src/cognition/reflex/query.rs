@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::proposal::Proposal;
-use crate::activation::{Cue, Graph, Profile, Propagation, propagate};
+use crate::activation::{ColumnsBuf, Cue, Profile, Propagation, propagate};
 use crate::model::ids::{NeuronId, concept_id};
 use crate::model::{Kind, Neuron};
 
@@ -46,20 +46,21 @@ pub(super) struct Answer {
     pub cues: Vec<NeuronId>,
     /// Everything within reach.
     pub neurons: BTreeMap<NeuronId, Neuron>,
-    graph: Graph,
+    columns: ColumnsBuf,
     propagation: Propagation,
 }
 
 impl Answer {
     /// How much a neuron is activated, 0 if not at all or not within reach.
     pub fn strength(&self, id: &NeuronId) -> f64 {
-        self.graph.find(id).map_or(0.0, |node| self.propagation.strength(node))
+        self.columns.graph().find(id).map_or(0.0, |node| self.propagation.strength(node))
     }
 
     /// What is activated of `kinds` and not named by the query itself, strongest first, then by id.
     pub fn ranked(&self, kinds: &[Kind]) -> Vec<(&Neuron, f64)> {
+        let graph = self.columns.graph();
         let active = self.propagation.activation.iter().filter(|(_, x)| *x > 0.0);
-        let found = active.filter_map(|(node, x)| Some((self.neurons.get(self.graph.id(*node))?, *x)));
+        let found = active.filter_map(|(node, x)| Some((self.neurons.get(graph.id(*node))?, *x)));
         let mut list: Vec<_> = found.filter(|(n, _)| kinds.contains(&n.kind) && !self.cues.contains(&n.id)).collect();
         list.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
         list
@@ -95,10 +96,11 @@ pub(super) fn ask(proposal: &Proposal<'_>, text: &str, also: &[NeuronId], profil
         }
     }
     let cues: Vec<NeuronId> = named.into_iter().filter(|id| neurons.contains_key(id)).collect();
-    let graph = Graph::build(neurons.values().cloned());
+    let columns = ColumnsBuf::build(neurons.values());
+    let graph = columns.graph();
     let starts: Vec<Cue> = cues.iter().filter_map(|id| graph.find(id)).map(|node| Cue::new(node, 1.0)).collect();
     let propagation = propagate(&graph, &starts, snapshot.at, profile);
-    Answer { cues, neurons, graph, propagation }
+    Answer { cues, neurons, columns, propagation }
 }
 
 /// A concept of an episode, with its activity: salience now as a share of 65535.
