@@ -16,5 +16,5 @@ mod worked_numbers;
 pub use graph::{Change, Columns, ColumnsBuf, ColumnsBuilder, Graph, NodeIx, Patch, PatchView, Spread};
 pub use index::Index;
 pub use learn::learn;
-pub use propagation::{Cue, Cut, Profile, Propagation, Scratch, Step, propagate, propagate_with};
+pub use propagation::{Cue, Cut, Level, Profile, Propagation, Scratch, Step, propagate, propagate_with};
 pub use recall::{Answer, Filters, Way, answer, recall};

@@ -6,12 +6,15 @@
 
 mod columns;
 mod patch;
+mod prefetch;
 #[cfg(test)]
 mod tests;
 
 pub(super) use columns::{Attributes, Row};
 pub use columns::{Columns, ColumnsBuf, ColumnsBuilder};
 pub use patch::{Change, Patch, PatchView};
+
+pub(super) use prefetch::prefetch;
 
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Stamp, salience};
@@ -150,6 +153,34 @@ impl<'a> Graph<'a> {
         (node.0 as usize).checked_sub(self.base.len())
     }
 
+    /// Asks for where a node's row begins, to be followed by [`Self::expect_edges`].
+    pub(super) fn expect_row(&self, node: NodeIx) {
+        prefetch(self.base.rows, node.0 as usize);
+        prefetch(self.base.kinds, node.0 as usize);
+    }
+
+    /// Asks for a node's edges.
+    pub(super) fn expect_edges(&self, node: NodeIx) {
+        let Some(from) = self.base.rows.get(node.0 as usize) else { return };
+        prefetch(self.base.targets, *from as usize);
+        prefetch(self.base.weights, *from as usize);
+        prefetch(self.base.links, *from as usize);
+    }
+
+    /// The targets in the columns from `ahead` edges after the beginning of a node's row.
+    pub(super) fn edges_after(&self, node: NodeIx, ahead: usize) -> &'a [u32] {
+        let from =
+            self.base.rows.get(node.0 as usize).map_or(usize::MAX, |from| (*from as usize).saturating_add(ahead));
+        self.base.targets.get(from..).unwrap_or_default()
+    }
+
+    /// Asks for what a node has beside its edges.
+    pub(super) fn expect_attributes(&self, node: u32) {
+        prefetch(self.base.kinds, node as usize);
+        prefetch(self.base.saliences, node as usize);
+        prefetch(self.base.stamps, node as usize);
+    }
+
     pub(super) fn attributes(&self, node: u32) -> Attributes {
         let patched = self.patch.and_then(|patch| patch.attributes(node));
         patched.unwrap_or_else(|| self.base.attributes(node))
@@ -157,8 +188,12 @@ impl<'a> Graph<'a> {
 
     /// A node's row in the columns and in the patch. Of the first, what the patch [hides](Self::hides) does not count.
     pub(super) fn rows(&self, node: NodeIx) -> [(Row<'a>, bool); 2] {
-        let patch = self.patch.map_or_else(Row::default, |patch| patch.row(node.0));
-        [(self.base.row(node.0), true), (patch, false)]
+        [(self.base.row(node.0), true), (self.patch_row(node).unwrap_or_default(), false)]
+    }
+
+    /// A node's row in the patch, if it has one there.
+    pub(super) fn patch_row(&self, node: NodeIx) -> Option<Row<'a>> {
+        self.patch?.row(node.0)
     }
 
     /// Whether the patch has a node's neuron.

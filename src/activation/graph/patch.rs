@@ -98,10 +98,10 @@ impl<'a> PatchView<'a> {
         Some(Attributes { state: State(*state), salience: *salience, stamp: *stamp })
     }
 
-    pub(crate) fn row(&self, node: u32) -> Row<'a> {
-        let range = self.row_nodes.binary_search(&node).ok().and_then(|at| self.rows.get(at..)?.first_chunk());
-        let Some([from, to]) = range else { return Row::default() };
-        Row::of(self.targets, self.weights, self.links, *from as usize..*to as usize)
+    pub(crate) fn row(&self, node: u32) -> Option<Row<'a>> {
+        let at = self.row_nodes.binary_search(&node).ok()?;
+        let [from, to] = self.rows.get(at..)?.first_chunk()?;
+        Some(Row::of(self.targets, self.weights, self.links, *from as usize..*to as usize))
     }
 
     /// The text of a new id.
@@ -117,7 +117,10 @@ impl<'a> PatchView<'a> {
 
     fn edges(self) -> impl Iterator<Item = Edge> + 'a {
         self.row_nodes.iter().flat_map(move |node| {
-            self.row(*node).edges().map(|(target, weight, link)| Edge::new(*node, target, weight, link))
+            self.row(*node)
+                .unwrap_or_default()
+                .edges()
+                .map(|(target, weight, link)| Edge::new(*node, target, weight, link))
         })
     }
 }

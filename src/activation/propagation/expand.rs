@@ -6,8 +6,8 @@ use super::{Parent, Query, power};
 use crate::activation::graph::NodeIx;
 use crate::model::Link;
 
-/// Sources whose edges are gathered before any is delivered, so that their targets' attributes come from memory together.
-const BATCH: usize = 64;
+/// Sources that are expanded together: what one step needs from memory was asked for a step earlier.
+const BATCH: usize = 32;
 
 /// The sources of one level, and what they send.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,7 @@ pub(super) struct Expansion {
 struct Source {
     order: u64,
     wave: u32,
+    node: NodeIx,
     record: u32,
     /// Whether its excitation is expanded too, or only context and inhibition.
     excites: bool,
@@ -45,8 +46,8 @@ impl Expansion {
     /// Adds the frontier of a wave.
     pub fn add(&mut self, query: &Query<'_>, at: usize, wave: &Wave, excites: bool) {
         let source = |record: &u32| {
-            let order = query.graph.order(wave.records[*record as usize].node);
-            Source { order, wave: at as u32, record: *record, excites }
+            let node = wave.records[*record as usize].node;
+            Source { order: query.graph.order(node), wave: at as u32, node, record: *record, excites }
         };
         self.sources.extend(wave.frontier.iter().map(source));
     }
@@ -55,6 +56,8 @@ impl Expansion {
         self.sources.sort_unstable();
         for batch in self.sources.chunks(BATCH) {
             self.sent.clear();
+            batch.iter().for_each(|source| query.graph.expect_row(source.node));
+            batch.iter().for_each(|source| query.graph.expect_edges(source.node));
             for source in batch {
                 send(query, &waves[source.wave as usize], source, &mut self.sent);
             }
@@ -69,7 +72,7 @@ impl Expansion {
 fn send(query: &Query<'_>, wave: &Wave, source: &Source, out: &mut Vec<Sent>) {
     let settings = &query.profile.activation;
     let record = &wave.records[source.record as usize];
-    let (node, value) = (record.node, record.value);
+    let (node, value) = (source.node, record.value);
     let exponent = query.profile.fan[query.graph.kind(node) as usize];
     let fan = if exponent == 0.0 { 1.0 } else { 1.0 / power(query.graph.out_degree(node) as f64, exponent) };
     let change = std::cell::LazyCell::new(|| query.change(node, value));
@@ -96,6 +99,7 @@ fn send(query: &Query<'_>, wave: &Wave, source: &Source, out: &mut Vec<Sent>) {
             };
             let Some(strength) = strength else { continue };
             let parent = Parent { record: source.record, link };
+            query.graph.expect_attributes(target);
             out.push(Sent { wave: source.wave, target: NodeIx(target), strength: strength * share, fan, parent });
         }
     }
@@ -104,7 +108,7 @@ fn send(query: &Query<'_>, wave: &Wave, source: &Source, out: &mut Vec<Sent>) {
 /// Adds what was sent to its target, or drops it if too little arrives.
 fn deliver(query: &Query<'_>, sent: &Sent, wave: &mut Wave, context: &mut Sums, inhibition: &mut Sums) {
     let settings = &query.profile.activation;
-    let Some((place, factor)) = wave.touch(sent.target, || query.factor(sent.target)) else { return };
+    let Some(factor) = query.factor(sent.target) else { return };
     let strength = sent.strength * factor * settings.decay * sent.fan;
     if strength < settings.min {
         return;
@@ -112,6 +116,6 @@ fn deliver(query: &Query<'_>, sent: &Sent, wave: &mut Wave, context: &mut Sums, 
     match sent.parent.link {
         Link::Influences => context.add(sent.target.0, strength),
         Link::Inhibits => inhibition.add(sent.target.0, strength),
-        Link::FeedsInto | Link::Recalls | Link::Triggers => wave.arrive(place, strength, sent.parent),
+        Link::FeedsInto | Link::Recalls | Link::Triggers => wave.arrive(sent.target, strength, sent.parent),
     }
 }

@@ -14,6 +14,7 @@ mod table;
 mod wave;
 
 use self::expand::Expansion;
+pub use self::sweep::Level;
 use self::sweep::Sweep;
 use self::table::Sums;
 use self::wave::{Barrier, Wave};
@@ -236,7 +237,7 @@ impl Scratch {
         self.inhibition.clear();
         self.reported.clear();
         for wave in &mut self.waves {
-            wave.seed(pass, settings, |node| query.factor(node));
+            wave.seed(&query.graph, pass, settings);
         }
         for depth in 1..=settings.max_depth {
             if self.waves.iter().all(|wave| wave.frontier.is_empty()) {

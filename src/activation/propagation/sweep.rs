@@ -5,18 +5,21 @@
 //! `strength · share` per target, and multiplies once per target, with the same rounding as [`super::expand`].
 
 use super::wave::Wave;
-use super::{Parent, Query};
-use crate::activation::graph::NodeIx;
-use crate::model::Link;
+use super::{Parent, Profile, Query};
+use crate::activation::graph::{Graph, NodeIx, prefetch};
+use crate::model::{Link, Stamp};
 
 /// Below this share of the network, 1/SHARE, a frontier is expanded instead.
 const SHARE: usize = 4;
 /// What was sent differs surely after two more products if it differs by more than this: each rounds by at most 2⁻⁵³.
 const SURE: f64 = 1.0 + 1e-14;
 
+/// How many edges ahead the place of a winner is asked for.
+const AHEAD: usize = 32;
+
 /// The strongest sent to each node so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sweep {
+pub struct Sweep {
     winners: Vec<Winner>,
 }
 
@@ -39,51 +42,102 @@ pub(super) fn pays(query: &Query<'_>, frontier: usize) -> bool {
     is_plain && frontier > 0 && frontier * SHARE >= query.graph.len()
 }
 
+/// The types along which a source's edges go, as bits.
+type Links = u8;
+
+fn bit(link: Link) -> Links {
+    1 << link as u8
+}
+
 impl Sweep {
     /// Sends the excitation of a wave's frontier to the wave. Returns whether context or inhibition is left to expand.
-    pub fn run(&mut self, query: &Query<'_>, wave: &mut Wave) -> bool {
-        let graph = &query.graph;
-        self.winners.resize(graph.len(), NOBODY);
+    pub(super) fn run(&mut self, query: &Query<'_>, wave: &mut Wave) -> bool {
+        let order = |record: &u32| query.graph.order(wave.records[*record as usize].node);
         let mut frontier = std::mem::take(&mut wave.frontier);
-        frontier.sort_unstable_by_key(|record| graph.order(wave.records[*record as usize].node));
-        let mut is_left = false;
-        for &record in &frontier {
-            let source = &wave.records[record as usize];
-            let (node, value) = (source.node, source.value);
-            let is_patched = graph.is_patched(node.0);
-            for link in [Link::FeedsInto, Link::Recalls, Link::Triggers] {
-                let strength = if link == Link::Triggers { query.change(node, value) } else { Some(value) };
-                let Some(strength) = strength else { continue };
-                let parent = Parent { record, link };
-                for (row, is_base) in graph.rows(node) {
-                    for (target, weight, edge) in row.edges() {
-                        is_left |= edge == Link::Influences as u8 || edge == Link::Inhibits as u8;
-                        if edge != link as u8 || (is_base && graph.hides(is_patched, target, edge)) {
-                            continue;
-                        }
-                        let strength = strength * (f64::from(weight) / 65535.0);
-                        if let Some(winner) = self.winners.get_mut(target as usize) {
-                            winner.meet(query, NodeIx(target), Winner { strength, parent });
-                        }
-                    }
+        frontier.sort_unstable_by_key(order);
+        let active = frontier.iter().map(|record| {
+            let source = &wave.records[*record as usize];
+            (*record, source.node, source.value)
+        });
+        let met = self.send(query, active);
+        wave.frontier = frontier;
+        self.deliver(query, |node, strength, parent| wave.arrive(node, strength, parent));
+        met & (bit(Link::Influences) | bit(Link::Inhibits)) != 0
+    }
+
+    /// Sends what (record, node, activation), ascending by id, excite along their edges. Returns the types of all their edges.
+    pub(super) fn send(&mut self, query: &Query<'_>, active: impl Iterator<Item = (u32, NodeIx, f64)>) -> Links {
+        self.winners.resize(query.graph.len(), NOBODY);
+        let mut all = 0;
+        for (record, node, value) in active {
+            let send =
+                |sweep: &mut Self, strength, link| sweep.send_along(query, node, strength, Parent { record, link });
+            let met = match query.graph.is_patched(node.0) || query.graph.patch_row(node).is_some() {
+                true => send(self, value, Link::FeedsInto),
+                false => self.feed(query, node, value, record),
+            };
+            if met & bit(Link::Recalls) != 0 {
+                send(self, value, Link::Recalls);
+            }
+            if met & bit(Link::Triggers) != 0
+                && let Some(change) = query.change(node, value)
+            {
+                send(self, change, Link::Triggers);
+            }
+            all |= met;
+        }
+        all
+    }
+
+    /// Sends along `feeds_into` of a row that no patch has touched, without a branch that could be mispredicted. Returns the
+    /// types of all edges.
+    fn feed(&mut self, query: &Query<'_>, node: NodeIx, value: f64, record: u32) -> Links {
+        let parent = Parent { record, link: Link::FeedsInto };
+        let ahead = query.graph.edges_after(node, AHEAD);
+        let mut met = 0;
+        for (at, (target, weight, link)) in query.graph.base.row(node.0).edges().enumerate() {
+            if let Some(next) = ahead.get(at) {
+                prefetch(&self.winners, *next as usize);
+            }
+            met |= 1 << (link & 7);
+            let sent = value * (f64::from(weight) / 65535.0);
+            let strength = if link == Link::FeedsInto as u8 { sent } else { 0.0 };
+            if let Some(winner) = self.winners.get_mut(target as usize) {
+                winner.meet(query, NodeIx(target), Winner { strength, parent });
+            }
+        }
+        met
+    }
+
+    /// Sends along the edges of one type. Returns the types of all edges.
+    fn send_along(&mut self, query: &Query<'_>, node: NodeIx, strength: f64, parent: Parent) -> Links {
+        let (graph, mut met) = (&query.graph, 0);
+        let is_patched = graph.is_patched(node.0);
+        for (row, is_base) in graph.rows(node) {
+            for (target, weight, link) in row.edges() {
+                met |= 1 << (link & 7);
+                if link != parent.link as u8 || (is_base && graph.hides(is_patched, target, link)) {
+                    continue;
+                }
+                let strength = strength * (f64::from(weight) / 65535.0);
+                if let Some(winner) = self.winners.get_mut(target as usize) {
+                    winner.meet(query, NodeIx(target), Winner { strength, parent });
                 }
             }
         }
-        wave.frontier = frontier;
-        self.deliver(query, wave);
-        is_left
+        met
     }
 
-    /// Lets what was sent strongest to each node arrive, and forgets it.
-    fn deliver(&mut self, query: &Query<'_>, wave: &mut Wave) {
+    /// Tells what was sent strongest to each node, as it arrives, and forgets it.
+    pub(super) fn deliver(&mut self, query: &Query<'_>, mut arrive: impl FnMut(NodeIx, f64, Parent)) {
         let settings = &query.profile.activation;
         for (node, winner) in self.winners.iter_mut().enumerate().filter(|(_, winner)| winner.strength > 0.0) {
             let node = NodeIx(node as u32);
             let Winner { strength, parent } = std::mem::replace(winner, NOBODY);
-            let Some((place, factor)) = wave.touch(node, || query.factor(node)) else { continue };
+            let Some(factor) = query.factor(node) else { continue };
             let strength = strength * factor * settings.decay;
             if strength >= settings.min {
-                wave.arrive(place, strength, parent);
+                arrive(node, strength, parent);
             }
         }
     }
@@ -91,17 +145,47 @@ impl Sweep {
 
 impl Winner {
     /// Gives way to a challenger that arrives stronger; of equal ones the first stays.
+    #[inline(always)]
     fn meet(&mut self, query: &Query<'_>, node: NodeIx, challenger: Winner) {
-        if challenger.strength <= self.strength {
+        let is_stronger = challenger.strength > self.strength;
+        let is_close = is_stronger & (challenger.strength < self.strength * SURE);
+        if is_close && !self.is_exceeded(query, node, challenger) {
             return;
         }
-        if challenger.strength < self.strength * SURE {
-            let arrives = |sent: f64, factor: f64| sent * factor * query.profile.activation.decay;
-            let Some(factor) = query.factor(node) else { return };
-            if arrives(challenger.strength, factor) <= arrives(self.strength, factor) {
-                return;
-            }
-        }
-        *self = challenger;
+        // Chosen without a branch, which would be mispredicted for every third edge.
+        *self = if is_stronger { challenger } else { *self };
+    }
+
+    #[cold]
+    fn is_exceeded(&self, query: &Query<'_>, node: NodeIx, challenger: Winner) -> bool {
+        let arrives = |sent: f64, factor: f64| sent * factor * query.profile.activation.decay;
+        query.factor(node).is_some_and(|factor| arrives(challenger.strength, factor) > arrives(self.strength, factor))
+    }
+}
+
+/// One level of excitation by itself, for measurements: `active` neurons with their activation, ascending by id, over the rows
+/// of a graph. The first step goes over all edges, the second over all nodes.
+pub struct Level<'a> {
+    query: Query<'a>,
+    sweep: Sweep,
+}
+
+impl<'a> Level<'a> {
+    /// A level in a graph at `now`.
+    pub fn new(graph: &Graph<'a>, now: Stamp, profile: &'a Profile) -> Self {
+        Self { query: Query { graph: *graph, now, profile }, sweep: Sweep::default() }
+    }
+
+    /// Sends along all edges.
+    pub fn send(&mut self, active: &[(NodeIx, f64)]) {
+        let active = active.iter().zip(0..).map(|((node, value), record)| (record, *node, *value));
+        self.sweep.send(&self.query, active);
+    }
+
+    /// What arrives at each node, if it is not too little.
+    pub fn arrivals(&mut self) -> Vec<(NodeIx, f64)> {
+        let mut arrivals = Vec::new();
+        self.sweep.deliver(&self.query, |node, strength, _| arrivals.push((node, strength)));
+        arrivals
     }
 }

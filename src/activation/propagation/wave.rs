@@ -10,12 +10,10 @@ use crate::model::settings::Activation;
 /// No record, and no place in a list.
 const NONE: u32 = u32::MAX;
 
-/// What a wave knows of a neuron that it has touched.
+/// What a wave knows of a neuron that it has reached.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     node: NodeIx,
-    /// The target's salience factor; `None`: the neuron is not there.
-    factor: Option<f64>,
     /// The strongest arrival of this level, if it has a parent.
     strength: f64,
     parent: Option<Parent>,
@@ -88,8 +86,8 @@ impl Wave {
         self.late.iter().any(|late| late.value * share >= settings.min)
     }
 
-    /// Starts a pass. `factor` is the salience factor of a neuron.
-    pub fn seed(&mut self, pass: u32, settings: &Activation, factor: impl Fn(NodeIx) -> Option<f64>) {
+    /// Starts a pass. A cue whose neuron is not there is silent.
+    pub fn seed(&mut self, graph: &Graph<'_>, pass: u32, settings: &Activation) {
         let share = Self::share(pass, settings);
         self.pass_start = self.records.len();
         self.frontier.clear();
@@ -98,8 +96,8 @@ impl Wave {
         }
         for Late { node, value, parent } in std::mem::take(&mut self.late) {
             let value = value * share;
-            if value >= settings.min {
-                let place = self.slot(node, || factor(node));
+            if value >= settings.min && graph.is_present(node) {
+                let place = self.slot(node);
                 let record = Record { node, pass, depth: 0, drive: value, value, reported: value, parent };
                 self.activate(place as u32, record);
             }
@@ -113,26 +111,20 @@ impl Wave {
         self.records.push(record);
     }
 
-    fn slot(&mut self, node: NodeIx, factor: impl FnOnce() -> Option<f64>) -> usize {
+    /// The place of a neuron among the slots.
+    fn slot(&mut self, node: NodeIx) -> usize {
         let next = self.slots.len();
         let place = self.table.place(node.0, next);
         if place == next {
-            let factor = factor();
-            self.slots.push(Slot { node, factor, strength: 0.0, parent: None, record: NONE, late: NONE });
+            self.slots.push(Slot { node, strength: 0.0, parent: None, record: NONE, late: NONE });
         }
         place
     }
 
-    /// The slot of a neuron and its salience factor, which is asked for if the wave does not know the neuron; `None` if the
-    /// neuron is not there.
-    pub fn touch(&mut self, node: NodeIx, factor: impl FnOnce() -> Option<f64>) -> Option<(usize, f64)> {
-        let place = self.slot(node, factor);
-        Some((place, self.slots[place].factor?))
-    }
-
-    /// Keeps the strongest arrival at a slot. Arrivals come in ascending order of their sources: of equal ones the first
+    /// Keeps the strongest arrival at a neuron. Arrivals come in ascending order of their sources: of equal ones the first
     /// source wins, and of that source the first type.
-    pub fn arrive(&mut self, place: usize, strength: f64, from: Parent) {
+    pub fn arrive(&mut self, node: NodeIx, strength: f64, from: Parent) {
+        let place = self.slot(node);
         let slot = &mut self.slots[place];
         let wins = match slot.parent {
             None => {
