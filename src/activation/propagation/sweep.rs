@@ -21,15 +21,18 @@ const AHEAD: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
     winners: Vec<Winner>,
+    /// Edges of a row that are sent after its `feeds_into`: target, weight, type.
+    rest: Vec<(u32, u16, u8)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Winner {
     strength: f64,
-    parent: Parent,
+    /// The record of the parent, shifted by eight bits, and the type.
+    parent: u64,
 }
 
-const NOBODY: Winner = Winner { strength: 0.0, parent: Parent { record: u32::MAX, link: Link::FeedsInto } };
+const NOBODY: Winner = Winner { strength: 0.0, parent: 0 };
 
 /// Whether a frontier of that size is swept. A fan penalty differs from source to source, so that what is sent strongest need
 /// not arrive strongest; and extreme settings could lose the last bits to underflow.
@@ -47,6 +50,11 @@ type Links = u8;
 
 fn bit(link: Link) -> Links {
     1 << link as u8
+}
+
+/// A weight as a share of its greatest value.
+fn share(weight: u16) -> f64 {
+    f64::from(weight) / 65535.0
 }
 
 impl Sweep {
@@ -70,27 +78,16 @@ impl Sweep {
         self.winners.resize(query.graph.len(), NOBODY);
         let mut all = 0;
         for (record, node, value) in active {
-            let send =
-                |sweep: &mut Self, strength, link| sweep.send_along(query, node, strength, Parent { record, link });
-            let met = match query.graph.is_patched(node.0) || query.graph.patch_row(node).is_some() {
-                true => send(self, value, Link::FeedsInto),
-                false => self.feed(query, node, value, record),
-            };
-            if met & bit(Link::Recalls) != 0 {
-                send(self, value, Link::Recalls);
-            }
-            if met & bit(Link::Triggers) != 0
-                && let Some(change) = query.change(node, value)
-            {
-                send(self, change, Link::Triggers);
-            }
-            all |= met;
+            let is_plain = !query.graph.is_patched(node.0) && query.graph.patch_row(node).is_none();
+            all |=
+                if is_plain { self.feed(query, node, value, record) } else { self.gather(query, node, value, record) };
+            self.send_rest(query, node, value, record);
         }
         all
     }
 
-    /// Sends along `feeds_into` of a row that no patch has touched, without a branch that could be mispredicted. Returns the
-    /// types of all edges.
+    /// Sends along `feeds_into` of a row that no patch has touched, without a branch that is often mispredicted, and keeps the
+    /// rest. Returns the types of all edges.
     fn feed(&mut self, query: &Query<'_>, node: NodeIx, value: f64, record: u32) -> Links {
         let parent = Parent { record, link: Link::FeedsInto };
         let ahead = query.graph.edges_after(node, AHEAD);
@@ -100,32 +97,56 @@ impl Sweep {
                 prefetch(&self.winners, *next as usize);
             }
             met |= 1 << (link & 7);
-            let sent = value * (f64::from(weight) / 65535.0);
+            if link >= Link::Recalls as u8 && !query.graph.hides(false, target, link) {
+                self.rest.push((target, weight, link));
+            }
+            let sent = value * share(weight);
             let strength = if link == Link::FeedsInto as u8 { sent } else { 0.0 };
             if let Some(winner) = self.winners.get_mut(target as usize) {
-                winner.meet(query, NodeIx(target), Winner { strength, parent });
+                winner.meet(query, NodeIx(target), Winner::new(strength, parent));
             }
         }
         met
     }
 
-    /// Sends along the edges of one type. Returns the types of all edges.
-    fn send_along(&mut self, query: &Query<'_>, node: NodeIx, strength: f64, parent: Parent) -> Links {
+    /// Keeps the excitation of any row. Returns the types of all edges.
+    fn gather(&mut self, query: &Query<'_>, node: NodeIx, value: f64, record: u32) -> Links {
         let (graph, mut met) = (&query.graph, 0);
         let is_patched = graph.is_patched(node.0);
         for (row, is_base) in graph.rows(node) {
             for (target, weight, link) in row.edges() {
                 met |= 1 << (link & 7);
-                if link != parent.link as u8 || (is_base && graph.hides(is_patched, target, link)) {
+                if is_base && graph.hides(is_patched, target, link) {
                     continue;
                 }
-                let strength = strength * (f64::from(weight) / 65535.0);
-                if let Some(winner) = self.winners.get_mut(target as usize) {
-                    winner.meet(query, NodeIx(target), Winner { strength, parent });
-                }
+                self.rest.push((target, weight, link));
             }
         }
+        self.send_kept(query, value, Parent { record, link: Link::FeedsInto });
         met
+    }
+
+    /// Sends along what was kept, in the order of types, so that of equal ones of a source the first type wins.
+    fn send_rest(&mut self, query: &Query<'_>, node: NodeIx, value: f64, record: u32) {
+        if self.rest.is_empty() {
+            return;
+        }
+        self.send_kept(query, value, Parent { record, link: Link::Recalls });
+        if self.rest.iter().any(|(.., link)| *link == Link::Triggers as u8)
+            && let Some(change) = query.change(node, value)
+        {
+            self.send_kept(query, change, Parent { record, link: Link::Triggers });
+        }
+        self.rest.clear();
+    }
+
+    /// Sends along what was kept of one type.
+    fn send_kept(&mut self, query: &Query<'_>, strength: f64, parent: Parent) {
+        for (target, weight, _) in self.rest.iter().filter(|(.., link)| *link == parent.link as u8) {
+            if let Some(winner) = self.winners.get_mut(*target as usize) {
+                winner.meet(query, NodeIx(*target), Winner::new(strength * share(*weight), parent));
+            }
+        }
     }
 
     /// Tells what was sent strongest to each node, as it arrives, and forgets it.
@@ -133,9 +154,9 @@ impl Sweep {
         let settings = &query.profile.activation;
         for (node, winner) in self.winners.iter_mut().enumerate().filter(|(_, winner)| winner.strength > 0.0) {
             let node = NodeIx(node as u32);
-            let Winner { strength, parent } = std::mem::replace(winner, NOBODY);
-            let Some(factor) = query.factor(node) else { continue };
-            let strength = strength * factor * settings.decay;
+            let winner = std::mem::replace(winner, NOBODY);
+            let (Some(factor), Some(parent)) = (query.factor(node), winner.parent()) else { continue };
+            let strength = winner.strength * factor * settings.decay;
             if strength >= settings.min {
                 arrive(node, strength, parent);
             }
@@ -144,6 +165,15 @@ impl Sweep {
 }
 
 impl Winner {
+    fn new(strength: f64, parent: Parent) -> Self {
+        Self { strength, parent: u64::from(parent.record) << 8 | parent.link as u64 }
+    }
+
+    fn parent(self) -> Option<Parent> {
+        let link = *Link::ALL.get((self.parent & 0xff) as usize)?;
+        Some(Parent { record: (self.parent >> 8) as u32, link })
+    }
+
     /// Gives way to a challenger that arrives stronger; of equal ones the first stays.
     #[inline(always)]
     fn meet(&mut self, query: &Query<'_>, node: NodeIx, challenger: Winner) {
@@ -152,8 +182,11 @@ impl Winner {
         if is_close && !self.is_exceeded(query, node, challenger) {
             return;
         }
-        // Chosen without a branch, which would be mispredicted for every third edge.
-        *self = if is_stronger { challenger } else { *self };
+        // Chosen by a mask: a branch would be mispredicted for every third edge.
+        let mask = u64::from(is_stronger).wrapping_neg();
+        let chosen = (challenger.strength.to_bits() & mask) | (self.strength.to_bits() & !mask);
+        self.strength = f64::from_bits(chosen);
+        self.parent = (challenger.parent & mask) | (self.parent & !mask);
     }
 
     #[cold]
