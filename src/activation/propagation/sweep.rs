@@ -11,9 +11,9 @@ use crate::model::{Link, Stamp};
 
 /// Below this share of the network, 1/SHARE, a frontier is expanded instead.
 const SHARE: usize = 4;
-/// What was sent differs surely after two more products if it differs by more than this: each rounds by at most 2⁻⁵³.
-const SURE: f64 = 1.0 + 1e-14;
-
+/// Units in the last place by which two strengths must differ so that they surely arrive different: each of the two products
+/// rounds each of them by at most half a unit, or one below a power of two, so that more than eight would do.
+const CLOSE: u64 = 16;
 /// How many edges ahead the place of a winner is asked for.
 const AHEAD: usize = 32;
 
@@ -101,7 +101,8 @@ impl Sweep {
                 self.rest.push((target, weight, link));
             }
             let sent = value * share(weight);
-            let strength = if link == Link::FeedsInto as u8 { sent } else { 0.0 };
+            let mask = u64::from(link == Link::FeedsInto as u8).wrapping_neg();
+            let strength = f64::from_bits(sent.to_bits() & mask);
             if let Some(winner) = self.winners.get_mut(target as usize) {
                 winner.meet(query, NodeIx(target), Winner::new(strength, parent));
             }
@@ -133,7 +134,7 @@ impl Sweep {
         }
         self.send_kept(query, value, Parent { record, link: Link::Recalls });
         if self.rest.iter().any(|(.., link)| *link == Link::Triggers as u8)
-            && let Some(change) = query.change(node, value)
+            && let Some(change) = query.change(node, value).filter(|change| *change > 0.0)
         {
             self.send_kept(query, change, Parent { record, link: Link::Triggers });
         }
@@ -174,18 +175,17 @@ impl Winner {
         Some(Parent { record: (self.parent >> 8) as u32, link })
     }
 
-    /// Gives way to a challenger that arrives stronger; of equal ones the first stays.
+    /// Gives way to a challenger that arrives stronger; of equal ones the first stays. No strength is negative.
     #[inline(always)]
     fn meet(&mut self, query: &Query<'_>, node: NodeIx, challenger: Winner) {
-        let is_stronger = challenger.strength > self.strength;
-        let is_close = is_stronger & (challenger.strength < self.strength * SURE);
-        if is_close && !self.is_exceeded(query, node, challenger) {
+        // Numbers that are not negative are in the order of their bits. Chosen by a mask: a branch would be mispredicted for
+        // every third edge.
+        let (new, old) = (challenger.strength.to_bits(), self.strength.to_bits());
+        if new.wrapping_sub(old).wrapping_sub(1) < CLOSE && !self.is_exceeded(query, node, challenger) {
             return;
         }
-        // Chosen by a mask: a branch would be mispredicted for every third edge.
-        let mask = u64::from(is_stronger).wrapping_neg();
-        let chosen = (challenger.strength.to_bits() & mask) | (self.strength.to_bits() & !mask);
-        self.strength = f64::from_bits(chosen);
+        let mask = u64::from(new > old).wrapping_neg();
+        self.strength = f64::from_bits((new & mask) | (old & !mask));
         self.parent = (challenger.parent & mask) | (self.parent & !mask);
     }
 
