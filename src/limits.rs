@@ -75,3 +75,16 @@ pub const IMPORT_BYTES: u64 = 6 << 20;
 pub const IMPORT_NEURON_BYTES: usize = 4 * NEURON_BYTES;
 /// Most connections of one run of imported triples, for the same reason.
 pub const IMPORT_LINKS: usize = 50_000;
+/// Bytes of a snapshot's overlay beyond which, and beyond one [`OVERLAY_SHARE`]th of its base, a new base is made: what follows a
+/// run writes the whole overlay again.
+pub const OVERLAY_BYTES: usize = 1 << 20;
+/// See [`OVERLAY_BYTES`].
+pub const OVERLAY_SHARE: usize = 32;
+/// Neurons that may differ, beyond one [`OVERLAY_SHARE`]th of all, for a snapshot to follow a tree instead of being made anew.
+pub const FOLLOWED_NEURONS: usize = 2_000;
+/// Bases of snapshots that are kept beside those under an overlay: the present, and a past that is asked again.
+pub const SNAPSHOTS: usize = 3;
+/// Overlays that are kept.
+pub const OVERLAYS: usize = 8;
+/// Age from which a half-written file of the cache is a killed process's, seconds.
+pub const LEFTOVER_SECONDS: u64 = 3_600;

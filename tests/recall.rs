@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use git_brain::activation::recall::{Answer, Filters, answer};
+use git_brain::activation::recall::{Filters, answer};
 use git_brain::brain::{Brain, FeedRequest, InitRequest, RecallRequest, Source, World};
 use git_brain::model::{Settings, Stamp};
 use serde_json::Value;
@@ -95,7 +95,7 @@ fn found<'a>(evidence: &[String], answers: impl Iterator<Item = &'a str>) -> f64
 }
 
 /// Mean recall@10 of recall and of both controls.
-fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<Answer>) -> BTreeMap<&'static str, f64> {
+fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<String>) -> BTreeMap<&'static str, f64> {
     let documents: Vec<Vec<String>> = talk.turns.iter().map(|(_, _, text)| terms(text)).collect();
     let mut sums: BTreeMap<&'static str, f64> = BTreeMap::new();
     for (question, evidence) in &talk.questions {
@@ -106,7 +106,7 @@ fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<Answer>) -> BTreeMap<&'static 
             *sums.entry(name).or_default() += found(evidence, order.iter().map(|at| talk.turns[*at].0.as_str()));
         }
         let answers = ask(question);
-        *sums.entry("recall").or_default() += found(evidence, answers.iter().filter_map(|a| a.source.as_deref()));
+        *sums.entry("recall").or_default() += found(evidence, answers.iter().map(String::as_str));
     }
     sums.values_mut().for_each(|sum| *sum /= talk.questions.len() as f64);
     sums
@@ -115,9 +115,14 @@ fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<Answer>) -> BTreeMap<&'static 
 fn recall_beats_keywords(language: &str) {
     let talk = talk(language);
     assert!(talk.turns.len() >= 60 && talk.questions.len() >= 40);
-    let index = talk.brain.index(None).unwrap();
+    let snapshot = talk.brain.snapshot(None).unwrap();
+    let neurons = talk.brain.neurons(None).unwrap();
+    let sources: BTreeMap<_, _> = neurons.into_iter().filter_map(|neuron| Some((neuron.id, neuron.source?))).collect();
     let filters = Filters { top: Some(K), ..Filters::default() };
-    let figures = figures(&talk, |question| answer(&index, question, talk.after, &Settings::default(), &filters));
+    let figures = figures(&talk, |question| {
+        let found = answer(&snapshot.index(), question, talk.after, &Settings::default(), &filters);
+        found.iter().filter_map(|found| sources.get(&found.id).cloned()).collect()
+    });
     println!("{language}: {figures:?}");
     let recall = figures["recall"];
     assert!(recall > figures["bm25"] && recall > figures["neighbours"], "{figures:?}");

@@ -1,12 +1,13 @@
 //! The data sets: read, fed to brains, indexed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use git_brain::activation::Index;
+use git_brain::activation::Snapshot;
 use git_brain::brain::{Brain, FeedRequest, InitRequest, Source, World};
 use git_brain::model::Stamp;
+use git_brain::model::ids::NeuronId;
 use serde_json::{Value, json};
 
 /// A question and the sources that answer it.
@@ -16,9 +17,11 @@ pub struct Question {
     pub category: Option<i64>,
 }
 
-/// A brain, as an index, and what it is asked.
+/// A brain, as a snapshot, and what it is asked.
 pub struct Corpus {
-    pub index: Index,
+    pub snapshot: Snapshot,
+    /// The label of each memory.
+    pub sources: HashMap<NeuronId, String>,
     /// The brain's folder, while it is there.
     pub dir: PathBuf,
     pub asked: Stamp,
@@ -62,13 +65,8 @@ pub fn locomo(file: &Path, keep: Option<&Path>, after_hours: i64) -> Result<Vec<
         let name = sample["sample_id"].as_str().context("a sample without an id")?;
         let (dir, folder) = brain(keep, name, &rows, None)?;
         let asked = Stamp::from_unix(last.context("a conversation without times")?.unix() + after_hours * 3600);
-        corpora.push(Corpus {
-            index: Brain::open(&dir, World::default(), &[])?.index(None)?,
-            dir,
-            asked,
-            questions,
-            _folder: folder,
-        });
+        let (snapshot, sources) = open(&dir)?;
+        corpora.push(Corpus { snapshot, sources, dir, asked, questions, _folder: folder });
     }
     Ok(corpora)
 }
@@ -101,9 +99,16 @@ pub fn musique(file: &Path, passages: &Path, triples: Option<&Path>, keep: Optio
         category: None,
     });
     let questions = questions.collect();
-    let world = World::default();
-    let asked = world.now();
-    Ok(Corpus { index: Brain::open(&dir, world, &[])?.index(None)?, dir, asked, questions, _folder: folder })
+    let asked = World::default().now();
+    let (snapshot, sources) = open(&dir)?;
+    Ok(Corpus { snapshot, sources, dir, asked, questions, _folder: folder })
+}
+
+/// A brain's snapshot, and the labels of its memories.
+fn open(dir: &Path) -> Result<(Snapshot, HashMap<NeuronId, String>)> {
+    let brain = Brain::open(dir, World::default(), &[])?;
+    let sources = brain.neurons(None)?.into_iter().filter_map(|neuron| Some((neuron.id, neuron.source?))).collect();
+    Ok((brain.snapshot(None)?, sources))
 }
 
 /// Makes and feeds a brain, or takes the one that was kept.

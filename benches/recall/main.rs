@@ -74,7 +74,15 @@ fn variants() -> Vec<Variant> {
     without("rare words count in proportion", &|m| m.rarity = 1.0);
     without("rare words count squared", &|m| m.rarity = 2.0);
     without("without names in the question", &|m| m.name = 0.0);
+    without("without titles in the question", &|m| m.title = 0.0);
+    without("words inside names count in full", &|m| m.inside = 1.0);
     without("without names shared", &|m| m.spreading = 0);
+    without("names that the question has are shared too", &|m| m.asked_names = true);
+    without("edges to names count one way", &|m| m.both_ways = false);
+    without("a title counts as a mention", &|m| m.about = 1.0);
+    for spreading in [10, 50] {
+        without(&format!("from {spreading} memories"), &|m| m.spreading = spreading);
+    }
     without("without turns", &|m| m.turns = 0);
     without("without speakers", &|m| m.speaker = 1.0);
     without("without sessions", &|m| m.session = 0.0);
@@ -119,9 +127,9 @@ impl Found {
 pub fn score(corpus: &Corpus, (_, method, settings): &Variant, ks: [usize; 2], found: &mut Found) {
     let filters = Filters { top: Some(ks[1]), ..Filters::default() };
     for Question { text, gold, category } in &corpus.questions {
-        let answers = answer_by(&corpus.index, text, corpus.asked, settings, &filters, method);
+        let answers = answer_by(&corpus.snapshot.index(), text, corpus.asked, settings, &filters, method);
         let mut sources: Vec<&str> = Vec::new();
-        for source in answers.iter().filter_map(|a| a.source.as_deref()) {
+        for source in answers.iter().filter_map(|found| corpus.sources.get(&found.id).map(String::as_str)) {
             if !sources.contains(&source) {
                 sources.push(source);
             }

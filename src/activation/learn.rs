@@ -6,30 +6,25 @@
 //! A recall makes what it answered a little more salient, and what led there; weights stay as they are. As recall counts
 //! salience with a small exponent, use moves answers that are close to each other and cannot bury what is never asked for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::index::Index;
-use super::recall::Answer;
+use super::reading::Role;
+use super::recall::Found;
 use crate::delta::Operation;
 use crate::delta::operation::Activate;
 use crate::limits;
 use crate::model::ids::NeuronId;
-use crate::text;
 
 /// Strength with which the best answer is activated: an eighth of an episode's when it is new.
 const STRENGTH: f64 = 0.1;
 
 /// What a recall teaches: the memories that were answered, each by its share of the best one's activation, and the concepts
 /// on their ways, each by the best answer that it led to. Ascending by id; nothing for no answers.
-pub fn learn(index: &Index, answers: &[Answer]) -> Vec<Operation> {
-    let best = answers.iter().map(|answer| answer.activation).fold(0.0, f64::max);
+pub fn learn<'f>(index: &Index<'_>, answers: impl Iterator<Item = &'f Found> + Clone) -> Vec<Operation> {
+    let best = answers.clone().map(|answer| answer.activation).fold(0.0, f64::max);
     if best <= 0.0 {
         return Vec::new();
-    }
-    let mut concepts: HashMap<String, &NeuronId> = HashMap::new();
-    for concept in &index.concepts {
-        let stems: Vec<String> = text::words(&concept.concept).into_iter().map(|word| word.stem).collect();
-        concepts.entry(stems.join(" ")).or_insert(&concept.id);
     }
     let mut strengths: BTreeMap<NeuronId, f64> = BTreeMap::new();
     let mut raise = |id: &NeuronId, strength: f64| {
@@ -45,11 +40,11 @@ pub fn learn(index: &Index, answers: &[Answer]) -> Vec<Operation> {
         raise(&answer.id, strength);
         for way in &answer.path {
             let led = match way.via {
-                "cue" => concepts.get(&way.at).copied().cloned(),
-                _ => {
-                    NeuronId::parse(&way.at).ok().filter(|id| index.concepts.binary_search_by(|c| c.id.cmp(id)).is_ok())
-                }
+                "cue" => index.name(&way.at).and_then(|name| index.concepts_of(name).first().copied()),
+                _ => NeuronId::parse(&way.at).ok().and_then(|id| index.graph.find(&id)),
             };
+            let concept = led.filter(|node| matches!(index.role(*node), Role::Concept | Role::Dated));
+            let led = concept.and_then(|node| NeuronId::parse(index.graph.id(node)).ok());
             if let Some(id) = led {
                 raise(&id, strength);
             }
@@ -62,6 +57,7 @@ pub fn learn(index: &Index, answers: &[Answer]) -> Vec<Operation> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::activation::Snapshot;
     use crate::activation::recall::{Filters, answer};
     use crate::model::ids::concept_id;
     use crate::model::{Kind, Neuron, Settings, Stamp};
@@ -82,10 +78,11 @@ mod tests {
             concept("film"),
             concept("lunch"),
         ];
-        let index = Index::build(neurons);
+        let snapshot = Snapshot::of(neurons);
+        let index = snapshot.index();
         let answers =
             answer(&index, "Who made Blue Harvest?", Stamp::from_unix(0), &Settings::default(), &Filters::default());
-        let ops: BTreeMap<String, f64> = learn(&index, &answers)
+        let ops: BTreeMap<String, f64> = learn(&index, answers.iter())
             .into_iter()
             .map(|op| match op {
                 Operation::Activate(activate) => (activate.id.to_string(), activate.strength),
@@ -97,6 +94,6 @@ mod tests {
         assert!(ops.contains_key(concept_id("ivo karlsen").as_str()), "it led to the second");
         assert!(!ops.contains_key("e-3") && !ops.contains_key(concept_id("lunch").as_str()));
         assert!(ops.values().all(|strength| (0.001..=STRENGTH).contains(strength)));
-        assert!(learn(&index, &[]).is_empty());
+        assert!(learn(&index, [].iter()).is_empty());
     }
 }

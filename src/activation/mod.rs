@@ -8,8 +8,12 @@
 pub mod graph;
 pub mod index;
 pub mod learn;
+mod lexicon;
 pub mod propagation;
+pub mod reading;
 pub mod recall;
+pub mod sections;
+pub mod snapshot;
 #[cfg(test)]
 mod worked_numbers;
 
@@ -17,4 +21,5 @@ pub use graph::{Change, Columns, ColumnsBuf, ColumnsBuilder, Graph, NodeIx, Patc
 pub use index::Index;
 pub use learn::learn;
 pub use propagation::{Cue, Cut, Level, Profile, Propagation, Scratch, Step, propagate, propagate_with};
-pub use recall::{Answer, Filters, Way, answer, recall};
+pub use recall::{Answer, Filters, Found, Way, answer};
+pub use snapshot::{Collector, Snapshot};

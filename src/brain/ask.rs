@@ -6,13 +6,15 @@ use serde::Serialize;
 
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::activation::recall::{Answer, Filters, answer};
-use crate::activation::{ColumnsBuf, Cue, Index, NodeIx, Profile, learn, propagate};
-use crate::cycle::network::all_neurons;
+use crate::activation::recall::{Answer, Filters, Found, answer};
+use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate};
+use crate::cycle::network::{TreeNetwork, all_neurons};
+use crate::cycle::snapshot::snapshot;
 use crate::delta::Document;
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
+use crate::text;
 
 /// What `recall` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -68,23 +70,41 @@ impl Brain {
             return Err(BrainError::usage("what is asked of the past cannot be learnt from: --learn or --at"));
         }
         let commit = self.at(request.at.as_deref())?;
-        let index = self.index_of(commit)?;
+        let snapshot = self.snapshot_of(commit)?;
         let settings = &self.cycle.shared.policy.settings;
-        let filters = Filters {
-            top: request.top,
-            since: request.since,
-            until: request.until,
-            tokens: request.tokens,
-            concepts: false,
-        };
-        let results = answer(&index, &request.query, self.cycle.shared.world.now(), settings, &filters);
-        let learnt = if request.learn { self.learn(&index, &results)? } else { None };
+        let filters = Filters { top: request.top, since: request.since, until: request.until, concepts: false };
+        let now = self.cycle.shared.world.now();
+        let found = answer(&snapshot.index(), &request.query, now, settings, &filters);
+        let found = self.fitting(commit, found, request.tokens)?;
+        let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
+        let results = found.into_iter().map(|(found, neuron)| Answer::of(found, &neuron)).collect();
         Ok(RecallAnswer { results, at: commit.to_string(), learnt })
     }
 
+    /// What was found with its neurons, as far as their texts have no more tokens than that.
+    fn fitting(
+        &self,
+        commit: CommitId,
+        found: Vec<Found>,
+        most: Option<usize>,
+    ) -> Result<Vec<(Found, Neuron)>, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(commit)?);
+        let (mut fitting, mut tokens) = (Vec::new(), 0);
+        for found in found {
+            let Some(neuron) = network.neuron(&found.id)? else { continue };
+            tokens += text::tokens(&neuron.concept);
+            if most.is_some_and(|most| tokens > most) {
+                break;
+            }
+            fitting.push((found, neuron));
+        }
+        Ok(fitting)
+    }
+
     /// One run that activates what a recall answered; none if it answered nothing.
-    fn learn(&self, index: &Index, answers: &[Answer]) -> Result<Option<String>, BrainError> {
-        let ops = learn(index, answers);
+    fn learn(&self, index: &Index<'_>, answers: &[(Found, Neuron)]) -> Result<Option<String>, BrainError> {
+        let ops = learn(index, answers.iter().map(|(found, _)| found));
         if ops.is_empty() {
             return Ok(None);
         }
@@ -95,9 +115,12 @@ impl Brain {
         Ok(Some(self.apply_given(given, false, false)?.run))
     }
 
-    /// The index of the brain at a revision, wake's tip by default: for many questions at once, and for measurements.
-    pub fn index(&self, at: Option<&str>) -> Result<Index, BrainError> {
-        self.index_of(self.at(at)?)
+    /// The snapshot of the brain at a revision, wake's tip by default: for many questions at once, and for measurements.
+    ///
+    /// # Errors
+    /// A revision that names no commit (exit code 2), and neurons that cannot be read.
+    pub fn snapshot(&self, at: Option<&str>) -> Result<Snapshot, BrainError> {
+        self.snapshot_of(self.at(at)?)
     }
 
     /// Every neuron of a revision, wake's tip by default.
@@ -110,16 +133,15 @@ impl Brain {
         all_neurons(store, store.tree_of(commit)?)
     }
 
-    fn index_of(&self, commit: CommitId) -> Result<Index, BrainError> {
-        Ok(Index::build(self.neurons_of(commit)?))
+    fn snapshot_of(&self, commit: CommitId) -> Result<Snapshot, BrainError> {
+        let store = &self.cycle.store;
+        snapshot(store, store.tree_of(commit)?)
     }
 
     /// Spreads activation from neurons by plain propagation.
     pub fn propagate(&self, from: &[(NeuronId, f64)], at: Option<&str>) -> Result<Propagated, BrainError> {
-        let commit = self.at(at)?;
-        let store = &self.cycle.store;
-        let columns = ColumnsBuf::build(all_neurons(store, store.tree_of(commit)?)?);
-        let graph = columns.graph();
+        let snapshot = self.snapshot_of(self.at(at)?)?;
+        let graph = snapshot.graph();
         let mut cues = Vec::new();
         for (id, strength) in from {
             let Some(node) = graph.find(id) else {

@@ -17,8 +17,10 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
         tokens: args.tokens,
         learn: args.learn,
     };
-    let answer = session.brain()?.recall(&request)?;
+    let brain = session.brain()?;
+    let answer = brain.recall(&request)?;
     session.out.report(&answer, |answer| remembered(answer, args.explain));
+    brain.take_notes().iter().for_each(|note| session.out.say(&safe(note)));
     Ok(0)
 }
 
@@ -54,8 +56,10 @@ pub(super) fn propagate(session: &Session, args: &args::Propagate) -> Done {
         };
         from.push((id, strength));
     }
-    let found = session.brain()?.propagate(&from, args.at.as_deref())?;
+    let brain = session.brain()?;
+    let found = brain.propagate(&from, args.at.as_deref())?;
     session.out.report(&found, spread);
+    brain.take_notes().iter().for_each(|note| session.out.say(&safe(note)));
     Ok(0)
 }
 

@@ -21,6 +21,7 @@ pub mod network;
 pub mod policy;
 mod quiet;
 pub mod run;
+pub mod snapshot;
 pub mod stimulus;
 pub mod trunk;
 pub mod wake;

@@ -27,6 +27,8 @@ pub enum LockName {
     Maintenance,
     /// The removal of what dead processes left.
     Recovery,
+    /// Making a snapshot of all neurons.
+    Snapshot,
 }
 
 impl LockName {
@@ -36,6 +38,7 @@ impl LockName {
             Self::Cycle => "locks/cycle",
             Self::Maintenance => "locks/maintenance",
             Self::Recovery => "locks/recovery",
+            Self::Snapshot => "locks/snapshot",
         }
     }
 
@@ -45,6 +48,7 @@ impl LockName {
             Self::Cycle => "the cycle",
             Self::Maintenance => "maintenance",
             Self::Recovery => "recovery",
+            Self::Snapshot => "making a snapshot",
         }
     }
 }

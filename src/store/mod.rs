@@ -13,6 +13,7 @@
 #![allow(clippy::disallowed_methods, reason = "store is the boundary to files")]
 
 mod bulk;
+mod cache;
 mod commit;
 mod driver;
 mod error;
@@ -40,6 +41,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 pub use bulk::{BulkWriter, Held, Packed, Packer};
+pub use cache::key_of as cache_key;
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use driver::DriverState;
 pub use error::StoreError;

@@ -14,7 +14,7 @@ mod urgency;
 mod word;
 
 pub use language::{Language, is_stop, language, stem};
-pub use phrase::{Phrase, asks, phrases, speaker, title};
+pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
 pub use sentence::{paragraphs, sentences};
 pub use urgency::{Urgency, urgency};
-pub use word::{Word, fold, key, tokens, words, words_in};
+pub use word::{Word, fold, key, read, tokens, words, words_in};

@@ -123,6 +123,16 @@ pub fn title(text: &str) -> Option<&str> {
     (!ends && (1..=TITLE_WORDS).contains(&count) && !rest.trim().is_empty()).then_some(title)
 }
 
+/// What a title names: without the explanation in brackets that encyclopaedias put at its end, as in `Brand (play)`.
+pub fn bare_title(title: &str) -> &str {
+    let open = match title.chars().last() {
+        Some(')') => title.rfind('('),
+        Some('）') => title.rfind('（'),
+        _ => None,
+    };
+    open.map(|at| title[..at].trim_end()).filter(|bare| !bare.is_empty()).unwrap_or(title)
+}
+
 /// True if a text ends as a question, in ASCII or full width, quotes and brackets aside.
 pub fn asks(text: &str) -> bool {
     let end = text.chars().rev().find(|c| c.is_alphanumeric() || "?？.!。！…".contains(*c));
@@ -187,6 +197,20 @@ mod tests {
             (&format!("{}\nx", "word ".repeat(13)), None),
         ] {
             assert_eq!(title(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bare_title_has_no_explanation() {
+        for (title, expected) in [
+            ("Brand (play)", "Brand"),
+            ("Harvest (2) (film)", "Harvest (2)"),
+            ("収穫（映画）", "収穫"),
+            ("(I) Want", "(I) Want"),
+            ("(untitled)", "(untitled)"),
+            ("odd)", "odd)"),
+        ] {
+            assert_eq!(bare_title(title), expected);
         }
     }
 

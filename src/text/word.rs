@@ -37,8 +37,18 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
 
 /// The words of a text; where its language cannot be told, it counts as `fallback`.
 pub fn words_in(text: &str, fallback: Option<Language>) -> Vec<Word<'_>> {
+    read_in(text, fallback).1
+}
+
+/// The language of a text as far as that can be told, and its words.
+pub fn read(text: &str) -> (Option<Language>, Vec<Word<'_>>) {
+    read_in(text, None)
+}
+
+fn read_in(text: &str, fallback: Option<Language>) -> (Option<Language>, Vec<Word<'_>>) {
     let surfaces = surfaces(text);
-    let language = language::guess(text, surfaces.iter().map(|(_, surface)| *surface)).or(fallback);
+    let guessed = language::guess(text, surfaces.iter().map(|(_, surface)| *surface));
+    let language = guessed.or(fallback);
     let mut words = Vec::with_capacity(surfaces.len());
     for (start, surface) in surfaces {
         let key = key(surface);
@@ -49,7 +59,7 @@ pub fn words_in(text: &str, fallback: Option<Language>) -> Vec<Word<'_>> {
         let is_stop = language::is_stop(&key, language);
         words.push(Word { surface, key, stem, is_stop, start });
     }
-    words
+    (guessed, words)
 }
 
 /// (start, surface) of everything that is made of letters or digits.

@@ -5,6 +5,7 @@
 //! weight 0, and to neurons that are not there, are not followed. Must not know files: who maps one gives slices.
 
 mod columns;
+mod compact;
 mod patch;
 mod prefetch;
 #[cfg(test)]
@@ -118,7 +119,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The edges that are followed out of a node: those of the columns, strongest first, then the patch's, strongest first.
-    pub fn spread(&self, node: NodeIx) -> impl Iterator<Item = Spread> + 'a {
+    pub fn spread(&self, node: NodeIx) -> impl Iterator<Item = Spread> + use<'a> {
         let graph = *self;
         let rows = graph.rows(node).into_iter().flat_map(move |(row, is_base)| {
             let hidden = is_base && graph.is_patched(node.0);

@@ -1,0 +1,212 @@
+//! Recall: a question in, memories out, best first.
+//!
+//! One wave per cue, the greatest arrival inside a wave, the sum over cues, each wave weighted by its cue's idf. A cue is
+//! a content word, by its stem, a name or title that the question holds, longest first, or a date. A wave goes
+//! cue → memories → (from the best of them) names they share and the question has not → other memories, then along the
+//! turns of a session.
+//! Memories of a speaker whom the question names count double, and a session adds a share of its own lexical score.
+//!
+//! Deviations from [`super::propagate`], each because it was measured to answer better: a wave starts at many memories
+//! at once with the saturated frequency of its word, salience counts once per answer with a small exponent instead of at every hop,
+//! and only concepts are held back by their fan. Must not know where neurons come from, or clocks.
+
+mod question;
+mod ranking;
+#[cfg(test)]
+mod tests;
+mod wave;
+
+use serde::Serialize;
+
+use super::graph::NodeIx;
+use super::index::{Index, idf};
+use crate::model::ids::NeuronId;
+use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
+use question::Asked;
+use ranking::{By, Scores, concepts, rank};
+use wave::{Front, Surroundings};
+
+/// Weaker arrivals are dropped.
+const LEAST: f64 = 0.01;
+
+/// The constants of recall, so that a measurement can leave a part out. `docs/recall.md` says what each brings, and why it
+/// is what it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Method {
+    /// Exponent of the inverse document frequency by which a cue's wave counts.
+    pub rarity: f64,
+    /// How many memories of a wave pass it on to the names in them; 0: none.
+    pub spreading: usize,
+    /// How far a wave follows turns.
+    pub turns: usize,
+    /// How much of a shared name's fan holds back a memory that the name is the title of; 1: as much as any other.
+    pub about: f64,
+    /// Whether names that the question has itself are gone through as well.
+    pub asked_names: bool,
+    /// Whether the weight of a memory's edge to a name counts on the way to the name, as it does on the way back.
+    pub both_ways: bool,
+    /// A name's wave beside that of a word.
+    pub name: f64,
+    /// The wave of a title beside that of a word.
+    pub title: f64,
+    /// The wave of a word inside a name or title, beside that of another word.
+    pub inside: f64,
+    /// What naming a speaker multiplies his turns by.
+    pub speaker: f64,
+    /// What the best session adds to its turns, as a share of the best turn.
+    pub session: f64,
+    /// The wave of a date that the question names, beside that of a word.
+    pub date: f64,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self {
+            rarity: 1.5,
+            spreading: 20,
+            turns: 3,
+            about: 0.5,
+            asked_names: false,
+            both_ways: true,
+            name: 0.5,
+            title: 0.5,
+            inside: 0.5,
+            speaker: 2.0,
+            session: 0.3,
+            date: 1.0,
+        }
+    }
+}
+
+impl Method {
+    /// Words, how rare they are, and salience: nothing that memories have to do with each other.
+    pub fn words_alone() -> Self {
+        let parts = Self { about: 1.0, asked_names: true, name: 0.0, title: 0.0, inside: 1.0, ..Self::default() };
+        Self { rarity: 1.0, spreading: 0, turns: 0, speaker: 1.0, session: 0.0, date: 0.0, ..parts }
+    }
+
+    /// How much the wave of a cue counts that brings `found` of `all` memories.
+    fn weight(&self, found: usize, all: usize) -> f64 {
+        idf(found, all).powf(self.rarity)
+    }
+}
+
+/// What a question asks for beside its words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filters {
+    /// Most answers; `None`: as the settings say.
+    pub top: Option<usize>,
+    /// Only memories of this moment or later.
+    pub since: Option<Stamp>,
+    /// Only memories of this moment or earlier.
+    pub until: Option<Stamp>,
+    /// Answer concepts as well; they are answered anyway where no memory is found.
+    pub concepts: bool,
+}
+
+/// One answer.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Answer {
+    /// The neuron.
+    pub id: NeuronId,
+    /// Its concept; of a memory, the text.
+    pub concept: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Summed over cues, so it may exceed 1. Comparable inside one answer only.
+    pub activation: f64,
+    /// The memory's label.
+    pub source: Option<String>,
+    /// The memory's session.
+    pub session: Option<String>,
+    /// The memory's text; of a concept, the concept.
+    pub text: String,
+    /// Where it ultimately comes from.
+    pub origin: Origin,
+    /// The way of the wave that brought most, cue first.
+    pub path: Vec<Way>,
+}
+
+/// One step on the way to an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Way {
+    /// The cue's words, a neuron's id, or a name without a neuron.
+    pub at: String,
+    /// `cue`; what a memory has of the cue: `text` (the word), `name`, `title`, `date` or `speaker`; `name` (they share
+    /// it); `session`; or the type of the edge.
+    pub via: &'static str,
+    /// Strength in its wave, before the cue's weight.
+    pub activation: f64,
+}
+
+/// What a question brings to mind, before the neuron itself is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The neuron.
+    pub id: NeuronId,
+    /// Summed over cues, so it may exceed 1. Comparable inside one answer only.
+    pub activation: f64,
+    /// The way of the wave that brought most, cue first.
+    pub path: Vec<Way>,
+}
+
+impl Answer {
+    /// What was found, with what its neuron says.
+    pub fn of(found: Found, neuron: &Neuron) -> Self {
+        Self {
+            id: found.id,
+            concept: neuron.concept.clone(),
+            kind: neuron.kind,
+            activation: found.activation,
+            source: neuron.source.clone(),
+            session: neuron.session.clone(),
+            text: neuron.concept.clone(),
+            origin: neuron.origin.clone(),
+            path: found.path,
+        }
+    }
+}
+
+/// The memories that a question brings to mind, best first; equal ones by id.
+pub fn answer(index: &Index<'_>, question: &str, now: Stamp, settings: &Settings, filters: &Filters) -> Vec<Found> {
+    answer_by(index, question, now, settings, filters, &Method::default())
+}
+
+/// [`answer`] by a method that differs from the default one.
+pub fn answer_by(
+    index: &Index<'_>,
+    question: &str,
+    now: Stamp,
+    settings: &Settings,
+    filters: &Filters,
+    method: &Method,
+) -> Vec<Found> {
+    let asked = Asked::of(index, question, method);
+    let direct = asked.direct(index);
+    let mut surroundings = Surroundings::new(index, settings.recall.fan);
+    let (mut front, mut scores) = (Front::new(index), Scores::new(index));
+    for cue in &asked.cues {
+        front.seed(cue);
+        front.share_names(&mut surroundings, &asked, cue, method, &direct);
+        front.follow_turns(index, method.turns, settings.activation.beam as usize, &direct);
+        scores.add(front.take(), cue);
+    }
+    scores.weigh(index, &asked, now, settings, method);
+    let top = filters.top.unwrap_or(settings.recall.top);
+    let mut found = scores.ranking(index, &asked, filters, method, top);
+    if filters.concepts || found.is_empty() {
+        found.extend(concepts(index, &asked));
+        rank(index, &mut found, top);
+    }
+    let name = |node: NodeIx| NeuronId::parse(index.graph.id(node)).ok();
+    let path = |node, score, by| match by {
+        By::Waves => scores.path(index, node, &asked),
+        By::Session => vec![Way { at: index.graph.id(node).to_owned(), via: "session", activation: 0.0 }],
+        By::Words => vec![Way { at: index.graph.id(node).to_owned(), via: "text", activation: score }],
+    };
+    let found = found.into_iter().filter_map(|(node, activation, by)| {
+        Some(Found { id: name(node)?, activation, path: path(node, activation, by) })
+    });
+    found.collect()
+}

@@ -1,0 +1,179 @@
+//! From a question to cues: its words, names, titles, dates, and the speakers whom it names.
+
+use std::collections::BTreeSet;
+
+use super::Method;
+use crate::activation::graph::NodeIx;
+use crate::activation::index::{Index, NameIx};
+use crate::activation::reading::speaker_hash;
+use crate::text::{self, Word};
+
+/// One cue: what it is called, how much its wave counts, where it starts.
+pub(super) struct Cue {
+    pub words: String,
+    pub weight: f64,
+    pub seeds: Vec<(NodeIx, f64)>,
+    /// What its seeds have of it: `text` (a word), `name`, `title`, `date` or `speaker`.
+    pub from: &'static str,
+}
+
+/// A question as recall sees it.
+pub(super) struct Asked {
+    pub cues: Vec<Cue>,
+    pub stems: Vec<String>,
+    /// Names that the question has. They bring their memories by themselves, so no wave goes through them.
+    pub names: BTreeSet<NameIx>,
+    /// [`speaker_hash`] of the speakers that it names.
+    pub speakers: BTreeSet<u64>,
+}
+
+impl Asked {
+    pub fn of(index: &Index<'_>, question: &str, method: &Method) -> Self {
+        let words = text::words_in(question, index.language());
+        let (speakers, spoken) = speakers(index, &words);
+        let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
+        // A question of function words alone is asked with them, and one of a name alone with the name.
+        let stems = [rest.iter().filter(|word| !word.is_stop).map(|word| &word.stem).collect::<Vec<_>>()]
+            .into_iter()
+            .chain([rest.iter().map(|word| &word.stem).collect(), words.iter().map(|word| &word.stem).collect()])
+            .find(|stems| !stems.is_empty())
+            .unwrap_or_default();
+        let mut distinct: Vec<String> = Vec::new();
+        for stem in stems {
+            if !distinct.contains(stem) {
+                distinct.push(stem.clone());
+            }
+        }
+        let mut cues = name_cues(index, &words, method);
+        cues.extend(title_cues(index, &words, method));
+        let inside: BTreeSet<String> = cues.iter().flat_map(|cue| cue.words.split(' ')).map(str::to_owned).collect();
+        let all = index.memories();
+        cues.extend(distinct.iter().filter_map(|stem| {
+            let seeds = index.word(stem);
+            let share = if inside.contains(stem) { method.inside } else { 1.0 };
+            let weight = share * method.weight(seeds.len(), all);
+            (!seeds.is_empty()).then(|| Cue { words: stem.clone(), weight, seeds, from: "text" })
+        }));
+        if method.date > 0.0 {
+            cues.extend(text::date::asked(question).into_iter().filter_map(|asked| {
+                let seeds = index.date(&asked);
+                let weight = method.date * method.weight(seeds.len(), all);
+                (!seeds.is_empty()).then(|| Cue { words: asked.to_string(), weight, seeds, from: "date" })
+            }));
+        }
+        if cues.is_empty() && !speakers.is_empty() {
+            let turns = index.all_memories().filter(|memory| speakers.contains(&index.speaker(*memory)));
+            let seeds: Vec<(NodeIx, f64)> = turns.map(|memory| (memory, 0.5)).collect();
+            cues.push(Cue { words: question.to_owned(), weight: 1.0, seeds, from: "speaker" });
+        }
+        let names = if method.asked_names { BTreeSet::new() } else { names_asked(index, &words) };
+        Self { cues, stems: distinct, names, speakers }
+    }
+
+    /// What all cues together bring to each node before anything spreads.
+    pub fn direct(&self, index: &Index<'_>) -> Vec<f64> {
+        let mut direct = vec![0.0; index.graph.len()];
+        for cue in &self.cues {
+            for (node, strength) in &cue.seeds {
+                direct[node.0 as usize] += cue.weight * strength;
+            }
+        }
+        direct
+    }
+}
+
+/// The speakers that a question names, and which of its words name them.
+fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> (BTreeSet<u64>, Vec<bool>) {
+    let (mut speakers, mut spoken) = (BTreeSet::new(), vec![false; words.len()]);
+    for from in 0..words.len() {
+        let mut name = String::new();
+        for to in from..words.len() {
+            name.push_str(if to > from { " " } else { "" });
+            name.push_str(&words[to].key);
+            if !index.names_speaker(&name) {
+                break;
+            }
+            let named = index.speakers(&name);
+            if !named.is_empty() {
+                spoken[from..=to].fill(true);
+            }
+            speakers.extend(named.into_iter().map(|node| speaker_hash(index.graph.id(node))));
+        }
+    }
+    (speakers, spoken)
+}
+
+/// The names of several words in a question, the longest first at each place.
+fn name_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
+    let found = longest_first(words, 2, index.longest(), |stems, _| {
+        index.name(stems).filter(|name| index.is_name(*name)).map(|name| index.sharing(name))
+    });
+    distinct_cues(index, found, method.name, "name", method)
+}
+
+/// The titles in a question, the longest first at each place. A title of one word must look like one: no function word,
+/// and nothing in lower case.
+fn title_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
+    let found = longest_first(words, 1, index.longest_title(), |stems, row| {
+        let plain = |word: &Word<'_>| word.is_stop || word.surface.starts_with(char::is_lowercase);
+        let titled = if row.len() > 1 || !plain(&row[0]) { index.titled(stems) } else { Vec::new() };
+        (!titled.is_empty()).then(|| titled.into_iter().map(|memory| (memory, 1.0)).collect())
+    });
+    distinct_cues(index, found, method.title, "title", method)
+}
+
+/// What is known of rows of at least and at most so many words, the longest first at each place, with the row's stems.
+fn longest_first<T>(
+    words: &[Word<'_>],
+    least: usize,
+    most: usize,
+    known: impl Fn(&str, &[Word<'_>]) -> Option<T>,
+) -> Vec<(String, T)> {
+    let mut list = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let ends = (at + least..=words.len().min(at + most)).rev();
+        let found = ends.into_iter().find_map(|to| {
+            let stems = joined(&words[at..to]);
+            known(&stems, &words[at..to]).map(|what| (to, stems, what))
+        });
+        let Some((to, stems, what)) = found else {
+            at += 1;
+            continue;
+        };
+        list.push((stems, what));
+        at = to;
+    }
+    list
+}
+
+/// The stems of some words, joined by spaces.
+fn joined(words: &[Word<'_>]) -> String {
+    words.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// A cue for each row of words that was found, none twice, with this share of a word's weight.
+fn distinct_cues(
+    index: &Index<'_>,
+    found: Vec<(String, Vec<(NodeIx, f64)>)>,
+    share: f64,
+    from: &'static str,
+    method: &Method,
+) -> Vec<Cue> {
+    let mut cues: Vec<Cue> = Vec::new();
+    for (words, seeds) in found {
+        if share > 0.0 && !seeds.is_empty() && cues.iter().all(|cue| cue.words != words) {
+            let weight = share * method.weight(seeds.len(), index.memories());
+            cues.push(Cue { words, weight, seeds, from });
+        }
+    }
+    cues
+}
+
+/// Every name that is written somewhere in a question, inside longer ones as well.
+fn names_asked(index: &Index<'_>, words: &[Word<'_>]) -> BTreeSet<NameIx> {
+    let ends = |at: usize| at + 1..=words.len().min(at + index.longest());
+    let rows = (0..words.len()).flat_map(|at| ends(at).map(move |to| (at, to)));
+    let names = rows.filter_map(|(at, to)| index.name(&joined(&words[at..to])));
+    names.filter(|name| index.is_name(*name)).collect()
+}

@@ -1,0 +1,167 @@
+//! From waves to the best memories: their sum, salience, speakers, and what sessions add.
+
+use std::collections::HashMap;
+
+use super::question::{Asked, Cue};
+use super::wave::Wave;
+use super::{Filters, Method, Way};
+use crate::activation::graph::NodeIx;
+use crate::activation::index::{Index, SessionIx, idf};
+use crate::model::{Settings, Stamp};
+
+/// What brought a neuron into the answers.
+#[derive(Clone, Copy)]
+pub(super) enum By {
+    Waves,
+    Session,
+    Words,
+}
+
+/// Keeps the best, best first; equal ones by id.
+pub(super) fn rank(index: &Index<'_>, found: &mut Vec<(NodeIx, f64, By)>, top: usize) {
+    let order = |a: &(NodeIx, f64, By), b: &(NodeIx, f64, By)| {
+        b.1.total_cmp(&a.1).then_with(|| index.graph.order(a.0).cmp(&index.graph.order(b.0)))
+    };
+    if found.len() > top {
+        found.select_nth_unstable_by(top, order);
+        found.truncate(top);
+    }
+    found.sort_unstable_by(order);
+}
+/// What all waves bring to each memory.
+pub(super) struct Scores {
+    sum: Vec<f64>,
+    reached: Vec<NodeIx>,
+    waves: Vec<Wave>,
+}
+
+impl Scores {
+    pub fn new(index: &Index<'_>) -> Self {
+        Self { sum: vec![0.0; index.graph.len()], reached: Vec::new(), waves: Vec::new() }
+    }
+
+    pub fn add(&mut self, wave: Wave, cue: &Cue) {
+        for (node, strength, _) in &wave.reached {
+            let sum = &mut self.sum[node.0 as usize];
+            if *sum == 0.0 {
+                self.reached.push(*node);
+            }
+            *sum += cue.weight * strength;
+        }
+        self.waves.push(wave);
+    }
+
+    fn get(&self, node: NodeIx) -> f64 {
+        self.sum[node.0 as usize]
+    }
+
+    /// Salience with its small exponent, and speakers.
+    pub fn weigh(&mut self, index: &Index<'_>, asked: &Asked, now: Stamp, settings: &Settings, method: &Method) {
+        for node in &self.reached {
+            let salience = index.graph.salience_at(*node, now).max(settings.activation.salience_floor.max(1));
+            let mut factor = (f64::from(salience) / 65535.0).powf(settings.recall.salience_exponent);
+            if asked.speakers.contains(&index.speaker(*node)) {
+                factor *= method.speaker;
+            }
+            self.sum[node.0 as usize] *= factor;
+        }
+    }
+
+    /// The best memories, best first: what the waves bring, and what each session's own score adds to its turns, if there
+    /// are sessions to tell apart.
+    pub fn ranking(
+        &self,
+        index: &Index<'_>,
+        asked: &Asked,
+        filters: &Filters,
+        method: &Method,
+        top: usize,
+    ) -> Vec<(NodeIx, f64, By)> {
+        let sessions = self.sessions(index, asked, method);
+        let share = |node: NodeIx| index.session_of(node).map_or(0.0, |session| sessions.get(session));
+        let within = |node: NodeIx| {
+            let at = index.created(node);
+            filters.since.is_none_or(|since| at >= since) && filters.until.is_none_or(|until| at <= until)
+        };
+        let reached = self.reached.iter().copied().filter(|node| self.get(*node) > 0.0 && within(*node));
+        let mut found: Vec<(NodeIx, f64, By)> =
+            reached.map(|node| (node, self.get(node) + share(node), By::Waves)).collect();
+        rank(index, &mut found, top);
+        // Turns that no wave reached have their session's share alone: the best sessions first, while that can matter.
+        for (session, share) in sessions.best_first() {
+            if found.len() >= top && found.last().is_none_or(|(_, least, _)| share < *least) {
+                break;
+            }
+            let unreached = index.members(session).into_iter().filter(|node| self.get(*node) == 0.0 && within(*node));
+            found.extend(unreached.map(|node| (node, share, By::Session)));
+            rank(index, &mut found, top);
+        }
+        found
+    }
+
+    /// What each session adds to its turns.
+    fn sessions(&self, index: &Index<'_>, asked: &Asked, method: &Method) -> Shares {
+        let best = self.reached.iter().map(|node| self.get(*node)).fold(0.0, f64::max);
+        if index.sessions() < 2 || best <= 0.0 || method.session <= 0.0 {
+            return Shares::default();
+        }
+        let stems: Vec<&str> = asked.stems.iter().map(String::as_str).collect();
+        let mut scores = index.session_scores(&stems);
+        let most = scores.iter().copied().fold(0.0, f64::max);
+        if most <= 0.0 {
+            return Shares::default();
+        }
+        scores.iter_mut().for_each(|score| *score *= method.session * best / most);
+        Shares { of: scores }
+    }
+
+    /// The way of the wave that brought most.
+    pub fn path(&self, index: &Index<'_>, node: NodeIx, asked: &Asked) -> Vec<Way> {
+        let mut most: Option<(f64, &Wave, &Cue)> = None;
+        for (wave, cue) in self.waves.iter().zip(&asked.cues) {
+            let brought = wave.get(node).map_or(0.0, |(strength, _)| cue.weight * strength);
+            if brought > most.map_or(0.0, |(most, ..)| most) {
+                most = Some((brought, wave, cue));
+            }
+        }
+        most.map_or_else(Vec::new, |(_, wave, cue)| wave.path(index, node, cue))
+    }
+}
+
+/// What each session adds to its turns, by session.
+#[derive(Default)]
+struct Shares {
+    of: Vec<f64>,
+}
+
+impl Shares {
+    fn get(&self, session: SessionIx) -> f64 {
+        self.of.get(session.at()).copied().unwrap_or(0.0)
+    }
+
+    fn best_first(&self) -> Vec<(SessionIx, f64)> {
+        let mut list: Vec<(SessionIx, f64)> = (0..)
+            .zip(&self.of)
+            .filter(|(_, share)| **share > 0.0)
+            .map(|(at, share)| (SessionIx::new(at), *share))
+            .collect();
+        list.sort_unstable_by(|(s, a), (t, b)| b.total_cmp(a).then(s.cmp(t)));
+        list
+    }
+}
+
+/// Concepts whose words the question has, by the share of their words that it has and how rare those are.
+pub(super) fn concepts(index: &Index<'_>, asked: &Asked) -> Vec<(NodeIx, f64, By)> {
+    let all = index.memories().max(1);
+    let rarity: HashMap<&str, f64> =
+        asked.stems.iter().map(|stem| (stem.as_str(), idf(index.word(stem).len(), all))).collect();
+    let mut nodes: Vec<NodeIx> = asked.stems.iter().flat_map(|stem| index.concepts_with(stem)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let score = |node: NodeIx| {
+        let stems = index.stems_in(node);
+        let weight: f64 = stems.iter().filter_map(|stem| rarity.get(stem)).sum();
+        weight / stems.len().max(1) as f64
+    };
+    nodes.into_iter().map(|node| (node, score(node), By::Words)).filter(|(_, score, _)| *score > 0.0).collect()
+}

@@ -1,0 +1,92 @@
+//! The snapshot of a tree: the kept one, or one that follows the tree from the nearest kept one, or one made of all neurons.
+
+use super::CycleError;
+use super::network::decode_neuron;
+use crate::activation::{Collector, Snapshot};
+use crate::limits;
+use crate::model::Neuron;
+use crate::model::ids::NeuronId;
+use crate::model::layout::{self, Place};
+use crate::store::{BlobId, LockName, Store, TreeId, cache_key};
+
+/// The snapshot of the network in a tree. What had to be made is kept for the next command, if that is possible.
+///
+/// # Errors
+/// A neuron of the tree cannot be read.
+pub fn snapshot(store: &Store, tree: TreeId) -> Result<Snapshot, CycleError> {
+    let Some(neurons) = store.folder(tree, layout::NEURONS)? else { return Ok(Snapshot::of([])) };
+    if let Some(kept) = store.cached(neurons) {
+        return Ok(kept);
+    }
+    if let Some(followed) = follow(store, neurons)? {
+        store.keep_cached(&followed);
+        return Ok(followed);
+    }
+    // One process makes it, others wait for it. Without a lock (a read-only folder) each makes its own.
+    let lock = store.lock(LockName::Snapshot);
+    if let Some(kept) = store.cached(neurons) {
+        return Ok(kept);
+    }
+    let built = build(store, neurons)?;
+    if lock.is_ok() {
+        store.keep_cached(&built);
+    }
+    Ok(built)
+}
+
+/// From the nearest kept snapshot by the files that differ, if they are few.
+fn follow(store: &Store, neurons: TreeId) -> Result<Option<Snapshot>, CycleError> {
+    for tree in store.cached_trees().into_iter().take(limits::SNAPSHOTS) {
+        // A tree that is not there any more is no place to start from.
+        let Ok(changes) = store.diff(Some(tree), Some(neurons), "") else { continue };
+        let Some(nearest) = store.cached(tree) else { continue };
+        if changes.len() > limits::FOLLOWED_NEURONS + nearest.graph().len() / limits::OVERLAY_SHARE {
+            continue;
+        }
+        let mut changed: Vec<(NeuronId, Option<Neuron>)> = Vec::new();
+        for change in changes {
+            let path = format!("{}/{}", layout::NEURONS, change.path);
+            let Place::Neuron(id) = Place::of(&path) else { continue };
+            let neuron = change.new.map(|file| read(store, &path, file.blob)).transpose()?;
+            changed.push((id, neuron));
+        }
+        let advanced = nearest.advanced(&changed, cache_key(neurons));
+        return Ok(Some(if advanced.is_heavy() { advanced.compacted() } else { advanced }));
+    }
+    Ok(None)
+}
+
+/// From all neurons, by as many threads as there are processors.
+fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
+    let files = store.files(neurons, "")?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = files.len().div_ceil(threads).max(1);
+    let folder = store.common_dir();
+    let collectors: Vec<Collector> = std::thread::scope(|scope| {
+        let shares = files.chunks(share).map(|files| {
+            scope.spawn(move || {
+                let store = Store::open(folder)?;
+                let mut collector = Collector::default();
+                for (path, file) in files {
+                    let path = format!("{}/{path}", layout::NEURONS);
+                    if matches!(Place::of(&path), Place::Neuron(_)) {
+                        collector.add(&read(&store, &path, file.blob)?);
+                    }
+                }
+                Ok(collector)
+            })
+        });
+        let shares: Vec<_> = shares.collect();
+        let joined = shares.into_iter().map(|share| share.join().expect("invariant: reading does not panic"));
+        joined.collect::<Result<_, CycleError>>()
+    })?;
+    Ok(Snapshot::build(collectors, cache_key(neurons)))
+}
+
+fn read(store: &Store, path: &str, blob: BlobId) -> Result<Neuron, CycleError> {
+    let bytes = store.blob(blob)?;
+    match Place::of(path) {
+        Place::Neuron(id) => decode_neuron(&bytes, path, &id),
+        _ => Ok(Neuron::decode(&bytes, path)?),
+    }
+}

@@ -1,0 +1,239 @@
+//! Snapshots in the private folder: derived from trees, mapped into memory, never trusted when damaged.
+//!
+//! A file is written whole under another name, then renamed, and never changed: who has mapped it goes on with what it
+//! mapped. Its header is verified at each opening. Its arrays are verified by whoever opens it first after a boot or after
+//! anything has touched the file; a note beside it keeps which file that was. Nothing is synced to the disk: after a power
+//! loss the checksum decides. Whatever cannot be read or written here is made anew or done without.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::{Store, TreeId};
+use crate::activation::Snapshot;
+use crate::activation::sections::{Bytes, Damaged, Key, Sections};
+use crate::limits;
+
+/// Which of a tree's two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layer {
+    Base,
+    Over,
+}
+
+impl Layer {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Over => "over",
+        }
+    }
+}
+
+impl Store {
+    /// The snapshot of a tree, if it is kept and whole.
+    pub fn cached(&self, tree: TreeId) -> Option<Snapshot> {
+        let key = key_of(tree);
+        if let Some(base) = self.sections(key, Layer::Base) {
+            return self.whole(base, None);
+        }
+        let over = self.sections(key, Layer::Over)?;
+        let base = self.sections(over.beneath()?, Layer::Base)?;
+        self.whole(base, Some(over))
+    }
+
+    fn whole(&self, base: Sections, over: Option<Sections>) -> Option<Snapshot> {
+        let opened = Snapshot::open(base, over);
+        opened.inspect_err(|damage| self.note(format!("a snapshot was made anew: {damage}"))).ok()
+    }
+
+    /// The trees of which snapshots are kept, the newest first.
+    pub fn cached_trees(&self) -> Vec<TreeId> {
+        let mut files = self.cache_files();
+        files.sort_by_key(|(_, _, changed)| std::cmp::Reverse(*changed));
+        let mut trees: Vec<TreeId> = Vec::new();
+        for tree in files.iter().filter_map(|(path, ..)| TreeId::parse(path.file_stem()?.to_str()?).ok()) {
+            if !trees.contains(&tree) {
+                trees.push(tree);
+            }
+        }
+        trees
+    }
+
+    /// Keeps a snapshot, and of the older ones those that are likely to be used again. What fails is only noted: a
+    /// snapshot can be made again.
+    pub fn keep_cached(&self, snapshot: &Snapshot) {
+        let kept = match snapshot.over() {
+            Some(over) => self.write_sections(over, Layer::Over),
+            None => self.write_sections(snapshot.base(), Layer::Base),
+        };
+        match kept {
+            Ok(()) => self.sweep_cache(),
+            Err(error) => tracing::info!("a snapshot could not be kept: {error}"),
+        }
+    }
+
+    fn cache_dir(&self) -> PathBuf {
+        self.private_dir().join("cache")
+    }
+
+    fn cache_path(&self, key: Key, layer: Layer) -> PathBuf {
+        let name: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.cache_dir().join(name).with_extension(layer.suffix())
+    }
+
+    /// A kept file, mapped and verified.
+    fn sections(&self, key: Key, layer: Layer) -> Option<Sections> {
+        let path = self.cache_path(key, layer);
+        let file = File::open(&path).ok()?;
+        let opened = map(&file).and_then(|bytes| Sections::open(bytes).map_err(Into::into)).and_then(|sections| {
+            let own = Identity::of(&file)?;
+            if sections.key() != key {
+                return Err(Damaged::Key.into());
+            }
+            if !own.is_noted(&path) {
+                sections.verify()?;
+                own.note(&path);
+            }
+            Ok(sections)
+        });
+        match opened {
+            Ok(sections) => Some(sections),
+            Err(damage) => {
+                self.note(format!("{} was made anew: {damage}", path.display()));
+                // Another process may have put a whole one there meanwhile; then that one is made anew as well.
+                drop(std::fs::remove_file(&path));
+                None
+            }
+        }
+    }
+
+    fn write_sections(&self, sections: &Sections, layer: Layer) -> std::io::Result<()> {
+        let folder = self.cache_dir();
+        std::fs::create_dir_all(&folder)?;
+        let mut file = tempfile::Builder::new().prefix("tmp-").tempfile_in(&folder)?;
+        file.write_all(sections.bytes())?;
+        file.persist(self.cache_path(sections.key(), layer))?;
+        Ok(())
+    }
+
+    /// (path, layer, last change) of each kept file.
+    fn cache_files(&self) -> Vec<(PathBuf, Layer, SystemTime)> {
+        let entries = std::fs::read_dir(self.cache_dir()).into_iter().flatten().flatten();
+        let known = entries.filter_map(|entry| {
+            let path = entry.path();
+            let layer = [Layer::Base, Layer::Over]
+                .into_iter()
+                .find(|layer| path.extension().is_some_and(|suffix| suffix == layer.suffix()))?;
+            Some((path, layer, entry.metadata().ok()?.modified().ok()?))
+        });
+        known.collect()
+    }
+
+    /// Removes all but the newest overlays, bases under none of those but the newest, and what killed processes left.
+    fn sweep_cache(&self) {
+        let mut files = self.cache_files();
+        files.sort_by_key(|(_, _, changed)| std::cmp::Reverse(*changed));
+        let of = |wanted: Layer| files.iter().filter(move |(_, layer, _)| *layer == wanted).map(|(path, ..)| path);
+        let (overs, old_overs) = (of(Layer::Over).take(limits::OVERLAYS), of(Layer::Over).skip(limits::OVERLAYS));
+        let beneath = |path: &PathBuf| Some(self.cache_path(header(path)?.beneath()?, Layer::Base));
+        let needed: Vec<PathBuf> = overs.filter_map(beneath).collect();
+        let old_bases = of(Layer::Base).skip(limits::SNAPSHOTS).filter(|path| !needed.contains(path));
+        for path in old_overs.chain(old_bases) {
+            drop(std::fs::remove_file(noted_at(path)));
+            drop(std::fs::remove_file(path));
+        }
+        self.sweep_leftovers();
+    }
+
+    fn sweep_leftovers(&self) {
+        let stale = SystemTime::now() - Duration::from_secs(limits::LEFTOVER_SECONDS);
+        for entry in std::fs::read_dir(self.cache_dir()).into_iter().flatten().flatten() {
+            let old = entry.metadata().and_then(|m| m.modified()).is_ok_and(|changed| changed < stale);
+            if old && entry.file_name().to_string_lossy().starts_with("tmp-") {
+                drop(std::fs::remove_file(entry.path()));
+            }
+        }
+    }
+}
+
+/// The key of a tree's snapshot: its id.
+pub fn key_of(tree: TreeId) -> Key {
+    tree.0.as_bytes().try_into().unwrap_or_default()
+}
+
+#[derive(Debug, thiserror::Error)]
+enum CacheError {
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+#[allow(unsafe_code, reason = "a mapped file is only sound while nobody changes it")]
+fn map(file: &File) -> Result<Bytes, CacheError> {
+    // SAFETY: files of the cache are never written to or cut once they have their name, only replaced; the folder is inside
+    // the git folder, whose owner is the user.
+    let mapped = unsafe { memmap2::Mmap::map(file)? };
+    Ok(Bytes::held(mapped))
+}
+
+fn header(path: &Path) -> Option<Sections> {
+    Sections::open(map(&File::open(path).ok()?).ok()?).ok()
+}
+
+fn noted_at(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".verified");
+    PathBuf::from(name)
+}
+
+/// Which file it is, and when it was last touched.
+struct Identity {
+    text: String,
+    changed: Duration,
+}
+
+impl Identity {
+    fn of(file: &File) -> std::io::Result<Self> {
+        let m = file.metadata()?;
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let changed = Duration::new(m.ctime().unsigned_abs(), m.ctime_nsec().unsigned_abs() as u32);
+        let text = format!(
+            "{} {} {} {} {} {} {}.{:09}",
+            boot.trim(),
+            m.dev(),
+            m.ino(),
+            m.size(),
+            m.mtime(),
+            m.mtime_nsec(),
+            m.ctime(),
+            m.ctime_nsec()
+        );
+        Ok(Self { text, changed })
+    }
+
+    /// True if the arrays of just this file were verified before.
+    fn is_noted(&self, path: &Path) -> bool {
+        !self.text.starts_with(' ') && std::fs::read_to_string(noted_at(path)).is_ok_and(|noted| noted == self.text)
+    }
+
+    /// Keeps that they were. Not if the file was touched so lately that another touch could have the same time.
+    fn note(&self, path: &Path) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        if now.saturating_sub(self.changed) < Duration::from_millis(100) {
+            return;
+        }
+        let folder = path.parent().unwrap_or(path);
+        let noted = tempfile::Builder::new().prefix("tmp-").tempfile_in(folder).and_then(|mut file| {
+            file.write_all(self.text.as_bytes())?;
+            file.persist(noted_at(path))?;
+            Ok(())
+        });
+        if let Err(error) = noted {
+            tracing::info!("{} will be verified again: {error}", path.display());
+        }
+    }
+}
