@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::commit::Committed;
 use super::{Cycle, CycleError};
 use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside, Side};
 use crate::model::ids::{RunId, StimulusId};
@@ -107,22 +108,51 @@ impl Cycle {
     }
 
     /// Merges candidates into wake. With `dry_run` nothing is written.
-    pub fn merge(&self, mut candidates: Vec<Candidate>, dry_run: bool) -> Result<Report, CycleError> {
+    pub fn merge(&self, candidates: Vec<Candidate>, dry_run: bool) -> Result<Report, CycleError> {
+        self.merge_with(candidates, &[], dry_run)
+    }
+
+    /// Merges the runs of a round into wake. What is not published yet is published with the merges, as one pack, and gets
+    /// a branch only if it is not merged. That branch is made before wake moves, so that a kill loses no run of a round of
+    /// which another is kept.
+    pub fn merge_round(&self, round: &[Committed]) -> Result<Report, CycleError> {
+        let candidate = |run: &Committed| Candidate {
+            name: run.branch.to_string(),
+            commit: run.commit,
+            branch: Some(run.branch.clone()),
+            run: Some(run.run.clone()),
+        };
+        self.merge_with(round.iter().map(candidate).collect(), round, false)
+    }
+
+    fn merge_with(
+        &self,
+        mut candidates: Vec<Candidate>,
+        round: &[Committed],
+        dry_run: bool,
+    ) -> Result<Report, CycleError> {
         candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
         candidates.dedup();
-        let report = self.merge_under_lock(&candidates, dry_run)?;
+        let report = self.merge_under_lock(&candidates, round, dry_run)?;
         if !dry_run {
             self.store.maintain()?;
         }
         Ok(report)
     }
 
-    fn merge_under_lock(&self, candidates: &[Candidate], dry_run: bool) -> Result<Report, CycleError> {
+    fn merge_under_lock(
+        &self,
+        candidates: &[Candidate],
+        round: &[Committed],
+        dry_run: bool,
+    ) -> Result<Report, CycleError> {
+        let fresh = || round.iter().filter_map(|run| Some((run.commit, run.unpublished.as_ref()?)));
         let _trunk = self.store.lock(LockName::Trunk)?;
         loop {
             let tip = self.store.need_tip(self.store.wake())?;
             let (fates, wake) = {
                 let writer = self.store.writer()?;
+                fresh().for_each(|(_, batch)| writer.add_batch(batch));
                 let (fates, wake) = self.merge_all(&writer, tip, candidates)?;
                 if dry_run {
                     return Ok(Report { fates, wake: tip, left: Vec::new() });
@@ -130,17 +160,25 @@ impl Cycle {
                 writer.publish()?;
                 (fates, wake)
             };
-            let mut changes = Vec::new();
+            let (mut changes, mut gone) = (Vec::new(), Vec::new());
+            for (candidate, fate) in &fates {
+                let Some(branch) = &candidate.branch else { continue };
+                let done = matches!(fate, Fate::Merged { .. } | Fate::Already);
+                match self.store.tip(branch)? {
+                    None if !done && fresh().any(|(commit, _)| commit == candidate.commit) => {
+                        changes.push(RefChange::create(branch.clone(), candidate.commit));
+                    }
+                    // Whoever held the trunk before us may have merged it and removed its branch.
+                    Some(found) if done && found == candidate.commit => {
+                        gone.push(RefChange::delete(branch.clone(), found));
+                    }
+                    _ => {}
+                }
+            }
             if wake != tip {
                 changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
             }
-            for (candidate, fate) in &fates {
-                let (Some(branch), Fate::Merged { .. } | Fate::Already) = (&candidate.branch, fate) else { continue };
-                // Whoever held the trunk before us may have merged it and removed its branch.
-                if self.store.tip(branch)? == Some(candidate.commit) {
-                    changes.push(RefChange::delete(branch.clone(), candidate.commit));
-                }
-            }
+            changes.extend(gone);
             match self.store.update_refs(&changes, "git-brain: merge")? {
                 RefOutcome::Done { left } => {
                     self.note_conflicts(&fates)?;

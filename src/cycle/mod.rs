@@ -34,7 +34,7 @@ pub use import::{ImportProgress, Imported, Triple};
 pub use policy::{HUMAN, Member, Policy};
 pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 
-use crate::model::document::{Cognition, Condition, State};
+use crate::model::document::{Cognition, Condition, Rule, State};
 use crate::model::ids::AgentName;
 use crate::model::settings::Override;
 use crate::store::{Store, Trailer};
@@ -71,6 +71,16 @@ impl Cycle {
     fn consumes_queue(&self, agent: &AgentName) -> bool {
         let asks = |c: &Condition| *c == Condition::State(State::InputQueueNotEmpty);
         self.shared.policy.agents.get(agent).is_some_and(|m| m.agent.trigger.any.iter().any(asks))
+    }
+}
+
+impl Cycle {
+    /// The rule by which an agent thinks, if it is a reflex.
+    fn reflex(&self, agent: &AgentName) -> Option<Rule> {
+        match self.shared.policy.agents.get(agent)?.agent.cognition {
+            Cognition::Reflex { rule } => Some(rule),
+            Cognition::Command { .. } => None,
+        }
     }
 }
 

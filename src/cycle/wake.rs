@@ -8,13 +8,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::network::{TreeNetwork, decode_neuron, latest};
 use super::{Cycle, CycleError};
-use crate::cognition::reflex::perception;
+use crate::cognition::reflex::{self, perception};
 use crate::limits;
+use crate::model::document::Rule;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::{Flag, Metadata, Signal, Stamp, Stimulus, json};
 use crate::store::{CommitId, FileChange, TreeId};
 use crate::trigger::{self, Happened, Woken};
+
+/// Signals that lie within so many seconds share a run: activation fades by a hundredth an hour.
+const SAME_CLOCK: u64 = 3600;
 
 /// A run that is due.
 #[derive(Clone, Debug)]
@@ -215,11 +219,10 @@ impl Due<'_> {
         self.on_signals(agent, woken)
     }
 
-    /// Runs for signals, some each; at least one run, for what else woke the agent.
+    /// Runs for signals, as many each as they fit; at least one run, for what else woke the agent.
     fn on_signals(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
         let mut jobs = Vec::new();
-        let mut signal_chunks: Vec<Vec<Signal>> =
-            woken.signals.chunks(limits::SIGNALS_PER_RUN).map(<[Signal]>::to_vec).collect();
+        let mut signal_chunks = signal_chunks(&woken.signals, self.cycle.reflex(agent));
         if signal_chunks.is_empty() {
             signal_chunks.push(Vec::new());
         }
@@ -287,6 +290,23 @@ impl Due<'_> {
             clock: latest(causes.iter().map(|c| c.at), self.cycle.shared.world.now()),
         }))
     }
+}
+
+/// Splits an agent's signals into runs, oldest first. A reflex knows how many it can answer; what another agent does with
+/// a signal is anybody's guess, and it gets few. A run has one clock, so that what was said on different days is not
+/// answered together: by the later clock the earlier day would have faded.
+fn signal_chunks(signals: &[Signal], rule: Option<Rule>) -> Vec<Vec<Signal>> {
+    let mut waiting = signals.to_vec();
+    waiting.sort_by(|a, b| (a.created_at, &a.run, &a.id).cmp(&(b.created_at, &b.run, &b.id)));
+    let mut chunks = Vec::new();
+    while let Some(first) = waiting.first() {
+        let start = first.created_at;
+        let day = waiting.iter().take_while(|s| s.created_at.seconds_since(start) <= SAME_CLOCK).count();
+        let few = limits::SIGNALS_PER_RUN;
+        let count = rule.map_or(few, |rule| reflex::answerable(rule, &waiting[..day])).clamp(1, day);
+        chunks.push(waiting.drain(..count).collect());
+    }
+    chunks
 }
 
 /// Splits the queue into runs that stay within the operation limit. Turns of one session stay in order: what does not

@@ -26,6 +26,7 @@ mod maintain;
 mod names;
 mod object;
 mod plumbing;
+mod recent;
 mod refs;
 mod settings;
 mod tree;
@@ -37,7 +38,7 @@ mod sandbox;
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use commit::{Author, Commit, CommitSpec, Trailer};
@@ -48,11 +49,15 @@ pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
 pub use lock::{Lock, LockName};
 pub use names::{BlobId, Branch, CommitId, TreeId};
+pub use object::Objects;
 pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
+pub use recent::Recent;
 pub use refs::{RefChange, RefOutcome};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use worktree::Left;
-pub use writer::ObjectWriter;
+pub use writer::{Batch, ObjectWriter};
+
+use crate::limits;
 
 /// The local configuration key that names the branch of consolidated memory.
 pub const CONFIG_MAIN: &str = "brain.main";
@@ -66,6 +71,7 @@ pub struct Store {
     main: Branch,
     wake: Branch,
     pending: RefCell<object::Pending>,
+    recent: Objects,
     writing: Cell<bool>,
     kept: RefCell<Vec<writer::Keep>>,
     notes: RefCell<Vec<String>>,
@@ -92,6 +98,7 @@ impl Store {
             main,
             wake,
             pending: RefCell::default(),
+            recent: Arc::new(Recent::new(limits::RECENT_BYTES)),
             writing: Cell::new(false),
             kept: RefCell::default(),
             notes: RefCell::default(),

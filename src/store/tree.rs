@@ -4,6 +4,7 @@
 //! change and not the brain. Paths are `/`-separated and relative.
 
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 
 use git2::{ObjectType, Oid};
 
@@ -364,10 +365,11 @@ fn entries(bytes: &[u8]) -> impl Iterator<Item = Option<(&[u8], Entry)>> {
 
 fn first_entry(bytes: &[u8]) -> Option<(&[u8], Entry, &[u8])> {
     let space = bytes.iter().take(8).position(|b| *b == b' ')?;
-    let mode = u32::from_str_radix(std::str::from_utf8(&bytes[..space]).ok()?, 8).ok()?;
-    let rest = &bytes[space + 1..];
-    let end = rest.iter().position(|b| *b == 0)?;
-    let (name, rest) = (&rest[..end], &rest[end + 1..]);
+    let octal = |mode: u32, digit: &u8| (b'0'..=b'7').contains(digit).then(|| mode << 3 | u32::from(digit - b'0'));
+    let mode = bytes[..space].iter().try_fold(0, octal)?;
+    // The name ends at a zero, which the library finds faster than a loop does.
+    let name = CStr::from_bytes_until_nul(&bytes[space + 1..]).ok()?.to_bytes();
+    let rest = &bytes[space + 1 + name.len() + 1..];
     let id = Oid::from_bytes(rest.get(..20)?).ok()?;
     let sane = !name.is_empty() && !name.contains(&b'/');
     sane.then_some((name, Entry { mode, id }, &rest[20..]))
