@@ -46,7 +46,11 @@ impl Store {
 impl ObjectWriter<'_> {
     /// Adds a file's content.
     pub fn blob(&self, content: &[u8]) -> Result<BlobId, StoreError> {
-        self.add(ObjectType::Blob, content.to_vec()).map(BlobId)
+        self.blob_of(content.to_vec())
+    }
+
+    pub(super) fn blob_of(&self, content: Vec<u8>) -> Result<BlobId, StoreError> {
+        self.add(ObjectType::Blob, content).map(BlobId)
     }
 
     /// Adds a commit.
