@@ -6,7 +6,7 @@
 use super::network::TreeNetwork;
 use super::policy::HUMAN;
 use super::trunk::stimulus_trailers;
-use super::wake::Job;
+use super::wake::{Cause, Job};
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
 use crate::model::ids::{AgentName, RunId, StimulusId};
@@ -64,8 +64,8 @@ pub struct Committed {
     pub unpublished: Option<Batch>,
     /// The stimuli that it consumed.
     pub consumed: Vec<StimulusId>,
-    /// The stimuli that it descends from.
-    pub roots: Vec<StimulusId>,
+    /// What the runs after it need to know of it.
+    pub cause: Cause,
     /// What the engine clamped or raised.
     pub notes: Vec<String>,
 }
@@ -185,8 +185,8 @@ impl Draft {
             commit,
             unpublished: None,
             consumed: self.consumed.into_iter().map(|s| s.id).collect(),
-            roots: self.roots,
-            notes: record.notes,
+            notes: record.notes.clone(),
+            cause: record.into(),
         })
     }
 

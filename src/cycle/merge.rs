@@ -12,7 +12,7 @@ use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
 use crate::model::{AgentName, json};
 use crate::store::{
-    Author, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Store,
+    Author, BlobId, Branch, CommitId, CommitSpec, File, Left, LockName, ObjectWriter, RefChange, RefOutcome, Store,
     StoreError, Trailer, TreeEdit, TreeId,
 };
 
@@ -225,16 +225,16 @@ impl Cycle {
             return Ok(Fate::Refused(format!("{} has no history in common with wake", candidate.name)));
         };
         let (left, right) = (store.tree_of(current)?, store.tree_of(candidate.commit)?);
+        let mut sides = TreeSides::new(store, base, left, right)?;
         if candidate.run.is_some() {
-            let outside = store.diff(Some(base), Some(right), "")?;
-            let outside = outside.iter().find(|change| !change.path.starts_with("network/"));
-            if let Some(change) = outside {
-                return Ok(Fate::Refused(format!("{} touches {}, outside network/", candidate.name, change.path)));
+            let outside = sides.changes.keys().find(|path| !path.starts_with("network/"));
+            if let Some(path) = outside {
+                return Ok(Fate::Refused(format!("{} touches {path}, outside network/", candidate.name)));
             }
         }
         let from_main = store.tip(store.main())? == Some(candidate.commit);
         let outside = if from_main { Outside::Right } else { Outside::Merge };
-        let outcome = self.merge_trees(base, left, right, Options { outside, ..Options::default() })?;
+        let outcome = self.merge_sides(&mut sides, Options { outside, ..Options::default() })?;
         if !outcome.conflicts.is_empty() {
             return Ok(Fate::Conflict(outcome.conflicts));
         }
@@ -286,8 +286,11 @@ impl Cycle {
         right: TreeId,
         options: Options,
     ) -> Result<Outcome, CycleError> {
-        let mut sides = TreeSides { store: &self.store, base, left, right };
-        merge::three_way_with(&mut sides, &self.shared.policy.settings.merge, options).map_err(|e| match e {
+        self.merge_sides(&mut TreeSides::new(&self.store, base, left, right)?, options)
+    }
+
+    fn merge_sides(&self, sides: &mut TreeSides<'_>, options: Options) -> Result<Outcome, CycleError> {
+        merge::three_way_with(sides, &self.shared.policy.settings.merge, options).map_err(|e| match e {
             merge::MergeError::Read { source, .. } => CycleError::Store(source),
             merge::MergeError::Json(error) => CycleError::Json(error),
             other => CycleError::Merge(other.to_string()),
@@ -423,14 +426,31 @@ struct TreeSides<'s> {
     base: TreeId,
     left: TreeId,
     right: TreeId,
+    /// What right changed, by path: the files of base and right need no second look into their trees.
+    changes: BTreeMap<String, (Option<File>, Option<File>)>,
 }
 
-impl TreeSides<'_> {
+impl<'s> TreeSides<'s> {
+    fn new(store: &'s Store, base: TreeId, left: TreeId, right: TreeId) -> Result<Self, StoreError> {
+        let changes = store.diff(Some(base), Some(right), "")?;
+        let changes = changes.into_iter().map(|change| (change.path, (change.old, change.new))).collect();
+        Ok(Self { store, base, left, right, changes })
+    }
+
     fn tree(&self, side: Side) -> TreeId {
         match side {
             Side::Base => self.base,
             Side::Left => self.left,
             Side::Right => self.right,
+        }
+    }
+
+    fn file(&self, side: Side, path: &str) -> Result<Option<File>, StoreError> {
+        match (side, self.changes.get(path)) {
+            (Side::Left, Some((old, _))) if self.left == self.base => Ok(*old),
+            (Side::Base, Some((old, _))) => Ok(*old),
+            (Side::Right, Some((_, new))) => Ok(*new),
+            _ => self.store.file(self.tree(side), path),
         }
     }
 }
@@ -439,11 +459,15 @@ impl merge::Sides for TreeSides<'_> {
     type Error = StoreError;
 
     fn changed(&mut self, side: Side) -> Result<Vec<String>, StoreError> {
+        if side == Side::Right {
+            return Ok(self.changes.keys().cloned().collect());
+        }
         let changes = self.store.diff(Some(self.base), Some(self.tree(side)), "")?;
         Ok(changes.into_iter().map(|change| change.path).collect())
     }
 
     fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.store.read(self.tree(side), path)
+        let file = self.file(side, path)?;
+        file.map(|file| self.store.read_file(file, path)).transpose()
     }
 }

@@ -25,6 +25,8 @@ pub mod stimulus;
 pub mod trunk;
 pub mod wake;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,11 +36,14 @@ pub use import::{ImportProgress, Imported, Triple};
 pub use policy::{HUMAN, Member, Policy};
 pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 
+use crate::model::Stimulus;
 use crate::model::document::{Cognition, Condition, Rule, State};
-use crate::model::ids::AgentName;
+use crate::model::ids::{AgentName, RunId, StimulusId};
 use crate::model::settings::Override;
 use crate::store::{Store, Trailer};
 use crate::world::World;
+use network::Neurons;
+use wake::Cause;
 
 /// One brain, opened by one command.
 pub struct Cycle {
@@ -48,6 +53,10 @@ pub struct Cycle {
     pub store: Store,
     /// Policy and world, shared with runs on other threads.
     pub shared: Arc<Shared>,
+    /// Stimuli of the queue that were read. Stimuli never change.
+    waiting: RefCell<HashMap<StimulusId, Arc<Stimulus>>>,
+    /// What the runs of this command were, as their records have it: those are long, and never change.
+    causes: RefCell<HashMap<RunId, Cause>>,
 }
 
 /// What every run of a command shares.
@@ -57,6 +66,8 @@ pub struct Shared {
     pub policy: Policy,
     /// Clock, ids, environment.
     pub world: World,
+    /// Neurons that were read lately.
+    pub neurons: Neurons,
 }
 
 impl Cycle {
@@ -64,7 +75,8 @@ impl Cycle {
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
         let store = Store::open(dir)?;
         let policy = Policy::load(&store, &world, flags)?;
-        Ok(Self { dir: dir.to_owned(), store, shared: Arc::new(Shared { policy, world }) })
+        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
+        Ok(Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() })
     }
 
     /// True if the agent consumes stimuli from the queue.

@@ -101,6 +101,7 @@ impl Cycle {
                     }
                 }
             }
+            self.causes.borrow_mut().extend(committed.iter().map(|c| (c.run.clone(), c.cause.clone())));
             consumed += committed.iter().map(|c| c.consumed.len()).sum::<usize>();
             self.take_in(&mut turned, committed)?;
             progress(Progress::Merged(turned.runs.len(), consumed));

@@ -126,7 +126,8 @@ impl Spawn {
             Some(Cognition::Reflex { rule }) => {
                 blocking(move || {
                     let store = this.cycle.store()?;
-                    let network = TreeNetwork::new(&store, store.tree_of(this.tip)?);
+                    let network =
+                        TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);
                     let snapshot = this.snapshot(&store, &network)?;
                     let document = reflex::think(rule, &snapshot, &network, &this.cycle.shared.policy.settings);
                     if let Some(error) = network.take_failure() {
@@ -142,7 +143,8 @@ impl Spawn {
                 let spawn = Arc::clone(&this);
                 let input = blocking(move || {
                     let store = spawn.cycle.store()?;
-                    let network = TreeNetwork::new(&store, store.tree_of(spawn.tip)?);
+                    let network =
+                        TreeNetwork::remembering(&store, store.tree_of(spawn.tip)?, &spawn.cycle.shared.neurons);
                     Ok(json::pretty(&spawn.snapshot(&store, &network)?))
                 })
                 .await?;

@@ -5,10 +5,12 @@
 //! twice for the same cause and forgets none.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
-use super::network::{TreeNetwork, decode_neuron, latest};
+use super::network::{TreeNetwork, latest};
 use super::{Cycle, CycleError};
 use crate::cognition::reflex::{self, perception};
+use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::document::Rule;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -49,7 +51,7 @@ impl Cycle {
     /// The runs that are due at wake's tip.
     pub fn due(&self, tip: CommitId, seen: Option<CommitId>, failed: &Failed) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
-        let network = TreeNetwork::new(&self.store, tree);
+        let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
         let looked = self.looked_until(tip, seen)?;
         let queue = self.queue(&network, tree, failed)?;
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
@@ -57,14 +59,13 @@ impl Cycle {
         let mut jobs = Vec::new();
         for member in self.shared.policy.agents.values().filter(|m| m.trusted) {
             let from = looked.get(&member.agent.name).copied().or(seen);
-            let window = match windows.remove(&from) {
+            let mut window = match windows.remove(&from) {
                 Some(window) => window,
                 None => self.window(from, tip, tree)?,
             };
-            let mut happened = window.happened.clone();
-            happened.queue_not_empty = !queue.is_empty();
-            happened.bootstrap_incomplete = bootstrap_incomplete;
-            if let Some(woken) = trigger::wakes(&member.agent, &happened) {
+            window.happened.queue_not_empty = !queue.is_empty();
+            window.happened.bootstrap_incomplete = bootstrap_incomplete;
+            if let Some(woken) = trigger::wakes(&member.agent, &window.happened) {
                 let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
                 jobs.extend(due.jobs(&member.agent.name, &woken)?);
             }
@@ -76,7 +77,7 @@ impl Cycle {
     /// One run of an agent by hand: it sees the whole queue and every unanswered signal to it.
     pub fn by_hand(&self, tip: CommitId, agent: &AgentName) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
-        let network = TreeNetwork::new(&self.store, tree);
+        let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
         let queue = self.queue(&network, tree, &Failed::new())?;
         let mut window = self.window(None, tip, tree)?;
         window.happened.neurons.clear();
@@ -109,17 +110,25 @@ impl Cycle {
         Ok(found)
     }
 
-    /// Stimuli that wait, sessions together, oldest first.
-    fn queue(&self, network: &TreeNetwork<'_>, tree: TreeId, failed: &Failed) -> Result<Vec<Stimulus>, CycleError> {
+    /// Stimuli that wait, oldest first. Each is read once, however many rounds it waits.
+    fn queue(
+        &self,
+        network: &TreeNetwork<'_>,
+        tree: TreeId,
+        failed: &Failed,
+    ) -> Result<Vec<Arc<Stimulus>>, CycleError> {
+        let mut known = self.waiting.take();
         let mut waiting = Vec::new();
         for (path, file) in self.store.files(tree, layout::QUEUE)? {
             let Place::Queue(id) = Place::of(&path) else { continue };
-            if failed.contains(&id) {
-                continue;
-            }
-            let pointer = self.store.blob(file.blob)?;
-            waiting.extend(network.queued(&id, &pointer)?);
+            let found = match known.remove(&id) {
+                Some(found) => Some(found),
+                None => network.queued(&id, &self.store.content(file.blob)?)?.map(Arc::new),
+            };
+            waiting.extend(found);
         }
+        self.waiting.replace(waiting.iter().map(|s| (s.id.clone(), Arc::clone(s))).collect());
+        waiting.retain(|s| !failed.contains(&s.id));
         waiting.sort_by(|a, b| (a.at, a.order, &a.id).cmp(&(b.at, b.order, &b.id)));
         Ok(waiting)
     }
@@ -153,11 +162,8 @@ impl Cycle {
         let read = || self.store.blob(new.blob);
         match Place::of(&change.path) {
             Place::Neuron(id) => {
-                let after = decode_neuron(&read()?, &change.path, &id)?;
-                let before = match change.old {
-                    Some(old) => Some(decode_neuron(&self.store.blob(old.blob)?, &change.path, &id)?),
-                    None => None,
-                };
+                let neuron = |file| self.shared.neurons.read(&self.store, file, &change.path, &id);
+                let (before, after) = (change.old.map(neuron).transpose()?, neuron(new)?);
                 window.happened.neurons.push((before, after));
             }
             Place::Signal(to, id) if change.old.is_none() => {
@@ -172,8 +178,12 @@ impl Cycle {
                 window.happened.flags.push((name, flag));
             }
             Place::Run(run) if change.old.is_none() => {
-                let record = crate::delta::RunRecord::decode(&read()?, &change.path)?;
-                window.runs.insert(run, Cause { at: record.at, depth: record.depth, stimuli: record.stimuli });
+                let known = self.causes.borrow().get(&run).cloned();
+                let cause = match known {
+                    Some(cause) => cause,
+                    None => RunRecord::decode(&read()?, &change.path)?.into(),
+                };
+                window.runs.insert(run, cause);
             }
             _ => {}
         }
@@ -188,12 +198,21 @@ struct Window {
     runs: BTreeMap<RunId, Cause>,
 }
 
-/// What descends from a run.
+/// What descends from a run: of its record, what the runs after it need to know.
 #[derive(Clone, Debug)]
-struct Cause {
-    at: Stamp,
-    depth: u32,
-    stimuli: Vec<StimulusId>,
+pub struct Cause {
+    /// Its clock.
+    pub at: Stamp,
+    /// Its causal distance from a stimulus.
+    pub depth: u32,
+    /// The stimuli that it descends from.
+    pub stimuli: Vec<StimulusId>,
+}
+
+impl From<RunRecord> for Cause {
+    fn from(record: RunRecord) -> Self {
+        Self { at: record.at, depth: record.depth, stimuli: record.stimuli }
+    }
 }
 
 /// Turning a woken agent into runs.
@@ -201,7 +220,7 @@ struct Due<'a> {
     cycle: &'a Cycle,
     network: &'a TreeNetwork<'a>,
     window: &'a Window,
-    queue: &'a [Stimulus],
+    queue: &'a [Arc<Stimulus>],
 }
 
 impl Due<'_> {
@@ -256,7 +275,7 @@ impl Due<'_> {
     ) -> Result<Option<Job>, CycleError> {
         let mut runs: BTreeSet<RunId> = signals.iter().map(|s| s.run.clone()).collect();
         for id in &active {
-            runs.extend(self.network.neuron(id)?.and_then(|n| n.run));
+            runs.extend(self.network.shared(id)?.and_then(|n| n.run.clone()));
         }
         if signals.is_empty() && active.is_empty() {
             runs.extend(self.window.happened.flags.iter().filter_map(|(_, flag)| flag.run.clone()));
@@ -267,7 +286,7 @@ impl Due<'_> {
                 Some(cause) => causes.push(cause.clone()),
                 None => {
                     let record = self.network.record(run)?;
-                    causes.extend(record.map(|r| Cause { at: r.at, depth: r.depth, stimuli: r.stimuli }));
+                    causes.extend(record.map(Cause::from));
                 }
             }
         }
@@ -312,7 +331,7 @@ fn signal_chunks(signals: &[Signal], rule: Option<Rule>) -> Vec<Vec<Signal>> {
 /// Splits the queue into runs that stay within the operation limit. Turns of one session stay in order: what does not
 /// fit into its session's run waits for the next round, so that it sees the turns before it. Few sessions get a run each,
 /// side by side; where there are more than can run at once, small ones share.
-fn chunks(queue: &[Stimulus], parallel: usize) -> Vec<Vec<Stimulus>> {
+fn chunks(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Stimulus>> {
     let mut groups: Vec<Vec<&Stimulus>> = Vec::new();
     let mut by_session: HashMap<&str, usize> = HashMap::new();
     for stimulus in queue {
@@ -329,6 +348,10 @@ fn chunks(queue: &[Stimulus], parallel: usize) -> Vec<Vec<Stimulus>> {
     let share = groups.len() > parallel;
     let mut out: Vec<(usize, Vec<Stimulus>)> = Vec::new();
     for group in groups {
+        // What comes after a full round waits for the next, and need not be looked at.
+        if out.len() > limits::RUNS_PER_ROUND {
+            break;
+        }
         let mut taken: Vec<Stimulus> = Vec::new();
         let mut cost = perception::OVERHEAD;
         for stimulus in group {
