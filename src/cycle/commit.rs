@@ -3,6 +3,8 @@
 //! What a command agent did may have cost money, and is durable on its branch before anything else happens. What a reflex
 //! did can be done again: it is published together with its merge, and has a branch only if it is not merged.
 
+use std::sync::Arc;
+
 use super::network::TreeNetwork;
 use super::policy::HUMAN;
 use super::trunk::stimulus_trailers;
@@ -12,7 +14,8 @@ use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecor
 use crate::model::ids::{AgentName, RunId, StimulusId};
 use crate::model::{Metadata, Origin, Stamp, Stimulus, json, layout};
 use crate::store::{
-    self, Batch, Branch, CommitId, CommitSpec, ObjectWriter, RefChange, RefOutcome, Store, Trailer, TreeEdit,
+    self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
+    TreeEdit,
 };
 
 /// Most lines of rendered effects in a commit message.
@@ -165,6 +168,7 @@ impl Draft {
         let record = self.record(applied);
         let base_tree = store.tree_of(self.base)?;
         let mut edits = edits(applied, &record);
+        edits.extend(neuron_edits(applied, writer, shared)?);
         edits.extend(self.consumed.iter().map(|s| TreeEdit::new(layout::queue_entry(&s.id), None)));
         edits.extend(self.completed_bootstrap(store, base_tree, shared)?);
         let tree = writer.edit(Some(base_tree), edits)?;
@@ -257,12 +261,21 @@ pub fn author(agent: &AgentName) -> store::Author {
     if agent.as_str() == HUMAN { store::Author::User } else { store::Author::Agent(agent.clone()) }
 }
 
-/// The files that a delta changes, its record included.
+/// The neurons that a delta changes, remembered for the merge of the run and for what it wakes.
+fn neuron_edits(applied: &Applied, writer: &ObjectWriter<'_>, shared: &Shared) -> Result<Vec<TreeEdit>, CycleError> {
+    let mut edits = Vec::with_capacity(applied.neurons.len());
+    for (id, (_, after)) in &applied.neurons {
+        let content = after.encode();
+        let blob = writer.blob(&content)?;
+        shared.neurons.remember(blob, &Arc::new(after.clone()), content.len());
+        edits.push(TreeEdit { path: layout::neuron(id), change: Change::Put(File::plain(blob)) });
+    }
+    Ok(edits)
+}
+
+/// The other files that a delta changes, its record included.
 fn edits(applied: &Applied, record: &RunRecord) -> Vec<TreeEdit> {
     let mut edits = vec![TreeEdit::new(layout::run(&record.run), Some(record.encode()))];
-    for (id, (_, after)) in &applied.neurons {
-        edits.push(TreeEdit::new(layout::neuron(id), Some(after.encode())));
-    }
     for signal in &applied.signals {
         edits.push(TreeEdit::new(layout::signal(&signal.to, &signal.id), Some(json::pretty(signal))));
     }

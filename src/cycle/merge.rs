@@ -4,13 +4,15 @@
 //! merge bases; git's own merge is never called.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::commit::Committed;
+use super::network::Neurons;
 use super::{Cycle, CycleError};
 use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside, Side};
-use crate::model::ids::{RunId, StimulusId};
+use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::layout;
-use crate::model::{AgentName, json};
+use crate::model::{AgentName, Neuron, json};
 use crate::store::{
     Author, BlobId, Branch, CommitId, CommitSpec, File, Left, LockName, ObjectWriter, RefChange, RefOutcome, Store,
     StoreError, Trailer, TreeEdit, TreeId,
@@ -225,7 +227,7 @@ impl Cycle {
             return Ok(Fate::Refused(format!("{} has no history in common with wake", candidate.name)));
         };
         let (left, right) = (store.tree_of(current)?, store.tree_of(candidate.commit)?);
-        let mut sides = TreeSides::new(store, base, left, right)?;
+        let mut sides = TreeSides::new(self, base, left, right)?;
         if candidate.run.is_some() {
             let outside = sides.changes.keys().find(|path| !path.starts_with("network/"));
             if let Some(path) = outside {
@@ -286,7 +288,7 @@ impl Cycle {
         right: TreeId,
         options: Options,
     ) -> Result<Outcome, CycleError> {
-        self.merge_sides(&mut TreeSides::new(&self.store, base, left, right)?, options)
+        self.merge_sides(&mut TreeSides::new(self, base, left, right)?, options)
     }
 
     fn merge_sides(&self, sides: &mut TreeSides<'_>, options: Options) -> Result<Outcome, CycleError> {
@@ -423,6 +425,7 @@ fn decision_lines(decisions: &[Decision]) -> String {
 /// Three trees of the repository, as the pure merge sees them.
 struct TreeSides<'s> {
     store: &'s Store,
+    neurons: &'s Neurons,
     base: TreeId,
     left: TreeId,
     right: TreeId,
@@ -431,10 +434,11 @@ struct TreeSides<'s> {
 }
 
 impl<'s> TreeSides<'s> {
-    fn new(store: &'s Store, base: TreeId, left: TreeId, right: TreeId) -> Result<Self, StoreError> {
+    fn new(cycle: &'s Cycle, base: TreeId, left: TreeId, right: TreeId) -> Result<Self, StoreError> {
+        let (store, neurons) = (&cycle.store, &cycle.shared.neurons);
         let changes = store.diff(Some(base), Some(right), "")?;
         let changes = changes.into_iter().map(|change| (change.path, (change.old, change.new))).collect();
-        Ok(Self { store, base, left, right, changes })
+        Ok(Self { store, neurons, base, left, right, changes })
     }
 
     fn tree(&self, side: Side) -> TreeId {
@@ -469,5 +473,10 @@ impl merge::Sides for TreeSides<'_> {
     fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let file = self.file(side, path)?;
         file.map(|file| self.store.read_file(file, path)).transpose()
+    }
+
+    fn known(&mut self, side: Side, path: &str, id: &NeuronId) -> Result<Option<Arc<Neuron>>, StoreError> {
+        let file = self.file(side, path)?.filter(File::is_regular);
+        Ok(file.and_then(|file| self.neurons.known(file.blob, id)))
     }
 }

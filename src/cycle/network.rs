@@ -25,14 +25,23 @@ impl Default for Neurons {
 impl Neurons {
     /// The neuron in a file, whose id must be its name's.
     pub fn read(&self, store: &Store, file: File, path: &str, id: &NeuronId) -> Result<Arc<Neuron>, CycleError> {
-        if let Some(known) = self.0.get(&file.blob).filter(|known| known.id == *id) {
+        if let Some(known) = self.known(file.blob, id) {
             return Ok(known);
         }
         let bytes = store.content(file.blob)?;
         let neuron = Arc::new(decode_neuron(&bytes, path, id)?);
-        // In memory, a neuron takes about as much as in its file.
-        self.0.put(file.blob, Arc::clone(&neuron), bytes.len());
+        self.remember(file.blob, &neuron, bytes.len());
         Ok(neuron)
+    }
+
+    /// The neuron in a file, if somebody has read or written that content.
+    pub fn known(&self, blob: BlobId, id: &NeuronId) -> Option<Arc<Neuron>> {
+        self.0.get(&blob).filter(|known| known.id == *id)
+    }
+
+    /// Remembers what is in a file of so many bytes; in memory it takes about as much.
+    pub fn remember(&self, blob: BlobId, neuron: &Arc<Neuron>, bytes: usize) {
+        self.0.put(blob, Arc::clone(neuron), bytes);
     }
 }
 
