@@ -375,3 +375,33 @@ fn chunks(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Stimulus>> {
     out.truncate(limits::RUNS_PER_ROUND);
     out.into_iter().map(|(_, chunk)| chunk).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ids::SignalId;
+
+    #[test]
+    fn signals_of_one_hour_share_runs_oldest_first_as_many_as_fit() {
+        let agent = |name| AgentName::parse(name).unwrap();
+        let episodes: Vec<String> = (0..10).map(|n| format!("e{n}")).collect();
+        let signal = |number: i64, at: i64| Signal {
+            id: SignalId::parse(&format!("g{}", 99 - number)).unwrap(),
+            kind: crate::model::Kind::Signal,
+            from: agent("perception"),
+            to: agent("memory"),
+            run: RunId::new(number, 0, &agent("perception")),
+            created_at: Stamp::from_unix(at),
+            payload: serde_json::json!({"kind": "perceived", "episodes": episodes}),
+        };
+        let day = |day: i64| (0..9).map(move |n| (day * 100 + n, day * 86_400 + n));
+        let signals: Vec<Signal> = day(1).chain(day(0)).map(|(number, at)| signal(number, at)).collect();
+        let sizes = |rule| signal_chunks(&signals, rule).iter().map(Vec::len).collect::<Vec<_>>();
+        // 121 operations a signal, and 50 for what fell silent.
+        assert_eq!(sizes(Some(Rule::Memory)), [7, 2, 7, 2]);
+        assert_eq!(sizes(Some(Rule::Affect)), [9, 9]);
+        assert_eq!(sizes(None), [2, 2, 2, 2, 1, 2, 2, 2, 2, 1]);
+        let stamps: Vec<Stamp> = signal_chunks(&signals, None).concat().iter().map(|s| s.created_at).collect();
+        assert!(stamps.is_sorted());
+    }
+}

@@ -225,6 +225,28 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_that_was_taken_is_published_by_another_writer_with_its_own() {
+        let sandbox = Sandbox::brain();
+        let (store, other) = (sandbox.store(), sandbox.store());
+        let before = packs(&sandbox);
+        let parent = store.need_tip(store.wake()).unwrap();
+        let writer = other.writer().unwrap();
+        let tree = writer.edit(None, vec![write("a", "x")]).unwrap();
+        let run = writer.commit(&spec(tree, &[parent], "run", &[])).unwrap();
+        let batch = writer.take();
+        assert!(matches!(other.commit(run), Err(StoreError::Missing { .. })));
+        let writer = store.writer().unwrap();
+        writer.add_batch(&batch);
+        assert_eq!(store.merge_bases(parent, run).unwrap(), [parent]);
+        let merge = writer.commit(&spec(store.tree_of(run).unwrap(), &[parent, run], "merge", &[])).unwrap();
+        writer.publish().unwrap();
+        assert_eq!(packs(&sandbox), before + 1);
+        sandbox.git(&["branch", "look", &merge.to_string()]);
+        assert!(store.is_ancestor(run, merge).unwrap());
+        sandbox.fsck();
+    }
+
+    #[test]
     fn what_no_ref_names_yet_survives_a_reckless_repack() {
         let sandbox = Sandbox::brain();
         let keeps = || {

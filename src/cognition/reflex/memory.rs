@@ -291,6 +291,21 @@ mod tests {
     }
 
     #[test]
+    fn what_two_runs_perceived_is_linked_twice() {
+        let mut world = tea_and_milk();
+        world.neuron("e2", "Milk goes into tea.", Kind::Episodic, 65535);
+        world.link("e2", Link::Recalls, "tea", 40000);
+        world.link("e2", Link::Recalls, "milk", 50000);
+        world.signal("perception", json!({"kind": "perceived", "episodes": ["e1"]}));
+        world.signal("perception", json!({"kind": "perceived", "episodes": ["e2"]}));
+        let ops = world.think(Rule::Memory);
+        let pair = [edge("milk", "tea"), edge("tea", "milk")];
+        let expected = [format!("connect {} 2048", pair[0]), format!("connect {} 2048", pair[1])];
+        assert_eq!(ops[..2], expected);
+        assert_eq!(ops[2..4], [format!("adjust {} 2048", pair[0]), format!("adjust {} 2048", pair[1])]);
+    }
+
+    #[test]
     fn links_grow_by_the_hebbian_rule() {
         let mut world = tea_and_milk();
         world.link("tea", Link::FeedsInto, "milk", 32768);
