@@ -249,7 +249,7 @@ impl Draft {
 }
 
 /// Makes a run's branch. Its name has the run's own id, so that it can only exist if the clock and chance both repeat.
-fn create_branch(store: &Store, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
+pub(super) fn create_branch(store: &Store, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
     match store.update_refs(&[RefChange::create(branch.clone(), commit)], "git-brain: run")? {
         RefOutcome::Done { .. } => Ok(()),
         RefOutcome::Modified { .. } => Err(CycleError::refused(format!("the branch {branch} exists already"))),

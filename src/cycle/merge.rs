@@ -4,18 +4,17 @@
 //! merge bases; git's own merge is never called.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use super::commit::Committed;
-use super::network::Neurons;
+use super::commit::{Committed, create_branch};
+use super::sides::TreeSides;
 use super::{Cycle, CycleError};
-use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside, Side};
-use crate::model::ids::{NeuronId, RunId, StimulusId};
+use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside};
+use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
-use crate::model::{AgentName, Neuron, json};
+use crate::model::{AgentName, json};
 use crate::store::{
-    Author, BlobId, Branch, CommitId, CommitSpec, File, Left, LockName, ObjectWriter, RefChange, RefOutcome, Store,
-    StoreError, Trailer, TreeEdit, TreeId,
+    Author, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Trailer,
+    TreeEdit, TreeId,
 };
 
 /// Most lines of decisions in a merge commit's message; all can be recomputed from its parents and its policy.
@@ -162,25 +161,24 @@ impl Cycle {
                 writer.publish()?;
                 (fates, wake)
             };
-            let (mut changes, mut gone) = (Vec::new(), Vec::new());
+            let mut changes = Vec::new();
+            if wake != tip {
+                changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
+            }
             for (candidate, fate) in &fates {
                 let Some(branch) = &candidate.branch else { continue };
                 let done = matches!(fate, Fate::Merged { .. } | Fate::Already);
                 match self.store.tip(branch)? {
                     None if !done && fresh().any(|(commit, _)| commit == candidate.commit) => {
-                        changes.push(RefChange::create(branch.clone(), candidate.commit));
+                        create_branch(&self.store, branch, candidate.commit)?;
                     }
                     // Whoever held the trunk before us may have merged it and removed its branch.
                     Some(found) if done && found == candidate.commit => {
-                        gone.push(RefChange::delete(branch.clone(), found));
+                        changes.push(RefChange::delete(branch.clone(), found));
                     }
                     _ => {}
                 }
             }
-            if wake != tip {
-                changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
-            }
-            changes.extend(gone);
             match self.store.update_refs(&changes, "git-brain: merge")? {
                 RefOutcome::Done { left } => {
                     self.note_conflicts(&fates)?;
@@ -420,63 +418,4 @@ fn decision_lines(decisions: &[Decision]) -> String {
         lines.push(format!("… and {} more decisions", decisions.len() - MESSAGE_LINES));
     }
     lines.join("\n")
-}
-
-/// Three trees of the repository, as the pure merge sees them.
-struct TreeSides<'s> {
-    store: &'s Store,
-    neurons: &'s Neurons,
-    base: TreeId,
-    left: TreeId,
-    right: TreeId,
-    /// What right changed, by path: the files of base and right need no second look into their trees.
-    changes: BTreeMap<String, (Option<File>, Option<File>)>,
-}
-
-impl<'s> TreeSides<'s> {
-    fn new(cycle: &'s Cycle, base: TreeId, left: TreeId, right: TreeId) -> Result<Self, StoreError> {
-        let (store, neurons) = (&cycle.store, &cycle.shared.neurons);
-        let changes = store.diff(Some(base), Some(right), "")?;
-        let changes = changes.into_iter().map(|change| (change.path, (change.old, change.new))).collect();
-        Ok(Self { store, neurons, base, left, right, changes })
-    }
-
-    fn tree(&self, side: Side) -> TreeId {
-        match side {
-            Side::Base => self.base,
-            Side::Left => self.left,
-            Side::Right => self.right,
-        }
-    }
-
-    fn file(&self, side: Side, path: &str) -> Result<Option<File>, StoreError> {
-        match (side, self.changes.get(path)) {
-            (Side::Left, Some((old, _))) if self.left == self.base => Ok(*old),
-            (Side::Base, Some((old, _))) => Ok(*old),
-            (Side::Right, Some((_, new))) => Ok(*new),
-            _ => self.store.file(self.tree(side), path),
-        }
-    }
-}
-
-impl merge::Sides for TreeSides<'_> {
-    type Error = StoreError;
-
-    fn changed(&mut self, side: Side) -> Result<Vec<String>, StoreError> {
-        if side == Side::Right {
-            return Ok(self.changes.keys().cloned().collect());
-        }
-        let changes = self.store.diff(Some(self.base), Some(self.tree(side)), "")?;
-        Ok(changes.into_iter().map(|change| change.path).collect())
-    }
-
-    fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let file = self.file(side, path)?;
-        file.map(|file| self.store.read_file(file, path)).transpose()
-    }
-
-    fn known(&mut self, side: Side, path: &str, id: &NeuronId) -> Result<Option<Arc<Neuron>>, StoreError> {
-        let file = self.file(side, path)?.filter(File::is_regular);
-        Ok(file.and_then(|file| self.neurons.known(file.blob, id)))
-    }
 }

@@ -21,6 +21,7 @@ pub mod network;
 pub mod policy;
 mod quiet;
 pub mod run;
+mod sides;
 pub mod stimulus;
 pub mod trunk;
 pub mod wake;

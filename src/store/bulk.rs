@@ -113,7 +113,7 @@ fn adler32(content: &[u8]) -> u32 {
         let a = a + u32::from(*byte);
         (a, b + a)
     });
-    (b % 65_521) << 16 | a % 65_521
+    ((b % 65_521) << 16) | (a % 65_521)
 }
 
 fn hash(kind: ObjectType, content: &[u8]) -> Result<Oid, StoreError> {
