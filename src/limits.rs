@@ -55,6 +55,8 @@ pub const HISTORY_WALK: usize = 100_000;
 pub const TREE_DEPTH: usize = 32;
 /// Longest path in a tree, bytes: ids and folders of the layout stay below 200.
 pub const PATH_BYTES: usize = 1024;
+/// Bytes of objects that a process remembers: the folders and hubs that the runs of a round have in common, many times over.
+pub const RECENT_BYTES: usize = 128 << 20;
 /// Packs beyond which a brain's repository is repacked: each look-up of a missing object asks every one of them.
 pub const PACKS: usize = 64;
 /// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.

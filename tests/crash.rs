@@ -14,7 +14,7 @@ use sandbox::{Dice, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 /// Kills that must take effect: together more than 300.
-const KILLS: [(&str, usize); 4] = [("apply", 180), ("merge", 50), ("feed", 60), ("init", 15)];
+const KILLS: [(&str, usize); 5] = [("apply", 180), ("merge", 50), ("feed", 60), ("long feed", 12), ("init", 15)];
 
 /// Who kills: a generator, the time of an undisturbed command, and the score.
 struct Killer {
@@ -220,6 +220,45 @@ fn feed_is_all_or_nothing_and_is_resumed() {
     assert_eq!(found.len(), 3 * turn);
     let commits = commits_of_runs(&sandbox);
     assert!(commits.iter().all(|(run, count)| *count == 1 || run.is_empty()), "{commits:?}");
+}
+
+/// What a network holds, without who did it.
+fn content(sandbox: &Sandbox) -> BTreeMap<String, Value> {
+    let mut neurons = sandbox.neurons("wake");
+    for neuron in neurons.values_mut().filter_map(Value::as_object_mut) {
+        neuron.retain(|field, _| !["run", "version", "named_by"].contains(&field.as_str()));
+    }
+    neurons
+}
+
+#[test]
+fn a_long_feed_that_is_killed_ends_in_the_same_network() {
+    const NOW: &str = "2026-01-26T14:32:00Z";
+    let ready = || {
+        let sandbox = Sandbox::fixed(NOW, "long");
+        let line = |n: usize| {
+            let text = format!("On day {n} heron {} caught {} fish at lock {}.", n % 7, n % 5, n % 3);
+            json!({"text": text, "source": format!("d{n}"), "session": format!("s{}", n % 20)})
+        };
+        let file = sandbox.file("long.jsonl", (0..120).map(|n| format!("{}\n", line(n))).collect::<String>());
+        (sandbox, file)
+    };
+    let mut undisturbed = None;
+    let mut killer = Killer::new("long feed", ready, |(sandbox, file)| {
+        sandbox.json(&["feed", "--file", &file]);
+        undisturbed = Some(content(&sandbox));
+    });
+    let undisturbed = undisturbed.expect("three feeds");
+    while killer.goes_on() {
+        let (sandbox, file) = ready();
+        killer.kill(&sandbox, &["--json", "feed", "--file", &file], b"");
+        sandbox.json(&["feed", "--file", &file]);
+        assert_eq!(sandbox.json(&["status"])["queue"], 0);
+        tidy(&sandbox);
+        let again = content(&sandbox);
+        let differ: Vec<_> = undisturbed.iter().filter(|(id, neuron)| again.get(*id) != Some(neuron)).take(3).collect();
+        assert!(differ.is_empty() && again.len() == undisturbed.len(), "{differ:#?}");
+    }
 }
 
 #[test]

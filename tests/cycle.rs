@@ -117,3 +117,23 @@ fn an_agent_can_be_run_by_hand_and_max_runs_bounds_a_round() {
     assert!(!runs(&rest).is_empty(), "what was cut is done by the next command");
     assert_eq!(sandbox.json(&["status"])["queue"], 0);
 }
+
+#[test]
+fn the_runs_of_a_round_are_published_together() {
+    let sandbox = Sandbox::new();
+    let line = |n: usize| format!("{{\"text\": \"Heron {n} stands at lock {n}.\", \"session\": \"s{n}\"}}\n");
+    let file = sandbox.file("day.jsonl", (0..8).map(line).collect::<String>());
+    let packs = || {
+        let folder = std::fs::read_dir(sandbox.dir().join(".git/objects/pack")).expect("a folder");
+        folder.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
+    };
+    let before = packs();
+    let answer = sandbox.json(&["feed", "--file", &file]);
+    let perceived = runs(&answer).iter().filter(|agent| **agent == "perception").count();
+    assert_eq!(perceived, 8, "a run for each session: {answer}");
+    // The stimuli, what was perceived, what was linked.
+    assert_eq!(packs() - before, 3);
+    assert!(answer["runs"].as_array().expect("runs").iter().all(|run| run["merged"].is_string()));
+    assert!(sandbox.run_branches().is_empty());
+    sandbox.fsck();
+}

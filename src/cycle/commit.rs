@@ -1,14 +1,22 @@
-//! Stage 4, commit: from a delta document to one commit on the run's own branch, durable when this returns.
+//! Stage 4, commit: from a delta document to one commit on the run's own branch.
+//!
+//! What a command agent did may have cost money, and is durable on its branch before anything else happens. What a reflex
+//! did can be done again: it is published together with its merge, and has a branch only if it is not merged.
+
+use std::sync::Arc;
 
 use super::network::TreeNetwork;
 use super::policy::HUMAN;
 use super::trunk::stimulus_trailers;
-use super::wake::Job;
+use super::wake::{Cause, Job};
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
 use crate::model::ids::{AgentName, RunId, StimulusId};
 use crate::model::{Metadata, Origin, Stamp, Stimulus, json, layout};
-use crate::store::{self, Branch, CommitId, CommitSpec, RefChange, RefOutcome, Store, Trailer, TreeEdit};
+use crate::store::{
+    self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
+    TreeEdit,
+};
 
 /// Most lines of rendered effects in a commit message.
 const MESSAGE_LINES: usize = 40;
@@ -44,19 +52,23 @@ pub struct Draft {
     pub held: bool,
 }
 
-/// A run, committed on its branch.
+/// A run, committed.
 #[derive(Clone, Debug)]
 pub struct Committed {
     /// The run.
     pub run: RunId,
+    /// What woke it.
+    pub trigger: String,
     /// Its branch.
     pub branch: Branch,
     /// Its commit.
     pub commit: CommitId,
+    /// Its objects, if they are not on disk yet; then there is no branch either.
+    pub unpublished: Option<Batch>,
     /// The stimuli that it consumed.
     pub consumed: Vec<StimulusId>,
-    /// The stimuli that it descends from.
-    pub roots: Vec<StimulusId>,
+    /// What the runs after it need to know of it.
+    pub cause: Cause,
     /// What the engine clamped or raised.
     pub notes: Vec<String>,
 }
@@ -100,7 +112,11 @@ impl Draft {
 
     /// Applies the delta to its base. Nothing is written.
     pub fn apply(&self, store: &Store, shared: &Shared) -> Result<Applied, CycleError> {
-        let network = TreeNetwork::new(store, store.tree_of(self.base)?);
+        self.apply_to(&TreeNetwork::new(store, store.tree_of(self.base)?), shared)
+    }
+
+    /// Applies the delta to the network of its base. Nothing is written.
+    pub fn apply_to(&self, network: &TreeNetwork<'_>, shared: &Shared) -> Result<Applied, CycleError> {
         let author = delta::Author {
             run: self.run.clone(),
             agent: self.run.agent(),
@@ -110,7 +126,7 @@ impl Draft {
         };
         let settings = &shared.policy.settings;
         let limits = self.authority.1.as_ref();
-        delta::apply(&self.document, &author, limits, &network, &settings.learning, &settings.activation).map_err(|e| {
+        delta::apply(&self.document, &author, limits, network, &settings.learning, &settings.activation).map_err(|e| {
             match e {
                 ApplyError::Refused(refusal) => CycleError::refused(match self.lines.get(refusal.index) {
                     Some(line) => format!("line {line}, {refusal}"),
@@ -121,15 +137,40 @@ impl Draft {
         })
     }
 
-    /// Commits what the delta did on a branch of its own.
+    /// Commits what the delta did on a branch of its own, durable when this returns.
     pub fn commit(self, applied: &Applied, store: &Store, shared: &Shared) -> Result<Committed, CycleError> {
+        let writer = store.writer()?;
+        let committed = self.write(applied, &writer, store, shared)?;
+        writer.publish()?;
+        create_branch(store, &committed.branch, committed.commit)?;
+        Ok(committed)
+    }
+
+    /// Commits what the delta did, for whoever merges it in the same breath: without a branch, and not on disk yet.
+    pub fn commit_unpublished(
+        self,
+        applied: &Applied,
+        store: &Store,
+        shared: &Shared,
+    ) -> Result<Committed, CycleError> {
+        let writer = store.writer()?;
+        let committed = self.write(applied, &writer, store, shared)?;
+        Ok(Committed { unpublished: Some(writer.take()), ..committed })
+    }
+
+    fn write(
+        self,
+        applied: &Applied,
+        writer: &ObjectWriter<'_>,
+        store: &Store,
+        shared: &Shared,
+    ) -> Result<Committed, CycleError> {
         let record = self.record(applied);
         let base_tree = store.tree_of(self.base)?;
         let mut edits = edits(applied, &record);
+        edits.extend(neuron_edits(applied, writer, shared)?);
         edits.extend(self.consumed.iter().map(|s| TreeEdit::new(layout::queue_entry(&s.id), None)));
         edits.extend(self.completed_bootstrap(store, base_tree, shared)?);
-        let branch = branch_of(store.wake(), &self.run)?;
-        let writer = store.writer()?;
         let tree = writer.edit(Some(base_tree), edits)?;
         let (subject, body) = message(applied, &record);
         let commit = writer.commit(&CommitSpec {
@@ -141,15 +182,15 @@ impl Draft {
             body,
             trailers: self.trailers(shared),
         })?;
-        writer.publish()?;
-        create_branch(store, &branch, commit)?;
         Ok(Committed {
+            branch: branch_of(store.wake(), &self.run)?,
             run: self.run,
-            branch,
+            trigger: self.reason,
             commit,
+            unpublished: None,
             consumed: self.consumed.into_iter().map(|s| s.id).collect(),
-            roots: self.roots,
-            notes: record.notes,
+            notes: record.notes.clone(),
+            cause: record.into(),
         })
     }
 
@@ -208,7 +249,7 @@ impl Draft {
 }
 
 /// Makes a run's branch. Its name has the run's own id, so that it can only exist if the clock and chance both repeat.
-fn create_branch(store: &Store, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
+pub(super) fn create_branch(store: &Store, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
     match store.update_refs(&[RefChange::create(branch.clone(), commit)], "git-brain: run")? {
         RefOutcome::Done { .. } => Ok(()),
         RefOutcome::Modified { .. } => Err(CycleError::refused(format!("the branch {branch} exists already"))),
@@ -220,12 +261,21 @@ pub fn author(agent: &AgentName) -> store::Author {
     if agent.as_str() == HUMAN { store::Author::User } else { store::Author::Agent(agent.clone()) }
 }
 
-/// The files that a delta changes, its record included.
+/// The neurons that a delta changes, remembered for the merge of the run and for what it wakes.
+fn neuron_edits(applied: &Applied, writer: &ObjectWriter<'_>, shared: &Shared) -> Result<Vec<TreeEdit>, CycleError> {
+    let mut edits = Vec::with_capacity(applied.neurons.len());
+    for (id, (_, after)) in &applied.neurons {
+        let content = after.encode();
+        let blob = writer.blob(&content)?;
+        shared.neurons.remember(blob, &Arc::new(after.clone()), content.len());
+        edits.push(TreeEdit { path: layout::neuron(id), change: Change::Put(File::plain(blob)) });
+    }
+    Ok(edits)
+}
+
+/// The other files that a delta changes, its record included.
 fn edits(applied: &Applied, record: &RunRecord) -> Vec<TreeEdit> {
     let mut edits = vec![TreeEdit::new(layout::run(&record.run), Some(record.encode()))];
-    for (id, (_, after)) in &applied.neurons {
-        edits.push(TreeEdit::new(layout::neuron(id), Some(after.encode())));
-    }
     for signal in &applied.signals {
         edits.push(TreeEdit::new(layout::signal(&signal.to, &signal.id), Some(json::pretty(signal))));
     }

@@ -5,14 +5,16 @@
 
 use std::collections::BTreeMap;
 
+use super::commit::{Committed, create_branch};
+use super::sides::TreeSides;
 use super::{Cycle, CycleError};
-use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside, Side};
+use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside};
 use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
 use crate::model::{AgentName, json};
 use crate::store::{
-    Author, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Store,
-    StoreError, Trailer, TreeEdit, TreeId,
+    Author, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Trailer,
+    TreeEdit, TreeId,
 };
 
 /// Most lines of decisions in a merge commit's message; all can be recomputed from its parents and its policy.
@@ -107,22 +109,51 @@ impl Cycle {
     }
 
     /// Merges candidates into wake. With `dry_run` nothing is written.
-    pub fn merge(&self, mut candidates: Vec<Candidate>, dry_run: bool) -> Result<Report, CycleError> {
+    pub fn merge(&self, candidates: Vec<Candidate>, dry_run: bool) -> Result<Report, CycleError> {
+        self.merge_with(candidates, &[], dry_run)
+    }
+
+    /// Merges the runs of a round into wake. What is not published yet is published with the merges, as one pack, and gets
+    /// a branch only if it is not merged. That branch is made before wake moves, so that a kill loses no run of a round of
+    /// which another is kept.
+    pub fn merge_round(&self, round: &[Committed]) -> Result<Report, CycleError> {
+        let candidate = |run: &Committed| Candidate {
+            name: run.branch.to_string(),
+            commit: run.commit,
+            branch: Some(run.branch.clone()),
+            run: Some(run.run.clone()),
+        };
+        self.merge_with(round.iter().map(candidate).collect(), round, false)
+    }
+
+    fn merge_with(
+        &self,
+        mut candidates: Vec<Candidate>,
+        round: &[Committed],
+        dry_run: bool,
+    ) -> Result<Report, CycleError> {
         candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
         candidates.dedup();
-        let report = self.merge_under_lock(&candidates, dry_run)?;
+        let report = self.merge_under_lock(&candidates, round, dry_run)?;
         if !dry_run {
             self.store.maintain()?;
         }
         Ok(report)
     }
 
-    fn merge_under_lock(&self, candidates: &[Candidate], dry_run: bool) -> Result<Report, CycleError> {
+    fn merge_under_lock(
+        &self,
+        candidates: &[Candidate],
+        round: &[Committed],
+        dry_run: bool,
+    ) -> Result<Report, CycleError> {
+        let fresh = || round.iter().filter_map(|run| Some((run.commit, run.unpublished.as_ref()?)));
         let _trunk = self.store.lock(LockName::Trunk)?;
         loop {
             let tip = self.store.need_tip(self.store.wake())?;
             let (fates, wake) = {
                 let writer = self.store.writer()?;
+                fresh().for_each(|(_, batch)| writer.add_batch(batch));
                 let (fates, wake) = self.merge_all(&writer, tip, candidates)?;
                 if dry_run {
                     return Ok(Report { fates, wake: tip, left: Vec::new() });
@@ -135,10 +166,17 @@ impl Cycle {
                 changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
             }
             for (candidate, fate) in &fates {
-                let (Some(branch), Fate::Merged { .. } | Fate::Already) = (&candidate.branch, fate) else { continue };
-                // Whoever held the trunk before us may have merged it and removed its branch.
-                if self.store.tip(branch)? == Some(candidate.commit) {
-                    changes.push(RefChange::delete(branch.clone(), candidate.commit));
+                let Some(branch) = &candidate.branch else { continue };
+                let done = matches!(fate, Fate::Merged { .. } | Fate::Already);
+                match self.store.tip(branch)? {
+                    None if !done && fresh().any(|(commit, _)| commit == candidate.commit) => {
+                        create_branch(&self.store, branch, candidate.commit)?;
+                    }
+                    // Whoever held the trunk before us may have merged it and removed its branch.
+                    Some(found) if done && found == candidate.commit => {
+                        changes.push(RefChange::delete(branch.clone(), found));
+                    }
+                    _ => {}
                 }
             }
             match self.store.update_refs(&changes, "git-brain: merge")? {
@@ -187,16 +225,16 @@ impl Cycle {
             return Ok(Fate::Refused(format!("{} has no history in common with wake", candidate.name)));
         };
         let (left, right) = (store.tree_of(current)?, store.tree_of(candidate.commit)?);
+        let mut sides = TreeSides::new(self, base, left, right)?;
         if candidate.run.is_some() {
-            let outside = store.diff(Some(base), Some(right), "")?;
-            let outside = outside.iter().find(|change| !change.path.starts_with("network/"));
-            if let Some(change) = outside {
-                return Ok(Fate::Refused(format!("{} touches {}, outside network/", candidate.name, change.path)));
+            let outside = sides.changes.keys().find(|path| !path.starts_with("network/"));
+            if let Some(path) = outside {
+                return Ok(Fate::Refused(format!("{} touches {path}, outside network/", candidate.name)));
             }
         }
         let from_main = store.tip(store.main())? == Some(candidate.commit);
         let outside = if from_main { Outside::Right } else { Outside::Merge };
-        let outcome = self.merge_trees(base, left, right, Options { outside, ..Options::default() })?;
+        let outcome = self.merge_sides(&mut sides, Options { outside, ..Options::default() })?;
         if !outcome.conflicts.is_empty() {
             return Ok(Fate::Conflict(outcome.conflicts));
         }
@@ -248,8 +286,11 @@ impl Cycle {
         right: TreeId,
         options: Options,
     ) -> Result<Outcome, CycleError> {
-        let mut sides = TreeSides { store: &self.store, base, left, right };
-        merge::three_way_with(&mut sides, &self.shared.policy.settings.merge, options).map_err(|e| match e {
+        self.merge_sides(&mut TreeSides::new(self, base, left, right)?, options)
+    }
+
+    fn merge_sides(&self, sides: &mut TreeSides<'_>, options: Options) -> Result<Outcome, CycleError> {
+        merge::three_way_with(sides, &self.shared.policy.settings.merge, options).map_err(|e| match e {
             merge::MergeError::Read { source, .. } => CycleError::Store(source),
             merge::MergeError::Json(error) => CycleError::Json(error),
             other => CycleError::Merge(other.to_string()),
@@ -377,35 +418,4 @@ fn decision_lines(decisions: &[Decision]) -> String {
         lines.push(format!("… and {} more decisions", decisions.len() - MESSAGE_LINES));
     }
     lines.join("\n")
-}
-
-/// Three trees of the repository, as the pure merge sees them.
-struct TreeSides<'s> {
-    store: &'s Store,
-    base: TreeId,
-    left: TreeId,
-    right: TreeId,
-}
-
-impl TreeSides<'_> {
-    fn tree(&self, side: Side) -> TreeId {
-        match side {
-            Side::Base => self.base,
-            Side::Left => self.left,
-            Side::Right => self.right,
-        }
-    }
-}
-
-impl merge::Sides for TreeSides<'_> {
-    type Error = StoreError;
-
-    fn changed(&mut self, side: Side) -> Result<Vec<String>, StoreError> {
-        let changes = self.store.diff(Some(self.base), Some(self.tree(side)), "")?;
-        Ok(changes.into_iter().map(|change| change.path).collect())
-    }
-
-    fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.store.read(self.tree(side), path)
-    }
 }

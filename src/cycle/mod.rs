@@ -21,11 +21,14 @@ pub mod network;
 pub mod policy;
 mod quiet;
 pub mod run;
+mod sides;
 pub mod snapshot;
 pub mod stimulus;
 pub mod trunk;
 pub mod wake;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,11 +38,14 @@ pub use import::{ImportProgress, Imported, Triple};
 pub use policy::{HUMAN, Member, Policy};
 pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 
-use crate::model::document::{Cognition, Condition, State};
-use crate::model::ids::AgentName;
+use crate::model::Stimulus;
+use crate::model::document::{Cognition, Condition, Rule, State};
+use crate::model::ids::{AgentName, RunId, StimulusId};
 use crate::model::settings::Override;
 use crate::store::{Store, Trailer};
 use crate::world::World;
+use network::Neurons;
+use wake::Cause;
 
 /// One brain, opened by one command.
 pub struct Cycle {
@@ -49,6 +55,10 @@ pub struct Cycle {
     pub store: Store,
     /// Policy and world, shared with runs on other threads.
     pub shared: Arc<Shared>,
+    /// Stimuli of the queue that were read. Stimuli never change.
+    waiting: RefCell<HashMap<StimulusId, Arc<Stimulus>>>,
+    /// What the runs of this command were, as their records have it: those are long, and never change.
+    causes: RefCell<HashMap<RunId, Cause>>,
 }
 
 /// What every run of a command shares.
@@ -58,6 +68,8 @@ pub struct Shared {
     pub policy: Policy,
     /// Clock, ids, environment.
     pub world: World,
+    /// Neurons that were read lately.
+    pub neurons: Neurons,
 }
 
 impl Cycle {
@@ -65,13 +77,24 @@ impl Cycle {
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
         let store = Store::open(dir)?;
         let policy = Policy::load(&store, &world, flags)?;
-        Ok(Self { dir: dir.to_owned(), store, shared: Arc::new(Shared { policy, world }) })
+        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
+        Ok(Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() })
     }
 
     /// True if the agent consumes stimuli from the queue.
     fn consumes_queue(&self, agent: &AgentName) -> bool {
         let asks = |c: &Condition| *c == Condition::State(State::InputQueueNotEmpty);
         self.shared.policy.agents.get(agent).is_some_and(|m| m.agent.trigger.any.iter().any(asks))
+    }
+}
+
+impl Cycle {
+    /// The rule by which an agent thinks, if it is a reflex.
+    fn reflex(&self, agent: &AgentName) -> Option<Rule> {
+        match self.shared.policy.agents.get(agent)?.agent.cognition {
+            Cognition::Reflex { rule } => Some(rule),
+            Cognition::Command { .. } => None,
+        }
     }
 }
 

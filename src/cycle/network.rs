@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::CycleError;
 use crate::delta::Lookup;
@@ -9,32 +10,81 @@ use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::{Neuron, Signal, Stamp, Stimulus, json, layout};
-use crate::store::{Store, StoreError, TreeId};
+use crate::store::{BlobId, File, Recent, Store, StoreError, TreeId};
+
+/// Neurons as they were read, by their files' content. Shared by the runs of a command.
+#[derive(Clone)]
+pub struct Neurons(Arc<Recent<BlobId, Arc<Neuron>>>);
+
+impl Default for Neurons {
+    fn default() -> Self {
+        Self(Arc::new(Recent::new(limits::RECENT_BYTES)))
+    }
+}
+
+impl Neurons {
+    /// The neuron in a file, whose id must be its name's.
+    pub fn read(&self, store: &Store, file: File, path: &str, id: &NeuronId) -> Result<Arc<Neuron>, CycleError> {
+        if let Some(known) = self.known(file.blob, id) {
+            return Ok(known);
+        }
+        let bytes = store.content(file.blob)?;
+        let neuron = Arc::new(decode_neuron(&bytes, path, id)?);
+        self.remember(file.blob, &neuron, bytes.len());
+        Ok(neuron)
+    }
+
+    /// The neuron in a file, if somebody has read or written that content.
+    pub fn known(&self, blob: BlobId, id: &NeuronId) -> Option<Arc<Neuron>> {
+        self.0.get(&blob).filter(|known| known.id == *id)
+    }
+
+    /// Remembers what is in a file of so many bytes; in memory it takes about as much.
+    pub fn remember(&self, blob: BlobId, neuron: &Arc<Neuron>, bytes: usize) {
+        self.0.put(blob, Arc::clone(neuron), bytes);
+    }
+}
+
+impl std::fmt::Debug for Neurons {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Neurons")
+    }
+}
 
 /// A tree of the brain. Costs what is looked at, never the size of the brain.
 pub struct TreeNetwork<'s> {
     store: &'s Store,
     tree: TreeId,
-    seen: RefCell<HashMap<NeuronId, Option<Neuron>>>,
+    neurons: Neurons,
+    seen: RefCell<HashMap<NeuronId, Option<Arc<Neuron>>>>,
     failed: RefCell<Option<CycleError>>,
 }
 
 impl<'s> TreeNetwork<'s> {
     /// The network in that tree.
     pub fn new(store: &'s Store, tree: TreeId) -> Self {
-        Self { store, tree, seen: RefCell::default(), failed: RefCell::default() }
+        Self::remembering(store, tree, &Neurons::default())
+    }
+
+    /// The network in that tree, with what was read of others.
+    pub fn remembering(store: &'s Store, tree: TreeId, neurons: &Neurons) -> Self {
+        let neurons = neurons.clone();
+        Self { store, tree, neurons, seen: RefCell::default(), failed: RefCell::default() }
     }
 
     /// The neuron with that id.
     pub fn neuron(&self, id: &NeuronId) -> Result<Option<Neuron>, CycleError> {
+        Ok(self.shared(id)?.map(|neuron| (*neuron).clone()))
+    }
+
+    /// The neuron with that id, as whoever else looks at it has it.
+    pub fn shared(&self, id: &NeuronId) -> Result<Option<Arc<Neuron>>, CycleError> {
         if let Some(found) = self.seen.borrow().get(id) {
             return Ok(found.clone());
         }
         let path = layout::neuron(id);
-        let found = match self.store.read(self.tree, &path)? {
-            None => None,
-            Some(bytes) => Some(decode_neuron(&bytes, &path, id)?),
-        };
+        let file = self.store.file(self.tree, &path)?;
+        let found = file.map(|file| self.neurons.read(self.store, file, &path, id)).transpose()?;
         self.seen.borrow_mut().insert(id.clone(), found.clone());
         Ok(found)
     }
@@ -94,6 +144,15 @@ impl crate::cognition::Network for TreeNetwork<'_> {
             self.failed.borrow_mut().get_or_insert(error);
             None
         })
+    }
+
+    fn has(&self, id: &NeuronId) -> bool {
+        self.shared(id)
+            .unwrap_or_else(|error| {
+                self.failed.borrow_mut().get_or_insert(error);
+                None
+            })
+            .is_some()
     }
 }
 

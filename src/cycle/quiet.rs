@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::commit::Committed;
-use super::merge::{Candidate, Fate};
+use super::merge::Fate;
 use super::run::{Failure, Ran};
 use super::trunk::stimulus_trailers;
 use super::wake::{Failed, Job};
@@ -101,6 +101,7 @@ impl Cycle {
                     }
                 }
             }
+            self.causes.borrow_mut().extend(committed.iter().map(|c| (c.run.clone(), c.cause.clone())));
             consumed += committed.iter().map(|c| c.consumed.len()).sum::<usize>();
             self.take_in(&mut turned, committed)?;
             progress(Progress::Merged(turned.runs.len(), consumed));
@@ -117,21 +118,13 @@ impl Cycle {
         Ok(turned)
     }
 
-    /// Merges the runs of one round, with whatever else is pending.
+    /// Merges the runs of one round.
     fn take_in(&self, turned: &mut Turned, committed: Vec<Committed>) -> Result<(), CycleError> {
-        let candidates: Vec<Candidate> = committed
-            .iter()
-            .map(|c| Candidate {
-                name: c.branch.to_string(),
-                commit: c.commit,
-                branch: Some(c.branch.clone()),
-                run: Some(c.run.clone()),
-            })
-            .collect();
-        let report = self.merge(candidates, false)?;
+        let report = self.merge_round(&committed)?;
+        let mut triggers: HashMap<RunId, String> = committed.into_iter().map(|c| (c.run, c.trigger)).collect();
         for (candidate, fate) in &report.fates {
             let Some(run) = candidate.run.clone() else { continue };
-            let trigger = self.store.commit(candidate.commit)?.trailer("Trigger").unwrap_or_default().to_owned();
+            let trigger = triggers.remove(&run).unwrap_or_default();
             let mut summary = RunSummary {
                 run,
                 trigger,

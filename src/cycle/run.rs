@@ -18,12 +18,12 @@ use crate::model::document::Cognition;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Flag, Neuron, Stamp, json};
-use crate::store::{CommitId, Store, TreeId};
+use crate::store::{CommitId, Objects, Store, TreeId};
 
 /// What became of one run.
 #[derive(Debug)]
 pub enum Ran {
-    /// A commit on its own branch.
+    /// A commit, on its own branch or not published yet.
     Committed(Box<Committed>),
     /// It proposed nothing and consumed nothing: nothing to keep.
     Nothing(Job),
@@ -80,7 +80,7 @@ impl Cycle {
 
     /// What a run on another thread needs.
     fn part(&self) -> Part {
-        Part { dir: self.dir.clone(), shared: Arc::clone(&self.shared) }
+        Part { dir: self.dir.clone(), shared: Arc::clone(&self.shared), recent: self.store.recent() }
     }
 }
 
@@ -89,6 +89,14 @@ impl Cycle {
 struct Part {
     dir: PathBuf,
     shared: Arc<super::Shared>,
+    recent: Objects,
+}
+
+impl Part {
+    /// The repository, opened by the thread that asks.
+    fn store(&self) -> Result<Store, CycleError> {
+        Ok(Store::open_sharing(&self.dir, Objects::clone(&self.recent))?)
+    }
 }
 
 /// One run on its way.
@@ -117,22 +125,26 @@ impl Spawn {
             None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
             Some(Cognition::Reflex { rule }) => {
                 blocking(move || {
-                    let store = Store::open(&this.cycle.dir)?;
-                    let network = TreeNetwork::new(&store, store.tree_of(this.tip)?);
+                    let store = this.cycle.store()?;
+                    let network =
+                        TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);
                     let snapshot = this.snapshot(&store, &network)?;
                     let document = reflex::think(rule, &snapshot, &network, &this.cycle.shared.policy.settings);
                     if let Some(error) = network.take_failure() {
                         return Err(error);
                     }
-                    this.commit(&store, document)
+                    let Some(draft) = this.draft(document)? else { return Ok(None) };
+                    let applied = draft.apply_to(&network, &this.cycle.shared)?;
+                    draft.commit_unpublished(&applied, &store, &this.cycle.shared).map(Some)
                 })
                 .await
             }
             Some(Cognition::Command { argv, timeout_ms, environment }) => {
                 let spawn = Arc::clone(&this);
                 let input = blocking(move || {
-                    let store = Store::open(&spawn.cycle.dir)?;
-                    let network = TreeNetwork::new(&store, store.tree_of(spawn.tip)?);
+                    let store = spawn.cycle.store()?;
+                    let network =
+                        TreeNetwork::remembering(&store, store.tree_of(spawn.tip)?, &spawn.cycle.shared.neurons);
                     Ok(json::pretty(&spawn.snapshot(&store, &network)?))
                 })
                 .await?;
@@ -144,21 +156,20 @@ impl Spawn {
                         DocumentError::Json(e) => CycleError::Json(e),
                         limit => CycleError::Document(limit),
                     })?;
-                    this.commit(&Store::open(&this.cycle.dir)?, document)
+                    let Some(draft) = this.draft(document)? else { return Ok(None) };
+                    let store = this.cycle.store()?;
+                    let applied = draft.apply(&store, &this.cycle.shared)?;
+                    draft.commit(&applied, &store, &this.cycle.shared).map(Some)
                 })
                 .await
             }
         }
     }
 
-    fn commit(&self, store: &Store, document: Document) -> Result<Option<Committed>, CycleError> {
-        let shared = &self.cycle.shared;
-        let draft = Draft::of_job(shared, self.tip, self.run.clone(), &self.job, document)?;
-        if draft.document.ops.is_empty() && self.job.stimuli.is_empty() {
-            return Ok(None);
-        }
-        let applied = draft.apply(store, shared)?;
-        draft.commit(&applied, store, shared).map(Some)
+    /// What to apply and commit; nothing if there is nothing to keep.
+    fn draft(&self, document: Document) -> Result<Option<Draft>, CycleError> {
+        let draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document)?;
+        Ok((!draft.document.ops.is_empty() || !self.job.stimuli.is_empty()).then_some(draft))
     }
 
     fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {

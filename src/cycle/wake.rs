@@ -5,16 +5,22 @@
 //! twice for the same cause and forgets none.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
-use super::network::{TreeNetwork, decode_neuron, latest};
+use super::network::{TreeNetwork, latest};
 use super::{Cycle, CycleError};
-use crate::cognition::reflex::perception;
+use crate::cognition::reflex::{self, perception};
+use crate::delta::RunRecord;
 use crate::limits;
+use crate::model::document::Rule;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::{Flag, Metadata, Signal, Stamp, Stimulus, json};
 use crate::store::{CommitId, FileChange, TreeId};
 use crate::trigger::{self, Happened, Woken};
+
+/// Signals that lie within so many seconds share a run: activation fades by a hundredth an hour.
+const SAME_CLOCK: u64 = 3600;
 
 /// A run that is due.
 #[derive(Clone, Debug)]
@@ -45,7 +51,7 @@ impl Cycle {
     /// The runs that are due at wake's tip.
     pub fn due(&self, tip: CommitId, seen: Option<CommitId>, failed: &Failed) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
-        let network = TreeNetwork::new(&self.store, tree);
+        let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
         let looked = self.looked_until(tip, seen)?;
         let queue = self.queue(&network, tree, failed)?;
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
@@ -53,14 +59,13 @@ impl Cycle {
         let mut jobs = Vec::new();
         for member in self.shared.policy.agents.values().filter(|m| m.trusted) {
             let from = looked.get(&member.agent.name).copied().or(seen);
-            let window = match windows.remove(&from) {
+            let mut window = match windows.remove(&from) {
                 Some(window) => window,
                 None => self.window(from, tip, tree)?,
             };
-            let mut happened = window.happened.clone();
-            happened.queue_not_empty = !queue.is_empty();
-            happened.bootstrap_incomplete = bootstrap_incomplete;
-            if let Some(woken) = trigger::wakes(&member.agent, &happened) {
+            window.happened.queue_not_empty = !queue.is_empty();
+            window.happened.bootstrap_incomplete = bootstrap_incomplete;
+            if let Some(woken) = trigger::wakes(&member.agent, &window.happened) {
                 let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
                 jobs.extend(due.jobs(&member.agent.name, &woken)?);
             }
@@ -72,7 +77,7 @@ impl Cycle {
     /// One run of an agent by hand: it sees the whole queue and every unanswered signal to it.
     pub fn by_hand(&self, tip: CommitId, agent: &AgentName) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
-        let network = TreeNetwork::new(&self.store, tree);
+        let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
         let queue = self.queue(&network, tree, &Failed::new())?;
         let mut window = self.window(None, tip, tree)?;
         window.happened.neurons.clear();
@@ -105,17 +110,25 @@ impl Cycle {
         Ok(found)
     }
 
-    /// Stimuli that wait, sessions together, oldest first.
-    fn queue(&self, network: &TreeNetwork<'_>, tree: TreeId, failed: &Failed) -> Result<Vec<Stimulus>, CycleError> {
+    /// Stimuli that wait, oldest first. Each is read once, however many rounds it waits.
+    fn queue(
+        &self,
+        network: &TreeNetwork<'_>,
+        tree: TreeId,
+        failed: &Failed,
+    ) -> Result<Vec<Arc<Stimulus>>, CycleError> {
+        let mut known = self.waiting.take();
         let mut waiting = Vec::new();
         for (path, file) in self.store.files(tree, layout::QUEUE)? {
             let Place::Queue(id) = Place::of(&path) else { continue };
-            if failed.contains(&id) {
-                continue;
-            }
-            let pointer = self.store.blob(file.blob)?;
-            waiting.extend(network.queued(&id, &pointer)?);
+            let found = match known.remove(&id) {
+                Some(found) => Some(found),
+                None => network.queued(&id, &self.store.content(file.blob)?)?.map(Arc::new),
+            };
+            waiting.extend(found);
         }
+        self.waiting.replace(waiting.iter().map(|s| (s.id.clone(), Arc::clone(s))).collect());
+        waiting.retain(|s| !failed.contains(&s.id));
         waiting.sort_by(|a, b| (a.at, a.order, &a.id).cmp(&(b.at, b.order, &b.id)));
         Ok(waiting)
     }
@@ -149,11 +162,8 @@ impl Cycle {
         let read = || self.store.blob(new.blob);
         match Place::of(&change.path) {
             Place::Neuron(id) => {
-                let after = decode_neuron(&read()?, &change.path, &id)?;
-                let before = match change.old {
-                    Some(old) => Some(decode_neuron(&self.store.blob(old.blob)?, &change.path, &id)?),
-                    None => None,
-                };
+                let neuron = |file| self.shared.neurons.read(&self.store, file, &change.path, &id);
+                let (before, after) = (change.old.map(neuron).transpose()?, neuron(new)?);
                 window.happened.neurons.push((before, after));
             }
             Place::Signal(to, id) if change.old.is_none() => {
@@ -168,8 +178,12 @@ impl Cycle {
                 window.happened.flags.push((name, flag));
             }
             Place::Run(run) if change.old.is_none() => {
-                let record = crate::delta::RunRecord::decode(&read()?, &change.path)?;
-                window.runs.insert(run, Cause { at: record.at, depth: record.depth, stimuli: record.stimuli });
+                let known = self.causes.borrow().get(&run).cloned();
+                let cause = match known {
+                    Some(cause) => cause,
+                    None => RunRecord::decode(&read()?, &change.path)?.into(),
+                };
+                window.runs.insert(run, cause);
             }
             _ => {}
         }
@@ -184,12 +198,21 @@ struct Window {
     runs: BTreeMap<RunId, Cause>,
 }
 
-/// What descends from a run.
+/// What descends from a run: of its record, what the runs after it need to know.
 #[derive(Clone, Debug)]
-struct Cause {
-    at: Stamp,
-    depth: u32,
-    stimuli: Vec<StimulusId>,
+pub struct Cause {
+    /// Its clock.
+    pub at: Stamp,
+    /// Its causal distance from a stimulus.
+    pub depth: u32,
+    /// The stimuli that it descends from.
+    pub stimuli: Vec<StimulusId>,
+}
+
+impl From<RunRecord> for Cause {
+    fn from(record: RunRecord) -> Self {
+        Self { at: record.at, depth: record.depth, stimuli: record.stimuli }
+    }
 }
 
 /// Turning a woken agent into runs.
@@ -197,7 +220,7 @@ struct Due<'a> {
     cycle: &'a Cycle,
     network: &'a TreeNetwork<'a>,
     window: &'a Window,
-    queue: &'a [Stimulus],
+    queue: &'a [Arc<Stimulus>],
 }
 
 impl Due<'_> {
@@ -215,11 +238,10 @@ impl Due<'_> {
         self.on_signals(agent, woken)
     }
 
-    /// Runs for signals, some each; at least one run, for what else woke the agent.
+    /// Runs for signals, as many each as they fit; at least one run, for what else woke the agent.
     fn on_signals(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
         let mut jobs = Vec::new();
-        let mut signal_chunks: Vec<Vec<Signal>> =
-            woken.signals.chunks(limits::SIGNALS_PER_RUN).map(<[Signal]>::to_vec).collect();
+        let mut signal_chunks = signal_chunks(&woken.signals, self.cycle.reflex(agent));
         if signal_chunks.is_empty() {
             signal_chunks.push(Vec::new());
         }
@@ -253,7 +275,7 @@ impl Due<'_> {
     ) -> Result<Option<Job>, CycleError> {
         let mut runs: BTreeSet<RunId> = signals.iter().map(|s| s.run.clone()).collect();
         for id in &active {
-            runs.extend(self.network.neuron(id)?.and_then(|n| n.run));
+            runs.extend(self.network.shared(id)?.and_then(|n| n.run.clone()));
         }
         if signals.is_empty() && active.is_empty() {
             runs.extend(self.window.happened.flags.iter().filter_map(|(_, flag)| flag.run.clone()));
@@ -264,7 +286,7 @@ impl Due<'_> {
                 Some(cause) => causes.push(cause.clone()),
                 None => {
                     let record = self.network.record(run)?;
-                    causes.extend(record.map(|r| Cause { at: r.at, depth: r.depth, stimuli: r.stimuli }));
+                    causes.extend(record.map(Cause::from));
                 }
             }
         }
@@ -289,10 +311,27 @@ impl Due<'_> {
     }
 }
 
+/// Splits an agent's signals into runs, oldest first. A reflex knows how many it can answer; what another agent does with
+/// a signal is anybody's guess, and it gets few. A run has one clock, so that what was said on different days is not
+/// answered together: by the later clock the earlier day would have faded.
+fn signal_chunks(signals: &[Signal], rule: Option<Rule>) -> Vec<Vec<Signal>> {
+    let mut waiting = signals.to_vec();
+    waiting.sort_by(|a, b| (a.created_at, &a.run, &a.id).cmp(&(b.created_at, &b.run, &b.id)));
+    let mut chunks = Vec::new();
+    while let Some(first) = waiting.first() {
+        let start = first.created_at;
+        let day = waiting.iter().take_while(|s| s.created_at.seconds_since(start) <= SAME_CLOCK).count();
+        let few = limits::SIGNALS_PER_RUN;
+        let count = rule.map_or(few, |rule| reflex::answerable(rule, &waiting[..day])).clamp(1, day);
+        chunks.push(waiting.drain(..count).collect());
+    }
+    chunks
+}
+
 /// Splits the queue into runs that stay within the operation limit. Turns of one session stay in order: what does not
 /// fit into its session's run waits for the next round, so that it sees the turns before it. Few sessions get a run each,
 /// side by side; where there are more than can run at once, small ones share.
-fn chunks(queue: &[Stimulus], parallel: usize) -> Vec<Vec<Stimulus>> {
+fn chunks(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Stimulus>> {
     let mut groups: Vec<Vec<&Stimulus>> = Vec::new();
     let mut by_session: HashMap<&str, usize> = HashMap::new();
     for stimulus in queue {
@@ -309,6 +348,10 @@ fn chunks(queue: &[Stimulus], parallel: usize) -> Vec<Vec<Stimulus>> {
     let share = groups.len() > parallel;
     let mut out: Vec<(usize, Vec<Stimulus>)> = Vec::new();
     for group in groups {
+        // What comes after a full round waits for the next, and need not be looked at.
+        if out.len() > limits::RUNS_PER_ROUND {
+            break;
+        }
         let mut taken: Vec<Stimulus> = Vec::new();
         let mut cost = perception::OVERHEAD;
         for stimulus in group {
@@ -331,4 +374,34 @@ fn chunks(queue: &[Stimulus], parallel: usize) -> Vec<Vec<Stimulus>> {
     }
     out.truncate(limits::RUNS_PER_ROUND);
     out.into_iter().map(|(_, chunk)| chunk).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ids::SignalId;
+
+    #[test]
+    fn signals_of_one_hour_share_runs_oldest_first_as_many_as_fit() {
+        let agent = |name| AgentName::parse(name).unwrap();
+        let episodes: Vec<String> = (0..10).map(|n| format!("e{n}")).collect();
+        let signal = |number: i64, at: i64| Signal {
+            id: SignalId::parse(&format!("g{}", 99 - number)).unwrap(),
+            kind: crate::model::Kind::Signal,
+            from: agent("perception"),
+            to: agent("memory"),
+            run: RunId::new(number, 0, &agent("perception")),
+            created_at: Stamp::from_unix(at),
+            payload: serde_json::json!({"kind": "perceived", "episodes": episodes}),
+        };
+        let day = |day: i64| (0..9).map(move |n| (day * 100 + n, day * 86_400 + n));
+        let signals: Vec<Signal> = day(1).chain(day(0)).map(|(number, at)| signal(number, at)).collect();
+        let sizes = |rule| signal_chunks(&signals, rule).iter().map(Vec::len).collect::<Vec<_>>();
+        // 121 operations a signal, and 50 for what fell silent.
+        assert_eq!(sizes(Some(Rule::Memory)), [7, 2, 7, 2]);
+        assert_eq!(sizes(Some(Rule::Affect)), [9, 9]);
+        assert_eq!(sizes(None), [2, 2, 2, 2, 1, 2, 2, 2, 2, 1]);
+        let stamps: Vec<Stamp> = signal_chunks(&signals, None).concat().iter().map(|s| s.created_at).collect();
+        assert!(stamps.is_sorted());
+    }
 }

@@ -10,6 +10,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -45,6 +46,11 @@ pub trait Sides {
     fn changed(&mut self, side: Side) -> Result<Vec<String>, Self::Error>;
     /// The content of a file on a side, `None` if it has none.
     fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, Self::Error>;
+    /// The neuron in a file on a side, from whoever has read that content before; `None` if nobody has, or there is no file.
+    fn known(&mut self, side: Side, path: &str, id: &NeuronId) -> Result<Option<Arc<Neuron>>, Self::Error> {
+        let _ = (side, path, id);
+        Ok(None)
+    }
 }
 
 /// Who owns `brain.toml`, `agents/`, `hooks/` and people's files.
@@ -199,10 +205,14 @@ where
         self.sides.read(side, path).map_err(|source| MergeError::Read { path: path.to_owned(), source })
     }
 
-    pub(super) fn neuron(&mut self, side: Side, id: &NeuronId) -> Merged<Option<Neuron>, S> {
+    pub(super) fn neuron(&mut self, side: Side, id: &NeuronId) -> Merged<Option<Arc<Neuron>>, S> {
         let path = layout::neuron(id);
+        let known = self.sides.known(side, &path, id);
+        if let Some(known) = known.map_err(|source| MergeError::Read { path: path.clone(), source })? {
+            return Ok(Some(known));
+        }
         let bytes = self.read(side, &path)?;
-        bytes.map(|bytes| decode(&bytes, &path, id)).transpose()
+        bytes.map(|bytes| decode(&bytes, &path, id).map(Arc::new)).transpose()
     }
 
     // (1)
@@ -231,7 +241,7 @@ where
             let applied =
                 apply_record(&record, Direction::Again, policy, |neuron| match self.shared_neurons.get(neuron) {
                     Some(shared) => Ok(Some(shared.neuron.clone())),
-                    None => self.neuron(Side::Base, neuron),
+                    None => self.neuron(Side::Base, neuron).map(|found| found.map(Arc::unwrap_or_clone)),
                 })?;
             for replayed in applied {
                 let id = replayed.after.id.clone();
@@ -262,22 +272,18 @@ where
     }
 
     fn merge_neuron(&mut self, path: String, id: NeuronId) -> Merged<(), S> {
-        let base_bytes = self.read(Side::Base, &path)?;
-        let left_bytes = self.read(Side::Left, &path)?;
-        let right_bytes = self.read(Side::Right, &path)?;
-        let shared = self.shared_neurons.get(&id);
-        let neuron = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|b| decode(b, &path, &id)).transpose();
-        let base = match shared {
-            Some(shared) => Some(shared.neuron.clone()),
-            None => neuron(&base_bytes)?,
+        let base = match self.shared_neurons.get(&id) {
+            Some(shared) => Some(Arc::new(shared.neuron.clone())),
+            None => self.neuron(Side::Base, &id)?,
         };
-        let (left, right) = (neuron(&left_bytes)?, neuron(&right_bytes)?);
-        let same = |side: &Option<Neuron>| {
-            side.as_ref().zip(shared).is_some_and(|(n, shared)| side != &base && shared.is_the_same_runs(n))
+        let (left, right) = (self.neuron(Side::Left, &id)?, self.neuron(Side::Right, &id)?);
+        let shared = self.shared_neurons.get(&id);
+        let same = |side: &Option<Arc<Neuron>>| {
+            side.as_ref().zip(shared).is_some_and(|(n, shared)| *side != base && shared.is_the_same_runs(n))
         };
         let merged = match (&base, &left, &right) {
             (None, Some(left), Some(right)) if self.options.returning => {
-                let mut neuron = left.clone();
+                let mut neuron = Neuron::clone(left);
                 for connection in &right.connections {
                     if left.connection(&connection.target, connection.link).is_none() {
                         neuron.set_weight(&connection.target, connection.link, connection.weight);
@@ -286,12 +292,12 @@ where
                 super::NeuronMerge { neuron: Some(neuron), ..Default::default() }
             }
             _ if same(&right) => {
-                let decision = same_runs(&id, base.as_ref(), left.as_ref(), right.as_ref());
-                super::NeuronMerge { neuron: left.clone(), decisions: vec![decision], conflicts: vec![] }
+                let decision = same_runs(&id, base.as_deref(), left.as_deref(), right.as_deref());
+                super::NeuronMerge { neuron: left.as_deref().cloned(), decisions: vec![decision], conflicts: vec![] }
             }
             _ => {
                 let left = if right != base && same(&left) { &base } else { &left };
-                merge_neuron(base.as_ref(), left.as_ref(), right.as_ref(), self.policy)
+                merge_neuron(base.as_deref(), left.as_deref(), right.as_deref(), self.policy)
             }
         };
         self.outcome.decisions.extend(merged.decisions);
@@ -299,13 +305,16 @@ where
         if merged.neuron.is_none() && left.is_some() {
             self.removed.insert(id);
         }
-        if merged.neuron != left {
+        if merged.neuron.as_ref() != left.as_deref() {
             // A file that comes from right as it is keeps its bytes, whoever laid them out.
-            let content = if merged.neuron == right { right_bytes } else { merged.neuron.as_ref().map(Neuron::encode) };
+            let content = match merged.neuron.as_ref() == right.as_deref() {
+                true => self.read(Side::Right, &path)?,
+                false => merged.neuron.as_ref().map(Neuron::encode),
+            };
             self.edits.insert(path, content);
         }
         if let Some(neuron) = &merged.neuron {
-            self.pointing.push(Pointing::new(neuron, left.as_ref()));
+            self.pointing.push(Pointing::new(neuron, left.as_deref()));
         }
         Ok(())
     }

@@ -47,7 +47,7 @@ macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident, $check:expr, $pattern:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Box<str>);
+        pub struct $name(std::sync::Arc<str>);
 
         impl $name {
             /// Checks the grammar.

@@ -54,6 +54,10 @@ pub fn guard(bytes: &[u8], what: &str, max_bytes: usize) -> Result<(), JsonError
 
 /// Reads a type without the checks of [`guard`]: for bytes that were written by this program or are guarded already.
 pub fn typed<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, JsonError> {
+    // Keeping track of the path costs as much again as reading, and is wanted for what is wrong only.
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
         let path = match e.path().to_string() {

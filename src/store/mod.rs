@@ -27,6 +27,7 @@ mod maintain;
 mod names;
 mod object;
 mod plumbing;
+mod recent;
 mod refs;
 mod settings;
 mod tree;
@@ -38,7 +39,7 @@ mod sandbox;
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
@@ -50,11 +51,15 @@ pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
 pub use lock::{Lock, LockName};
 pub use names::{BlobId, Branch, CommitId, TreeId};
+pub use object::Objects;
 pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
+pub use recent::Recent;
 pub use refs::{RefChange, RefOutcome};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use worktree::Left;
-pub use writer::ObjectWriter;
+pub use writer::{Batch, ObjectWriter};
+
+use crate::limits;
 
 /// The local configuration key that names the branch of consolidated memory.
 pub const CONFIG_MAIN: &str = "brain.main";
@@ -68,6 +73,7 @@ pub struct Store {
     main: Branch,
     wake: Branch,
     pending: RefCell<object::Pending>,
+    recent: Objects,
     writing: Cell<bool>,
     kept: RefCell<Vec<writer::Keep>>,
     notes: RefCell<Vec<String>>,
@@ -94,6 +100,7 @@ impl Store {
             main,
             wake,
             pending: RefCell::default(),
+            recent: Arc::new(Recent::new(limits::RECENT_BYTES)),
             writing: Cell::new(false),
             kept: RefCell::default(),
             notes: RefCell::default(),

@@ -3,7 +3,9 @@
 //! Everything recurses over subtree ids and opens only what differs or is edited, so that the cost follows the
 //! change and not the brain. Paths are `/`-separated and relative.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 
 use git2::{ObjectType, Oid};
 
@@ -13,6 +15,8 @@ use crate::limits;
 const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_644;
 const EXECUTABLE: u32 = 0o100_755;
+/// Bytes of an id.
+const ID: usize = 20;
 
 /// A file of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +102,10 @@ impl Entry {
     }
 }
 
-/// A folder's entries by name. Git's own order, in which folders sort as `name/`, is made on writing.
+/// A folder's entries by name.
 type Folder = BTreeMap<Vec<u8>, Entry>;
+/// A folder under construction: names out of its old bytes, and new ones.
+type Rows<'b> = Vec<(Cow<'b, [u8]>, Entry)>;
 
 impl Store {
     /// The file at a path, if there is one.
@@ -117,10 +123,14 @@ impl Store {
 
     /// The content of the file at a path. A symlink or submodule there is refused.
     pub fn read(&self, root: TreeId, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        match self.file(root, path)? {
-            None => Ok(None),
-            Some(file) if file.is_regular() => self.blob(file.blob).map(Some),
-            Some(_) => Err(bad_path(path, "it is a symlink or submodule")),
+        self.file(root, path)?.map(|file| self.read_file(file, path)).transpose()
+    }
+
+    /// The content of a file that was found at a path. A symlink or submodule is refused.
+    pub fn read_file(&self, file: File, path: &str) -> Result<Vec<u8>, StoreError> {
+        match file.is_regular() {
+            true => self.blob(file.blob),
+            false => Err(bad_path(path, "it is a symlink or submodule")),
         }
     }
 
@@ -165,10 +175,10 @@ impl Store {
                 return Ok(None);
             }
             let bytes = self.object(entry.id, ObjectType::Tree, "tree")?;
-            match entries(&bytes).find(|e| e.as_ref().is_none_or(|(n, _)| *n == name.as_bytes())) {
-                None => return Ok(None),
-                Some(None) => return Err(bad_tree(entry.id)),
-                Some(Some((_, found))) => entry = found,
+            match find(&bytes, name.as_bytes()) {
+                Ok(None) => return Ok(None),
+                Ok(Some(found)) => entry = found,
+                Err(()) => return Err(bad_tree(entry.id)),
             }
         }
         Ok(Some(entry))
@@ -251,35 +261,46 @@ impl ObjectWriter<'_> {
         edits: &mut [(String, Option<Change>)],
         skip: usize,
     ) -> Result<Option<Oid>, StoreError> {
-        let before = base.map(|entry| self.store.load(entry.id)).transpose()?.unwrap_or_default();
-        let mut folder = before.clone();
+        let bytes = base.map(|entry| self.store.object(entry.id, ObjectType::Tree, "tree")).transpose()?;
+        let bad = || bad_tree(base.map_or(Oid::ZERO_SHA1, |entry| entry.id));
+        let before: Option<Vec<(&[u8], Entry)>> = entries(bytes.as_deref().unwrap_or_default()).collect();
+        let mut before = before.ok_or_else(bad)?;
+        before.sort_unstable_by_key(|(name, _)| *name);
+        let mut olds = before.iter().peekable();
+        let mut after: Rows<'_> = Vec::with_capacity(before.len() + edits.len());
+        let mut changed = false;
         let mut rest = edits;
         while let Some((path, _)) = rest.first() {
             let name = path[skip..].split('/').next().unwrap_or_default().to_owned();
             let count = rest.iter().take_while(|(p, _)| p[skip..].split('/').next() == Some(&name)).count();
             let (group, others) = std::mem::take(&mut rest).split_at_mut(count);
             rest = others;
-            self.edit_name(&mut folder, &name, group, skip)?;
+            while let Some((passed, entry)) = olds.next_if(|(n, _)| *n < name.as_bytes()) {
+                after.push((Cow::Borrowed(passed), *entry));
+            }
+            let old = olds.next_if(|(n, _)| *n == name.as_bytes()).map(|(_, entry)| *entry);
+            let new = self.edit_name(old, &name, group, skip)?;
+            changed |= old != new;
+            after.extend(new.map(|entry| (Cow::Owned(name.into_bytes()), entry)));
         }
-        if folder.is_empty() {
-            return Ok(None);
-        }
+        after.extend(olds.map(|(name, entry)| (Cow::Borrowed(*name), *entry)));
         match base {
-            Some(entry) if folder == before => Ok(Some(entry.id)),
-            _ => Ok(Some(self.tree(encode(&folder))?.0)),
+            _ if after.is_empty() => Ok(None),
+            Some(entry) if !changed => Ok(Some(entry.id)),
+            _ => Ok(Some(self.tree(encode(after))?.0)),
         }
     }
 
+    /// What becomes of one name in a folder.
     fn edit_name(
         &self,
-        folder: &mut Folder,
+        old: Option<Entry>,
         name: &str,
         group: &mut [(String, Option<Change>)],
         skip: usize,
-    ) -> Result<(), StoreError> {
-        let key = name.as_bytes().to_vec();
+    ) -> Result<Option<Entry>, StoreError> {
         let below = skip + name.len() + 1;
-        let mut group = group;
+        let (mut now, mut group) = (old, group);
         if group[0].0.len() < below {
             let (here, others) = group.split_at_mut(1);
             let (path, change) = &mut here[0];
@@ -287,63 +308,63 @@ impl ObjectWriter<'_> {
             if !others.is_empty() && !removed {
                 return Err(bad_path(path, "it is edited both as a file and as a folder"));
             }
-            self.edit_entry(folder, key.clone(), path, change.take())?;
+            now = self.edit_entry(old, path, change.take())?;
             group = others;
         }
         if group.is_empty() {
-            return Ok(());
+            return Ok(now);
         }
-        let old = folder.get(&key).copied();
-        if old.is_some_and(|entry| !entry.is_folder()) {
+        if now.is_some_and(|entry| !entry.is_folder()) {
             return match group.iter().all(|(_, change)| matches!(change, Some(Change::Remove))) {
-                true => Ok(()),
+                true => Ok(now),
                 false => Err(bad_path(&group[0].0, "a part of it is a file")),
             };
         }
-        match self.edit_folder(old, group, below)? {
-            Some(id) => folder.insert(key, Entry { mode: FOLDER, id }),
-            None => folder.remove(&key),
-        };
-        Ok(())
+        Ok(self.edit_folder(now, group, below)?.map(|id| Entry { mode: FOLDER, id }))
     }
 
-    fn edit_entry(
-        &self,
-        folder: &mut Folder,
-        key: Vec<u8>,
-        path: &str,
-        change: Option<Change>,
-    ) -> Result<(), StoreError> {
-        let old = folder.get(&key).copied();
+    fn edit_entry(&self, old: Option<Entry>, path: &str, change: Option<Change>) -> Result<Option<Entry>, StoreError> {
         let over_folder = old.is_some_and(|entry| entry.is_folder());
         let refuse_folder = || match over_folder {
             true => Err(bad_path(path, "it is a folder")),
             false => Ok(()),
         };
-        let entry = match change {
-            None | Some(Change::Remove) => {
-                folder.remove(&key);
-                return Ok(());
-            }
-            Some(Change::PutFolder(id)) => Entry { mode: FOLDER, id: id.0 },
+        Ok(match change {
+            None | Some(Change::Remove) => None,
+            Some(Change::PutFolder(id)) => Some(Entry { mode: FOLDER, id: id.0 }),
             Some(Change::Put(file)) => {
                 refuse_folder()?;
                 refuse_link(path, file.mode)?;
-                Entry { mode: file.mode, id: file.blob.0 }
+                Some(Entry { mode: file.mode, id: file.blob.0 })
             }
             Some(Change::Write(bytes)) => {
                 refuse_folder()?;
                 let kept = old.and_then(|e| e.file()).filter(File::is_regular);
-                Entry { mode: kept.map_or(FILE, |f| f.mode), id: self.blob(&bytes)?.0 }
+                Some(Entry { mode: kept.map_or(FILE, |f| f.mode), id: self.blob_of(bytes)?.0 })
             }
             Some(Change::WriteExecutable(bytes)) => {
                 refuse_folder()?;
-                Entry { mode: EXECUTABLE, id: self.blob(&bytes)?.0 }
+                Some(Entry { mode: EXECUTABLE, id: self.blob_of(bytes)?.0 })
             }
-        };
-        folder.insert(key, entry);
-        Ok(())
+        })
     }
+}
+
+/// The entry of that name in a tree's bytes; an error where they stop making sense. Reads no more of other entries than it
+/// takes to pass them: a look-up of a neuron passes some hundred.
+fn find(bytes: &[u8], name: &[u8]) -> Result<Option<Entry>, ()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        // A mode has five or six digits.
+        let space = if rest.get(5) == Some(&b' ') { 5 } else { 6 };
+        let after = rest.get(space + 1..).ok_or(())?;
+        if after.starts_with(name) && after.get(name.len()) == Some(&0) {
+            return first_entry(rest).map(|(_, entry, _)| Some(entry)).ok_or(());
+        }
+        let passed = CStr::from_bytes_until_nul(after).map_err(drop)?.to_bytes_with_nul().len();
+        rest = after.get(passed + ID..).ok_or(())?;
+    }
+    Ok(None)
 }
 
 /// The entries of a tree's bytes; `None` where they stop making sense.
@@ -364,23 +385,28 @@ fn entries(bytes: &[u8]) -> impl Iterator<Item = Option<(&[u8], Entry)>> {
 
 fn first_entry(bytes: &[u8]) -> Option<(&[u8], Entry, &[u8])> {
     let space = bytes.iter().take(8).position(|b| *b == b' ')?;
-    let mode = u32::from_str_radix(std::str::from_utf8(&bytes[..space]).ok()?, 8).ok()?;
-    let rest = &bytes[space + 1..];
-    let end = rest.iter().position(|b| *b == 0)?;
-    let (name, rest) = (&rest[..end], &rest[end + 1..]);
+    let octal = |mode: u32, digit: &u8| (b'0'..=b'7').contains(digit).then(|| mode << 3 | u32::from(digit - b'0'));
+    let mode = bytes[..space].iter().try_fold(0, octal)?;
+    // The name ends at a zero, which the library finds faster than a loop does.
+    let name = CStr::from_bytes_until_nul(&bytes[space + 1..]).ok()?.to_bytes();
+    let rest = &bytes[space + 1 + name.len() + 1..];
     let id = Oid::from_bytes(rest.get(..20)?).ok()?;
     let sane = !name.is_empty() && !name.contains(&b'/');
     sane.then_some((name, Entry { mode, id }, &rest[20..]))
 }
 
-fn encode(folder: &Folder) -> Vec<u8> {
-    let mut rows: Vec<(&Vec<u8>, &Entry)> = folder.iter().collect();
+/// A folder's bytes, in git's own order, in which folders sort as `name/`.
+fn encode(mut rows: Rows<'_>) -> Vec<u8> {
     let end = |entry: &Entry| entry.is_folder().then_some(b'/');
     rows.sort_by(|(a, x), (b, y)| a.iter().copied().chain(end(x)).cmp(b.iter().copied().chain(end(y))));
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(rows.iter().map(|(name, _)| name.len() + 8 + ID).sum());
     for (name, entry) in rows {
-        bytes.extend_from_slice(format!("{:o} ", entry.mode).as_bytes());
-        bytes.extend_from_slice(name);
+        match entry.mode {
+            FOLDER => bytes.extend_from_slice(b"40000 "),
+            FILE => bytes.extend_from_slice(b"100644 "),
+            mode => bytes.extend_from_slice(format!("{mode:o} ").as_bytes()),
+        }
+        bytes.extend_from_slice(&name);
         bytes.push(0);
         bytes.extend_from_slice(entry.id.as_bytes());
     }

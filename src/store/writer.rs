@@ -15,17 +15,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fs2::FileExt;
-use git2::{Indexer, ObjectType, Oid};
+use git2::{ObjectType, Oid};
 
-use super::bulk::whole_pack;
+use super::bulk::WholePack;
 use super::commit::{CommitSpec, parse};
 use super::object::Pending;
-use super::worktree::sync_folder;
 use super::{BlobId, CommitId, Store, StoreError, TreeId};
 
 /// What is in a `.keep` of ours.
 pub(super) const KEEP_TEXT: &str = "git-brain\n";
-/// How the folders in `objects/` begin in which packs are made.
+/// How the folders in `objects/` began in which packs were once made.
 pub(super) const SCRATCH: &str = "git-brain-";
 
 /// A batch of new objects, readable through its store at once, on disk after [`ObjectWriter::publish`].
@@ -47,7 +46,11 @@ impl Store {
 impl ObjectWriter<'_> {
     /// Adds a file's content.
     pub fn blob(&self, content: &[u8]) -> Result<BlobId, StoreError> {
-        self.add(ObjectType::Blob, content.to_vec()).map(BlobId)
+        self.blob_of(content.to_vec())
+    }
+
+    pub(super) fn blob_of(&self, content: Vec<u8>) -> Result<BlobId, StoreError> {
+        self.add(ObjectType::Blob, content).map(BlobId)
     }
 
     /// Adds a commit.
@@ -71,46 +74,56 @@ impl ObjectWriter<'_> {
         self.store.pending.borrow().is_empty()
     }
 
+    /// Takes the batch out instead of publishing it: another thread's writer publishes it with its own.
+    pub fn take(self) -> Batch {
+        Batch(self.store.pending.take())
+    }
+
+    /// Adds what another writer gathered.
+    pub fn add_batch(&self, batch: &Batch) {
+        let mut pending = self.store.pending.borrow_mut();
+        for (id, (kind, bytes)) in &batch.0 {
+            pending.entry(*id).or_insert_with(|| (*kind, Arc::clone(bytes)));
+        }
+    }
+
     /// Writes the batch as one pack with its index and waits until both and their folder are on disk.
     ///
     /// Until refs name the batch's last commits, a `.keep` file saves the pack from `git gc --prune=now` and
     /// `git repack -ad`, which would take it for rubbish. The store withdraws it in [`Store::update_refs`], at the
-    /// latest when it is dropped. The files appear in git's own order: keep, pack, index. libgit2 by itself lets the
-    /// index appear first, and a `git gc` that sees it without its pack removes it.
+    /// latest when it is dropped. The files appear in git's own order: keep, pack, index. A `git gc` that sees an index
+    /// without its pack removes it.
     ///
     /// After an error nothing of the batch may be relied on; no ref names it, so the state is the old one.
     pub fn publish(self) -> Result<(), StoreError> {
         if self.is_empty() {
             return Ok(());
         }
-        let wrap = |e| StoreError::git("new pack", e);
-        let pack = self.pack()?;
-        let objects = self.store.common.join("objects");
-        let folder = objects.join("pack");
-        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&objects);
-        let scratch = scratch.map_err(StoreError::file(&objects))?;
-        // Syncs both files.
-        let mut indexer = Indexer::new(None, scratch.path(), 0, false).map_err(wrap)?;
-        indexer.write_all(&pack).map_err(StoreError::file(scratch.path()))?;
-        let name = format!("pack-{}", indexer.commit().map_err(wrap)?);
-        let keep = Keep::new(folder.join(format!("{name}.keep")), &self.store.pending.borrow())?;
-        for kind in ["pack", "idx"] {
-            let file = format!("{name}.{kind}");
-            std::fs::rename(scratch.path().join(&file), folder.join(&file))
-                .map_err(StoreError::file(folder.join(&file)))?;
-        }
-        sync_folder(&folder)?;
-        self.store.kept.borrow_mut().push(keep);
-        self.store.with(|r| r.odb()?.refresh()).map_err(wrap)
-    }
-
-    fn pack(&self) -> Result<Vec<u8>, StoreError> {
         let pending = self.store.pending.borrow();
         let mut objects: Vec<(Oid, ObjectType, &[u8])> =
             pending.iter().map(|(id, (kind, bytes))| (*id, *kind, &**bytes)).collect();
         objects.sort_unstable_by_key(|(id, ..)| *id);
-        whole_pack(objects.into_iter())
+        let folder = self.store.common.join("objects/pack");
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        let pack = WholePack::of(&objects)?.write(&folder)?;
+        let keep = Keep::new(pack.place("keep"), &pending)?;
+        pack.appear()?;
+        self.store.kept.borrow_mut().push(keep);
+        for (id, (kind, bytes)) in pending.iter() {
+            self.store.recent.put(*id, (*kind, Arc::clone(bytes)), bytes.len());
+        }
+        self.store.with(|r| r.odb()?.refresh()).map_err(|e| StoreError::git("new pack", e))
+    }
+}
+
+/// Objects that a writer gathered, and that are nowhere else yet.
+#[derive(Clone)]
+#[must_use = "what is not published is lost"]
+pub struct Batch(Pending);
+
+impl std::fmt::Debug for Batch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Batch of {} objects", self.0.len())
     }
 }
 
@@ -208,6 +221,28 @@ mod tests {
         // The same tree again is written again, not taken for stored.
         let commit = commit_on(&store, parent, vec![write("a", "unpublished")]);
         sandbox.git(&["branch", "look", &commit.to_string()]);
+        sandbox.fsck();
+    }
+
+    #[test]
+    fn a_batch_that_was_taken_is_published_by_another_writer_with_its_own() {
+        let sandbox = Sandbox::brain();
+        let (store, other) = (sandbox.store(), sandbox.store());
+        let before = packs(&sandbox);
+        let parent = store.need_tip(store.wake()).unwrap();
+        let writer = other.writer().unwrap();
+        let tree = writer.edit(None, vec![write("a", "x")]).unwrap();
+        let run = writer.commit(&spec(tree, &[parent], "run", &[])).unwrap();
+        let batch = writer.take();
+        assert!(matches!(other.commit(run), Err(StoreError::Missing { .. })));
+        let writer = store.writer().unwrap();
+        writer.add_batch(&batch);
+        assert_eq!(store.merge_bases(parent, run).unwrap(), [parent]);
+        let merge = writer.commit(&spec(store.tree_of(run).unwrap(), &[parent, run], "merge", &[])).unwrap();
+        writer.publish().unwrap();
+        assert_eq!(packs(&sandbox), before + 1);
+        sandbox.git(&["branch", "look", &merge.to_string()]);
+        assert!(store.is_ancestor(run, merge).unwrap());
         sandbox.fsck();
     }
 

@@ -3,6 +3,8 @@
 //! Pure. The cycle says what happened since an agent last looked; this decides. Cost grows with what happened, never
 //! with the size of the brain. An agent is not woken by what its own runs changed.
 
+use std::sync::Arc;
+
 use crate::model::document::{Condition, State};
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Agent, Flag, Neuron, Signal, Stamp};
@@ -13,7 +15,7 @@ pub struct Happened {
     /// The newest clock of what happened; salience is judged at it.
     pub clock: Stamp,
     /// Neurons that changed, before (`None`: new) and after.
-    pub neurons: Vec<(Option<Neuron>, Neuron)>,
+    pub neurons: Vec<(Option<Arc<Neuron>>, Arc<Neuron>)>,
     /// Signals sent and not answered.
     pub signals: Vec<Signal>,
     /// Flags that were changed.
@@ -103,7 +105,7 @@ impl View<'_> {
             .neurons
             .iter()
             .filter(|(before, after)| before.as_ref().map_or(0, |b| b.activation_count) < after.activation_count)
-            .map(|(_, after)| after)
+            .map(|(_, after)| &**after)
             .filter(move |n| !mine(n) && n.salience_at(self.happened.clock) > above)
     }
 
@@ -131,12 +133,12 @@ mod tests {
         Agent::decode(text.as_bytes(), "agents/memory.json").unwrap()
     }
 
-    fn activated(id: &str, salience: u16, by: &str) -> (Option<Neuron>, Neuron) {
+    fn activated(id: &str, salience: u16, by: &str) -> (Option<Arc<Neuron>>, Arc<Neuron>) {
         let before = Neuron::new(NeuronId::parse(id).unwrap(), id, Kind::Semantic, Stamp::from_unix(0));
         let mut after = before.clone();
         after.activate(salience, Stamp::from_unix(0));
         after.run = Some(RunId::new(0, 0, &AgentName::parse(by).unwrap()));
-        (Some(before), after)
+        (Some(Arc::new(before)), Arc::new(after))
     }
 
     fn signal(kind: &str, from: &str) -> Signal {

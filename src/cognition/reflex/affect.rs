@@ -25,6 +25,9 @@ const UNSAID: f64 = 0.5;
 /// The agent that is asked to act.
 const ACTOR: &str = "decision";
 
+/// Signals that one run answers: each costs an answer, and the worst of them a handful of operations.
+pub(super) const SIGNALS: usize = 100;
+
 /// What affect proposes.
 pub(super) fn think(snapshot: &Snapshot, network: &dyn Network) -> Document {
     let mut proposal = Proposal::new(snapshot, network);

@@ -2,7 +2,8 @@
 //!
 //! Links: the strongest concepts of one episode, in pairs, both ways. A new link gets a fixed weight; an existing one
 //! grows by the Hebbian rule, which saturates: Δw = round(HEBB · a(u) · a(v) · (1 − w/65535)). Source:
-//! MagistraAI's technical note, 1.3 and 9.2. Each pair is linked once a run, however many of its episodes name it.
+//! MagistraAI's technical note, 1.3 and 9.2. Each pair is linked once a signal, however many of its episodes name it: what
+//! one run perceived is one coincidence. So it plays no part how many signals one run answers.
 
 use std::collections::BTreeSet;
 
@@ -31,6 +32,28 @@ const EXCERPT_BYTES: usize = 480;
 /// Questions answered in one run: full answers to all of them still fit a document. The rest wait for the next run.
 const QUESTIONS: usize = 40;
 
+/// Operations that link one episode: its strongest concepts in pairs, both ways.
+const LINKS: usize = query::STRONGEST * (query::STRONGEST - 1);
+
+/// How many of the first signals one run can answer: all that tell of episodes whose links fit, and of others few, because
+/// a question takes long.
+pub(super) fn answerable(signals: &[Signal]) -> usize {
+    let mut left = limits::DELTA_OPS - ARCHIVES;
+    let fits = |signal: &&Signal| {
+        let cost = match signal.payload_kind() {
+            Some(kind::PERCEIVED) => 1 + LINKS * listed(signal).len(),
+            _ => limits::DELTA_OPS / (limits::SIGNALS_PER_RUN + 1),
+        };
+        left.checked_sub(cost).map(|rest| left = rest).is_some()
+    };
+    signals.iter().take_while(fits).count()
+}
+
+/// The episodes that a signal names, as they stand there.
+fn listed(signal: &Signal) -> &[Value] {
+    signal.payload.get("episodes").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
 /// What memory proposes.
 pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Settings) -> Document {
     let mut proposal = Proposal::new(snapshot, network);
@@ -43,7 +66,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
     archive_silent(&mut proposal);
 
     let mut archive_answers = archive_answers.into_iter();
-    let mut links = Links { pairs: BTreeSet::new(), episodes: BTreeSet::new(), reserve: signals.len() };
+    let mut links = Links { reserve: signals.len(), ..Links::default() };
     let mut questions = 0;
     let mut answers = Vec::new();
     for signal in signals {
@@ -52,10 +75,10 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
             (Some(kind::ARCHIVE), _) => archive_answers.next(),
             (Some(kind::DECISION), _) => None,
             (Some(kind::PERCEIVED), _) => {
-                let listed = signal.payload.get("episodes").and_then(Value::as_array);
-                let ids = listed.into_iter().flatten().filter_map(Value::as_str);
+                let ids = listed(signal).iter().filter_map(Value::as_str);
                 let episodes = ids.filter_map(|id| NeuronId::parse(id).ok());
-                let (before, mut linked, mut left) = (links.pairs.len(), 0, 0);
+                links.pairs.clear();
+                let (mut linked, mut left) = (0, 0);
                 for episode in episodes {
                     match links.link(&mut proposal, &episode, &settings.learning) {
                         Linked::Done => linked += 1,
@@ -63,7 +86,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
                         Linked::Full => left += 1,
                     }
                 }
-                let pairs = links.pairs.len() - before;
+                let pairs = links.pairs.len();
                 Some(json!({"done": "linked", "episodes": linked, "pairs": pairs, "left": left}))
             }
             (_, Some(_)) if questions == QUESTIONS => continue,
@@ -75,6 +98,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
         };
         answers.push((signal, answer));
     }
+    links.pairs.clear();
     for episode in &snapshot.active {
         links.link(&mut proposal, episode, &settings.learning);
     }
@@ -98,8 +122,12 @@ enum Linked {
 }
 
 /// What was linked so far.
+#[derive(Default)]
 struct Links {
+    /// Pairs that the signal at hand has linked.
     pairs: BTreeSet<(NeuronId, NeuronId)>,
+    /// Connections that this document makes.
+    made: BTreeSet<Edge>,
     episodes: BTreeSet<NeuronId>,
     /// Operations to leave for answers.
     reserve: usize,
@@ -108,11 +136,10 @@ struct Links {
 impl Links {
     /// Links the strongest concepts of an episode.
     fn link(&mut self, proposal: &mut Proposal<'_>, episode: &NeuronId, learning: &Learning) -> Linked {
-        let most = query::STRONGEST * (query::STRONGEST - 1);
         if self.episodes.contains(episode) {
             return Linked::Nothing;
         }
-        if proposal.room() < self.reserve + most {
+        if proposal.room() < self.reserve + LINKS {
             return Linked::Full;
         }
         let concepts = query::strongest_concepts(proposal, episode);
@@ -124,8 +151,8 @@ impl Links {
             for b in &concepts[i + 1..] {
                 let (a, b) = if a.neuron.id < b.neuron.id { (a, b) } else { (b, a) };
                 if self.pairs.insert((a.neuron.id.clone(), b.neuron.id.clone())) {
-                    strengthen(proposal, a, b, learning);
-                    strengthen(proposal, b, a, learning);
+                    self.strengthen(proposal, a, b, learning);
+                    self.strengthen(proposal, b, a, learning);
                 }
             }
         }
@@ -133,15 +160,20 @@ impl Links {
     }
 }
 
-/// Makes the connection from one concept to another, or lets it grow.
-fn strengthen(proposal: &mut Proposal<'_>, from: &Concept, to: &Concept, learning: &Learning) {
-    let edge = Edge { from: from.neuron.id.clone(), to: to.neuron.id.clone(), link: Link::FeedsInto };
-    match from.neuron.connection(&edge.to, edge.link) {
-        None => proposal.connect(edge, NEW_LINK.max(learning.connect_floor)),
-        Some(connection) => {
-            let left = 1.0 - f64::from(connection.weight) / 65535.0;
-            let growth = f64::from(learning.hebb) * from.activity * to.activity * left;
-            proposal.adjust(edge, growth.round().min(65535.0) as i32);
+impl Links {
+    /// Makes the connection from one concept to another, or lets it grow. One that this document makes already gets the
+    /// weight of a new one again, as if two runs had made it.
+    fn strengthen(&mut self, proposal: &mut Proposal<'_>, from: &Concept, to: &Concept, learning: &Learning) {
+        let edge = Edge { from: from.neuron.id.clone(), to: to.neuron.id.clone(), link: Link::FeedsInto };
+        let new = NEW_LINK.max(learning.connect_floor);
+        match from.neuron.connection(&edge.to, edge.link) {
+            None if self.made.insert(edge.clone()) => proposal.connect(edge, new),
+            None => proposal.adjust(edge, i32::from(new)),
+            Some(connection) => {
+                let left = 1.0 - f64::from(connection.weight) / 65535.0;
+                let growth = f64::from(learning.hebb) * from.activity * to.activity * left;
+                proposal.adjust(edge, growth.round().min(65535.0) as i32);
+            }
         }
     }
 }
@@ -256,6 +288,21 @@ mod tests {
         assert_eq!(world.think(Rule::Memory).len(), 2);
         world.active(&[]);
         assert!(world.think(Rule::Memory).is_empty());
+    }
+
+    #[test]
+    fn what_two_runs_perceived_is_linked_twice() {
+        let mut world = tea_and_milk();
+        world.neuron("e2", "Milk goes into tea.", Kind::Episodic, 65535);
+        world.link("e2", Link::Recalls, "tea", 40000);
+        world.link("e2", Link::Recalls, "milk", 50000);
+        world.signal("perception", json!({"kind": "perceived", "episodes": ["e1"]}));
+        world.signal("perception", json!({"kind": "perceived", "episodes": ["e2"]}));
+        let ops = world.think(Rule::Memory);
+        let pair = [edge("milk", "tea"), edge("tea", "milk")];
+        let expected = [format!("connect {} 2048", pair[0]), format!("connect {} 2048", pair[1])];
+        assert_eq!(ops[..2], expected);
+        assert_eq!(ops[2..4], [format!("adjust {} 2048", pair[0]), format!("adjust {} 2048", pair[1])]);
     }
 
     #[test]

@@ -20,8 +20,9 @@ mod query;
 
 use super::{Network, Snapshot};
 use crate::delta::Document;
-use crate::model::Settings;
+use crate::limits;
 use crate::model::document::Rule;
+use crate::model::{Settings, Signal};
 
 /// What the agent of `snapshot` proposes when it thinks by `rule`.
 pub fn think(rule: Rule, snapshot: &Snapshot, network: &dyn Network, settings: &Settings) -> Document {
@@ -31,6 +32,16 @@ pub fn think(rule: Rule, snapshot: &Snapshot, network: &dyn Network, settings: &
         Rule::Memory => memory::think(snapshot, network, settings),
         Rule::Decision => decision::think(snapshot, network, settings),
         Rule::Affect => affect::think(snapshot, network),
+    }
+}
+
+/// How many of the first signals one run can answer that thinks by `rule`: what comes with many stimuli is answered
+/// together, what takes thought a few at a time.
+pub fn answerable(rule: Rule, signals: &[Signal]) -> usize {
+    match rule {
+        Rule::Memory => memory::answerable(signals),
+        Rule::Affect => affect::SIGNALS,
+        Rule::Bootstrap | Rule::Perception | Rule::Decision => limits::SIGNALS_PER_RUN,
     }
 }
 

@@ -310,7 +310,7 @@ impl<'a> Run<'a> {
     }
 
     fn exists(&self, id: &NeuronId) -> bool {
-        self.created.contains(id) || self.network.neuron(id).is_some()
+        self.created.contains(id) || self.network.has(id)
     }
 
     /// Creates what does not exist. A neuron that somebody reworded is used as it is.

@@ -66,7 +66,7 @@ impl<'a> Proposal<'a> {
 
     /// Makes the neuron unless the network has one with that id, archived or not.
     pub fn create_if_missing(&mut self, id: &NeuronId, concept: &str, kind: Kind) {
-        if self.network.neuron(id).is_none() && self.room() > 0 && self.created.insert(id.clone()) {
+        if !self.network.has(id) && self.room() > 0 && self.created.insert(id.clone()) {
             let (id, concept) = (Some(id.clone()), concept.to_owned());
             let (source, session, stimulus, at) = (None, None, None, None);
             self.push(Operation::Create(Create { id, concept, kind, source, session, stimulus, at }));

@@ -176,13 +176,21 @@ fn a_symlink_in_the_network_is_refused() {
 fn a_damaged_or_hostile_tree_is_an_error() {
     assert!(entries(b"100644 a\0short").any(|e| e.is_none()));
     assert!(entries(b"garbage").any(|e| e.is_none()));
+    let row = [b"100644 a\0".as_slice(), &[7; 20]].concat();
+    for broken in [&b"100644 a\0short"[..], b"100644 b", b"garbage", b"1"] {
+        assert!(find(broken, b"a").is_err());
+        let behind = [row.as_slice(), broken].concat();
+        assert!(find(&behind, b"a").is_ok_and(|found| found.is_some()), "what comes after is not looked at");
+        assert!(find(&behind, b"c").is_err());
+    }
+    assert_eq!(find(&row, b"aa"), Ok(None));
     let sandbox = Sandbox::brain();
     let store = sandbox.store();
     let writer = store.writer().unwrap();
     let mut id = writer.blob(b"x").unwrap().0;
     let mut mode = FILE;
     for _ in 0..100 {
-        id = writer.tree(encode(&Folder::from([(b"a".to_vec(), Entry { mode, id })]))).unwrap().0;
+        id = writer.tree(encode(vec![(b"a".as_slice().into(), Entry { mode, id })])).unwrap().0;
         mode = FOLDER;
     }
     assert!(matches!(store.files(TreeId(id), ""), Err(StoreError::BadPath { .. })));

@@ -1,0 +1,72 @@
+//! Three trees of the repository, for the typed merge. Looks into them no more than it must: most of a merge's time is
+//! spent on finding and reading what right changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Cycle;
+use super::network::Neurons;
+use crate::merge::{self, Side};
+use crate::model::Neuron;
+use crate::model::ids::NeuronId;
+use crate::store::{File, Store, StoreError, TreeId};
+
+/// Three trees of the repository, as the pure merge sees them.
+pub(super) struct TreeSides<'s> {
+    store: &'s Store,
+    neurons: &'s Neurons,
+    base: TreeId,
+    left: TreeId,
+    right: TreeId,
+    /// What right changed, by path: the files of base and right need no second look into their trees.
+    pub changes: BTreeMap<String, (Option<File>, Option<File>)>,
+}
+
+impl<'s> TreeSides<'s> {
+    /// Compares right with the base.
+    pub fn new(cycle: &'s Cycle, base: TreeId, left: TreeId, right: TreeId) -> Result<Self, StoreError> {
+        let (store, neurons) = (&cycle.store, &cycle.shared.neurons);
+        let changes = store.diff(Some(base), Some(right), "")?;
+        let changes = changes.into_iter().map(|change| (change.path, (change.old, change.new))).collect();
+        Ok(Self { store, neurons, base, left, right, changes })
+    }
+
+    fn tree(&self, side: Side) -> TreeId {
+        match side {
+            Side::Base => self.base,
+            Side::Left => self.left,
+            Side::Right => self.right,
+        }
+    }
+
+    fn file(&self, side: Side, path: &str) -> Result<Option<File>, StoreError> {
+        match (side, self.changes.get(path)) {
+            (Side::Left, Some((old, _))) if self.left == self.base => Ok(*old),
+            (Side::Base, Some((old, _))) => Ok(*old),
+            (Side::Right, Some((_, new))) => Ok(*new),
+            _ => self.store.file(self.tree(side), path),
+        }
+    }
+}
+
+impl merge::Sides for TreeSides<'_> {
+    type Error = StoreError;
+
+    fn changed(&mut self, side: Side) -> Result<Vec<String>, StoreError> {
+        if side == Side::Right {
+            return Ok(self.changes.keys().cloned().collect());
+        }
+        let changes = self.store.diff(Some(self.base), Some(self.tree(side)), "")?;
+        Ok(changes.into_iter().map(|change| change.path).collect())
+    }
+
+    fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let file = self.file(side, path)?;
+        file.map(|file| self.store.read_file(file, path)).transpose()
+    }
+
+    fn known(&mut self, side: Side, path: &str, id: &NeuronId) -> Result<Option<Arc<Neuron>>, StoreError> {
+        let file = self.file(side, path)?.filter(File::is_regular);
+        Ok(file.and_then(|file| self.neurons.known(file.blob, id)))
+    }
+}
