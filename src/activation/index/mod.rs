@@ -56,7 +56,7 @@ pub struct Index<'a> {
 }
 
 /// One of the two tables and a row of it.
-type At<'a> = (Texts<'a>, usize, bool);
+type At<'i, 'a> = (&'i Texts<'a>, usize, bool);
 
 impl<'a> Index<'a> {
     /// The index in a snapshot's base and in what lies over it.
@@ -74,16 +74,18 @@ impl<'a> Index<'a> {
     }
 
     /// The table and the row of a node.
-    fn at(&self, node: NodeIx) -> Option<At<'a>> {
-        if let Some((over, row)) = self.over.and_then(|over| Some((over, over.find(node.0)?))) {
+    fn at(&self, node: NodeIx) -> Option<At<'_, 'a>> {
+        if let Some(over) = &self.over
+            && let Some(row) = over.find(node.0)
+        {
             return Some((over, row, true));
         }
-        Some((self.base, self.base.find(node.0)?, false))
+        Some((&self.base, self.base.find(node.0)?, false))
     }
 
     /// How often things are counted: over everything.
     fn totals(&self) -> texts::Totals {
-        self.over.unwrap_or(self.base).totals
+        self.over.as_ref().unwrap_or(&self.base).totals
     }
 
     /// How many memories there are.
@@ -103,9 +105,9 @@ impl<'a> Index<'a> {
 
     /// The memories whose title is written with these stems, with or without what stands in brackets at its end.
     pub(super) fn titled(&self, stems: &str) -> Vec<NodeIx> {
-        let of = |texts: Texts<'a>| texts.title_keys.find(stems).map_or(&[][..], |title| texts.titled(title));
-        let own = self.over.map_or(&[][..], of);
-        self.lives(of(self.base)).chain(own.iter().map(|node| NodeIx(*node))).collect()
+        let of = |texts: &Texts<'a>| texts.title_keys.find(stems).map_or(&[][..], |title| texts.titled(title));
+        let own = self.over.as_ref().map_or(&[][..], of);
+        self.lives(of(&self.base)).chain(own.iter().map(|node| NodeIx(*node))).collect()
     }
 
     /// The language of most memories: that of a question that does not show its own.
@@ -120,6 +122,11 @@ impl<'a> Index<'a> {
         self.at(node).map_or(Role::None, |(texts, row, _)| texts.role(row))
     }
 
+    /// True for what is answered.
+    fn is_memory(&self, node: NodeIx) -> bool {
+        self.at(node).is_some_and(|(texts, row, _)| texts.is_memory(row))
+    }
+
     /// When a neuron was created.
     pub(super) fn created(&self, node: NodeIx) -> Stamp {
         Stamp::from_unix(self.at(node).map_or(0, |(texts, row, _)| texts.created(row)))
@@ -132,25 +139,22 @@ impl<'a> Index<'a> {
 
     /// The neurons of speakers whose name has these words, joined by spaces.
     pub(super) fn speakers(&self, name: &str) -> Vec<NodeIx> {
-        let of = |texts: Texts<'a>| texts.speaker_names.find(name).map_or(&[][..], |name| texts.speakers(name));
-        let over = self.over.map_or(&[][..], of);
-        self.lives(of(self.base)).chain(over.iter().map(|node| NodeIx(*node))).collect()
+        let of = |texts: &Texts<'a>| texts.speaker_names.find(name).map_or(&[][..], |name| texts.speakers(name));
+        let over = self.over.as_ref().map_or(&[][..], of);
+        self.lives(of(&self.base)).chain(over.iter().map(|node| NodeIx(*node))).collect()
     }
 
     /// True if some speaker's name starts with these words.
     pub(super) fn names_speaker(&self, prefix: &str) -> bool {
-        let starts = |texts: Texts<'_>| texts.speaker_names.has_prefix(prefix);
-        starts(self.base) || self.over.is_some_and(starts)
+        let starts = |texts: &Texts<'_>| texts.speaker_names.has_prefix(prefix);
+        starts(&self.base) || self.over.as_ref().is_some_and(starts)
     }
 
     /// All memories, ascending by number.
-    pub(super) fn all_memories(&self) -> impl Iterator<Item = NodeIx> + use<'a> {
-        let of = |texts: Texts<'a>| {
-            (0..texts.len()).filter(move |row| texts.role(*row) == Role::Memory).map(move |row| texts.node(row))
-        };
-        let over = self.over;
-        let live = move |node: &u32| over.is_none_or(|over| over.find(*node).is_none());
-        of(self.base).filter(live).chain(over.into_iter().flat_map(of)).map(NodeIx)
+    pub(super) fn all_memories(&self) -> impl Iterator<Item = NodeIx> + use<'_, 'a> {
+        let nodes = self.over.as_ref().map_or(&[][..], |over| over.nodes);
+        let live = self.base.memories().filter(move |node| nodes.binary_search(node).is_err());
+        live.chain(self.over.as_ref().into_iter().flat_map(Texts::memories)).map(NodeIx)
     }
 
     /// Of some nodes of the base, ascending, those whose rows nothing lies over.
@@ -160,7 +164,7 @@ impl<'a> Index<'a> {
 
     /// The same with their places in the list.
     fn lives_at<'l>(&self, nodes: &'l [u32]) -> impl Iterator<Item = (usize, NodeIx)> + use<'a, 'l> {
-        let mut over = self.over.map_or(&[][..], |over| over.nodes);
+        let mut over = self.over.as_ref().map_or(&[][..], |over| over.nodes);
         nodes.iter().enumerate().filter_map(move |(at, node)| {
             while let [first, rest @ ..] = over
                 && first < node
@@ -172,18 +176,15 @@ impl<'a> Index<'a> {
     }
 
     /// Memories that have a stem, how often, and the content words of each.
-    fn postings(&self, stem: &str) -> impl Iterator<Item = (NodeIx, u16, u32)> + use<'a> {
-        let of = |texts: Texts<'a>| texts.stems.find(stem).map(|stem| texts.postings(stem)).unwrap_or_default();
-        let (nodes, times) = of(self.base);
-        let base = self.base;
-        let live = self.lives_at(nodes).map(move |(at, node)| (node, times[at], base.length(node.0 as usize)));
-        let (over_nodes, over_times) = self.over.map(of).unwrap_or_default();
-        let length = move |over: Texts<'a>, node: u32| over.find(node).map_or(0, |row| over.length(row));
-        let over = self.over;
-        let own = over_nodes
-            .iter()
-            .zip(over_times)
-            .filter_map(move |(node, n)| Some((NodeIx(*node), *n, length(over?, *node))));
+    fn postings(&self, stem: &str) -> impl Iterator<Item = (NodeIx, u16, u32)> + use<'_, 'a> {
+        let of = |texts: &Texts<'a>| texts.stems.find(stem).map(|stem| texts.postings(stem)).unwrap_or_default();
+        let (nodes, times) = of(&self.base);
+        let live = self.lives_at(nodes).map(move |(at, node)| (node, times[at], self.base.length(node.0 as usize)));
+        let (own_nodes, own_times) = self.over.as_ref().map(of).unwrap_or_default();
+        let own = own_nodes.iter().zip(own_times).filter_map(move |(node, n)| {
+            let over = self.over.as_ref()?;
+            Some((NodeIx(*node), *n, over.length(over.find(*node)?)))
+        });
         live.chain(own)
     }
 
@@ -210,7 +211,7 @@ impl<'a> Index<'a> {
     /// The memories that the concepts of a key lead to, ascending, by the greatest weight of an edge, in (0, 1].
     fn led_to(&self, name: NameIx) -> Vec<(NodeIx, f64)> {
         let edges = self.concepts_of(name).into_iter().flat_map(|concept| self.graph.spread(concept));
-        let to_memory = edges.filter(|edge| follows(edge) && self.role(edge.target) == Role::Memory);
+        let to_memory = edges.filter(|edge| follows(edge) && self.is_memory(edge.target));
         let mut led: Vec<(NodeIx, u16)> = to_memory.map(|edge| (edge.target, edge.weight)).collect();
         led.sort_unstable_by_key(|(node, weight)| (*node, std::cmp::Reverse(*weight)));
         led.dedup_by_key(|(node, _)| *node);
@@ -220,21 +221,21 @@ impl<'a> Index<'a> {
     /// The key that is written with these stems.
     pub(super) fn name(&self, stems: &str) -> Option<NameIx> {
         let of_base = self.base.keys.find(stems).map(|key| NameIx(key as u32));
-        of_base.or_else(|| Some(NameIx((self.base.keys.len() + self.over?.keys.find(stems)?) as u32)))
+        of_base.or_else(|| Some(NameIx((self.base.keys.len() + self.over.as_ref()?.keys.find(stems)?) as u32)))
     }
 
     /// The stems of a key, joined by spaces.
     pub(super) fn stems_of(&self, name: NameIx) -> &'a str {
         match (name.0 as usize).checked_sub(self.base.keys.len()) {
             None => self.base.keys.get(name.0 as usize),
-            Some(key) => self.over.map_or("", |over| over.keys.get(key)),
+            Some(key) => self.over.as_ref().map_or("", |over| over.keys.get(key)),
         }
     }
 
     /// A key's numbers in the base and in what lies over it.
     fn keys(&self, name: NameIx) -> (Option<usize>, Option<usize>) {
         match (name.0 as usize).checked_sub(self.base.keys.len()) {
-            None => (Some(name.0 as usize), self.over.and_then(|over| over.keys.find(self.stems_of(name)))),
+            None => (Some(name.0 as usize), self.over.as_ref().and_then(|over| over.keys.find(self.stems_of(name)))),
             Some(key) => (None, Some(key)),
         }
     }
@@ -242,7 +243,7 @@ impl<'a> Index<'a> {
     /// True if memories share it.
     pub(super) fn is_name(&self, name: NameIx) -> bool {
         match self.keys(name) {
-            (_, Some(key)) => self.over.is_some_and(|over| over.is_name(key)),
+            (_, Some(key)) => self.over.as_ref().is_some_and(|over| over.is_name(key)),
             (Some(key), None) => self.base.is_name(key),
             (None, None) => false,
         }
@@ -252,7 +253,7 @@ impl<'a> Index<'a> {
     pub(super) fn concepts_of(&self, name: NameIx) -> Vec<NodeIx> {
         let (base, over) = self.keys(name);
         let mut nodes: Vec<NodeIx> = self.lives(base.map_or(&[][..], |key| self.base.key_concepts(key))).collect();
-        let own = self.over.zip(over).map_or(&[][..], |(over, key)| over.key_concepts(key));
+        let own = self.over.as_ref().zip(over).map_or(&[][..], |(over, key)| over.key_concepts(key));
         nodes.extend(own.iter().map(|node| NodeIx(*node)));
         nodes.sort_unstable_by_key(|node| self.graph.order(*node));
         nodes
@@ -265,7 +266,7 @@ impl<'a> Index<'a> {
 
     fn holders(&self, name: NameIx) -> impl Iterator<Item = NodeIx> + use<'a> {
         let (base, over) = self.keys(name);
-        let own = self.over.zip(over).map_or(&[][..], |(over, key)| over.key_memories(key));
+        let own = self.over.as_ref().zip(over).map_or(&[][..], |(over, key)| over.key_memories(key));
         let base = base.map_or(&[][..], |key| self.base.key_memories(key));
         self.lives(base).chain(own.iter().map(|node| NodeIx(*node)))
     }
@@ -285,7 +286,7 @@ impl<'a> Index<'a> {
     /// The names that a memory has, those of more words first, each with its weight as in [`Index::sharing`].
     pub(super) fn names_of(&self, memory: NodeIx) -> Vec<(NameIx, f64)> {
         let Some((texts, row, is_over)) = self.at(memory) else { return Vec::new() };
-        let number = |texts: Texts<'a>, key: usize, is_over: bool| {
+        let number = |texts: &Texts<'a>, key: usize, is_over: bool| {
             if is_over { self.name(texts.keys.get(key)) } else { Some(NameIx(key as u32)) }
         };
         let in_text = texts.names(row).iter().filter_map(|key| Some((number(texts, *key as usize, is_over)?, 1.0)));
@@ -317,17 +318,17 @@ impl<'a> Index<'a> {
         all.filter(|leading| leading.weight > 0)
     }
 
-    /// The edges of at least this weight, in (0, 1], that can bring another memory to mind; not all of them lead to one.
-    pub(super) fn turns(&self, memory: NodeIx, least: f64) -> impl Iterator<Item = (NodeIx, Link, f64)> + use<'a> {
+    /// The memories that a memory brings to mind by an edge, and its weight in (0, 1].
+    pub(super) fn turns(&self, memory: NodeIx) -> impl Iterator<Item = (NodeIx, Link, f64)> + use<'_, 'a> {
         let graph = self.graph;
         let hidden = graph.is_patched(memory.0);
         graph.rows(memory).into_iter().flat_map(move |(row, is_base)| {
-            let edges = row.edges().map(|(to, weight, link)| (to, f64::from(weight) / 65535.0, link));
-            // Rows are strongest first. What is too weak by rounding is dropped by who asks.
-            let strong = edges.take_while(move |(_, weight, _)| *weight >= least * 0.999);
-            let follows = strong.filter(|(_, _, link)| [Link::FeedsInto as u8, Link::Recalls as u8].contains(link));
-            let counts = follows.filter(move |(to, _, link)| !is_base || !graph.hides(hidden, *to, *link));
-            counts.filter_map(|(to, weight, link)| Some((NodeIx(to), *Link::ALL.get(usize::from(link))?, weight)))
+            let edges = row.edges().filter(|(to, ..)| self.is_memory(NodeIx(*to)));
+            let counts = edges.filter(move |(to, _, link)| !is_base || !graph.hides(hidden, *to, *link));
+            let follows = counts.filter(|(_, _, link)| [Link::FeedsInto as u8, Link::Recalls as u8].contains(link));
+            follows.filter_map(|(to, weight, link)| {
+                Some((NodeIx(to), *Link::ALL.get(usize::from(link))?, f64::from(weight) / 65535.0))
+            })
         })
     }
 
@@ -342,9 +343,9 @@ impl<'a> Index<'a> {
 
     /// Concepts that have one of these stems, and their words.
     pub(super) fn concepts_with(&self, stem: &str) -> Vec<NodeIx> {
-        let of = |texts: Texts<'a>| texts.stems.find(stem).map_or(&[][..], |stem| texts.concepts(stem));
-        let own = self.over.map_or(&[][..], of);
-        self.lives(of(self.base)).chain(own.iter().map(|node| NodeIx(*node))).collect()
+        let of = |texts: &Texts<'a>| texts.stems.find(stem).map_or(&[][..], |stem| texts.concepts(stem));
+        let own = self.over.as_ref().map_or(&[][..], of);
+        self.lives(of(&self.base)).chain(own.iter().map(|node| NodeIx(*node))).collect()
     }
 
     /// The stems of a node's words, in their order.
@@ -374,7 +375,7 @@ impl<'a> Index<'a> {
         match (session.0 as usize).checked_sub(self.base.labels.len()) {
             None => {
                 let label = self.base.labels.get(session.0 as usize);
-                (Some(session.0 as usize), self.over.and_then(|over| over.labels.find(label)))
+                (Some(session.0 as usize), self.over.as_ref().and_then(|over| over.labels.find(label)))
             }
             Some(own) => (None, Some(own)),
         }
@@ -383,7 +384,7 @@ impl<'a> Index<'a> {
     /// The memories of a session.
     pub(super) fn members(&self, session: SessionIx) -> Vec<NodeIx> {
         let (base, over) = self.labels(session);
-        let own = self.over.zip(over).map_or(&[][..], |(over, session)| over.members(session));
+        let own = self.over.as_ref().zip(over).map_or(&[][..], |(over, session)| over.members(session));
         let base = base.map_or(&[][..], |session| self.base.members(session));
         self.lives(base).chain(own.iter().map(|node| NodeIx(*node))).collect()
     }
@@ -392,7 +393,7 @@ impl<'a> Index<'a> {
     pub(super) fn session_scores(&self, stems: &[&str]) -> Vec<f64> {
         let totals = self.totals();
         let mean = mean(totals.session_length, totals.sessions);
-        let all = self.base.labels.len() + self.over.map_or(0, |over| over.labels.len());
+        let all = self.base.labels.len() + self.over.as_ref().map_or(0, |over| over.labels.len());
         let (mut scores, mut frequency) = (vec![0.0; all], vec![0_u32; all]);
         let mut found: Vec<SessionIx> = Vec::new();
         for stem in stems {
@@ -414,7 +415,7 @@ impl<'a> Index<'a> {
 
     fn session_length(&self, session: SessionIx) -> f64 {
         let totals = match self.labels(session) {
-            (_, Some(own)) => self.over.and_then(|over| over.label_totals.get(own)),
+            (_, Some(own)) => self.over.as_ref().and_then(|over| over.label_totals.get(own)),
             (Some(base), None) => self.base.label_totals.get(base),
             (None, None) => None,
         };

@@ -199,6 +199,18 @@ impl<'a> Texts<'a> {
         self.roles.get(row).map_or(Role::None, |role| Role::of(*role))
     }
 
+    /// True for the row of a memory.
+    pub fn is_memory(&self, row: usize) -> bool {
+        self.roles.get(row) == Some(&(Role::Memory as u8))
+    }
+
+    /// The nodes of all memories, ascending.
+    pub fn memories(&self) -> impl Iterator<Item = u32> + use<'a> {
+        let (roles, nodes) = (self.roles, self.nodes);
+        let rows = (0..roles.len()).filter(move |row| roles[*row] == Role::Memory as u8);
+        rows.map(move |row| nodes.get(row).copied().unwrap_or(row as u32))
+    }
+
     pub fn created(&self, row: usize) -> i64 {
         self.created.get(row).copied().unwrap_or(0)
     }

@@ -189,7 +189,7 @@ pub fn answer_by(
     for cue in &asked.cues {
         front.seed(cue);
         front.share_names(&mut surroundings, &asked, cue, method, &direct);
-        front.follow_turns(index, method.turns, settings.activation.beam as usize, &direct);
+        front.follow_turns(&mut surroundings, method.turns, settings.activation.beam as usize, &direct);
         scores.add(front.take(), cue);
     }
     scores.weigh(index, &asked, now, settings, method);

@@ -8,7 +8,6 @@ use super::question::{Asked, Cue};
 use super::{LEAST, Method, Way};
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, NameIx};
-use crate::activation::reading::Role;
 use crate::model::Link;
 
 /// The memories that share a name.
@@ -24,12 +23,36 @@ pub(super) struct Surroundings<'i, 'a> {
     index: &'i Index<'a>,
     fan: f64,
     names: HashMap<NodeIx, Rc<[(NameIx, f64)]>>,
+    /// Of each node the place in `turn_rows`, 0 if it was not looked up yet.
+    turns_at: Vec<u32>,
+    turn_rows: Vec<std::ops::Range<usize>>,
+    turns: Vec<(NodeIx, Link, f64)>,
     sharing: HashMap<NameIx, Rc<Sharing>>,
 }
 
 impl<'i, 'a> Surroundings<'i, 'a> {
     pub fn new(index: &'i Index<'a>, fan: f64) -> Self {
-        Self { index, fan, names: HashMap::new(), sharing: HashMap::new() }
+        Self {
+            index,
+            fan,
+            names: HashMap::new(),
+            turns_at: vec![0; index.graph.len()],
+            turn_rows: vec![0..0],
+            turns: Vec::new(),
+            sharing: HashMap::new(),
+        }
+    }
+
+    /// The memories that a memory brings to mind by an edge, and its weight.
+    fn turns(&mut self, memory: NodeIx) -> &[(NodeIx, Link, f64)] {
+        let at = &mut self.turns_at[memory.0 as usize];
+        if *at == 0 {
+            *at = self.turn_rows.len() as u32;
+            let start = self.turns.len();
+            self.turns.extend(self.index.turns(memory));
+            self.turn_rows.push(start..self.turns.len());
+        }
+        &self.turns[self.turn_rows[*at as usize].clone()]
     }
 
     fn names_of(&mut self, memory: NodeIx) -> Rc<[(NameIx, f64)]> {
@@ -145,7 +168,8 @@ impl Front {
 
     /// From what the wave reached along turns, level by level; of each level the strongest go on, as many as the beam is wide
     /// (0: all), of equal ones those that all cues together bring more to.
-    pub fn follow_turns(&mut self, index: &Index<'_>, turns: usize, beam: usize, direct: &[f64]) {
+    pub fn follow_turns(&mut self, around: &mut Surroundings<'_, '_>, turns: usize, beam: usize, direct: &[f64]) {
+        let index = around.index;
         let mut frontier = self.reached.clone();
         for _ in 0..turns {
             let strength = |node: &NodeIx| self.strength[node.0 as usize];
@@ -162,13 +186,12 @@ impl Front {
             let sources: Vec<(NodeIx, f64)> = frontier.iter().map(|node| (*node, strength(node))).collect();
             frontier.clear();
             for (from, strength) in sources {
-                for (to, link, weight) in index.turns(from, LEAST / strength) {
+                for (to, link, weight) in around.turns(from) {
                     let arrival = strength * weight;
-                    if arrival > self.strength[to.0 as usize] && index.role(to) == Role::Memory {
-                        let parent = self.parent(Parent::Turn(link, from));
-                        if self.arrive(to, arrival, parent) {
-                            frontier.push(to);
-                        }
+                    if arrival >= LEAST && arrival > self.strength[to.0 as usize] {
+                        let parent = self.parent(Parent::Turn(*link, from));
+                        self.arrive(*to, arrival, parent);
+                        frontier.push(*to);
                     }
                 }
             }
