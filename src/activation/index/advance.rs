@@ -1,7 +1,8 @@
 //! From a base and what changed to the rows that lie over it.
 
-use super::assemble::{Part, Stems, assemble, flipped};
+use super::assemble::{assemble, flipped};
 use super::beneath::Beneath;
+use super::part::{Part, Stems};
 use super::texts::Texts;
 use crate::activation::reading::{Role, Row, WORD_SHIFT};
 use crate::activation::sections::Writer;

@@ -6,65 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::beneath::Beneath;
+use super::finder::Finder;
+use super::part::{Part, Placed, place, stems_of};
 use super::texts::{NONE, Totals, tag};
-use crate::activation::lexicon::{Lexicon, LexiconBuf};
-use crate::activation::reading::{Batch, CAPITAL, CONTENT, Role, Row, SMALL, WORD_SHIFT, Word};
+use crate::activation::lexicon::LexiconBuf;
+use crate::activation::reading::{CAPITAL, CONTENT, Role, Row, SMALL, WORD_SHIFT, Word};
 use crate::activation::sections::Writer;
 use crate::text::date;
-
-/// Rows that number the same stems.
-pub(super) struct Part<'a> {
-    pub stems: Stems<'a>,
-    /// Node and row. No node twice, over all parts.
-    pub rows: Vec<(u32, Row<'a>)>,
-}
-
-/// Where the numbers of stems point.
-#[derive(Clone, Copy)]
-pub(super) enum Stems<'a> {
-    Batch(&'a Batch),
-    Lexicon(Lexicon<'a>),
-}
-
-impl<'a> Stems<'a> {
-    /// How many there are; rows may use few of them.
-    fn len(self) -> usize {
-        match self {
-            Self::Batch(batch) => batch.stems(),
-            Self::Lexicon(stems) => stems.len(),
-        }
-    }
-
-    fn get(self, number: u32) -> &'a str {
-        match self {
-            Self::Batch(batch) => batch.stem(number),
-            Self::Lexicon(stems) => stems.get(number as usize),
-        }
-    }
-}
-
-impl Part<'_> {
-    /// The numbers of the stems that the rows use, ascending. Costs what the rows hold, not how many stems there are.
-    fn used(&self) -> Vec<u32> {
-        let words = || self.rows.iter().flat_map(|(_, row)| row.words).map(|word| word >> WORD_SHIFT);
-        if words().count() < self.stems.len() / 16 {
-            let mut used: Vec<u32> = words().collect();
-            used.sort_unstable();
-            used.dedup();
-            return used;
-        }
-        let mut used = vec![false; self.stems.len()];
-        words().for_each(|number| used[number as usize] = true);
-        (0..).zip(used).filter(|(_, used)| *used).map(|(number, _)| number).collect()
-    }
-}
-
-/// One row with its words by the numbers of all.
-struct Placed<'a> {
-    node: u32,
-    row: Row<'a>,
-    words: std::ops::Range<usize>,
-}
 
 /// Writes the arrays of some rows. `all` is how many nodes a base has rows for; `None` if the rows lie over one.
 pub(super) fn assemble(parts: &[Part<'_>], beneath: &Beneath<'_>, all: Option<usize>, writer: &mut Writer) {
@@ -111,36 +59,6 @@ pub(super) fn flipped(parts: &[Part<'_>], beneath: &Beneath<'_>) -> Vec<(String,
         }
     }
     flipped
-}
-
-fn stems_of<'a>(parts: &[Part<'a>]) -> Vec<&'a str> {
-    let mut stems: Vec<&str> = Vec::new();
-    for part in parts {
-        stems.extend(part.used().into_iter().map(|number| part.stems.get(number)));
-    }
-    stems.sort_unstable();
-    stems.dedup();
-    stems
-}
-
-fn place<'a>(parts: &[Part<'a>], numbers: &HashMap<&str, u32>) -> (Vec<Placed<'a>>, Vec<Word>) {
-    let (mut rows, mut words) = (Vec::new(), Vec::new());
-    for part in parts {
-        let used = part.used();
-        let known: Vec<u32> = used.iter().map(|number| numbers[part.stems.get(*number)]).collect();
-        let all = used.len() == part.stems.len();
-        let number = |word: Word| {
-            let own = word >> WORD_SHIFT;
-            known[if all { own as usize } else { used.partition_point(|number| *number < own) }]
-        };
-        for (node, row) in &part.rows {
-            let start = words.len();
-            let flags = (1 << WORD_SHIFT) - 1;
-            words.extend(row.words.iter().map(|word| number(*word) << WORD_SHIFT | word & flags));
-            rows.push(Placed { node: *node, row: *row, words: start..words.len() });
-        }
-    }
-    (rows, words)
 }
 
 /// A concept's key, or a word that is written as a name.
@@ -234,21 +152,15 @@ impl<'a> Table<'a> {
                 keys.entry((*stem).to_owned()).or_default();
             }
         }
+        let mut note = |key: String| _ = keys.entry(key).or_default();
         let rest = |key: &String| beneath.has_key(key) || is_written_as_name(beneath.capitals(key));
-        let dirty = beneath.keys_of_dirty().filter(|key| !self.numbers.contains_key(key.as_str()) && rest(key));
-        keys.extend(dirty.filter(|key| !keys.contains_key(key)).map(|key| (key, Key::default())).collect::<Vec<_>>());
+        let dirty = beneath.keys_of_dirty().filter(|key| !self.numbers.contains_key(key.as_str()));
+        dirty.filter(rest).for_each(&mut note);
         if beneath.has_base() {
-            let held = self.of_role(Role::Memory).flat_map(|placed| {
+            for placed in self.of_role(Role::Memory) {
                 let stems: Vec<&str> = self.words(placed).iter().map(|word| self.stem(*word)).collect();
-                beneath.names_in(&stems)
-            });
-            let held: BTreeSet<String> = held.collect();
-            keys.extend(
-                held.into_iter()
-                    .filter(|key| !keys.contains_key(key))
-                    .map(|key| (key, Key::default()))
-                    .collect::<Vec<_>>(),
-            );
+                beneath.names_in(&stems).into_iter().for_each(&mut note);
+            }
         }
         for (text, key) in &mut keys {
             key.name = !date::is_date(text)
@@ -339,9 +251,9 @@ impl<'a> Table<'a> {
 
     /// Keys, and which memory holds which name.
     fn write_names(&self, keys: &BTreeMap<String, Key>, writer: &mut Writer) {
-        let finder = Finder::of(keys, &self.numbers);
-        let named = keys.iter().zip(0_u32..).filter(|((_, key), _)| key.name);
-        let named: HashMap<&str, u32> = named.map(|((text, _), at)| (text.as_str(), at)).collect();
+        let names = || keys.iter().zip(0_u32..).filter(|((_, key), _)| key.name);
+        let finder = Finder::of(names().map(|((text, key), at)| (text.as_str(), at, key.proper)), &self.numbers);
+        let named: HashMap<&str, u32> = names().map(|((text, _), at)| (text.as_str(), at)).collect();
         let mut held: Vec<(u32, u32)> = Vec::new();
         let mut of_row = RowsBuf::new();
         for placed in self.slots() {
@@ -465,65 +377,4 @@ pub(super) fn is_written_as_name([capital, small]: [u32; 2]) -> bool {
 /// Whether a word is usually written with a small letter.
 pub(super) fn is_usually_small([capital, small]: [u32; 2]) -> bool {
     small >= capital && small > 0
-}
-
-/// Finds names in rows of numbered words.
-struct Finder {
-    /// First two stems → names that start with them, longest first.
-    several: HashMap<(u32, u32), Vec<Several>>,
-    single: HashMap<u32, u32>,
-}
-
-/// A name of several words.
-struct Several {
-    /// Its stems from the third on.
-    rest: Vec<u32>,
-    key: u32,
-    proper: bool,
-}
-
-impl Finder {
-    fn of(keys: &BTreeMap<String, Key>, numbers: &HashMap<&str, u32>) -> Self {
-        let mut finder = Self { several: HashMap::new(), single: HashMap::new() };
-        for (at, (text, key)) in keys.iter().enumerate().filter(|(_, (_, key))| key.name) {
-            let stems: Option<Vec<u32>> = text.split(' ').map(|stem| numbers.get(stem).copied()).collect();
-            match stems.as_deref() {
-                Some([only]) => drop(finder.single.insert(*only, at as u32)),
-                Some([first, second, rest @ ..]) => {
-                    let name = Several { rest: rest.to_vec(), key: at as u32, proper: key.proper };
-                    finder.several.entry((*first, *second)).or_default().push(name);
-                }
-                _ => {}
-            }
-        }
-        finder.several.values_mut().for_each(|list| list.sort_by_key(|name| std::cmp::Reverse(name.rest.len())));
-        finder
-    }
-
-    /// The keys in a row of words, ascending: at each word the longest that starts there, and single words only where no
-    /// longer one covers them, so that a town in the name of a club is not taken for the town. A description covers
-    /// nothing: the town in `city in Iowa` is the town.
-    fn names_in(&self, words: &[Word]) -> Vec<u32> {
-        let stem = |at: usize| words[at] >> WORD_SHIFT;
-        let mut found = Vec::new();
-        let mut covered = vec![false; words.len()];
-        for at in 0..words.len().saturating_sub(1) {
-            let Some(list) = self.several.get(&(stem(at), stem(at + 1))) else { continue };
-            let fits = |rest: &[u32]| {
-                let end = at + 2 + rest.len();
-                end <= words.len() && rest.iter().enumerate().all(|(i, s)| stem(at + 2 + i) == *s)
-            };
-            if let Some(name) = list.iter().find(|name| fits(&name.rest)) {
-                found.push(name.key);
-                if name.proper {
-                    covered[at..at + 2 + name.rest.len()].fill(true);
-                }
-            }
-        }
-        let single = (0..words.len()).filter(|at| !covered[*at]);
-        found.extend(single.filter_map(|at| self.single.get(&stem(at)).copied()));
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
 }

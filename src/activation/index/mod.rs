@@ -7,7 +7,9 @@
 mod advance;
 mod assemble;
 mod beneath;
+mod finder;
 mod links;
+mod part;
 mod texts;
 
 use super::graph::{Graph, NodeIx, Spread};
@@ -16,9 +18,9 @@ use super::sections::{Damaged, Sections, Writer};
 use crate::model::{Kind, Link, Stamp};
 use crate::text::Language;
 use crate::text::date::Asked;
-use assemble::{Part, Stems};
 use beneath::Beneath;
 use links::Links;
+use part::{Part, Stems};
 use texts::Texts;
 
 /// BM25's saturation and length exponent, as measured on conversations.
