@@ -25,7 +25,7 @@ pub(super) struct Surroundings<'i, 'a> {
     names: HashMap<NodeIx, Rc<[(NameIx, f64)]>>,
     /// Of each node the place in `turn_rows`, 0 if it was not looked up yet.
     turns_at: Vec<u32>,
-    turn_rows: Vec<std::ops::Range<usize>>,
+    turn_rows: Vec<(usize, usize)>,
     turns: Vec<(NodeIx, Link, f64)>,
     sharing: HashMap<NameIx, Rc<Sharing>>,
 }
@@ -37,7 +37,7 @@ impl<'i, 'a> Surroundings<'i, 'a> {
             fan,
             names: HashMap::new(),
             turns_at: vec![0; index.graph.len()],
-            turn_rows: vec![0..0],
+            turn_rows: vec![(0, 0)],
             turns: Vec::new(),
             sharing: HashMap::new(),
         }
@@ -50,9 +50,10 @@ impl<'i, 'a> Surroundings<'i, 'a> {
             *at = self.turn_rows.len() as u32;
             let start = self.turns.len();
             self.turns.extend(self.index.turns(memory));
-            self.turn_rows.push(start..self.turns.len());
+            self.turn_rows.push((start, self.turns.len()));
         }
-        &self.turns[self.turn_rows[*at as usize].clone()]
+        let (start, end) = self.turn_rows[*at as usize];
+        &self.turns[start..end]
     }
 
     fn names_of(&mut self, memory: NodeIx) -> Rc<[(NameIx, f64)]> {
