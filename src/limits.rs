@@ -79,9 +79,9 @@ pub const IMPORT_NEURON_BYTES: usize = 4 * NEURON_BYTES;
 pub const IMPORT_LINKS: usize = 50_000;
 /// Bytes of a snapshot's overlay beyond which, and beyond one [`OVERLAY_SHARE`]th of its base, a new base is made: what follows a
 /// run writes the whole overlay again.
-pub const OVERLAY_BYTES: usize = 1 << 20;
+pub const OVERLAY_BYTES: usize = 512 << 10;
 /// See [`OVERLAY_BYTES`].
-pub const OVERLAY_SHARE: usize = 32;
+pub const OVERLAY_SHARE: usize = 64;
 /// Neurons that may differ, beyond one [`OVERLAY_SHARE`]th of all, for a snapshot to follow a tree instead of being made anew.
 pub const FOLLOWED_NEURONS: usize = 2_000;
 /// Bases of snapshots that are kept beside those under an overlay: the present, and a past that is asked again.
