@@ -83,6 +83,9 @@ fn variants() -> Vec<Variant> {
     for spreading in [10, 50] {
         without(&format!("from {spreading} memories"), &|m| m.spreading = spreading);
     }
+    for beam in [64, 1024] {
+        without(&format!("beam {beam}"), &|m| m.beam = beam);
+    }
     without("without turns", &|m| m.turns = 0);
     without("without speakers", &|m| m.speaker = 1.0);
     without("without sessions", &|m| m.session = 0.0);

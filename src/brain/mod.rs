@@ -18,6 +18,7 @@ mod write;
 
 use std::path::Path;
 
+pub use crate::activation::recall::Way;
 pub use crate::store::{HookDone, HookState};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};

@@ -4,7 +4,8 @@ use super::args;
 use super::output::safe;
 use super::write::time;
 use super::{Done, Session};
-use crate::brain::{BrainError, Propagated, RecallAnswer, RecallRequest};
+
+use crate::brain::{BrainError, Propagated, RecallAnswer, RecallRequest, Way};
 use crate::model::NeuronId;
 
 pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
@@ -34,9 +35,16 @@ fn remembered(answer: &RecallAnswer, explain: bool) -> String {
         let label = if label.is_empty() { found.id.to_string() } else { label.join(" ") };
         text += &format!("{:>2}. {:.3}  {}\n      {}\n", rank + 1, found.activation, safe(&label), safe(&found.text));
         if explain {
-            let steps: Vec<String> =
-                found.path.iter().map(|way| format!("{} ({}, {:.3})", way.at, way.via, way.activation)).collect();
+            let step = |way: &Way| match way.via {
+                "cue" => way.at.clone(),
+                via => format!("{} ({via} × {:.3} = {:.3})", way.at, way.weight, way.activation),
+            };
+            let steps: Vec<String> = found.path.iter().map(step).collect();
             text += &format!("      by {}\n", safe(&steps.join(" → ")));
+            text += &format!(
+                "      salience {}, context {:.3}, inhibition {:.3}\n",
+                found.salience, found.context, found.inhibition
+            );
         }
     }
     if let Some(run) = &answer.learnt {

@@ -322,15 +322,28 @@ impl<'a> Index<'a> {
 
     /// The memories that a memory brings to mind by an edge, and its weight in (0, 1].
     pub(super) fn turns(&self, memory: NodeIx) -> impl Iterator<Item = (NodeIx, Link, f64)> + use<'_, 'a> {
+        self.to_memories(memory, &[Link::FeedsInto, Link::Recalls])
+    }
+
+    /// The memories that a memory influences or inhibits, and by which weight, in (0, 1].
+    pub(super) fn effects(&self, memory: NodeIx) -> impl Iterator<Item = (NodeIx, Link, f64)> + use<'_, 'a> {
+        self.to_memories(memory, &[Link::Influences, Link::Inhibits])
+    }
+
+    fn to_memories(
+        &self,
+        memory: NodeIx,
+        links: &'static [Link],
+    ) -> impl Iterator<Item = (NodeIx, Link, f64)> + use<'_, 'a> {
         let graph = self.graph;
         let hidden = graph.is_patched(memory.0);
         graph.rows(memory).into_iter().flat_map(move |(row, is_base)| {
-            let edges = row.edges().filter(|(to, ..)| self.is_memory(NodeIx(*to)));
-            let counts = edges.filter(move |(to, _, link)| !is_base || !graph.hides(hidden, *to, *link));
-            let follows = counts.filter(|(_, _, link)| [Link::FeedsInto as u8, Link::Recalls as u8].contains(link));
-            follows.filter_map(|(to, weight, link)| {
-                Some((NodeIx(to), *Link::ALL.get(usize::from(link))?, f64::from(weight) / 65535.0))
-            })
+            let edges = row.edges().filter_map(move |(to, weight, link)| {
+                Some((to, weight, *links.iter().find(|known| **known as u8 == link)?))
+            });
+            let counts = edges.filter(move |(to, _, link)| !is_base || !graph.hides(hidden, *to, *link as u8));
+            let known = counts.filter(|(to, ..)| self.is_memory(NodeIx(*to)));
+            known.map(|(to, weight, link)| (NodeIx(to), link, f64::from(weight) / 65535.0))
         })
     }
 

@@ -6,6 +6,8 @@
 //! turns of a session.
 //! Memories of a speaker whom the question names count double, and a session adds a share of its own lexical score.
 //!
+//! At the end the best memories influence and inhibit each other by the edges of those types.
+//!
 //! Deviations from [`super::propagate`], each because it was measured to answer better: a wave starts at many memories
 //! at once with the saturated frequency of its word, salience counts once per answer with a small exponent instead of at every hop,
 //! and only concepts are held back by their fan. Must not know where neurons come from, or clocks.
@@ -18,12 +20,11 @@ mod wave;
 
 use serde::Serialize;
 
-use super::graph::NodeIx;
 use super::index::{Index, idf};
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
 use question::Asked;
-use ranking::{By, Scores, concepts, rank};
+use ranking::{By, Candidate, Scores, concepts, interact, rank};
 use wave::{Front, Surroundings};
 
 /// Weaker arrivals are dropped.
@@ -39,6 +40,8 @@ pub struct Method {
     pub spreading: usize,
     /// How far a wave follows turns.
     pub turns: usize,
+    /// Of how many memories a wave follows turns at each level, and how many of the best influence and inhibit each other.
+    pub beam: usize,
     /// How much of a shared name's fan holds back a memory that the name is the title of; 1: as much as any other.
     pub about: f64,
     /// Whether names that the question has itself are gone through as well.
@@ -65,6 +68,7 @@ impl Default for Method {
             rarity: 1.5,
             spreading: 20,
             turns: 3,
+            beam: 256,
             about: 0.5,
             asked_names: false,
             both_ways: true,
@@ -116,6 +120,12 @@ pub struct Answer {
     pub kind: Kind,
     /// Summed over cues, so it may exceed 1. Comparable inside one answer only.
     pub activation: f64,
+    /// Its salience when it was asked, 0..=65535.
+    pub salience: u16,
+    /// What `influences` of other memories that were found bring, as a share of the best one's activation.
+    pub context: f64,
+    /// The same of `inhibits`; it is subtracted.
+    pub inhibition: f64,
     /// The memory's label.
     pub source: Option<String>,
     /// The memory's session.
@@ -136,6 +146,8 @@ pub struct Way {
     /// `cue`; what a memory has of the cue: `text` (the word), `name`, `title`, `date` or `speaker`; `name` (they share
     /// it); `session`; or the type of the edge.
     pub via: &'static str,
+    /// What the hop multiplied the strength by: an edge's weight, or what a name's fan left; of a seed its strength.
+    pub weight: f64,
     /// Strength in its wave, before the cue's weight.
     pub activation: f64,
 }
@@ -147,6 +159,12 @@ pub struct Found {
     pub id: NeuronId,
     /// Summed over cues, so it may exceed 1. Comparable inside one answer only.
     pub activation: f64,
+    /// Its salience when it was asked, 0..=65535.
+    pub salience: u16,
+    /// What `influences` of other memories that were found bring, as a share of the best one's activation.
+    pub context: f64,
+    /// The same of `inhibits`; it is subtracted.
+    pub inhibition: f64,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
 }
@@ -159,6 +177,9 @@ impl Answer {
             concept: neuron.concept.clone(),
             kind: neuron.kind,
             activation: found.activation,
+            salience: found.salience,
+            context: found.context,
+            inhibition: found.inhibition,
             source: neuron.source.clone(),
             session: neuron.session.clone(),
             text: neuron.concept.clone(),
@@ -189,24 +210,29 @@ pub fn answer_by(
     for cue in &asked.cues {
         front.seed(cue);
         front.share_names(&mut surroundings, &asked, cue, method, &direct);
-        front.follow_turns(&mut surroundings, method.turns, settings.activation.beam as usize, &direct);
+        front.follow_turns(&mut surroundings, method, &direct);
         scores.add(front.take(), cue);
     }
     scores.weigh(index, &asked, now, settings, method);
     let top = filters.top.unwrap_or(settings.recall.top);
-    let mut found = scores.ranking(index, &asked, filters, method, top);
+    let wide = top.max(method.beam);
+    let mut found = scores.ranking(index, &asked, filters, method, (top, wide));
     if filters.concepts || found.is_empty() {
         found.extend(concepts(index, &asked));
-        rank(index, &mut found, top);
+        rank(index, &mut found, wide);
     }
-    let name = |node: NodeIx| NeuronId::parse(index.graph.id(node)).ok();
-    let path = |node, score, by| match by {
-        By::Waves => scores.path(index, node, &asked),
-        By::Session => vec![Way { at: index.graph.id(node).to_owned(), via: "session", activation: 0.0 }],
-        By::Words => vec![Way { at: index.graph.id(node).to_owned(), via: "text", activation: score }],
-    };
-    let found = found.into_iter().filter_map(|(node, activation, by)| {
-        Some(Found { id: name(node)?, activation, path: path(node, activation, by) })
+    interact(index, &mut found, &settings.activation);
+    rank(index, &mut found, top);
+    let found = found.into_iter().filter_map(|Candidate { node, score, by, context, inhibition }| {
+        let id = NeuronId::parse(index.graph.id(node)).ok()?;
+        let way = |via, activation| Way { at: id.to_string(), via, weight: activation, activation };
+        let path = match by {
+            By::Waves => scores.path(index, node, &asked),
+            By::Session => vec![way("session", 0.0)],
+            By::Words => vec![way("text", score)],
+        };
+        let salience = index.graph.salience_at(node, now);
+        Some(Found { id, activation: score, salience, context, inhibition, path })
     });
     found.collect()
 }

@@ -7,7 +7,8 @@ use super::wave::Wave;
 use super::{Filters, Method, Way};
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, SessionIx, idf};
-use crate::model::{Settings, Stamp};
+use crate::model::settings::Activation;
+use crate::model::{Link, Settings, Stamp};
 
 /// What brought a neuron into the answers.
 #[derive(Clone, Copy)]
@@ -17,10 +18,28 @@ pub(super) enum By {
     Words,
 }
 
+/// A neuron that may be answered.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub node: NodeIx,
+    pub score: f64,
+    pub by: By,
+    /// What `influences` of other candidates bring, as a share of the best one's score.
+    pub context: f64,
+    /// The same of `inhibits`.
+    pub inhibition: f64,
+}
+
+impl Candidate {
+    pub fn new(node: NodeIx, score: f64, by: By) -> Self {
+        Self { node, score, by, context: 0.0, inhibition: 0.0 }
+    }
+}
+
 /// Keeps the best, best first; equal ones by id.
-pub(super) fn rank(index: &Index<'_>, found: &mut Vec<(NodeIx, f64, By)>, top: usize) {
-    let order = |a: &(NodeIx, f64, By), b: &(NodeIx, f64, By)| {
-        b.1.total_cmp(&a.1).then_with(|| index.graph.order(a.0).cmp(&index.graph.order(b.0)))
+pub(super) fn rank(index: &Index<'_>, found: &mut Vec<Candidate>, top: usize) {
+    let order = |a: &Candidate, b: &Candidate| {
+        b.score.total_cmp(&a.score).then_with(|| index.graph.order(a.node).cmp(&index.graph.order(b.node)))
     };
     if found.len() > top {
         found.select_nth_unstable_by(top, order);
@@ -28,6 +47,34 @@ pub(super) fn rank(index: &Index<'_>, found: &mut Vec<(NodeIx, f64, By)>, top: u
     }
     found.sort_unstable_by(order);
 }
+
+/// Lets candidates, best first, influence and inhibit each other, as propagation has it at the end of a level: with a score
+/// as a share of the best one, `score · (1 + κ · min(1, context)) − inhibition`. What is inhibited to nothing is not answered.
+pub(super) fn interact(index: &Index<'_>, found: &mut Vec<Candidate>, settings: &Activation) {
+    let most = found.first().map_or(0.0, |best| best.score);
+    let places: HashMap<NodeIx, usize> = found.iter().enumerate().map(|(at, candidate)| (candidate.node, at)).collect();
+    let mut is_touched = false;
+    for source in 0..found.len() {
+        let share = found[source].score / most;
+        for (to, link, weight) in index.effects(found[source].node) {
+            let brought = share * weight * settings.decay;
+            let Some(target) = places.get(&to).filter(|_| brought >= settings.min) else { continue };
+            is_touched = true;
+            match link {
+                Link::Influences => found[*target].context += brought,
+                _ => found[*target].inhibition += brought,
+            }
+        }
+    }
+    if is_touched {
+        for candidate in &mut *found {
+            let drive = candidate.score / most * (1.0 + settings.kappa * candidate.context.min(1.0));
+            candidate.score = most * (drive - candidate.inhibition).max(0.0);
+        }
+        found.retain(|candidate| candidate.score > 0.0);
+    }
+}
+
 /// What all waves bring to each memory.
 pub(super) struct Scores {
     sum: Vec<f64>,
@@ -67,7 +114,7 @@ impl Scores {
         }
     }
 
-    /// The best memories, best first: what the waves bring, and what each session's own score adds to its turns, if there
+    /// The best memories, as many as `wide`, of which the first `top` are sure to be the best, best first: what the waves bring, and what each session's own score adds to its turns, if there
     /// are sessions to tell apart.
     pub fn ranking(
         &self,
@@ -75,8 +122,8 @@ impl Scores {
         asked: &Asked,
         filters: &Filters,
         method: &Method,
-        top: usize,
-    ) -> Vec<(NodeIx, f64, By)> {
+        (top, wide): (usize, usize),
+    ) -> Vec<Candidate> {
         let sessions = self.sessions(index, asked, method);
         let share = |node: NodeIx| index.session_of(node).map_or(0.0, |session| sessions.get(session));
         let within = |node: NodeIx| {
@@ -84,17 +131,17 @@ impl Scores {
             filters.since.is_none_or(|since| at >= since) && filters.until.is_none_or(|until| at <= until)
         };
         let reached = self.reached.iter().copied().filter(|node| self.get(*node) > 0.0 && within(*node));
-        let mut found: Vec<(NodeIx, f64, By)> =
-            reached.map(|node| (node, self.get(node) + share(node), By::Waves)).collect();
-        rank(index, &mut found, top);
+        let score = |node: NodeIx| Candidate::new(node, self.get(node) + share(node), By::Waves);
+        let mut found: Vec<Candidate> = reached.map(score).collect();
+        rank(index, &mut found, wide);
         // Turns that no wave reached have their session's share alone: the best sessions first, while that can matter.
         for (session, share) in sessions.best_first() {
-            if found.len() >= top && found.last().is_none_or(|(_, least, _)| share < *least) {
+            if top == 0 || found.get(top - 1).is_some_and(|least| share < least.score) {
                 break;
             }
             let unreached = index.members(session).into_iter().filter(|node| self.get(*node) == 0.0 && within(*node));
-            found.extend(unreached.map(|node| (node, share, By::Session)));
-            rank(index, &mut found, top);
+            found.extend(unreached.map(|node| Candidate::new(node, share, By::Session)));
+            rank(index, &mut found, wide);
         }
         found
     }
@@ -151,7 +198,7 @@ impl Shares {
 }
 
 /// Concepts whose words the question has, by the share of their words that it has and how rare those are.
-pub(super) fn concepts(index: &Index<'_>, asked: &Asked) -> Vec<(NodeIx, f64, By)> {
+pub(super) fn concepts(index: &Index<'_>, asked: &Asked) -> Vec<Candidate> {
     let all = index.memories().max(1);
     let rarity: HashMap<&str, f64> =
         asked.stems.iter().map(|stem| (stem.as_str(), idf(index.word(stem).len(), all))).collect();
@@ -163,5 +210,6 @@ pub(super) fn concepts(index: &Index<'_>, asked: &Asked) -> Vec<(NodeIx, f64, By
         let weight: f64 = stems.iter().filter_map(|stem| rarity.get(stem)).sum();
         weight / stems.len().max(1) as f64
     };
-    nodes.into_iter().map(|node| (node, score(node), By::Words)).filter(|(_, score, _)| *score > 0.0).collect()
+    let scored = nodes.into_iter().map(|node| Candidate::new(node, score(node), By::Words));
+    scored.filter(|candidate| candidate.score > 0.0).collect()
 }

@@ -337,3 +337,27 @@ fn rings_of_turns_end() {
     assert_eq!(answers.len(), 4);
     assert!(answers.iter().all(|a| a.path.len() <= Method::default().turns + 2));
 }
+
+#[test]
+fn what_is_inhibited_by_an_answer_steps_back_and_what_is_influenced_comes_forward() {
+    let old = memory(1, None, "The key is under it.");
+    let new = memory(2, None, "The key is in the drawer now.");
+    let other = memory(3, None, "The key is made of brass, they say in the shop.");
+    let plain = [old.clone(), new.clone(), other.clone()];
+    assert_eq!(sources(&plain, "Where is the key?")[0], "T1");
+    let corrected = [old.clone(), linked(new.clone(), &[(&old.id, Link::Inhibits, 0.5)]), other.clone()];
+    let answers = ask(&corrected, "Where is the key?", Filters::default());
+    assert_eq!(answers.last().unwrap().source.as_deref(), Some("T1"));
+    assert!(answers.last().unwrap().inhibition > 0.3 && answers[0].inhibition == 0.0);
+    let forgotten = [old.clone(), linked(new.clone(), &[(&old.id, Link::Inhibits, 1.0)]), other.clone()];
+    let strong = linked(other.clone(), &[(&old.id, Link::Inhibits, 1.0)]);
+    assert!(
+        !sources(&[forgotten[0].clone(), forgotten[1].clone(), strong], "Where is the key?").contains(&"T1".into())
+    );
+    let supported = [old.clone(), linked(new, &[(&other.id, Link::Influences, 0.9)]), other];
+    let answers = ask(&supported, "Where is the key?", Filters::default());
+    assert_eq!(answers[0].source.as_deref(), Some("T3"));
+    assert!(answers[0].context > 0.5);
+    let alone = ask(&supported, "Is it brass?", Filters::default());
+    assert_eq!((alone[0].source.as_deref(), alone[0].context), (Some("T3"), 0.0), "who is not found has no effect");
+}

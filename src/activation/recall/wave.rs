@@ -167,20 +167,20 @@ impl Front {
         }
     }
 
-    /// From what the wave reached along turns, level by level; of each level the strongest go on, as many as the beam is wide
-    /// (0: all), of equal ones those that all cues together bring more to.
-    pub fn follow_turns(&mut self, around: &mut Surroundings<'_, '_>, turns: usize, beam: usize, direct: &[f64]) {
+    /// From what the wave reached along turns, level by level; of each level the strongest go on, as many as the beam is wide,
+    /// of equal ones those that all cues together bring more to.
+    pub fn follow_turns(&mut self, around: &mut Surroundings<'_, '_>, method: &Method, direct: &[f64]) {
         let index = around.index;
         let mut frontier = self.reached.clone();
-        for _ in 0..turns {
+        for _ in 0..method.turns {
             let strength = |node: &NodeIx| self.strength[node.0 as usize];
-            if beam > 0 && frontier.len() > beam {
-                frontier.select_nth_unstable_by(beam, |a, b| {
+            if frontier.len() > method.beam {
+                frontier.select_nth_unstable_by(method.beam, |a, b| {
                     let by_direct = direct[b.0 as usize].total_cmp(&direct[a.0 as usize]);
                     let by_order = || index.graph.order(*a).cmp(&index.graph.order(*b));
                     strength(b).total_cmp(&strength(a)).then(by_direct).then_with(by_order)
                 });
-                frontier.truncate(beam);
+                frontier.truncate(method.beam);
             }
             frontier.sort_unstable_by_key(|node| index.graph.order(*node));
             frontier.dedup();
@@ -246,7 +246,7 @@ impl Wave {
         let mut steps = Vec::new();
         let mut at = node;
         while let Some((activation, parent)) = self.get(at) {
-            let step = |via| Way { at: index.graph.id(at).to_owned(), via, activation };
+            let step = |via| Way { at: index.graph.id(at).to_owned(), via, weight: 1.0, activation };
             match parent {
                 Parent::Turn(link, from) => {
                     steps.push(step(link.as_str()));
@@ -255,7 +255,12 @@ impl Wave {
                 Parent::Name(name, from) => {
                     steps.push(step("name"));
                     if let Some(concept) = index.concepts_of(name).first() {
-                        steps.push(Way { at: index.graph.id(*concept).to_owned(), via: "name", activation });
+                        steps.push(Way {
+                            at: index.graph.id(*concept).to_owned(),
+                            via: "name",
+                            weight: 1.0,
+                            activation,
+                        });
                     }
                     at = from;
                 }
@@ -265,8 +270,11 @@ impl Wave {
                 }
             }
         }
-        steps.push(Way { at: cue.words.clone(), via: "cue", activation: 1.0 });
+        steps.push(Way { at: cue.words.clone(), via: "cue", weight: 1.0, activation: 1.0 });
         steps.reverse();
+        for at in 1..steps.len() {
+            steps[at].weight = steps[at].activation / steps[at - 1].activation;
+        }
         steps
     }
 }
