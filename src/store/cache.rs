@@ -88,17 +88,18 @@ impl Store {
     fn sections(&self, key: Key, layer: Layer) -> Option<Sections> {
         let path = self.cache_path(key, layer);
         let file = File::open(&path).ok()?;
-        let opened = map(&file).and_then(|bytes| Sections::open(bytes).map_err(Into::into)).and_then(|sections| {
+        let opened = (|| {
             let own = Identity::of(&file)?;
-            if sections.key() != key {
-                return Err(Damaged::Key.into());
-            }
+            let large = file.metadata()?.len() > limits::LARGE_SNAPSHOT_BYTES;
             if !own.is_noted(&path) {
-                sections.verify()?;
+                Sections::open(map(&file, memmap2::Advice::Sequential)?)?.verify()?;
                 own.note(&path);
             }
-            Ok(sections)
-        });
+            // A question touches few places of a large file: the pages around them need not be mapped as well.
+            let advice = if large { memmap2::Advice::Random } else { memmap2::Advice::Normal };
+            let sections = Sections::open(map(&file, advice)?)?;
+            if sections.key() == key { Ok(sections) } else { Err(CacheError::from(Damaged::Key)) }
+        })();
         match opened {
             Ok(sections) => Some(sections),
             Err(damage) => {
@@ -173,15 +174,16 @@ enum CacheError {
 }
 
 #[allow(unsafe_code, reason = "a mapped file is only sound while nobody changes it")]
-fn map(file: &File) -> Result<Bytes, CacheError> {
+fn map(file: &File, advice: memmap2::Advice) -> Result<Bytes, CacheError> {
     // SAFETY: files of the cache are never written to or cut once they have their name, only replaced; the folder is inside
     // the git folder, whose owner is the user.
     let mapped = unsafe { memmap2::Mmap::map(file)? };
+    mapped.advise(advice)?;
     Ok(Bytes::held(mapped))
 }
 
 fn header(path: &Path) -> Option<Sections> {
-    Sections::open(map(&File::open(path).ok()?).ok()?).ok()
+    Sections::open(map(&File::open(path).ok()?, memmap2::Advice::Normal).ok()?).ok()
 }
 
 fn noted_at(path: &Path) -> PathBuf {

@@ -88,7 +88,7 @@ impl Scores {
     }
 
     pub fn add(&mut self, wave: Wave, cue: &Cue) {
-        for (node, strength, _) in &wave.reached {
+        for (node, _, strength) in &wave.reached {
             let sum = &mut self.sum[node.0 as usize];
             if *sum == 0.0 {
                 self.reached.push(*node);
@@ -107,7 +107,7 @@ impl Scores {
         for node in &self.reached {
             let salience = index.graph.salience_at(*node, now).max(settings.activation.salience_floor.max(1));
             let mut factor = (f64::from(salience) / 65535.0).powf(settings.recall.salience_exponent);
-            if asked.speakers.contains(&index.speaker(*node)) {
+            if !asked.speakers.is_empty() && asked.speakers.contains(&index.speaker(*node)) {
                 factor *= method.speaker;
             }
             self.sum[node.0 as usize] *= factor;
@@ -126,8 +126,10 @@ impl Scores {
     ) -> Vec<Candidate> {
         let sessions = self.sessions(index, asked, method);
         let share = |node: NodeIx| index.session_of(node).map_or(0.0, |session| sessions.get(session));
+        // Who asks for no time needs no look at when each was.
         let within = |node: NodeIx| {
-            let at = index.created(node);
+            let bounds = filters.since.or(filters.until);
+            let at = bounds.map_or_else(Stamp::default, |_| index.created(node));
             filters.since.is_none_or(|since| at >= since) && filters.until.is_none_or(|until| at <= until)
         };
         let reached = self.reached.iter().copied().filter(|node| self.get(*node) > 0.0 && within(*node));

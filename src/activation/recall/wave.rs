@@ -204,13 +204,11 @@ impl Front {
         self.reached.sort_unstable();
         let reached = self.reached.drain(..).map(|node| {
             let at = node.0 as usize;
-            let parent = self.parents[self.parent[at] as usize];
-            self.parent[at] = 0;
-            (node, std::mem::take(&mut self.strength[at]), parent)
+            (node, std::mem::take(&mut self.parent[at]), std::mem::take(&mut self.strength[at]))
         });
         let reached = reached.collect();
-        self.parents.truncate(1);
-        Wave { reached }
+        let parents = std::mem::replace(&mut self.parents, vec![Parent::Cue]);
+        Wave { reached, parents }
     }
 }
 
@@ -229,15 +227,17 @@ fn best(index: &Index<'_>, cue: &Cue, most: usize, direct: &[f64]) -> Vec<(NodeI
     best
 }
 
-/// All that one cue does: each memory that it reaches, its strength, and what brought it; ascending by node.
+/// All that one cue does: each memory that it reaches, the place of what brought it, and its strength; ascending by node.
 pub(super) struct Wave {
-    pub reached: Vec<(NodeIx, f64, Parent)>,
+    pub reached: Vec<(NodeIx, u32, f64)>,
+    parents: Vec<Parent>,
 }
 
 impl Wave {
     pub fn get(&self, node: NodeIx) -> Option<(f64, Parent)> {
         let at = self.reached.binary_search_by_key(&node, |(node, ..)| *node).ok()?;
-        Some((self.reached[at].1, self.reached[at].2))
+        let (_, parent, strength) = self.reached[at];
+        Some((strength, self.parents[parent as usize]))
     }
 
     /// The way to a memory, cue first. It never leads back: an arrival is never stronger than what it came from, and
