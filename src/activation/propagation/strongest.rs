@@ -48,9 +48,9 @@ impl Shadows {
         }
     }
 
-    /// Whether a source is active.
-    pub fn has(&self, node: u32) -> bool {
-        self.bytes.get(node as usize).is_some_and(|byte| *byte > 0)
+    /// An upper bound of what a source sends along an edge of that weight; 0 if it is not active.
+    pub fn bound(&self, source: u32, weight: u16) -> u32 {
+        product(&self.bytes, source, weight)
     }
 
     /// For each target from `first` on its strongest edge, as its place in `in_sources`; or [`NONE`], or [`SEVERAL`].
@@ -94,6 +94,11 @@ impl Block<'_> {
     }
 }
 
+/// Whether what has the one bound may be as strong as what has the other, greater one.
+pub(super) fn may_reach(bound: u32, top: u32) -> bool {
+    bound > 0 && bound + SLACK >= top
+}
+
 fn product(shadows: &[u8], source: u32, weight: u16) -> u32 {
     u32::from(shadows.get(source as usize).copied().unwrap_or(0)) * u32::from(weight)
 }
@@ -116,9 +121,9 @@ fn strongest_of(from: u32, products: impl Iterator<Item = u32>) -> u32 {
         first = first.max(edge);
     }
     let (top, next) = ((first >> 32) as u32, (second >> 32) as u32);
-    match (top, next) {
-        (0, _) => NONE,
-        (_, 1..) if next + SLACK >= top => SEVERAL,
+    match top {
+        0 => NONE,
+        _ if may_reach(next, top) => SEVERAL,
         _ => first as u32,
     }
 }
@@ -227,7 +232,7 @@ mod tests {
             shadows.clear(values.len());
             for (value, node) in values.iter().zip(0..) {
                 value.iter().for_each(|value| shadows.set(node, *value, greatest));
-                prop_assert_eq!(shadows.has(node), value.is_some());
+                prop_assert_eq!(shadows.bound(node, 1) > 0, value.is_some());
                 let unit = greatest / STEPS;
                 let bound = f64::from(shadows.bytes[node as usize]) * unit;
                 let above = bound - value.unwrap_or(0.0);

@@ -5,7 +5,7 @@
 //! products with a number that is not negative, and their rounding, are monotone. [`super::strongest`] finds the edge; here its
 //! arrival is computed, with the same rounding as in [`super::expand`], or those of the whole row where no edge stands out.
 
-use super::strongest::{BLOCK, NONE, SEVERAL, Shadows};
+use super::strongest::{BLOCK, NONE, SEVERAL, Shadows, may_reach};
 use super::wave::Wave;
 use super::{Parent, Profile, Query};
 use crate::activation::graph::{Graph, NodeIx, prefetch};
@@ -142,8 +142,12 @@ impl Sweep {
                 return strongest;
             }
         }
-        for (source, weight, link) in base.in_row(target).edges() {
-            if self.shadows.has(source) && !query.graph.hides(query.graph.is_patched(source), target, link) {
+        let is_hidden = |source, link| query.graph.hides(query.graph.is_patched(source), target, link);
+        let edges = base.in_row(target).edges().filter(|(source, _, link)| !is_hidden(*source, *link));
+        let sure = edges.clone().filter(|(.., link)| *link != Link::Triggers as u8);
+        let top = sure.map(|(source, weight, _)| self.shadows.bound(source, weight)).max().unwrap_or(0);
+        for (source, weight, link) in edges {
+            if may_reach(self.shadows.bound(source, weight), top) {
                 self.meet(query, &mut strongest, Edge { target, source, link, weight }, factor);
             }
         }
@@ -181,6 +185,7 @@ impl Sweep {
 pub struct Level<'a> {
     query: Query<'a>,
     sweep: Sweep,
+    arrivals: Vec<(NodeIx, f64)>,
 }
 
 impl<'a> Level<'a> {
@@ -188,7 +193,7 @@ impl<'a> Level<'a> {
     pub fn new(graph: &Graph<'a>, now: Stamp, profile: &'a Profile, is_portable: bool) -> Self {
         let mut sweep = Sweep::default();
         sweep.shadows.is_portable = is_portable;
-        Self { query: Query { graph: *graph, now, profile }, sweep }
+        Self { query: Query { graph: *graph, now, profile }, sweep, arrivals: Vec::new() }
     }
 
     /// Makes these the sources. No node twice.
@@ -209,10 +214,10 @@ impl<'a> Level<'a> {
     }
 
     /// Goes over all edges and nodes: what arrives at each node, if it is not too little.
-    pub fn arrivals(&mut self) -> Vec<(NodeIx, f64)> {
-        let mut arrivals = Vec::new();
-        self.sweep.deliver(&self.query, |node, strength, _| arrivals.push((node, strength)));
-        arrivals
+    pub fn arrivals(&mut self) -> &[(NodeIx, f64)] {
+        self.arrivals.clear();
+        self.sweep.deliver(&self.query, |node, strength, _| self.arrivals.push((node, strength)));
+        &self.arrivals
     }
 }
 
@@ -244,10 +249,10 @@ mod tests {
     /// Few weights and saliences, so that arrivals tie; a fifth of the edges lead to one neuron, whose row is long.
     fn neuron(number: usize, dice: &mut Dice) -> Neuron {
         let mut neuron = Neuron::new(name(number), "x", Kind::Semantic, Stamp::from_unix(NOW));
-        neuron.salience = [65535, 40000, 9000][dice.roll(3)];
+        neuron.salience = [65535, 65535, 65535, 9000][dice.roll(4)];
         for _ in 0..dice.roll(9) {
             let target = name(if dice.roll(5) == 0 { 7 } else { dice.roll(SIZE) });
-            let weight = [65535, 65535, 65534, 52428, 30000, 1 + dice.roll(65535) as u16][dice.roll(6)];
+            let weight = [65535, 65535, 65535, 65534, 30000, 1 + dice.roll(65535) as u16][dice.roll(6)];
             let link = [Link::FeedsInto, Link::FeedsInto, Link::Recalls, Link::Triggers, Link::ALL[dice.roll(5)]];
             let link = link[dice.roll(5)];
             if neuron.connection(&target, link).is_none() {
@@ -285,7 +290,7 @@ mod tests {
             let others = (SIZE..6 * SIZE).map(|n| Neuron::new(name(n), "x", Kind::Semantic, Stamp::from_unix(NOW)));
             let all: Vec<Neuron> = neurons.iter().cloned().chain(others).collect();
             let (small, large) = (ColumnsBuf::build(&neurons), ColumnsBuf::build(&all));
-            let edited = [(); 6].map(|()| dice.roll(SIZE)).map(|number| neuron(number, &mut dice));
+            let edited = [(); 12].map(|()| dice.roll(SIZE)).map(|number| neuron(number, &mut dice));
             let gone = name(dice.roll(SIZE));
             let changes = || edited.iter().map(Change::Is).chain([Change::Gone(&gone)]);
             let patches = [&small, &large].map(|columns| Patch::build(columns.view(), None, changes()));
