@@ -7,46 +7,73 @@ use git_brain::activation::{ColumnsBuf, Level, NodeIx, Profile};
 use git_brain::model::Stamp;
 use git_brain::model::settings::Activation;
 
+use crate::median;
 use crate::network::{Dice, NOW};
 
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 9;
 /// Larger than any cache but the largest.
 const BUFFER_BYTES: usize = 1 << 30;
 
-/// Prints bytes of rows and edges by time, as a share of the bandwidth measured beside it.
+/// What is measured in each round, milliseconds.
+#[derive(Default)]
+struct Times {
+    sources: Vec<f64>,
+    edges: Vec<f64>,
+    /// Edges and nodes in one: what `propagate` does after the sources.
+    arrivals: Vec<f64>,
+}
+
+/// Prints rows of a table: the bytes of rows and edges by time, as a share of the bandwidth that is measured in between.
 pub fn measure(columns: &ColumnsBuf, size: u64) {
     let (graph, profile) = (columns.graph(), Profile::seed(&Activation::default()));
     let mut dice = Dice(7);
     let active: Vec<(NodeIx, f64)> = graph.nodes().map(|node| (node, 0.2 + dice.below(800_000) as f64 / 1e6)).collect();
-    let mut level = Level::new(&graph, Stamp::from_unix(NOW), &profile);
+    let level = |is_portable| Level::new(&graph, Stamp::from_unix(NOW), &profile, is_portable);
+    let mut levels = [(level(false), Times::default()), (level(true), Times::default())];
     let buffer = vec![1_u64; BUFFER_BYTES / 8];
-    let view = columns.view();
-    let bytes = (view.rows.len() * 4 + view.targets.len() * 7) as f64;
-    let (mut shares, mut sends, mut nodes, mut speeds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut speeds = Vec::new();
     for _ in 0..ROUNDS {
-        let start = Instant::now();
-        black_box(sum(&buffer));
-        let speed = BUFFER_BYTES as f64 / start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        level.send(&active);
-        let send = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        black_box(level.arrivals());
-        nodes.push(start.elapsed().as_secs_f64() * 1e3);
-        shares.push(100.0 * bytes / send / speed);
-        sends.push(send * 1e3);
-        speeds.push(speed / 1e9);
+        let read_ms = timed(|| sum(&buffer));
+        speeds.push(BUFFER_BYTES as f64 / read_ms);
+        for (level, times) in &mut levels {
+            times.sources.push(timed(|| level.activate(&active)));
+            times.edges.push(timed(|| level.edges()));
+            times.arrivals.push(timed(|| level.arrivals().len()));
+        }
     }
+    let view = columns.view();
+    let bytes = (view.in_rows.len() * 4 + view.in_sources.len() * 7) as f64;
+    for ((_, times), name) in levels.iter().zip(["vectors, where there are", "portable"]) {
+        // Shares of each round's bandwidth, because that changes with what else the machine does.
+        let share = |time: &dyn Fn(usize) -> f64| {
+            median(&(0..ROUNDS).map(|at| 100.0 * bytes / time(at) / speeds[at]).collect::<Vec<_>>())
+        };
+        println!(
+            "| {size} | {name} | {:.2} | {:.2}, {:.2} ns each | {:.2} | {:.1} | {:.0} % | {:.0} % | {:.0} % |",
+            median(&times.sources),
+            median(&times.edges),
+            median(&times.edges) * 1e6 / view.in_sources.len() as f64,
+            median(&times.arrivals),
+            median(&speeds) / 1e6,
+            share(&|at| times.edges[at]),
+            share(&|at| times.sources[at] + times.edges[at]),
+            share(&|at| times.sources[at] + times.arrivals[at]),
+        );
+    }
+}
+
+pub fn heading() {
     println!(
-        "\nSweep, {size} neurons, {:.1} MB of rows and edges: {:.1} ms over the edges ({:.1} ns each), {:.1} ms over the nodes; \
-         reading memory {:.1} GB/s; **{:.1} %** of it over the edges (medians of {ROUNDS}).",
-        bytes / 1e6,
-        crate::median(&sends),
-        crate::median(&sends) * 1e6 / view.targets.len() as f64,
-        crate::median(&nodes),
-        crate::median(&speeds),
-        crate::median(&shares),
+        "\n| neurons | sweep | sources, ms | edges, ms | edges and nodes, ms | reading memory, GB/s | edges' share | sources' and edges' | whole level's |\n\
+         |---|---|---|---|---|---|---|---|---|"
     );
+}
+
+/// Milliseconds.
+fn timed<T>(run: impl FnOnce() -> T) -> f64 {
+    let start = Instant::now();
+    black_box(run());
+    start.elapsed().as_secs_f64() * 1e3
 }
 
 /// A sum that the compiler turns into vector instructions.

@@ -27,6 +27,8 @@ const QUESTIONS: usize = 200;
 const SLOW_QUESTIONS: usize = 5;
 /// How long a peer may store, and how long one of its questions may take before it is the last, seconds.
 const PATIENCE: &str = "120";
+/// The beams: the usual one, which never cuts in this network, and one that cuts in every question.
+const BEAMS: [u32; 2] = [1024, 16];
 /// The best that are asked for.
 const TOP: usize = 50;
 const PARTS: [&str; 5] = ["ours", "scipy", "igraph", "alaya", "sweep"];
@@ -74,32 +76,53 @@ fn main() -> Result<()> {
         load.split(' ').next().unwrap_or_default()
     );
     if parts.iter().any(|part| part != "sweep") {
-        println!("\n| neurons | peer | ms, median (least–greatest) | × ours | questions |\n|---|---|---|---|---|");
+        println!(
+            "\n| neurons | beam | peer | ms, median (least–greatest) | × ours | questions |\n|---|---|---|---|---|---|"
+        );
         let mut firsts = Vec::new();
         for scene in &scenes {
-            let (ours, found) = scene.ours();
-            row(scene, "git-brain", &ours, &ours);
-            firsts.push((scene.size, median(&ours)));
-            for peer in ["scipy", "igraph"].into_iter().filter(|peer| wants(peer)) {
-                row(scene, peer, &scene.python(peer)?, &ours);
+            for beam in BEAMS {
+                let ours = compare_peers(scene, beam, wants)?;
+                firsts.push((scene.size, beam, ours));
             }
-            if wants("scipy") {
-                scene.compare(&found)?;
-            }
-            if wants("alaya") && scene.size <= 100_000 {
-                row(scene, "alaya", &scene.alaya()?, &ours);
-            }
-            // Again, so that it shows how far the machine's other work moves a figure.
-            row(scene, "git-brain, again", &scene.ours().0, &ours);
         }
-        if let [(small, first), .., (large, last)] = firsts[..] {
-            println!("\nFrom {small} to {large} neurons: × {:.2}.", last / first);
+        for beam in BEAMS {
+            let mut ours = firsts.iter().filter(|first| first.1 == beam);
+            if let (Some((small, _, first)), Some((large, _, last))) = (ours.next(), ours.next_back()) {
+                println!("\nFrom {small} to {large} neurons with a beam of {beam}: × {:.2}.", last / first);
+            }
         }
     }
     if wants("sweep") {
+        bandwidth::heading();
         scenes.iter().for_each(|scene| bandwidth::measure(&scene.columns, scene.size));
     }
     Ok(())
+}
+
+/// Prints the rows of one network and one beam; returns our median.
+fn compare_peers(scene: &Scene, beam: u32, wants: impl Fn(&str) -> bool) -> Result<f64> {
+    let (ours, found) = scene.ours(beam);
+    let row = |peer: &str, times: &[f64]| row(scene.size, beam, peer, times, &ours);
+    row("git-brain", &ours);
+    let cut = found.iter().filter(|found| found.cut.beam > 0).count();
+    note(&format!("a beam of {beam} cuts in {cut} of {} questions", found.len()));
+    if wants("scipy") {
+        for (way, name) in [("lockstep", "scipy, all waves at once"), ("waves", "scipy, wave by wave")] {
+            row(name, &scene.python(way, beam)?);
+            scene.compare(&found)?;
+        }
+    }
+    // These have no beam.
+    if beam == BEAMS[0] && wants("igraph") {
+        row("igraph", &scene.python("igraph", beam)?);
+    }
+    if beam == BEAMS[0] && wants("alaya") && scene.size <= 100_000 {
+        row("alaya", &scene.alaya()?);
+    }
+    // Again, so that it shows how far the machine's other work moves a figure.
+    row("git-brain, again", &scene.ours(beam).0);
+    Ok(median(&ours))
 }
 
 fn size(text: &str) -> Result<u64> {
@@ -120,14 +143,13 @@ fn median(times_ms: &[f64]) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn row(scene: &Scene, peer: &str, times_ms: &[f64], ours: &[f64]) {
+fn row(size: u64, beam: u32, peer: &str, times_ms: &[f64], ours: &[f64]) {
     let (least, most) = times_ms.iter().fold((f64::MAX, 0.0_f64), |(a, b), t| (a.min(*t), b.max(*t)));
     let (middle, count) = (median(times_ms), times_ms.len());
     match count {
-        0 => println!("| {} | {peer} | not within {PATIENCE} s | — | 0 |", scene.size),
+        0 => println!("| {size} | {beam} | {peer} | not within {PATIENCE} s | — | 0 |"),
         _ => println!(
-            "| {} | {peer} | {middle:.3} ({least:.3}–{most:.3}) | {:.1} | {count} |",
-            scene.size,
+            "| {size} | {beam} | {peer} | {middle:.3} ({least:.3}–{most:.3}) | {:.1} | {count} |",
             middle / median(ours)
         ),
     }
@@ -147,8 +169,8 @@ impl Scene {
     }
 
     /// Milliseconds of each question, and what was found.
-    fn ours(&self) -> (Vec<f64>, Vec<Propagation>) {
-        let (graph, profile) = (self.columns.graph(), Profile::seed(&Activation::default()));
+    fn ours(&self, beam: u32) -> (Vec<f64>, Vec<Propagation>) {
+        let (graph, profile) = (self.columns.graph(), Profile::seed(&Activation { beam, ..Activation::default() }));
         let mut scratch = Scratch::default();
         let mut ask = |question: &Vec<Cue>| {
             let start = Instant::now();
@@ -159,8 +181,8 @@ impl Scene {
         self.questions.iter().map(&mut ask).unzip()
     }
 
-    fn python(&self, peer: &str) -> Result<Vec<f64>> {
-        let questions = if peer == "scipy" { QUESTIONS } else { SLOW_QUESTIONS };
+    fn python(&self, peer: &str, beam: u32) -> Result<Vec<f64>> {
+        let questions = if peer == "igraph" { SLOW_QUESTIONS } else { QUESTIONS };
         note(&format!("{peer}, {} neurons", self.size));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/activation/peers.py");
         // One thread, as ours.
@@ -171,7 +193,7 @@ impl Scene {
             .arg(script)
             .arg(peer)
             .arg(&self.folder)
-            .arg(questions.to_string());
+            .args([questions.to_string(), beam.to_string()]);
         times(&mut command)
     }
 

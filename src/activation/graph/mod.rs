@@ -6,6 +6,7 @@
 
 mod columns;
 mod compact;
+mod inbound;
 mod patch;
 mod prefetch;
 #[cfg(test)]
@@ -166,13 +167,6 @@ impl<'a> Graph<'a> {
         prefetch(self.base.targets, *from as usize);
         prefetch(self.base.weights, *from as usize);
         prefetch(self.base.links, *from as usize);
-    }
-
-    /// The targets in the columns from `ahead` edges after the beginning of a node's row.
-    pub(super) fn edges_after(&self, node: NodeIx, ahead: usize) -> &'a [u32] {
-        let from =
-            self.base.rows.get(node.0 as usize).map_or(usize::MAX, |from| (*from as usize).saturating_add(ahead));
-        self.base.targets.get(from..).unwrap_or_default()
     }
 
     /// Asks for what a node has beside its edges.

@@ -9,6 +9,7 @@
 //! each wave's barrier → per pass: report → [`Propagation`]. A query costs what it touches, whatever the network's size.
 
 mod expand;
+mod strongest;
 mod sweep;
 mod table;
 mod wave;

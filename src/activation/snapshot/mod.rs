@@ -32,6 +32,10 @@ mod tag {
     pub const PATCH_ROW_NODES: u32 = 11;
     pub const PATCH_ORDERS: u32 = 12;
     pub const PATCH_BY_ID: u32 = 13;
+    pub const IN_ROWS: u32 = 14;
+    pub const IN_SOURCES: u32 = 15;
+    pub const IN_WEIGHTS: u32 = 16;
+    pub const IN_LINKS: u32 = 17;
 }
 
 /// The network of one tree.
@@ -198,6 +202,10 @@ fn columns(sections: &Sections) -> Result<Columns<'_>, Damaged> {
         targets: sections.array(tag::TARGETS)?,
         weights: sections.array(tag::WEIGHTS)?,
         links: sections.array(tag::LINKS)?,
+        in_rows: sections.array(tag::IN_ROWS)?,
+        in_sources: sections.array(tag::IN_SOURCES)?,
+        in_weights: sections.array(tag::IN_WEIGHTS)?,
+        in_links: sections.array(tag::IN_LINKS)?,
     })
 }
 
@@ -211,6 +219,10 @@ fn put_columns(columns: Columns<'_>, writer: &mut Writer) {
     writer.put(tag::TARGETS, columns.targets);
     writer.put(tag::WEIGHTS, columns.weights);
     writer.put(tag::LINKS, columns.links);
+    writer.put(tag::IN_ROWS, columns.in_rows);
+    writer.put(tag::IN_SOURCES, columns.in_sources);
+    writer.put(tag::IN_WEIGHTS, columns.in_weights);
+    writer.put(tag::IN_LINKS, columns.in_links);
 }
 
 fn patch(sections: &Sections) -> Result<PatchView<'_>, Damaged> {
