@@ -130,6 +130,18 @@ impl<'a> Index<'a> {
         self.at(node).map_or(0, |(texts, row, _)| texts.speaker(row))
     }
 
+    /// Every memory with [`reading::text_hash`] of what it says, ascending by number.
+    pub fn said(&self) -> impl Iterator<Item = (NodeIx, u64)> + use<'a> {
+        let of = |texts: Texts<'a>| {
+            let memories = (0..texts.len()).filter(move |row| texts.role(*row) == Role::Memory);
+            memories.map(move |row| (texts.node(row), texts.text(row)))
+        };
+        let over = self.over;
+        let live = move |(node, _): &(u32, u64)| over.is_none_or(|over| over.find(*node).is_none());
+        let all = of(self.base).filter(live).chain(over.into_iter().flat_map(of));
+        all.map(|(node, text)| (NodeIx(node), text))
+    }
+
     /// The neurons of speakers whose name has these words, joined by spaces.
     pub(super) fn speakers(&self, name: &str) -> Vec<NodeIx> {
         let of = |texts: Texts<'a>| texts.speaker_names.find(name).map_or(&[][..], |name| texts.speakers(name));
@@ -145,12 +157,7 @@ impl<'a> Index<'a> {
 
     /// All memories, ascending by number.
     pub(super) fn all_memories(&self) -> impl Iterator<Item = NodeIx> + use<'a> {
-        let of = |texts: Texts<'a>| {
-            (0..texts.len()).filter(move |row| texts.role(*row) == Role::Memory).map(move |row| texts.node(row))
-        };
-        let over = self.over;
-        let live = move |node: &u32| over.is_none_or(|over| over.find(*node).is_none());
-        of(self.base).filter(live).chain(over.into_iter().flat_map(of)).map(NodeIx)
+        self.said().map(|(node, _)| node)
     }
 
     /// Of some nodes of the base, ascending, those whose rows nothing lies over.
