@@ -88,17 +88,18 @@ impl Store {
     fn sections(&self, key: Key, layer: Layer) -> Option<Sections> {
         let path = self.cache_path(key, layer);
         let file = File::open(&path).ok()?;
-        let opened = map(&file).and_then(|bytes| Sections::open(bytes).map_err(Into::into)).and_then(|sections| {
-            let own = Identity::of(&file)?;
-            if sections.key() != key {
-                return Err(Damaged::Key.into());
-            }
-            if !own.is_noted(&path) {
-                sections.verify()?;
-                own.note(&path);
-            }
-            Ok(sections)
-        });
+        let opened =
+            map(&file).map_err(CacheError::from).and_then(|bytes| Ok(Sections::open(bytes)?)).and_then(|sections| {
+                let own = Identity::of(&file)?;
+                if sections.key() != key {
+                    return Err(Damaged::Key.into());
+                }
+                if !own.is_noted(&path) {
+                    sections.verify()?;
+                    own.note(&path);
+                }
+                Ok(sections)
+            });
         match opened {
             Ok(sections) => Some(sections),
             Err(damage) => {
@@ -173,9 +174,9 @@ enum CacheError {
 }
 
 #[allow(unsafe_code, reason = "a mapped file is only sound while nobody changes it")]
-fn map(file: &File) -> Result<Bytes, CacheError> {
-    // SAFETY: files of the cache are never written to or cut once they have their name, only replaced; the folder is inside
-    // the git folder, whose owner is the user.
+pub(super) fn map(file: &File) -> std::io::Result<Bytes> {
+    // SAFETY: what is read of a mapped file never changes: files of the cache are only replaced once they have their name, files of
+    // vectors only grow behind their whole records. The folder is inside the git folder, whose owner is the user.
     let mapped = unsafe { memmap2::Mmap::map(file)? };
     Ok(Bytes::held(mapped))
 }
