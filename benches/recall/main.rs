@@ -106,15 +106,11 @@ fn variants(meaning: bool) -> Vec<Variant> {
     }
     if meaning {
         list.push(("with embeddings".to_owned(), Method::default(), plain.clone()));
-        for weight in [0.5, 2.0] {
-            let meaning = weight * Method::default().meaning;
-            list.push((
-                format!("with embeddings, weight times {weight}"),
-                Method { meaning, ..Method::default() },
-                plain.clone(),
-            ));
+        for meaning in [0.15, 0.5] {
+            let method = Method { meaning, ..Method::default() };
+            list.push((format!("with embeddings, weight {meaning}"), method, plain.clone()));
         }
-        for alike in [10, 40] {
+        for alike in [50, 200] {
             list.push((
                 format!("with embeddings, from {alike} memories"),
                 Method { alike, ..Method::default() },

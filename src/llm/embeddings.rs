@@ -200,7 +200,7 @@ mod tests {
             (br#"{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}"#, "length"),
             (br#"{"data": [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}]}"#, "length"),
             (br#"{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [0]}]}"#, "zero"),
-            (br#"{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1e99]}]}"#, "finite"),
+            (br#"{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1e99]}]}"#, "line 1"),
             (br#"{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": "AAAA"}]}"#, "line 1"),
         ] {
             let error = vectors(body, 2).unwrap_err();

@@ -262,3 +262,107 @@ impl Store {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sandbox::Sandbox;
+
+    fn wave(seed: u64, dimensions: usize) -> Vec<f32> {
+        (0..dimensions).map(|at| ((seed as f32 + 1.0) * (at as f32 + 0.3)).sin()).collect()
+    }
+
+    fn exact(a: &[f32], b: &[f32]) -> f64 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(x * y)).sum::<f64>();
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    }
+
+    #[test]
+    fn angles_are_kept_to_the_third_digit_whatever_the_length() {
+        for dimensions in [1, 7, 8, 384, 1536] {
+            let sandbox = Sandbox::brain();
+            let store = sandbox.store();
+            let mut vectors = store.vectors("m");
+            for text in 1..20 {
+                let vector: Vec<f32> =
+                    wave(text, dimensions).iter().map(|x| x * 10_f32.powi(text as i32 - 9)).collect();
+                vectors.add(text, &vector).unwrap();
+            }
+            let before = vectors.cosine(1, 2);
+            store.keep_vectors(&mut vectors);
+            let kept = store.vectors("m");
+            assert_eq!(kept.cosine(1, 2), before, "the same to the bit, from the file");
+            for (a, b) in (1..20).flat_map(|a| (1..20).map(move |b| (a, b))) {
+                let expected = exact(&wave(a, dimensions), &wave(b, dimensions));
+                let found = kept.cosine(a, b).unwrap();
+                assert!((found - expected).abs() < 0.01, "{dimensions}: {a}, {b}: {found} for {expected}");
+            }
+            assert!(kept.has(19) && !kept.has(20));
+            assert_eq!(kept.cosine(1, 20), None);
+            assert!(!store.vectors("another").has(1), "each model has its own");
+        }
+    }
+
+    #[test]
+    fn what_two_processes_add_is_all_there() {
+        let sandbox = Sandbox::brain();
+        let (one, two) = (sandbox.store(), sandbox.store());
+        let (mut first, mut second) = (one.vectors("m"), two.vectors("m"));
+        first.add(1, &[1.0, 0.0]).unwrap();
+        one.keep_vectors(&mut first);
+        second.add(2, &[0.0, 1.0]).unwrap();
+        two.keep_vectors(&mut second);
+        first.add(3, &[1.0, 1.0]).unwrap();
+        one.keep_vectors(&mut first);
+        let all = one.vectors("m");
+        assert!((1..=3).all(|text| all.has(text)));
+        assert_eq!(all.cosine(1, 2), Some(0.0));
+        assert!((all.cosine(1, 3).unwrap() - 0.5_f64.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_cut_off_and_every_damage_is_noticed() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let mut vectors = store.vectors("m");
+        (1..=3).for_each(|text| vectors.add(text, &wave(text, 9)).unwrap());
+        store.keep_vectors(&mut vectors);
+        let path = vectors.path.clone();
+        let good = std::fs::read(&path).unwrap();
+        let known = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            (1..=3).filter(|text| store.vectors("m").has(*text)).count()
+        };
+        assert_eq!(known(&good), 3);
+        for at in 0..good.len() {
+            let mut bad = good.clone();
+            bad[at] ^= 0x20;
+            assert_eq!(known(&bad), if at < HEADER { 0 } else { 2 }, "byte {at}");
+            let whole = at.saturating_sub(HEADER) / width(9);
+            assert_eq!(known(&good[..at]), whole, "cut at {at}");
+            let mut again = store.vectors("m");
+            again.add(9, &wave(9, 9)).unwrap();
+            store.keep_vectors(&mut again);
+            assert!(store.vectors("m").has(9), "cut at {at}: what is added is found");
+            assert_eq!((1..=3).filter(|text| store.vectors("m").has(*text)).count(), whole, "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn other_lengths_are_refused_and_refused_texts_are_known_without_a_vector() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let mut vectors = store.vectors("m");
+        vectors.refuse(7);
+        assert!(!vectors.has(7), "nothing is known of a model that never answered");
+        vectors.add(1, &[1.0, 2.0]).unwrap();
+        vectors.refuse(7);
+        store.keep_vectors(&mut vectors);
+        let mut kept = store.vectors("m");
+        assert!(kept.has(7));
+        assert_eq!((kept.cosine(1, 7), kept.cosine(7, 7)), (None, None));
+        let error = kept.add(2, &[1.0]).unwrap_err();
+        assert_eq!((error.found, error.kept), (1, 2));
+        assert!(error.to_string().contains("git-brain/embeddings/"), "{error}");
+    }
+}

@@ -57,7 +57,7 @@ pub struct Method {
     pub session: f64,
     /// The wave of a date that the question names, beside that of a word.
     pub date: f64,
-    /// The wave of what means the same, beside that of a word that only these memories have.
+    /// The wave of what means the same, beside those of all words, names, titles and dates of the question together.
     pub meaning: f64,
     /// In how many memories, the most alike, that wave starts.
     pub alike: usize,
@@ -78,8 +78,8 @@ impl Default for Method {
             speaker: 2.0,
             session: 0.3,
             date: 1.0,
-            meaning: 1.0,
-            alike: 20,
+            meaning: 0.3,
+            alike: 100,
         }
     }
 }
@@ -88,7 +88,7 @@ impl Method {
     /// Words, how rare they are, and salience: nothing that memories have to do with each other.
     pub fn words_alone() -> Self {
         let parts = Self { about: 1.0, asked_names: true, name: 0.0, title: 0.0, inside: 1.0, ..Self::default() };
-        Self { rarity: 1.0, spreading: 0, turns: 0, speaker: 1.0, session: 0.0, date: 0.0, ..parts }
+        Self { rarity: 1.0, spreading: 0, turns: 0, speaker: 1.0, session: 0.0, date: 0.0, meaning: 0.0, ..parts }
     }
 
     /// How much the wave of a cue counts that brings `found` of `all` memories.

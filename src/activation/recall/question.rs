@@ -66,7 +66,9 @@ impl Asked {
             let seeds: Vec<(NodeIx, f64)> = turns.map(|memory| (memory, 0.5)).collect();
             cues.push(Cue { words: question.to_owned(), weight: 1.0, seeds, from: "speaker" });
         }
-        cues.extend(meaning_cue(index, question, meaning, method));
+        let others: f64 = cues.iter().map(|cue| cue.weight).sum();
+        let weight = method.meaning * if others > 0.0 { others } else { 1.0 };
+        cues.extend(meaning_cue(index, question, meaning, weight, method.alike));
         let names = if method.asked_names { BTreeSet::new() } else { names_asked(index, &words) };
         Self { cues, stems: distinct, names, speakers }
     }
@@ -85,18 +87,17 @@ impl Asked {
 
 /// The memories that mean most nearly what the question means. Similarities of a model have a scale of their own: the best one counts
 /// 1, the best that is left out 0.
-fn meaning_cue(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], method: &Method) -> Option<Cue> {
+fn meaning_cue(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], weight: f64, most: usize) -> Option<Cue> {
     let mut alike: Vec<(NodeIx, f64)> = meaning.to_vec();
     let order = |(a, x): &(NodeIx, f64), (b, y): &(NodeIx, f64)| {
         y.total_cmp(x).then_with(|| index.graph.order(*a).cmp(&index.graph.order(*b)))
     };
     alike.sort_unstable_by(order);
-    let most = alike.first()?.1;
-    let least = alike.get(method.alike).map_or(0.0, |(_, similarity)| *similarity);
-    alike.truncate(method.alike);
-    let seeds: Vec<(NodeIx, f64)> = alike.into_iter().map(|(node, x)| (node, (x - least) / (most - least))).collect();
-    let weight = method.meaning * method.weight(seeds.len(), index.memories());
-    let counts = weight > 0.0 && most > least;
+    let best = alike.first()?.1;
+    let least = alike.get(most).or(alike[1..].last()).map_or(0.0, |(_, similarity)| *similarity);
+    alike.truncate(most);
+    let seeds: Vec<(NodeIx, f64)> = alike.into_iter().map(|(node, x)| (node, (x - least) / (best - least))).collect();
+    let counts = weight > 0.0 && best > least;
     counts.then(|| Cue { words: question.to_owned(), weight, seeds, from: "meaning" })
 }
 
