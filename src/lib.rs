@@ -21,6 +21,7 @@
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
+//! | [`llm`] | models behind endpoints: embeddings | |
 //! | [`cycle`] | the loop, one file a stage | |
 //! | [`brain`] | the façade: the one thing that front doors know | |
 //! | [`cli`] | the command line: parse, call `brain`, print | |
@@ -35,6 +36,7 @@ pub mod cognition;
 pub mod cycle;
 pub mod delta;
 pub mod limits;
+pub mod llm;
 pub mod merge;
 pub mod model;
 pub mod store;

@@ -93,3 +93,18 @@ pub const LEFTOVER_SECONDS: u64 = 3_600;
 /// Size from which a snapshot is mapped without the pages around those that are touched: a question to a million neurons then
 /// has half as much memory, and takes a little longer.
 pub const LARGE_SNAPSHOT_BYTES: u64 = 128 << 20;
+/// Time that an answer waits for embeddings unless a setting says less or more, milliseconds: a question takes a local model tens of
+/// them and a remote one hundreds; what is left brings memories in that have no vector yet.
+pub const EMBEDDINGS_TIMEOUT_MS: u64 = 10_000;
+/// Longest time that a setting may ask for, milliseconds.
+pub const EMBEDDINGS_TIMEOUT_MAX_MS: u64 = 600_000;
+/// Texts of one request for embeddings: the smallest bound among common servers.
+pub const EMBEDDING_BATCH: usize = 32;
+/// Memories that one recall gets vectors for, at most: what a person asked one question for must not cost a year of memories at once.
+pub const EMBEDDED_PER_RECALL: usize = 2_048;
+/// Largest answer of an endpoint for embeddings, bytes: a batch of the longest vectors with twenty digits a number is half of it.
+pub const EMBEDDINGS_BYTES: usize = 32 << 20;
+/// Most numbers of one vector: four times those of the longest that are offered.
+pub const EMBEDDING_DIMENSIONS: usize = 16_384;
+/// How often a request for embeddings is made again that failed for a reason that may pass.
+pub const EMBEDDING_RETRIES: usize = 2;

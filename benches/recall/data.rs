@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use git_brain::activation::Snapshot;
+use git_brain::activation::{NodeIx, Snapshot};
 use git_brain::brain::{Brain, FeedRequest, InitRequest, Source, World};
 use git_brain::model::Stamp;
 use git_brain::model::ids::NeuronId;
@@ -15,6 +15,8 @@ pub struct Question {
     pub text: String,
     pub gold: Vec<String>,
     pub category: Option<i64>,
+    /// How alike the memories are, if an endpoint was asked.
+    pub meaning: Vec<(NodeIx, f64)>,
 }
 
 /// A brain, as a snapshot, and what it is asked.
@@ -59,6 +61,7 @@ pub fn locomo(file: &Path, keep: Option<&Path>, after_hours: i64) -> Result<Vec<
                     text,
                     gold: gold.into_iter().collect(),
                     category: asked["category"].as_i64(),
+                    meaning: Vec::new(),
                 });
             }
         }
@@ -97,6 +100,7 @@ pub fn musique(file: &Path, passages: &Path, triples: Option<&Path>, keep: Optio
         text: q["question"].as_str().unwrap_or_default().to_owned(),
         gold: q["gold"].as_array().into_iter().flatten().map(|g| format!("p{g}")).collect(),
         category: None,
+        meaning: Vec::new(),
     });
     let questions = questions.collect();
     let asked = World::default().now();

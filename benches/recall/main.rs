@@ -3,11 +3,13 @@
 //! ```text
 //! cargo bench --bench recall -- [--locomo FILE] [--musique QUESTIONS --passages FILE [--triples FILE]]
 //!                               [--only SUBSTRING] [--keep DIR] [--asked-after HOURS] [--learn TIMES]
+//!                               [--embeddings URL --model NAME]
 //! ```
 //!
 //! Feeds a brain for each conversation, and for the passages, through the library, as `feed` and `import --triples` do;
 //! then asks every question once a variant of [`Method`]. Prints a Markdown table: the mean fraction of the evidence
 //! that is among the first answers. With `--learn`, what so many learning recalls of other questions do to it. `--keep` keeps the brains in a folder, and takes them from there the next time.
+//! With `--embeddings`, rows with the embeddings of that endpoint, which is `base_url` in the settings.
 //! Formats: LoCoMo's JSON, and MuSiQue's as the HippoRAG repository has it, one passage and one triple a line.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the files that it is given")]
@@ -17,9 +19,10 @@ mod learning;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use data::{Corpus, Question};
 use git_brain::activation::recall::{Filters, Method, answer_by};
+use git_brain::brain::{Brain, Override, World};
 use git_brain::model::Settings;
 
 /// What is asked for on the command line.
@@ -33,6 +36,8 @@ pub struct Wanted {
     only: Option<String>,
     after_hours: Option<i64>,
     learn: Option<usize>,
+    embeddings: Option<String>,
+    model: Option<String>,
 }
 
 impl Wanted {
@@ -50,6 +55,8 @@ impl Wanted {
                 "--keep" => wanted.keep = Some(value.into()),
                 "--only" => wanted.only = Some(value),
                 "--asked-after" => wanted.after_hours = Some(value.parse().context("--asked-after HOURS")?),
+                "--embeddings" => wanted.embeddings = Some(value),
+                "--model" => wanted.model = Some(value),
                 "--learn" => wanted.learn = Some(value.parse().context("--learn TIMES")?),
                 _ => bail!("{flag}: see the head of benches/recall/main.rs"),
             }
@@ -61,8 +68,8 @@ impl Wanted {
 /// One row of the table: a name, and how it differs from the method.
 pub type Variant = (String, Method, Settings);
 
-fn variants() -> Vec<Variant> {
-    let whole = Method::default();
+fn variants(meaning: bool) -> Vec<Variant> {
+    let whole = Method { meaning: 0.0, ..Method::default() };
     let plain = Settings::default();
     let mut list: Vec<Variant> = vec![("everything".to_owned(), whole.clone(), plain.clone())];
     let mut without = |name: &str, change: &dyn Fn(&mut Method)| {
@@ -100,6 +107,22 @@ fn variants() -> Vec<Variant> {
         settings.recall.salience_exponent = exponent;
         list.push((format!("salience exponent {exponent}"), whole.clone(), settings));
     }
+    if meaning {
+        list.push(("with embeddings".to_owned(), Method::default(), plain.clone()));
+        for meaning in [0.15, 0.5] {
+            let method = Method { meaning, ..Method::default() };
+            list.push((format!("with embeddings, weight {meaning}"), method, plain.clone()));
+        }
+        for alike in [50, 200] {
+            list.push((
+                format!("with embeddings, from {alike} memories"),
+                Method { alike, ..Method::default() },
+                plain.clone(),
+            ));
+        }
+        let alone = Method { meaning: Method::default().meaning, ..Method::words_alone() };
+        list.push(("words alone, with embeddings".to_owned(), alone, plain.clone()));
+    }
     list
 }
 
@@ -128,8 +151,8 @@ impl Found {
 
 /// Asks all questions of a corpus by one variant.
 pub fn score(corpus: &Corpus, (_, method, settings): &Variant, ks: [usize; 2], found: &mut Found) {
-    let filters = Filters { top: Some(ks[1]), ..Filters::default() };
-    for Question { text, gold, category } in &corpus.questions {
+    for Question { text, gold, category, meaning } in &corpus.questions {
+        let filters = Filters { top: Some(ks[1]), meaning: meaning.clone(), ..Filters::default() };
         let answers = answer_by(&corpus.snapshot.index(), text, corpus.asked, settings, &filters, method);
         let mut sources: Vec<&str> = Vec::new();
         for source in answers.iter().filter_map(|found| corpus.sources.get(&found.id).map(String::as_str)) {
@@ -149,9 +172,31 @@ pub fn score(corpus: &Corpus, (_, method, settings): &Variant, ks: [usize; 2], f
     }
 }
 
+/// What each question means, by the endpoint that was named, if one was.
+fn meaning(corpus: &mut Corpus, wanted: &Wanted) -> Result<()> {
+    let Some(url) = &wanted.embeddings else { return Ok(()) };
+    let model = wanted.model.as_deref().context("--embeddings needs --model")?;
+    let flag = |key: &str, value: String| Override { place: "--embeddings".to_owned(), key: key.to_owned(), value };
+    let flags = [
+        flag("models.asked", format!("{{provider = \"openai\", model = {model:?}, base_url = {url:?}}}")),
+        flag("recall.embeddings", "asked".to_owned()),
+        flag("recall.embeddings_timeout_ms", "600000".to_owned()),
+    ];
+    let brain = Brain::open(&corpus.dir, World::default(), &flags)?;
+    // A recall brings in so many memories and no more.
+    while !brain.meaning(&corpus.snapshot, "all memories")?.notes.iter().all(|note| !note.contains("goes on")) {}
+    for question in &mut corpus.questions {
+        let found = brain.meaning(&corpus.snapshot, &question.text)?;
+        ensure!(found.notes.is_empty(), "{}", found.notes.join("; "));
+        question.meaning = found.alike;
+    }
+    Ok(())
+}
+
 fn table(title: &str, heads: &str, corpora: &[Corpus], ks: [usize; 2], only: Option<&str>) {
+    let meaning = corpora.iter().flat_map(|corpus| &corpus.questions).any(|question| !question.meaning.is_empty());
     let wanted: Vec<Variant> =
-        variants().into_iter().filter(|(name, ..)| only.is_none_or(|part| name.contains(part))).collect();
+        variants(meaning).into_iter().filter(|(name, ..)| only.is_none_or(|part| name.contains(part))).collect();
     let mut rows: Vec<Option<Found>> = vec![None; wanted.len()];
     let half = wanted.len().div_ceil(2).max(1);
     std::thread::scope(|scope| {
@@ -175,7 +220,8 @@ fn main() -> Result<()> {
     let wanted = Wanted::read()?;
     let only = wanted.only.as_deref();
     if let Some(file) = &wanted.locomo {
-        let corpora = data::locomo(file, wanted.keep.as_deref(), wanted.after_hours.unwrap_or(24))?;
+        let mut corpora = data::locomo(file, wanted.keep.as_deref(), wanted.after_hours.unwrap_or(24))?;
+        corpora.iter_mut().try_for_each(|corpus| meaning(corpus, &wanted))?;
         if let Some(times) = wanted.learn {
             return learning::measure(corpora, times);
         }
@@ -185,7 +231,8 @@ fn main() -> Result<()> {
         let passages = wanted.passages.as_deref().context("--musique needs --passages")?;
         let keep = wanted.keep.as_deref();
         for triples in [None, wanted.triples.as_deref()].into_iter().take(1 + usize::from(wanted.triples.is_some())) {
-            let corpus = data::musique(file, passages, triples, keep)?;
+            let mut corpus = data::musique(file, passages, triples, keep)?;
+            meaning(&mut corpus, &wanted)?;
             let title = if triples.is_some() { "MuSiQue, with triples" } else { "MuSiQue" };
             table(title, " @2 | @5 |", &[corpus], [2, 5], only);
         }

@@ -63,6 +63,8 @@ pub struct Row<'a> {
     pub language: u8,
     /// Of a memory that says who speaks: [`speaker_hash`]; else 0.
     pub speaker: u64,
+    /// Of a memory: [`text_hash`] of what was said; else 0.
+    pub text: u64,
     /// The session's label; empty for none.
     pub session: &'a str,
     /// Of a speaker: the words of the name, joined by spaces.
@@ -82,6 +84,7 @@ impl Row<'_> {
         created: 0,
         language: 0,
         speaker: 0,
+        text: 0,
         session: "",
         name: "",
         title: [0; 2],
@@ -126,6 +129,7 @@ struct Owned {
     created: i64,
     language: u8,
     speaker: u64,
+    text: u64,
     session: Option<String>,
     name: String,
     title: [u8; 2],
@@ -142,6 +146,7 @@ impl Batch {
             created: 0,
             language: 0,
             speaker: 0,
+            text: 0,
             session: None,
             name: String::new(),
             title: [0; 2],
@@ -169,9 +174,10 @@ impl Batch {
 
     fn memory(&mut self, neuron: &Neuron, row: &mut Owned) {
         let speaker = text::speaker(&neuron.concept);
-        let said = speaker.map_or(neuron.concept.as_str(), |(_, said)| said);
+        let said = said(&neuron.concept);
         row.role = Role::Memory;
         row.speaker = speaker.map_or(0, |(name, _)| speaker_hash(speaker_id(name).as_str()));
+        row.text = text_hash(said);
         row.session = neuron.session.clone();
         let (language, words) = text::read(said);
         row.language = language.map_or(0, number);
@@ -230,6 +236,7 @@ impl Batch {
             created: row.created,
             language: row.language,
             speaker: row.speaker,
+            text: row.text,
             session: row.session.as_deref().unwrap_or_default(),
             name: &row.name,
             title: row.title,
@@ -252,6 +259,16 @@ impl Batch {
 /// What a row keeps of the speaker whose neuron has that id.
 pub fn speaker_hash(id: &str) -> u64 {
     crate::model::ids::hash64(id.as_bytes()).max(1)
+}
+
+/// What a memory says, without the name of who says it.
+pub fn said(concept: &str) -> &str {
+    text::speaker(concept).map_or(concept, |(_, said)| said)
+}
+
+/// By what equal texts are known, whoever says them: 64 bits of SHA-256. Never 0.
+pub fn text_hash(said: &str) -> u64 {
+    crate::model::ids::hash64(said.as_bytes()).max(1)
 }
 
 fn number(language: Language) -> u8 {
@@ -308,6 +325,7 @@ mod tests {
         let flags: Vec<u32> = row.words.iter().map(|word| word & 7).collect();
         assert_eq!(flags, [0, CONTENT | SMALL, CONTENT | CAPITAL, CONTENT | SMALL]);
         assert_eq!(row.speaker, speaker_hash(speaker_id("Anna").as_str()));
+        assert_eq!(row.text, text_hash("We met Olga yesterday."), "what is said, without who says it");
         let periods: Vec<String> = row.periods.iter().map(|d| period(*d).unwrap().first.to_string()).collect();
         assert_eq!(periods, ["2023-05-12", "2023-05-13"]);
     }

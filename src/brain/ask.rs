@@ -10,6 +10,7 @@ use crate::activation::recall::{Answer, Filters, Found, answer};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate};
 use crate::cycle::network::{TreeNetwork, all_neurons};
 use crate::cycle::snapshot::snapshot;
+use crate::cycle::{EmbeddingProgress, Meaning};
 use crate::delta::Document;
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Neuron, Stamp, json};
@@ -42,6 +43,9 @@ pub struct RecallAnswer {
     pub results: Vec<Answer>,
     /// The commit that was asked.
     pub at: String,
+    /// Why embeddings play no part that should, or no full one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The run that learnt from it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt: Option<String>,
@@ -66,19 +70,41 @@ impl Brain {
     /// # Errors
     /// A revision that names no commit, and learning from a past one (exit code 2).
     pub fn recall(&self, request: &RecallRequest) -> Result<RecallAnswer, BrainError> {
+        self.recall_showing(request, &mut |_, _| ())
+    }
+
+    /// [`Brain::recall`], telling how far memories are with embeddings: done, of all.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn recall_showing(
+        &self,
+        request: &RecallRequest,
+        progress: EmbeddingProgress<'_>,
+    ) -> Result<RecallAnswer, BrainError> {
         if request.learn && request.at.is_some() {
             return Err(BrainError::usage("what is asked of the past cannot be learnt from: --learn or --at"));
         }
         let commit = self.at(request.at.as_deref())?;
         let snapshot = self.snapshot_of(commit)?;
         let settings = &self.cycle.shared.policy.settings;
-        let filters = Filters { top: request.top, since: request.since, until: request.until, concepts: false };
+        let Meaning { alike, notes } = self.cycle.meaning(commit, &snapshot, &request.query, progress)?;
+        let (top, since, until) = (request.top, request.since, request.until);
+        let filters = Filters { top, since, until, concepts: false, meaning: alike };
         let now = self.cycle.shared.world.now();
         let found = answer(&snapshot.index(), &request.query, now, settings, &filters);
         let found = self.fitting(commit, found, request.tokens)?;
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
         let results = found.into_iter().map(|(found, neuron)| Answer::of(found, &neuron)).collect();
-        Ok(RecallAnswer { results, at: commit.to_string(), learnt })
+        Ok(RecallAnswer { results, at: commit.to_string(), notes, learnt })
+    }
+
+    /// How alike a question and the memories of wake are by the embeddings that the settings ask for: for measurements.
+    ///
+    /// # Errors
+    /// Neurons that cannot be read. An endpoint that fails is a note.
+    pub fn meaning(&self, snapshot: &Snapshot, question: &str) -> Result<Meaning, BrainError> {
+        self.cycle.meaning(self.at(None)?, snapshot, question, &mut |_, _| ())
     }
 
     /// What was found with its neurons, as far as their texts have no more tokens than that.

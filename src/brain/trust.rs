@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Brain, BrainError};
 use crate::cycle::bootstrap;
 use crate::model::document::Cognition;
-use crate::model::layout;
+use crate::model::{Settings, layout};
 use crate::world::Trust;
 
 /// Something that needs trust.
@@ -50,13 +50,13 @@ impl Brain {
             }
         }
         let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
-        let models: Vec<&str> = cycle.shared.policy.settings.models.keys().map(String::as_str).collect();
-        if let (Some(blob), false) = (cycle.shared.policy.blob, models.is_empty()) {
+        let no_models = cycle.shared.policy.settings.models.is_empty();
+        if let (Some(blob), false) = (cycle.shared.policy.blob, no_models) {
             items.push(TrustItem {
                 path: layout::SETTINGS.to_owned(),
                 trusted: trust.covers(layout::SETTINGS, &blob.to_string()),
                 blob: blob.to_string(),
-                grants: format!("send what agents see to the models {}", models.join(", ")),
+                grants: endpoints(&cycle.shared.policy.settings),
             });
         }
         Ok(TrustReport { items, record: None })
@@ -82,6 +82,16 @@ impl Brain {
         let record = trust.save(world)?;
         Ok(TrustReport { items: Vec::new(), record: Some(record.display().to_string()) })
     }
+}
+
+/// What goes where by the models of the settings.
+fn endpoints(settings: &Settings) -> String {
+    let models: Vec<&str> = settings.models.keys().map(String::as_str).collect();
+    let agents = format!("send what agents see to the models {}", models.join(", "));
+    let Some((name, model)) = settings.models.get_key_value(&settings.recall.embeddings) else { return agents };
+    let place = model.base_url.as_deref().unwrap_or(&model.provider);
+    let key = model.key_env.as_ref().map_or_else(String::new, |key| format!(", with the key in {key}"));
+    format!("send the text of every memory and every question to {name} ({place}){key} for embeddings; {agents}")
 }
 
 fn grants(agent: &crate::model::Agent) -> String {

@@ -19,9 +19,11 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
         learn: args.learn,
     };
     let brain = session.brain()?;
-    let answer = brain.recall(&request)?;
+    let bar = session.out.bar();
+    let answer = brain.recall_showing(&request, &mut |done, of| bar.set("embedding", done as u64, of as u64))?;
+    drop(bar);
     session.out.report(&answer, |answer| remembered(answer, args.explain));
-    brain.take_notes().iter().for_each(|note| session.out.say(&safe(note)));
+    answer.notes.iter().chain(&brain.take_notes()).for_each(|note| session.out.say(&safe(note)));
     Ok(0)
 }
 

@@ -16,6 +16,7 @@ pub mod doorbell;
 mod error;
 mod export;
 mod import;
+pub mod meaning;
 pub mod merge;
 pub mod network;
 pub mod policy;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 pub use error::CycleError;
 pub use export::ExportedFrom;
 pub use import::{ImportProgress, Imported, Triple};
+pub use meaning::{EmbeddingProgress, Meaning};
 pub use policy::{HUMAN, Member, Policy};
 pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 

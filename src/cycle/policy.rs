@@ -9,7 +9,7 @@ use crate::delta::Limits;
 use crate::model::ids::AgentName;
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
-use crate::model::settings::Override;
+use crate::model::settings::{Model, Override};
 use crate::model::{Agent, Settings};
 use crate::store::{BlobId, Store, TreeId};
 use crate::world::{Trust, World};
@@ -37,6 +37,10 @@ pub struct Policy {
     pub settings: Settings,
     /// The blob of `brain.toml`, which merge commits name.
     pub blob: Option<BlobId>,
+    /// True if the endpoints of `brain.toml` may be used here.
+    pub endpoints_trusted: bool,
+    /// The settings without `brain.toml`, if they are whole: what a person at this machine asked for.
+    own: Option<Settings>,
     /// The agents by name.
     pub agents: BTreeMap<AgentName, Member>,
     /// Definitions that could not be read; their agents do not run.
@@ -61,6 +65,8 @@ impl Policy {
         let mut policy = Self {
             settings: Settings::read(&text, &overrides)?,
             blob: settings_file.map(|f| f.blob),
+            endpoints_trusted: false,
+            own: Settings::read("", &overrides).ok(),
             agents: BTreeMap::new(),
             broken: Vec::new(),
         };
@@ -70,6 +76,7 @@ impl Policy {
 
     fn load_agents(&mut self, store: &Store, world: &World, tree: TreeId) -> Result<(), CycleError> {
         let trust = Trust::load(world, &store.private_dir())?;
+        self.endpoints_trusted = self.blob.is_some_and(|blob| trust.covers(layout::SETTINGS, &blob.to_string()));
         for (path, file) in store.files(tree, layout::AGENTS)? {
             let Place::Agent(name) = Place::of(&path) else { continue };
             let Some(bytes) = store.read(tree, &path)? else { continue };
@@ -109,6 +116,31 @@ impl Policy {
         };
         self.require_trust(member)?;
         Ok((member.agent.priority, Some(Limits::from(&member.agent))))
+    }
+
+    /// The model whose embeddings recall is to use, by its name in the settings; `None` if none is.
+    ///
+    /// # Errors
+    /// It is not there, or `brain.toml` has a say in it and is not trusted here.
+    pub fn embeddings(&self) -> Result<Option<(&str, &Model)>, CycleError> {
+        let name = self.settings.recall.embeddings.as_str();
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let Some(model) = self.settings.models.get(name) else {
+            return Err(CycleError::Refused {
+                message: format!("recall.embeddings names {name}, and there is no [models.{name}]"),
+                hint: None,
+            });
+        };
+        let is_own = |own: &Settings| own.recall.embeddings == name && own.models.get(name) == Some(model);
+        if !self.endpoints_trusted && !self.own.as_ref().is_some_and(is_own) {
+            return Err(CycleError::Refused {
+                message: format!("{} is not trusted on this machine, so recall.embeddings is inert", layout::SETTINGS),
+                hint: Some("look at it, then `git brain trust`".to_owned()),
+            });
+        }
+        Ok(Some((name, model)))
     }
 
     /// Refuses an agent whose definition is not trusted here.

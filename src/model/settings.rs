@@ -85,11 +85,16 @@ pub struct Recall {
     pub fan: f64,
     /// How many memories to answer.
     pub top: usize,
+    /// The `[models.NAME]` whose embeddings bring memories to mind by meaning; empty: none. Inert until trusted.
+    pub embeddings: String,
+    /// Longest time that an answer waits for embeddings, milliseconds; then it does without.
+    pub embeddings_timeout_ms: u64,
 }
 
 impl Default for Recall {
     fn default() -> Self {
-        Self { salience_exponent: 0.1, fan: 0.5, top: 10 }
+        let embeddings_timeout_ms = crate::limits::EMBEDDINGS_TIMEOUT_MS;
+        Self { salience_exponent: 0.1, fan: 0.5, top: 10, embeddings: String::new(), embeddings_timeout_ms }
     }
 }
 
@@ -314,6 +319,10 @@ impl Settings {
         if a.max_depth > 64 || a.passes > 64 {
             return Err("activation.max_depth and activation.passes are at most 64".to_owned());
         }
+        let (wait, longest) = (self.recall.embeddings_timeout_ms, crate::limits::EMBEDDINGS_TIMEOUT_MAX_MS);
+        if wait == 0 || wait > longest {
+            return Err(format!("recall.embeddings_timeout_ms = {wait} is not between 1 and {longest}"));
+        }
         let c = &self.cycle;
         let (depth, runs) = (crate::limits::SPAWN_DEPTH, crate::limits::RUNS_PER_STIMULUS);
         if c.max_depth > depth || c.runs_per_stimulus > runs {
@@ -387,6 +396,8 @@ mod tests {
             ("activation.decay", "nan"),
             ("merge.weight", "guess"),
             ("a.b", "1"),
+            ("recall.embeddings_timeout_ms", "0"),
+            ("recall.embeddings_timeout_ms", "600001"),
         ] {
             assert!(Settings::read("", &[over(key, value)]).is_err(), "{key}={value}");
         }

@@ -174,9 +174,9 @@ enum CacheError {
 }
 
 #[allow(unsafe_code, reason = "a mapped file is only sound while nobody changes it")]
-fn map(file: &File, advice: memmap2::Advice) -> Result<Bytes, CacheError> {
-    // SAFETY: files of the cache are never written to or cut once they have their name, only replaced; the folder is inside
-    // the git folder, whose owner is the user.
+pub(super) fn map(file: &File, advice: memmap2::Advice) -> std::io::Result<Bytes> {
+    // SAFETY: what is read of a mapped file never changes: files of the cache are only replaced once they have their name, files of
+    // vectors only grow behind their whole records. The folder is inside the git folder, whose owner is the user.
     let mapped = unsafe { memmap2::Mmap::map(file)? };
     mapped.advise(advice)?;
     Ok(Bytes::held(mapped))

@@ -29,6 +29,8 @@ pub enum LockName {
     Recovery,
     /// Making a snapshot of all neurons.
     Snapshot,
+    /// Getting vectors of texts: nothing is paid for twice.
+    Vectors,
 }
 
 impl LockName {
@@ -39,6 +41,7 @@ impl LockName {
             Self::Maintenance => "locks/maintenance",
             Self::Recovery => "locks/recovery",
             Self::Snapshot => "locks/snapshot",
+            Self::Vectors => "locks/vectors",
         }
     }
 
@@ -49,6 +52,7 @@ impl LockName {
             Self::Maintenance => "maintenance",
             Self::Recovery => "recovery",
             Self::Snapshot => "making a snapshot",
+            Self::Vectors => "getting embeddings",
         }
     }
 }
@@ -80,7 +84,8 @@ impl Store {
         }
     }
 
-    pub(super) fn lock_within(&self, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
+    /// Takes a lock, waiting so long.
+    pub fn lock_within(&self, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
         acquire(&self.private_dir(), name, wait)
     }
 }

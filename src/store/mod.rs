@@ -31,6 +31,7 @@ mod recent;
 mod refs;
 mod settings;
 mod tree;
+mod vectors;
 mod worktree;
 mod writer;
 
@@ -56,6 +57,7 @@ pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, repla
 pub use recent::Recent;
 pub use refs::{RefChange, RefOutcome};
 pub use tree::{Change, File, FileChange, TreeEdit};
+pub use vectors::{OtherLength, Vectors};
 pub use worktree::Left;
 pub use writer::{Batch, ObjectWriter};
 

@@ -20,6 +20,10 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable { name: "BRAIN_SEED", does: "fixes ids, for tests and replays; commits are marked `Clock: fixed`" },
     Variable { name: "BRAIN_<SECTION>_<KEY>", does: "a setting, such as BRAIN_ACTIVATION_MAX_DEPTH=3" },
+    Variable {
+        name: "<the key_env of a model>",
+        does: "the key of that model's endpoint: sent there once the settings are trusted, never kept or printed",
+    },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
     Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },

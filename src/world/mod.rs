@@ -120,6 +120,11 @@ impl World {
         environment::overrides()
     }
 
+    /// The key that a model's `key_env` names, if it is set.
+    pub fn key(&self, variable: &str) -> Option<String> {
+        environment::text(variable)
+    }
+
     /// Where trust is recorded, outside any repository: `$XDG_STATE_HOME/git-brain` or `~/.local/state/git-brain`.
     pub fn state_dir(&self) -> Option<PathBuf> {
         let base = match environment::text("XDG_STATE_HOME").filter(|p| p.starts_with('/')) {

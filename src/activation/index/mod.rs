@@ -139,6 +139,12 @@ impl<'a> Index<'a> {
         self.at(node).map_or(0, |(texts, row, _)| texts.speaker(row))
     }
 
+    /// Every memory with [`reading::text_hash`] of what it says, ascending by number.
+    pub fn said(&self) -> impl Iterator<Item = (NodeIx, u64)> + use<'_, 'a> {
+        let hash = |node: NodeIx| self.at(node).map_or(0, |(texts, row, _)| texts.text(row));
+        self.all_memories().map(move |node| (node, hash(node)))
+    }
+
     /// The neurons of speakers whose name has these words, joined by spaces.
     pub(super) fn speakers(&self, name: &str) -> Vec<NodeIx> {
         let of = |texts: &Texts<'a>| texts.speaker_names.find(name).map_or(&[][..], |name| texts.speakers(name));
@@ -322,15 +328,15 @@ impl<'a> Index<'a> {
 
     /// The memories that a memory brings to mind by an edge, and its weight in (0, 1].
     pub(super) fn turns(&self, memory: NodeIx) -> impl Iterator<Item = (NodeIx, Link, f64)> + use<'_, 'a> {
-        self.to_memories(memory, &[Link::FeedsInto, Link::Recalls])
+        self.memories_along(memory, &[Link::FeedsInto, Link::Recalls])
     }
 
     /// The memories that a memory influences or inhibits, and by which weight, in (0, 1].
     pub(super) fn effects(&self, memory: NodeIx) -> impl Iterator<Item = (NodeIx, Link, f64)> + use<'_, 'a> {
-        self.to_memories(memory, &[Link::Influences, Link::Inhibits])
+        self.memories_along(memory, &[Link::Influences, Link::Inhibits])
     }
 
-    fn to_memories(
+    fn memories_along(
         &self,
         memory: NodeIx,
         links: &'static [Link],

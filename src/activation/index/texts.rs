@@ -56,6 +56,7 @@ pub(super) mod tag {
     pub const TITLE_BYTES: u32 = 141;
     pub const TITLE_ROWS: u32 = 142;
     pub const TITLED: u32 = 143;
+    pub const TEXTS: u32 = 144;
 }
 
 /// What is counted over all texts.
@@ -87,6 +88,7 @@ pub(super) struct Texts<'a> {
     created: &'a [i64],
     languages: &'a [u8],
     speakers: &'a [u64],
+    texts: &'a [u64],
     sessions: &'a [u32],
     lengths: &'a [u32],
     /// Of each row: see [`Row::title`].
@@ -150,6 +152,7 @@ impl<'a> Texts<'a> {
             created: sections.array(tag::CREATED)?,
             languages: sections.array(tag::LANGUAGES)?,
             speakers: sections.array(tag::SPEAKERS)?,
+            texts: sections.array(tag::TEXTS)?,
             sessions: sections.array(tag::SESSIONS)?,
             lengths: sections.array(tag::LENGTHS)?,
             titles: sections.array(tag::TITLES)?,
@@ -219,6 +222,10 @@ impl<'a> Texts<'a> {
         self.speakers.get(row).copied().unwrap_or(0)
     }
 
+    pub fn text(&self, row: usize) -> u64 {
+        self.texts.get(row).copied().unwrap_or(0)
+    }
+
     /// Content words of a memory.
     pub fn length(&self, row: usize) -> u32 {
         self.lengths.get(row).copied().unwrap_or(0)
@@ -238,6 +245,7 @@ impl<'a> Texts<'a> {
             created: self.created(row),
             language: self.languages.get(row).copied().unwrap_or(0),
             speaker: self.speaker(row),
+            text: self.text(row),
             session: self.session(row).map_or("", |session| self.labels.get(session)),
             name,
             title: self.titles.get(row).copied().unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Recall: a question in, memories out, best first.
 //!
 //! One wave per cue, the greatest arrival inside a wave, the sum over cues, each wave weighted by its cue's idf. A cue is
-//! a content word, by its stem, a name or title that the question holds, longest first, or a date. A wave goes
+//! a content word, by its stem, a name or title that the question holds, longest first, a date, or what the whole question means. A wave goes
 //! cue → memories → (from the best of them) names they share and the question has not → other memories, then along the
 //! turns of a session.
 //! Memories of a speaker whom the question names count double, and a session adds a share of its own lexical score.
@@ -20,6 +20,7 @@ mod wave;
 
 use serde::Serialize;
 
+use super::graph::NodeIx;
 use super::index::{Index, idf};
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
@@ -60,6 +61,10 @@ pub struct Method {
     pub session: f64,
     /// The wave of a date that the question names, beside that of a word.
     pub date: f64,
+    /// The wave of what means the same, beside those of all words, names, titles and dates of the question together.
+    pub meaning: f64,
+    /// In how many memories, the most alike, that wave starts.
+    pub alike: usize,
 }
 
 impl Default for Method {
@@ -78,6 +83,8 @@ impl Default for Method {
             speaker: 2.0,
             session: 0.3,
             date: 1.0,
+            meaning: 0.3,
+            alike: 100,
         }
     }
 }
@@ -86,7 +93,7 @@ impl Method {
     /// Words, how rare they are, and salience: nothing that memories have to do with each other.
     pub fn words_alone() -> Self {
         let parts = Self { about: 1.0, asked_names: true, name: 0.0, title: 0.0, inside: 1.0, ..Self::default() };
-        Self { rarity: 1.0, spreading: 0, turns: 0, speaker: 1.0, session: 0.0, date: 0.0, ..parts }
+        Self { rarity: 1.0, spreading: 0, turns: 0, speaker: 1.0, session: 0.0, date: 0.0, meaning: 0.0, ..parts }
     }
 
     /// How much the wave of a cue counts that brings `found` of `all` memories.
@@ -96,7 +103,7 @@ impl Method {
 }
 
 /// What a question asks for beside its words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filters {
     /// Most answers; `None`: as the settings say.
     pub top: Option<usize>,
@@ -106,6 +113,8 @@ pub struct Filters {
     pub until: Option<Stamp>,
     /// Answer concepts as well; they are answered anyway where no memory is found.
     pub concepts: bool,
+    /// How much memories mean what the question means, -1 to 1, as far as somebody can tell: the cosines of embeddings.
+    pub meaning: Vec<(NodeIx, f64)>,
 }
 
 /// One answer.
@@ -143,8 +152,8 @@ pub struct Answer {
 pub struct Way {
     /// The cue's words, a neuron's id, or a name without a neuron.
     pub at: String,
-    /// `cue`; what a memory has of the cue: `text` (the word), `name`, `title`, `date` or `speaker`; `name` (they share
-    /// it); `session`; or the type of the edge.
+    /// `cue`; what a memory has of the cue: `text` (the word), `name`, `title`, `date`, `speaker` or
+    /// `meaning`; `name` (they share it); `session`; or the type of the edge.
     pub via: &'static str,
     /// What the hop multiplied the strength by: an edge's weight, or what a name's fan left; of a seed its strength.
     pub weight: f64,
@@ -203,7 +212,7 @@ pub fn answer_by(
     filters: &Filters,
     method: &Method,
 ) -> Vec<Found> {
-    let asked = Asked::of(index, question, method);
+    let asked = Asked::of(index, question, &filters.meaning, method);
     let direct = asked.direct(index);
     let mut surroundings = Surroundings::new(index, settings.recall.fan);
     let (mut front, mut scores) = (Front::new(index), Scores::new(index));

@@ -13,7 +13,7 @@ pub(super) struct Cue {
     pub words: String,
     pub weight: f64,
     pub seeds: Vec<(NodeIx, f64)>,
-    /// What its seeds have of it: `text` (a word), `name`, `title`, `date` or `speaker`.
+    /// What its seeds have of it: `text` (a word), `name`, `title`, `date`, `speaker` or `meaning`.
     pub from: &'static str,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub fn of(index: &Index<'_>, question: &str, method: &Method) -> Self {
+    pub fn of(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], method: &Method) -> Self {
         let words = text::words_in(question, index.language());
         let (speakers, spoken) = speakers(index, &words);
         let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
@@ -66,6 +66,9 @@ impl Asked {
             let seeds: Vec<(NodeIx, f64)> = turns.map(|memory| (memory, 0.5)).collect();
             cues.push(Cue { words: question.to_owned(), weight: 1.0, seeds, from: "speaker" });
         }
+        let others: f64 = cues.iter().map(|cue| cue.weight).sum();
+        let weight = method.meaning * if others > 0.0 { others } else { 1.0 };
+        cues.extend(meaning_cue(index, question, meaning, weight, method.alike));
         let names = if method.asked_names { BTreeSet::new() } else { names_asked(index, &words) };
         Self { cues, stems: distinct, names, speakers }
     }
@@ -80,6 +83,22 @@ impl Asked {
         }
         direct
     }
+}
+
+/// The memories that mean most nearly what the question means. Similarities of a model have a scale of their own: the best one counts
+/// 1, the best that is left out 0.
+fn meaning_cue(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], weight: f64, most: usize) -> Option<Cue> {
+    let mut alike: Vec<(NodeIx, f64)> = meaning.to_vec();
+    let order = |(a, x): &(NodeIx, f64), (b, y): &(NodeIx, f64)| {
+        y.total_cmp(x).then_with(|| index.graph.order(*a).cmp(&index.graph.order(*b)))
+    };
+    alike.sort_unstable_by(order);
+    let best = alike.first()?.1;
+    let least = alike.get(most).or(alike[1..].last()).map_or(0.0, |(_, similarity)| *similarity);
+    alike.truncate(most);
+    let seeds: Vec<(NodeIx, f64)> = alike.into_iter().map(|(node, x)| (node, (x - least) / (best - least))).collect();
+    let counts = weight > 0.0 && best > least;
+    counts.then(|| Cue { words: question.to_owned(), weight, seeds, from: "meaning" })
 }
 
 /// The speakers that a question names, and which of its words name them.

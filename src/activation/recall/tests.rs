@@ -361,3 +361,41 @@ fn what_is_inhibited_by_an_answer_steps_back_and_what_is_influenced_comes_forwar
     let alone = ask(&supported, "Is it brass?", Filters::default());
     assert_eq!((alone[0].source.as_deref(), alone[0].context), (Some("T3"), 0.0), "who is not found has no effect");
 }
+
+#[test]
+fn what_means_the_same_is_found_without_a_shared_word() {
+    let mut neurons: Vec<Neuron> =
+        (0..60).map(|n| memory(n, None, &format!("Ivo: The {n}th parcel arrived at the depot."))).collect();
+    neurons.push(memory(90, Some("s"), "Anna: My hound chewed the slippers."));
+    neurons.push(memory(91, Some("s"), "Ivo: Oh dear!"));
+    let (here, next) = (neurons[60].id.clone(), neurons[61].id.clone());
+    neurons[60].set_weight(&next, Link::FeedsInto, 40_000);
+    let snapshot = Snapshot::of(neurons.iter().cloned());
+    let index = snapshot.index();
+    let ask = |question: &str, meaning: Vec<(NodeIx, f64)>, method: &Method| {
+        let filters = Filters { meaning, ..Filters::default() };
+        answer_by(&index, question, at(100), &Settings::default(), &filters, method)
+    };
+    let alike = |best: f64| {
+        let near = |node: NodeIx| if index.graph.id(node) == here.as_str() { best } else { f64::from(node.0) / 1000.0 };
+        index.all_memories().map(|node| (node, near(node))).collect::<Vec<_>>()
+    };
+    let method = Method::default();
+    assert_eq!(ask("Which pets live here?", Vec::new(), &method), [], "no word leads there");
+    let found = ask("Which pets live here?", alike(0.7), &method);
+    assert_eq!(found[0].id, here);
+    let way: Vec<(&str, &str)> = found[0].path.iter().map(|way| (way.at.as_str(), way.via)).collect();
+    assert_eq!(way, [("Which pets live here?", "cue"), (here.as_str(), "meaning")]);
+    let after = found.iter().find(|found| found.id == next).expect("the wave goes on along turns");
+    assert_eq!(after.path.last().map(|way| way.via), Some("feeds_into"));
+    // Cosines of another scale, and in another order, say the same.
+    let mut scaled: Vec<(NodeIx, f64)> = alike(0.7).into_iter().map(|(node, x)| (node, x * 0.5)).collect();
+    scaled.reverse();
+    let ids = |found: &[Found]| found.iter().map(|found| found.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&ask("Which pets live here?", scaled, &method)), ids(&found));
+    // Where nothing is more alike than anything else, meaning says nothing.
+    let flat = index.all_memories().map(|node| (node, 0.3)).collect();
+    assert_eq!(ask("parcel", flat, &method), ask("parcel", Vec::new(), &method));
+    let off = Method { meaning: 0.0, ..Method::default() };
+    assert_eq!(ask("parcel", alike(0.9), &off), ask("parcel", Vec::new(), &method));
+}

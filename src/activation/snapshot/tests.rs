@@ -164,6 +164,12 @@ fn names(snapshot: &Snapshot) -> Vec<(String, String, u64)> {
     names
 }
 
+/// Which memory says what, by the hash of its text.
+fn said(snapshot: &Snapshot) -> BTreeMap<String, u64> {
+    let index = snapshot.index();
+    index.said().map(|(node, text)| (index.graph.id(node).to_owned(), text)).collect()
+}
+
 #[test]
 fn what_follows_edits_answers_like_what_is_built_at_once() {
     for seed in 0..60 {
@@ -188,6 +194,8 @@ fn what_follows_edits_answers_like_what_is_built_at_once() {
                 assert_eq!(asked(&compacted, &question), expected, "seed {seed}, step {step}, in one: {question}");
             }
             assert_eq!(names(&followed), names(&at_once), "seed {seed}, step {step}");
+            assert_eq!(said(&followed), said(&at_once), "seed {seed}, step {step}");
+            assert_eq!(said(&compacted), said(&at_once), "seed {seed}, step {step}, in one");
             assert_eq!(spread(&followed), spread(&at_once), "seed {seed}, step {step}");
             assert_eq!(spread(&compacted), spread(&at_once), "seed {seed}, step {step}, in one");
             if dice.roll(5) == 0 {

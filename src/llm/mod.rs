@@ -1,0 +1,98 @@
+//! Models behind endpoints: what goes out over the network, and what comes back.
+//!
+//! Off unless a setting names a model that is trusted here. A call has a deadline, a bound on what it reads, and a bounded number of
+//! tries; it follows no redirect, and uses no proxy. What comes back is data: it is checked, and nothing of it is printed. Must
+//! not know where texts come from, or what is done with the answers.
+//!
+//! Place in the flow: settings and the environment's key → [`Endpoint`] → [`Embedder`] → vectors.
+
+#![allow(clippy::disallowed_methods, reason = "the boundary to the network: deadlines are measured by the real clock")]
+
+pub mod embeddings;
+mod endpoint;
+
+pub use embeddings::Embedder;
+pub use endpoint::Endpoint;
+
+/// Why a model gave no answer. No text holds a key, or anything that the endpoint said.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LlmError {
+    /// The settings name a model that cannot be called.
+    #[error("models.{name}: {message}")]
+    Settings {
+        /// The model's name in the settings.
+        name: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The endpoint answered with an error.
+    #[error("{place} answered {status}")]
+    Status {
+        /// Model and address.
+        place: String,
+        /// The status, as `429 Too Many Requests`.
+        status: String,
+        /// The code alone.
+        code: u16,
+        /// After how many seconds it wants to be asked again.
+        retry_after: Option<u64>,
+    },
+    /// The endpoint could not be reached, or the connection broke.
+    #[error("{place} cannot be reached: {message}")]
+    Unreachable {
+        /// Model and address.
+        place: String,
+        /// Why.
+        message: String,
+    },
+    /// It took too long.
+    #[error("{place} did not answer within {timeout_ms} ms")]
+    Timeout {
+        /// Model and address.
+        place: String,
+        /// The deadline.
+        timeout_ms: u128,
+    },
+    /// It said too much.
+    #[error("{place} answered more than {max} bytes")]
+    Large {
+        /// Model and address.
+        place: String,
+        /// The bound.
+        max: usize,
+    },
+    /// It said something else than what was asked for.
+    #[error("{place} answered something that is no list of embeddings: {message}")]
+    Shape {
+        /// Model and address.
+        place: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl LlmError {
+    /// True if the same request may well succeed a moment later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Status { code, .. } => *code == 429 || *code >= 500,
+            Self::Unreachable { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// True if the endpoint refuses what was sent, not who sends it or how often.
+    #[must_use]
+    pub fn refuses_input(&self) -> bool {
+        matches!(self, Self::Status { code: 400 | 413 | 422, .. })
+    }
+
+    /// The pause that the endpoint asks for.
+    fn pause(&self) -> Option<std::time::Duration> {
+        match self {
+            Self::Status { retry_after: Some(seconds), .. } => Some(std::time::Duration::from_secs(*seconds)),
+            _ => None,
+        }
+    }
+}
