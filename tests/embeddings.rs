@@ -178,6 +178,8 @@ fn vector(text: &str) -> Vec<f64> {
 }
 
 const KEY: &str = "sk-0123456789-never-to-be-seen";
+/// On a busy machine the last of several processes may wait for long.
+const PATIENT: &str = "recall.embeddings_timeout_ms=300000";
 const QUESTION: &str = "Which pet do you keep?";
 const HOUND: &str = "My hound chewed the slippers.";
 const SAID: [&str; 5] = [
@@ -401,7 +403,7 @@ fn what_is_not_finished_in_time_goes_on_the_next_time() {
     let server = Server::new();
     let sandbox = trusted(&server, "");
     server.behaves(Manner::OneAlone);
-    let (_, notes) = answers(&sandbox, &["-c", "recall.embeddings_timeout_ms=1000", QUESTION]);
+    let (_, notes) = answers(&sandbox, &["-c", "recall.embeddings_timeout_ms=2000", QUESTION]);
     assert!(notes.contains("5 memories have no embedding yet"), "{notes}");
     server.behaves(Manner::Good);
     server.texts();
@@ -448,7 +450,7 @@ fn two_processes_at_once_send_no_text_twice() {
     let sandbox = trusted(&server, "");
     let many: Vec<String> = (0..60).map(|n| format!("Note number {n} of the baker.")).collect();
     remember(&sandbox, "many", &many.iter().map(String::as_str).collect::<Vec<_>>());
-    let started: Vec<_> = (0..4).map(|_| sandbox.spawn(&["--json", "recall", QUESTION], b"")).collect();
+    let started: Vec<_> = (0..4).map(|_| sandbox.spawn(&["--json", "recall", "-c", PATIENT, QUESTION], b"")).collect();
     let outputs: Vec<String> = started
         .into_iter()
         .map(|child| child.wait_with_output().unwrap())
