@@ -25,14 +25,16 @@ impl ColumnsBuf {
         for at in 1..rows.len() {
             rows[at] += rows[at - 1];
         }
-        let edges = rows[rows.len() - 1] as usize;
-        let (mut sources, mut weights, mut links) = (vec![0; edges], vec![0; edges], vec![0; edges]);
         let mut next = rows.clone();
+        let mut placed = vec![(0, 0, 0); rows[rows.len() - 1] as usize];
         for (source, target, weight, link) in exciting(self.view()) {
-            let place = next[target as usize] as usize;
-            (sources[place], weights[place], links[place]) = (source, weight, link);
-            next[target as usize] += 1;
+            let place = &mut next[target as usize];
+            placed[*place as usize] = (source, weight, link);
+            *place += 1;
         }
-        (self.in_rows, self.in_sources, self.in_weights, self.in_links) = (rows, sources, weights, links);
+        self.in_rows = rows;
+        self.in_sources = placed.iter().map(|edge| edge.0).collect();
+        self.in_weights = placed.iter().map(|edge| edge.1).collect();
+        self.in_links = placed.iter().map(|edge| edge.2).collect();
     }
 }

@@ -294,6 +294,10 @@ impl Query<'_> {
     /// What a source of activation `value` sends along `triggers`: how much it exceeds its own salience, without the floor.
     /// `None` if that is too little.
     fn change(&self, node: NodeIx, value: f64) -> Option<f64> {
+        // Salience is not negative: no need to look for it.
+        if value < self.profile.activation.theta {
+            return None;
+        }
         let change = value - f64::from(self.graph.salience_at(node, self.now)) / 65535.0;
         if change < self.profile.activation.theta { None } else { Some(change) }
     }

@@ -105,6 +105,7 @@ impl Sweep {
             for edge in best {
                 if let Some(source) = graph.base.in_sources.get(edge as usize) {
                     prefetch(&self.senders, *source as usize);
+                    prefetch(graph.base.in_links, edge as usize);
                 }
             }
             for (target, best) in (first as u32..graph.len() as u32).zip(best) {
