@@ -90,9 +90,6 @@ pub const SNAPSHOTS: usize = 3;
 pub const OVERLAYS: usize = 8;
 /// Age from which a half-written file of the cache is a killed process's, seconds.
 pub const LEFTOVER_SECONDS: u64 = 3_600;
-/// Size from which a snapshot is mapped without the pages around those that are touched: a question to a million neurons then
-/// has half as much memory, and takes a little longer.
-pub const LARGE_SNAPSHOT_BYTES: u64 = 128 << 20;
 /// Time that an answer waits for embeddings unless a setting says less or more, milliseconds: a question takes a local model tens of
 /// them and a remote one hundreds; what is left brings memories in that have no vector yet.
 pub const EMBEDDINGS_TIMEOUT_MS: u64 = 10_000;

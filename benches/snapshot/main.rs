@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use git_brain::activation::recall::{Filters, answer};
-use git_brain::brain::{Brain, InitRequest, RecallRequest, World};
+use git_brain::brain::{Brain, InitRequest, World};
 use git_brain::model::{Settings, layout};
 use git_brain::store::{Store, TreeId};
 
@@ -167,12 +167,26 @@ fn apply(dir: &Path, neurons: usize, round: usize) -> Result<()> {
     Ok(())
 }
 
-/// One recall, then the most memory that this process ever had, KiB: shared pages of the mapped snapshot included.
+/// One question, then the memory that it took, KiB: the most that this process ever had, without those pages of the snapshot that
+/// the kernel mapped around others and nobody touched.
 fn recall_once(dir: &Path) -> Result<()> {
-    let brain = Brain::open(dir, World::default(), &[])?;
-    brain.recall(&RecallRequest { query: QUESTION.to_owned(), ..RecallRequest::default() })?;
+    let snapshot = Brain::open(dir, World::default(), &[])?.snapshot(None)?;
+    let (now, settings) = (World::default().now(), Settings::default());
+    black_box(answer(&snapshot.index(), QUESTION, now, &settings, &Filters::default()));
+    let maps = fs::read_to_string("/proc/self/smaps")?;
+    let (mut of_snapshot, mut untouched) = (false, 0);
+    for line in maps.lines() {
+        let value = || line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
+        match line.split_whitespace().next().unwrap_or_default() {
+            "Rss:" if of_snapshot => untouched += value(),
+            "Referenced:" if of_snapshot => untouched -= value(),
+            head if !head.ends_with(':') => of_snapshot = line.contains("/git-brain/cache/"),
+            _ => {}
+        }
+    }
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).context("no VmHWM")?;
-    println!("{}", line.split_whitespace().nth(1).unwrap_or_default());
+    let most: u64 = line.split_whitespace().nth(1).unwrap_or_default().parse()?;
+    println!("{}", most - untouched);
     Ok(())
 }

@@ -90,15 +90,15 @@ impl Store {
         let file = File::open(&path).ok()?;
         let opened = (|| {
             let own = Identity::of(&file)?;
-            let large = file.metadata()?.len() > limits::LARGE_SNAPSHOT_BYTES;
+            let sections = Sections::open(map(&file)?)?;
+            if sections.key() != key {
+                return Err(CacheError::from(Damaged::Key));
+            }
             if !own.is_noted(&path) {
-                Sections::open(map(&file, memmap2::Advice::Sequential)?)?.verify()?;
+                sections.verify()?;
                 own.note(&path);
             }
-            // A question touches few places of a large file: the pages around them need not be mapped as well.
-            let advice = if large { memmap2::Advice::Random } else { memmap2::Advice::Normal };
-            let sections = Sections::open(map(&file, advice)?)?;
-            if sections.key() == key { Ok(sections) } else { Err(CacheError::from(Damaged::Key)) }
+            Ok(sections)
         })();
         match opened {
             Ok(sections) => Some(sections),
@@ -174,16 +174,15 @@ enum CacheError {
 }
 
 #[allow(unsafe_code, reason = "a mapped file is only sound while nobody changes it")]
-pub(super) fn map(file: &File, advice: memmap2::Advice) -> std::io::Result<Bytes> {
+pub(super) fn map(file: &File) -> std::io::Result<Bytes> {
     // SAFETY: what is read of a mapped file never changes: files of the cache are only replaced once they have their name, files of
     // vectors only grow behind their whole records. The folder is inside the git folder, whose owner is the user.
     let mapped = unsafe { memmap2::Mmap::map(file)? };
-    mapped.advise(advice)?;
     Ok(Bytes::held(mapped))
 }
 
 fn header(path: &Path) -> Option<Sections> {
-    Sections::open(map(&File::open(path).ok()?, memmap2::Advice::Normal).ok()?).ok()
+    Sections::open(map(&File::open(path).ok()?).ok()?).ok()
 }
 
 fn noted_at(path: &Path) -> PathBuf {

@@ -206,7 +206,7 @@ impl Vectors {
     fn open(path: PathBuf) -> Self {
         let places = HashMap::default();
         let mut vectors = Self { path, dimensions: None, kept: None, added: Vec::new(), written: 0, places, whole: 0 };
-        let mapped = File::open(&vectors.path).ok().and_then(|file| cache::map(&file, memmap2::Advice::Normal).ok());
+        let mapped = File::open(&vectors.path).ok().and_then(|file| cache::map(&file).ok());
         let Some(bytes) = mapped else { return vectors };
         let Some(header) = Header::read(&bytes) else {
             tracing::info!("{} is damaged and will be made anew", vectors.path.display());
