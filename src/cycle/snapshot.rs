@@ -47,7 +47,7 @@ fn follow(store: &Store, neurons: TreeId) -> Result<Option<Snapshot>, CycleError
         for change in changes {
             let path = format!("{}/{}", layout::NEURONS, change.path);
             let Place::Neuron(id) = Place::of(&path) else { continue };
-            let neuron = change.new.map(|file| read(store, &path, file.blob)).transpose()?;
+            let neuron = change.new.map(|file| read(store, &path, &id, file.blob)).transpose()?;
             changed.push((id, neuron));
         }
         let advanced = nearest.advanced(&changed, cache_key(neurons));
@@ -69,8 +69,8 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
                 let mut collector = Collector::default();
                 for (path, file) in files {
                     let path = format!("{}/{path}", layout::NEURONS);
-                    if matches!(Place::of(&path), Place::Neuron(_)) {
-                        collector.add(&read(&store, &path, file.blob)?);
+                    if let Place::Neuron(id) = Place::of(&path) {
+                        collector.add(&read(&store, &path, &id, file.blob)?);
                     }
                 }
                 Ok(collector)
@@ -83,10 +83,6 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
     Ok(Snapshot::build(collectors, cache_key(neurons)))
 }
 
-fn read(store: &Store, path: &str, blob: BlobId) -> Result<Neuron, CycleError> {
-    let bytes = store.blob(blob)?;
-    match Place::of(path) {
-        Place::Neuron(id) => decode_neuron(&bytes, path, &id),
-        _ => Ok(Neuron::decode(&bytes, path)?),
-    }
+fn read(store: &Store, path: &str, id: &NeuronId, blob: BlobId) -> Result<Neuron, CycleError> {
+    decode_neuron(&store.blob(blob)?, path, id)
 }

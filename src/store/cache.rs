@@ -37,16 +37,23 @@ impl Store {
     pub fn cached(&self, tree: TreeId) -> Option<Snapshot> {
         let key = key_of(tree);
         if let Some(base) = self.sections(key, Layer::Base) {
-            return self.whole(base, None);
+            return self.whole(key, base, None);
         }
         let over = self.sections(key, Layer::Over)?;
         let base = self.sections(over.beneath()?, Layer::Base)?;
-        self.whole(base, Some(over))
+        self.whole(key, base, Some(over))
     }
 
-    fn whole(&self, base: Sections, over: Option<Sections>) -> Option<Snapshot> {
+    fn whole(&self, key: Key, base: Sections, over: Option<Sections>) -> Option<Snapshot> {
+        let layer = if over.is_some() { Layer::Over } else { Layer::Base };
         let opened = Snapshot::open(base, over);
-        opened.inspect_err(|damage| self.note(format!("a snapshot was made anew: {damage}"))).ok()
+        opened.inspect_err(|damage| self.discard(&self.cache_path(key, layer), damage)).ok()
+    }
+
+    /// Another process may have put a whole file there meanwhile; then that one is made anew as well.
+    fn discard(&self, path: &Path, damage: &dyn std::fmt::Display) {
+        self.note(format!("{} was made anew: {damage}", path.display()));
+        drop(std::fs::remove_file(path));
     }
 
     /// The trees of which snapshots are kept, the newest first.
@@ -103,9 +110,7 @@ impl Store {
         match opened {
             Ok(sections) => Some(sections),
             Err(damage) => {
-                self.note(format!("{} was made anew: {damage}", path.display()));
-                // Another process may have put a whole one there meanwhile; then that one is made anew as well.
-                drop(std::fs::remove_file(&path));
+                self.discard(&path, &damage);
                 None
             }
         }

@@ -513,9 +513,10 @@ pub(super) fn write_compacted<'a>(before: &Index<'a>, graph: &Graph<'_>, places:
     links::write(graph, all_edges(graph), writer);
 }
 
-/// All edges of concepts in the columns, also those that cannot be followed now.
+/// All edges of concepts in the columns, also those that cannot be followed now, and of ids that may become concepts.
 fn all_edges<'g>(graph: &'g Graph<'_>) -> impl Iterator<Item = (NodeIx, NodeIx, u8, u16)> + use<'g> {
-    let concepts = (0..graph.len() as u32).filter(|node| graph.kind(NodeIx(*node)) == Kind::Semantic);
+    let may_lead = |node: NodeIx| graph.kind(node) == Kind::Semantic || !graph.is_present(node);
+    let concepts = (0..graph.len() as u32).filter(move |node| may_lead(NodeIx(*node)));
     concepts.flat_map(|from| {
         graph.base.row(from).edges().map(move |(to, weight, link)| (NodeIx(from), NodeIx(to), link, weight))
     })

@@ -1,8 +1,8 @@
 //! Recall: a question in, memories out, best first.
 //!
 //! One wave per cue, the greatest arrival inside a wave, the sum over cues, each wave weighted by its cue's idf. A cue is
-//! a content word, by its stem, a name or title that the question holds, longest first, a date, or what the whole question means. A wave goes
-//! cue → memories → (from the best of them) names they share and the question has not → other memories, then along the
+//! a content word, by its stem, a name or title that the question holds, longest first, a date, or what the whole
+//! question means. A wave goes cue → memories → (from the best of them) names they share and the question has not → other memories, then along the
 //! turns of a session.
 //! Memories of a speaker whom the question names count double, and a session adds a share of its own lexical score.
 //!

@@ -172,9 +172,8 @@ impl Snapshot {
 
     /// True if so much lies over the base that a new base pays.
     pub fn is_heavy(&self) -> bool {
-        let nodes = self.graph().base.len();
         let over = self.over.as_ref().map_or(0, |over| over.bytes().len());
-        over > limits::OVERLAY_BYTES + self.base.bytes().len() / limits::OVERLAY_SHARE && nodes > 0
+        over > limits::OVERLAY_BYTES + self.base.bytes().len() / limits::OVERLAY_SHARE
     }
 
     /// The same network in one base.
@@ -191,70 +190,47 @@ impl Snapshot {
     }
 }
 
-fn columns(sections: &Sections) -> Result<Columns<'_>, Damaged> {
-    Ok(Columns {
-        id_offsets: sections.array(tag::ID_OFFSETS)?,
-        id_bytes: sections.array(tag::ID_BYTES)?,
-        kinds: sections.array(tag::KINDS)?,
-        saliences: sections.array(tag::SALIENCES)?,
-        stamps: sections.array(tag::STAMPS)?,
-        rows: sections.array(tag::ROWS)?,
-        targets: sections.array(tag::TARGETS)?,
-        weights: sections.array(tag::WEIGHTS)?,
-        links: sections.array(tag::LINKS)?,
-        in_rows: sections.array(tag::IN_ROWS)?,
-        in_sources: sections.array(tag::IN_SOURCES)?,
-        in_weights: sections.array(tag::IN_WEIGHTS)?,
-        in_links: sections.array(tag::IN_LINKS)?,
-    })
+/// A view's arrays and their tags, once for reading and for writing.
+macro_rules! arrays {
+    ($view:ident, $read:ident, $put:ident: $($field:ident = $tag:ident),+ $(,)?) => {
+        fn $read(sections: &Sections) -> Result<$view<'_>, Damaged> {
+            Ok($view { $($field: sections.array(tag::$tag)?),+ })
+        }
+
+        fn $put(view: $view<'_>, writer: &mut Writer) {
+            $(writer.put(tag::$tag, view.$field);)+
+        }
+    };
 }
 
-fn put_columns(columns: Columns<'_>, writer: &mut Writer) {
-    writer.put(tag::ID_OFFSETS, columns.id_offsets);
-    writer.put(tag::ID_BYTES, columns.id_bytes);
-    writer.put(tag::KINDS, columns.kinds);
-    writer.put(tag::SALIENCES, columns.saliences);
-    writer.put(tag::STAMPS, columns.stamps);
-    writer.put(tag::ROWS, columns.rows);
-    writer.put(tag::TARGETS, columns.targets);
-    writer.put(tag::WEIGHTS, columns.weights);
-    writer.put(tag::LINKS, columns.links);
-    writer.put(tag::IN_ROWS, columns.in_rows);
-    writer.put(tag::IN_SOURCES, columns.in_sources);
-    writer.put(tag::IN_WEIGHTS, columns.in_weights);
-    writer.put(tag::IN_LINKS, columns.in_links);
-}
+arrays!(Columns, columns, put_columns:
+    id_offsets = ID_OFFSETS,
+    id_bytes = ID_BYTES,
+    kinds = KINDS,
+    saliences = SALIENCES,
+    stamps = STAMPS,
+    rows = ROWS,
+    targets = TARGETS,
+    weights = WEIGHTS,
+    links = LINKS,
+    in_rows = IN_ROWS,
+    in_sources = IN_SOURCES,
+    in_weights = IN_WEIGHTS,
+    in_links = IN_LINKS,
+);
 
-fn patch(sections: &Sections) -> Result<PatchView<'_>, Damaged> {
-    Ok(PatchView {
-        nodes: sections.array(tag::PATCH_NODES)?,
-        kinds: sections.array(tag::KINDS)?,
-        saliences: sections.array(tag::SALIENCES)?,
-        stamps: sections.array(tag::STAMPS)?,
-        row_nodes: sections.array(tag::PATCH_ROW_NODES)?,
-        rows: sections.array(tag::ROWS)?,
-        targets: sections.array(tag::TARGETS)?,
-        weights: sections.array(tag::WEIGHTS)?,
-        links: sections.array(tag::LINKS)?,
-        id_offsets: sections.array(tag::ID_OFFSETS)?,
-        id_bytes: sections.array(tag::ID_BYTES)?,
-        orders: sections.array(tag::PATCH_ORDERS)?,
-        by_id: sections.array(tag::PATCH_BY_ID)?,
-    })
-}
-
-fn put_patch(patch: PatchView<'_>, writer: &mut Writer) {
-    writer.put(tag::PATCH_NODES, patch.nodes);
-    writer.put(tag::KINDS, patch.kinds);
-    writer.put(tag::SALIENCES, patch.saliences);
-    writer.put(tag::STAMPS, patch.stamps);
-    writer.put(tag::PATCH_ROW_NODES, patch.row_nodes);
-    writer.put(tag::ROWS, patch.rows);
-    writer.put(tag::TARGETS, patch.targets);
-    writer.put(tag::WEIGHTS, patch.weights);
-    writer.put(tag::LINKS, patch.links);
-    writer.put(tag::ID_OFFSETS, patch.id_offsets);
-    writer.put(tag::ID_BYTES, patch.id_bytes);
-    writer.put(tag::PATCH_ORDERS, patch.orders);
-    writer.put(tag::PATCH_BY_ID, patch.by_id);
-}
+arrays!(PatchView, patch, put_patch:
+    nodes = PATCH_NODES,
+    kinds = KINDS,
+    saliences = SALIENCES,
+    stamps = STAMPS,
+    row_nodes = PATCH_ROW_NODES,
+    rows = ROWS,
+    targets = TARGETS,
+    weights = WEIGHTS,
+    links = LINKS,
+    id_offsets = ID_OFFSETS,
+    id_bytes = ID_BYTES,
+    orders = PATCH_ORDERS,
+    by_id = PATCH_BY_ID,
+);
