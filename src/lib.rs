@@ -17,7 +17,10 @@
 //! | [`delta`] | operations: read, apply, diff, render; capabilities | pure |
 //! | [`merge`] | the typed three-way merge, conflicts as data | pure |
 //! | [`activation`] | compact graph, propagation, recall | pure |
+//! | [`chemistry`] | dopamine: prediction errors; serotonin: the narrative | pure |
+//! | [`consolidation`] | what sleep strengthens, replays and prunes | pure |
 //! | [`trigger`] | what changed → what wakes | pure |
+//! | [`vitals`] | figures that say how far a network is a brain | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
@@ -30,9 +33,11 @@
 
 pub mod activation;
 pub mod brain;
+pub mod chemistry;
 #[allow(clippy::print_stdout, reason = "a front door prints")]
 pub mod cli;
 pub mod cognition;
+pub mod consolidation;
 pub mod cycle;
 pub mod delta;
 pub mod limits;
@@ -42,4 +47,5 @@ pub mod model;
 pub mod store;
 pub mod text;
 pub mod trigger;
+pub mod vitals;
 pub mod world;

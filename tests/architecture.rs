@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 20] = [
     "limits",
     "model",
     "text",
@@ -15,9 +15,11 @@ const LAYERS: [&str; 18] = [
     "merge",
     "activation",
     "chemistry",
+    "consolidation",
     "trigger",
     "integrity",
     "wisdom",
+    "vitals",
     "cognition",
     "world",
     "store",

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::delta::RunRecord;
+use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::document::FORMAT;
 use crate::model::ids::{NeuronId, StimulusId};
@@ -124,7 +124,11 @@ pub(super) fn examine(path: &str, bytes: &[u8]) -> Examined {
                 Err(JsonError::at(path, line_of(bytes, "\"format\""), "format", message))
             }
         }),
-        Place::RunNote(_) | Place::Goal | Place::Event => document::<Value>(bytes, path).map(drop),
+        Place::Ledger(_) => LedgerEntry::decode(bytes, path)
+            .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
+        Place::RunNote(_) | Place::Goal | Place::Chapter(_) | Place::Sleep(_) | Place::Event => {
+            document::<Value>(bytes, path).map(drop)
+        }
         Place::Agent(_) => Agent::decode(bytes, path)
             .and_then(|a| lies_at(path, bytes, "name", &layout::agent(&a.name), a.name.as_str())),
         Place::Settings => settings(path, bytes),

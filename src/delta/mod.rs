@@ -4,11 +4,13 @@
 
 pub mod apply;
 pub mod capability;
+pub mod ledger;
 pub mod operation;
 pub mod record;
 pub mod render;
 
 pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply};
 pub use capability::Limits;
+pub use ledger::{LedgerEntry, Method, Valued};
 pub use operation::{Document, DocumentError, Edge, Operation, Prediction};
 pub use record::{Effect, RunRecord};

@@ -23,6 +23,10 @@ pub const FLAGS: &str = "network/flags";
 pub const GOALS: &str = "network/goals";
 /// The folder of sleep records.
 pub const SLEEPS: &str = "network/sleep";
+/// The folder of the ledger: predictions against outcomes.
+pub const LEDGER: &str = "network/ledger";
+/// The folder of the narrative.
+pub const NARRATIVE: &str = "network/narrative";
 /// The folder of agent definitions.
 pub const AGENTS: &str = "agents";
 /// Parameters and policies.
@@ -63,6 +67,21 @@ pub fn run(id: &RunId) -> String {
 /// `network/runs/…/<run>.conflicts.json`: what the policy could not decide when the run was first merged.
 pub fn conflicts(id: &RunId) -> String {
     dated(RUNS, id, ".conflicts.json")
+}
+
+/// `network/ledger/<yyyy>/<mm>/<dd>/ab/<run>.json`: what the corrective run `id` judged.
+pub fn ledger(id: &RunId) -> String {
+    dated(LEDGER, id, ".json")
+}
+
+/// `network/narrative/<yyyy>/<mm>/<dd>/ab/<run>.json`: the chapter that was told in the sleep `id`.
+pub fn chapter(id: &RunId) -> String {
+    dated(NARRATIVE, id, ".json")
+}
+
+/// `network/sleep/<yyyy>/<mm>/<dd>/ab/<run>.json`: what the sleep `id` learnt and consolidated.
+pub fn sleep(id: &RunId) -> String {
+    dated(SLEEPS, id, ".json")
 }
 
 fn dated(folder: &str, id: &RunId, suffix: &str) -> String {
@@ -108,7 +127,13 @@ pub enum Place {
     Flag(AgentName),
     /// A goal: one small file, rewritten by later runs.
     Goal,
-    /// Another immutable event (ledger, narrative, sleep, wisdom, escalation).
+    /// What a corrective run judged.
+    Ledger(RunId),
+    /// A chapter of the narrative.
+    Chapter(RunId),
+    /// The record of a sleep.
+    Sleep(RunId),
+    /// Another immutable event (wisdom, escalation).
     Event,
     /// An agent's definition.
     Agent(AgentName),
@@ -148,6 +173,9 @@ impl Place {
                 | Place::Acknowledgement(..)
                 | Place::Run(_)
                 | Place::RunNote(_)
+                | Place::Ledger(_)
+                | Place::Chapter(_)
+                | Place::Sleep(_)
                 | Place::Event
         )
     }
@@ -185,7 +213,16 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
             (flag(&flag_name) == path).then_some(Place::Flag(flag_name))
         }
         "goals" => name.ends_with(".json").then_some(Place::Goal),
-        "ledger" | "narrative" | "sleep" | "wisdom" | "escalations" => name.ends_with(".json").then_some(Place::Event),
+        "ledger" | "narrative" | "sleep" => {
+            let id = RunId::parse(name.strip_suffix(".json")?).ok()?;
+            let made = [
+                (ledger(&id), Place::Ledger as fn(RunId) -> Place),
+                (chapter(&id), Place::Chapter),
+                (sleep(&id), Place::Sleep),
+            ];
+            made.into_iter().find(|(made, _)| made == path).map(|(_, place)| place(id))
+        }
+        "wisdom" | "escalations" => name.ends_with(".json").then_some(Place::Event),
         _ => None,
     }
 }
@@ -221,6 +258,9 @@ mod tests {
             (acknowledgement(&memory, &g), Place::Acknowledgement(memory.clone(), g.clone())),
             (run(&run_id), Place::Run(run_id.clone())),
             (conflicts(&run_id), Place::RunNote(run_id.clone())),
+            (ledger(&run_id), Place::Ledger(run_id.clone())),
+            (chapter(&run_id), Place::Chapter(run_id.clone())),
+            (sleep(&run_id), Place::Sleep(run_id.clone())),
             (flag(&memory), Place::Flag(memory.clone())),
             (agent(&memory), Place::Agent(memory.clone())),
             (METADATA.to_owned(), Place::Metadata),

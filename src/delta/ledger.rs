@@ -1,0 +1,105 @@
+//! The ledger: what a run expected, what came of it, and by how much it was wrong. One immutable file per corrective run,
+//! `network/ledger/<yyyy>/<mm>/<dd>/ab/<run>.json`. The honest record: nothing that tells the story writes here.
+
+use serde::{Deserialize, Serialize};
+
+use super::Edge;
+use crate::limits;
+use crate::model::Stamp;
+use crate::model::ids::{AgentName, RunId};
+use crate::model::json::{self, JsonError};
+
+/// One line of the ledger.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LedgerEntry {
+    /// The corrective run, which wrote this entry: the file's name.
+    pub run: RunId,
+    /// The run that is judged.
+    pub judged: RunId,
+    /// The agent whose run is judged.
+    pub agent: AgentName,
+    /// The clock of the judgement.
+    pub at: Stamp,
+    /// What was expected, committed before the act.
+    pub prediction: Valued,
+    /// What came of it.
+    pub outcome: Valued,
+    /// The prediction error, `outcome.value − prediction.value`, -1..=1.
+    pub error: f64,
+    /// How the outcome got its value.
+    pub method: Method,
+    /// The connections that led to the outcome, the one nearest to it last.
+    pub pathway: Vec<Edge>,
+}
+
+/// A text and what it is worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Valued {
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// As a number, 0..=1.
+    pub value: f64,
+}
+
+/// How an outcome got its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// It was given as a number.
+    Number,
+    /// An agent that thinks with a model or program compared both texts.
+    Model,
+    /// The two texts were compared, letter by letter.
+    Similarity,
+}
+
+impl LedgerEntry {
+    /// The canonical bytes of the entry: one field a line, one connection a line.
+    pub fn encode(&self) -> Vec<u8> {
+        json::pretty(self)
+    }
+
+    /// Reads an entry; `what` names it in errors.
+    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        let entry: Self = json::strict(bytes, what, limits::DOCUMENT_BYTES)?;
+        let unit = |x: f64| (0.0..=1.0).contains(&x);
+        for (path, good) in [
+            ("prediction.value", unit(entry.prediction.value)),
+            ("outcome.value", unit(entry.outcome.value)),
+            ("error", (-1.0..=1.0).contains(&entry.error)),
+        ] {
+            if !good {
+                return Err(JsonError::at(what, 1, path, "is out of range"));
+            }
+        }
+        Ok(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_back_and_ranges_are_held() {
+        let run = RunId::parse("20260126t143200123z-abcd2345-evaluator").unwrap();
+        let judged = RunId::parse("20260126t143100123z-abcd2345-decision").unwrap();
+        let entry = LedgerEntry {
+            run,
+            agent: judged.agent(),
+            judged,
+            at: Stamp::from_unix(1000),
+            prediction: Valued { text: Some("it rains".into()), value: 0.7 },
+            outcome: Valued { text: None, value: 0.4 },
+            error: -0.3,
+            method: Method::Number,
+            pathway: vec![],
+        };
+        assert_eq!(LedgerEntry::decode(&entry.encode(), "l").unwrap(), entry);
+        let wrong = LedgerEntry { error: -2.0, ..entry };
+        assert!(LedgerEntry::decode(&wrong.encode(), "l").unwrap_err().to_string().contains("error"));
+    }
+}
