@@ -12,8 +12,10 @@ mod hook;
 mod look;
 mod make;
 pub mod schema;
+mod sleep;
 pub mod trade;
 mod trust;
+mod watch;
 mod write;
 
 use std::path::Path;
@@ -28,7 +30,9 @@ pub use examine::{Finding, Level};
 pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
+pub use sleep::{SleepReport, SleepRequest, SleepState, UndoReport};
 pub use trust::{TrustItem, TrustReport};
+pub use watch::{WatchEvent, Watched};
 pub use write::{
     ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,
 };

@@ -10,7 +10,7 @@ use crate::cycle::merge::Fate;
 use crate::cycle::run::Failure;
 use crate::cycle::stimulus::{self, Input, Labels};
 use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned};
-use crate::delta::{Document, DocumentError};
+use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::AgentName;
@@ -290,23 +290,29 @@ impl Brain {
             held: no_merge,
         };
         let applied = draft.apply(&self.cycle.store, shared)?;
+        self.land(draft, &applied, dry_run)
+    }
+
+    /// Commits what a draft does and merges it into wake, unless it is held.
+    pub(super) fn land(&self, draft: Draft, applied: &Applied, dry_run: bool) -> Result<ApplyReport, BrainError> {
+        let (run, held) = (draft.run.clone(), draft.held);
         let mut answer = ApplyReport {
             run: run.to_string(),
             branch: crate::cycle::commit::branch_of(self.cycle.store.wake(), &run)?.to_string(),
             commit: None,
             merged: false,
-            wake: base.to_string(),
+            wake: draft.base.to_string(),
             decisions: Vec::new(),
             conflicts: Vec::new(),
             notes: applied.notes.clone(),
-            effects: rendered(&applied),
+            effects: rendered(applied),
         };
         if dry_run {
             return Ok(answer);
         }
-        let committed = draft.commit(&applied, &self.cycle.store, shared)?;
+        let committed = draft.commit(applied, &self.cycle.store, &self.cycle.shared)?;
         answer.commit = Some(committed.commit.to_string());
-        if no_merge {
+        if held {
             return Ok(answer);
         }
         let mut candidates = self.cycle.pending()?;

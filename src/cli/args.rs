@@ -47,6 +47,16 @@ pub enum Command {
     Recall(Recall),
     /// Spread activation from neurons: propagation itself, bare.
     Propagate(Propagate),
+    /// Consolidate what wake has learnt into one commit on main; or take the last sleep back.
+    Sleep(Sleep),
+    /// Bring a neuron back that was archived or pruned.
+    Restore(Restore),
+    /// Put on main what waits on a branch of a sleep.
+    Approve(Branch),
+    /// Throw away what waits on a branch of a sleep.
+    Reject(Branch),
+    /// Wake, sleep and report in one process, for who wants no hooks.
+    Watch(Watch),
     /// How the brain is.
     Status(Dry),
     /// What happened, run by run.
@@ -252,6 +262,51 @@ pub struct Propagate {
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
+}
+
+/// `sleep`.
+#[derive(Debug, Args)]
+pub struct Sleep {
+    /// Leave a branch to approve instead of moving main.
+    #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
+    pub review: bool,
+    /// Take the newest sleep back that was not yet.
+    #[arg(long)]
+    pub undo: bool,
+    /// Only if it is time: by the clock, after many runs, when much is active or the machine idles.
+    #[arg(long, conflicts_with = "undo")]
+    pub if_due: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `restore`.
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// The neuron's id.
+    pub neuron: String,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `approve` and `reject`.
+#[derive(Debug, Args)]
+pub struct Branch {
+    /// The branch, `sleep/RUN`.
+    pub branch: String,
+}
+
+/// `watch`.
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Seconds between two looks.
+    #[arg(long, value_name = "S", default_value_t = 2)]
+    pub interval: u64,
+    /// Look once and end.
+    #[arg(long)]
+    pub once: bool,
 }
 
 /// `log`.

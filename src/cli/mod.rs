@@ -7,6 +7,7 @@ mod ask;
 mod demo;
 mod house;
 mod look;
+mod night;
 mod output;
 mod trade;
 mod write;
@@ -69,7 +70,11 @@ impl Session {
 
     /// Opens the brain around the folder of `-C`.
     pub(crate) fn brain(&self) -> Result<Brain, BrainError> {
-        Brain::open(&self.dir, self.world.clone(), &self.flags)
+        let brain = Brain::open(&self.dir, self.world.clone(), &self.flags)?;
+        if !self.out.is_json() {
+            brain.take_notes().iter().for_each(|note| self.out.say(note));
+        }
+        Ok(brain)
     }
 
     fn run(self, command: Command) -> Done {
@@ -82,6 +87,11 @@ impl Session {
             Command::MergeTree(args) => write::merge_tree(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Propagate(args) => ask::propagate(&self, &args),
+            Command::Sleep(args) => night::sleep(&self, &args),
+            Command::Restore(args) => night::restore(&self, &args),
+            Command::Approve(args) => night::approve(&self, &args),
+            Command::Reject(args) => night::reject(&self, &args),
+            Command::Watch(args) => night::watch(&self, &args),
             Command::Status(_) => look::status(&self),
             Command::Log(args) => look::log(&self, &args),
             Command::Show(args) => look::show(&self, &args),

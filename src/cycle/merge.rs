@@ -260,7 +260,7 @@ impl Cycle {
     }
 
     /// The tree to merge from: the merge base's, several folded into one by the same merge.
-    fn base_of(
+    pub(super) fn base_of(
         &self,
         writer: &ObjectWriter<'_>,
         left: CommitId,
@@ -408,8 +408,13 @@ fn candidate_of(branch: Branch, commit: CommitId) -> Candidate {
     Candidate { name: name.to_owned(), commit, branch: own, run }
 }
 
-fn edits_of(outcome: &Outcome) -> Vec<TreeEdit> {
+pub(super) fn edits_of(outcome: &Outcome) -> Vec<TreeEdit> {
     outcome.edits.iter().map(|edit| TreeEdit::new(edit.path.clone(), edit.content.clone())).collect()
+}
+
+/// Conflicts in a line.
+pub(super) fn in_words(conflicts: &[Conflict]) -> String {
+    conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn decision_lines(decisions: &[Decision]) -> String {

@@ -15,6 +15,7 @@ pub mod commit;
 pub mod doorbell;
 mod error;
 mod export;
+pub mod goal;
 mod import;
 pub mod meaning;
 pub mod merge;
@@ -23,6 +24,7 @@ pub mod policy;
 mod quiet;
 pub mod run;
 mod sides;
+pub mod sleep;
 pub mod snapshot;
 pub mod stimulus;
 pub mod trunk;
@@ -80,7 +82,10 @@ impl Cycle {
         let store = Store::open(dir)?;
         let policy = Policy::load(&store, &world, flags)?;
         let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
-        Ok(Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() })
+        let cycle =
+            Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() };
+        cycle.settle()?;
+        Ok(cycle)
     }
 
     /// True if the agent consumes stimuli from the queue.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::commit::Committed;
-use super::merge::Fate;
+use super::merge::{Fate, in_words};
 use super::run::{Failure, Ran};
 use super::trunk::stimulus_trailers;
 use super::wake::{Failed, Job};
@@ -140,7 +140,7 @@ impl Cycle {
                 }
                 Fate::Already => summary.merged = Some(report.wake),
                 Fate::Conflict(conflicts) => {
-                    turned.notes.push(format!("{} stays on its branch: {}", candidate.name, lines(conflicts)));
+                    turned.notes.push(format!("{} stays on its branch: {}", candidate.name, in_words(conflicts)));
                     summary.conflicts.clone_from(conflicts);
                 }
                 Fate::Refused(why) => turned.notes.push(format!("{} is not merged: {why}", candidate.name)),
@@ -278,8 +278,4 @@ fn cut(jobs: &mut Vec<Job>, room: usize) -> bool {
     debug_assert!(jobs.iter().take(keep).enumerate().all(|(at, job)| fits(job, at) || keep > room));
     jobs.truncate(keep);
     true
-}
-
-fn lines(conflicts: &[Conflict]) -> String {
-    conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

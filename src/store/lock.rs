@@ -23,6 +23,8 @@ pub enum LockName {
     Trunk,
     /// The loop that starts agents.
     Cycle,
+    /// Sleeping, and taking a sleep back.
+    Sleep,
     /// Repacking.
     Maintenance,
     /// The removal of what dead processes left.
@@ -38,6 +40,7 @@ impl LockName {
         match self {
             Self::Trunk => "locks/trunk",
             Self::Cycle => "locks/cycle",
+            Self::Sleep => "locks/sleep",
             Self::Maintenance => "locks/maintenance",
             Self::Recovery => "locks/recovery",
             Self::Snapshot => "locks/snapshot",
@@ -49,6 +52,7 @@ impl LockName {
         match self {
             Self::Trunk => "the trunk (main and wake)",
             Self::Cycle => "the cycle",
+            Self::Sleep => "sleep",
             Self::Maintenance => "maintenance",
             Self::Recovery => "recovery",
             Self::Snapshot => "making a snapshot",

@@ -146,6 +146,11 @@ impl Store {
         self.notes.take()
     }
 
+    /// Adds a sentence to what is told: something was put right on the way.
+    pub fn add_note(&self, text: String) {
+        self.note(text);
+    }
+
     fn note(&self, text: String) {
         tracing::info!("{text}");
         self.notes.borrow_mut().push(text);

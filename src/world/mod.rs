@@ -134,6 +134,14 @@ impl World {
         Some(base.join("git-brain"))
     }
 
+    /// The machine's load of the last minute per processor, where the system says it; none under a fixed clock.
+    pub fn load_per_processor(&self) -> Option<f64> {
+        let text = self.fixed_now.is_none().then(|| std::fs::read_to_string("/proc/loadavg").ok())??;
+        let load: f64 = text.split_whitespace().next()?.parse().ok()?;
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Some(load / processors as f64)
+    }
+
     /// True inside a hook that this program was called from: doorbells do not ring doorbells.
     pub fn in_hook(&self) -> bool {
         environment::text("BRAIN_IN_HOOK").is_some()

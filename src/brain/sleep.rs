@@ -1,0 +1,248 @@
+//! Sleeping, waking from it, and bringing back what it removed.
+
+use serde::Serialize;
+
+use super::write::ApplyReport;
+use super::{Brain, BrainError};
+use crate::consolidation::{SleepRecord, Totals};
+use crate::cycle::HUMAN;
+use crate::cycle::commit::Draft;
+use crate::cycle::sleep::{Mode, Sleep, run_of};
+use crate::delta::Document;
+use crate::model::ids::{AgentName, NeuronId};
+use crate::model::{Origin, layout};
+use crate::store::{Branch, Left};
+
+/// How to sleep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SleepRequest {
+    /// Leave a branch to approve.
+    pub review: bool,
+    /// Write nothing.
+    pub dry_run: bool,
+    /// Only if it is time.
+    pub if_due: bool,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SleepState {
+    /// Nothing happened since the last sleep, so nothing was written.
+    Quiet,
+    /// It is not time.
+    NotDue,
+    /// What would be done; nothing was written.
+    DryRun,
+    /// It waits on its branch for a person.
+    Waiting,
+    /// It is on main.
+    Slept,
+    /// It was thrown away.
+    Rejected,
+}
+
+/// A sleep.
+#[derive(Clone, Debug, Serialize)]
+pub struct SleepReport {
+    /// What became of it.
+    pub state: SleepState,
+    /// Why it was time, where that was asked.
+    pub because: Option<String>,
+    /// The sleep.
+    pub run: Option<String>,
+    /// Its branch, if it waits there.
+    pub branch: Option<String>,
+    /// Main's tip.
+    pub main: String,
+    /// Wake's tip.
+    pub wake: String,
+    /// Where its record lies in main's tree.
+    pub record: Option<String>,
+    /// From main before it to the snapshot.
+    pub learnt: Totals,
+    /// From the snapshot to main after it.
+    pub consolidated: Totals,
+    /// From main before it to main after it.
+    pub totals: Totals,
+    /// Neurons that stay in wake, because their origin is not approved.
+    pub left_out: usize,
+    /// What consolidation changed, a line each; for `dry_run` and `waiting`.
+    pub changes: Vec<String>,
+    /// Files of a work tree that people have edited and that were left alone.
+    pub left: Vec<String>,
+}
+
+/// A sleep that was taken back.
+#[derive(Clone, Debug, Serialize)]
+pub struct UndoReport {
+    /// The sleep.
+    pub undone: String,
+    /// Its commit, which stays in main's history.
+    pub commit: String,
+    /// Main's tip.
+    pub main: String,
+    /// Wake's tip.
+    pub wake: String,
+    /// Files of a work tree that people have edited and that were left alone.
+    pub left: Vec<String>,
+}
+
+impl Brain {
+    /// Consolidates what wake has learnt into one commit on main.
+    pub fn sleep(&self, request: SleepRequest) -> Result<SleepReport, BrainError> {
+        let mut because = None;
+        if request.if_due {
+            match self.cycle.sleep_due()? {
+                Some(due) => because = Some(due.to_string()),
+                None => return self.no_sleep(SleepState::NotDue),
+            }
+        }
+        let mode = match request {
+            SleepRequest { dry_run: true, .. } => Mode::Dry,
+            SleepRequest { review: true, .. } => Mode::Review,
+            _ => Mode::Whole,
+        };
+        let report = match self.cycle.sleep(mode)? {
+            Sleep::Quiet => self.no_sleep(SleepState::Quiet)?,
+            Sleep::Dry(record) => self.told(SleepState::DryRun, &record)?,
+            Sleep::Waiting(prepared) => {
+                let tree = self.cycle.store.tree_of(prepared.tip)?;
+                let record =
+                    self.cycle.sleep_record(tree, &prepared.run)?.unwrap_or_else(|| empty_record(&prepared.run));
+                SleepReport {
+                    branch: Some(prepared.branch.to_string()),
+                    record: None,
+                    ..self.told(SleepState::Waiting, &record)?
+                }
+            }
+            Sleep::Done(slept) => self.slept(&slept)?,
+        };
+        Ok(SleepReport { because, ..report })
+    }
+
+    fn no_sleep(&self, state: SleepState) -> Result<SleepReport, BrainError> {
+        Ok(SleepReport {
+            state,
+            because: None,
+            run: None,
+            branch: None,
+            main: self.cycle.store.need_tip(self.cycle.store.main())?.to_string(),
+            wake: self.at(None)?.to_string(),
+            record: None,
+            learnt: Totals::default(),
+            consolidated: Totals::default(),
+            totals: Totals::default(),
+            left_out: 0,
+            changes: Vec::new(),
+            left: Vec::new(),
+        })
+    }
+
+    fn told(&self, state: SleepState, record: &SleepRecord) -> Result<SleepReport, BrainError> {
+        let own = |line: &&crate::consolidation::Line| !line.what.ends_with(" run") && !line.what.ends_with(" version");
+        let line =
+            |line: &crate::consolidation::Line| format!("{}  {} → {}  ({})", line.what, line.old, line.new, line.why);
+        Ok(SleepReport {
+            run: Some(record.run.to_string()),
+            learnt: record.learnt_totals,
+            consolidated: record.consolidated_totals,
+            totals: record.totals,
+            left_out: record.left_out,
+            changes: record.consolidated.iter().filter(own).map(line).collect(),
+            ..self.no_sleep(state)?
+        })
+    }
+
+    fn slept(&self, slept: &crate::cycle::sleep::Slept) -> Result<SleepReport, BrainError> {
+        Ok(SleepReport {
+            main: slept.main.to_string(),
+            wake: slept.wake.to_string(),
+            record: Some(layout::sleep(&slept.record.run)),
+            changes: Vec::new(),
+            left: paths(&slept.left),
+            ..self.told(SleepState::Slept, &slept.record)?
+        })
+    }
+
+    /// Takes the newest sleep back that was not yet.
+    pub fn undo_sleep(&self, dry_run: bool) -> Result<UndoReport, BrainError> {
+        let undone = self.cycle.undo_sleep(dry_run)?;
+        Ok(UndoReport {
+            undone: undone.run.to_string(),
+            commit: undone.squash.to_string(),
+            main: undone.main.to_string(),
+            wake: undone.wake.to_string(),
+            left: paths(&undone.left),
+        })
+    }
+
+    /// Puts a sleep on main that waits on its branch.
+    pub fn approve(&self, branch: &str) -> Result<SleepReport, BrainError> {
+        let slept = self.cycle.approve_sleep(&sleep_branch(branch)?)?;
+        self.slept(&slept)
+    }
+
+    /// Throws a sleep away that waits on its branch.
+    pub fn reject(&self, branch: &str) -> Result<SleepReport, BrainError> {
+        let run = self.cycle.reject_sleep(&sleep_branch(branch)?)?;
+        Ok(SleepReport { run: Some(run.to_string()), ..self.no_sleep(SleepState::Rejected)? })
+    }
+
+    /// Brings a neuron back that was archived or pruned, as a run of yours.
+    pub fn restore(&self, neuron: &str, dry_run: bool) -> Result<ApplyReport, BrainError> {
+        let id = NeuronId::parse(neuron).map_err(|e| BrainError::usage(e.to_string()))?;
+        let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
+        let (base, shared) = (self.at(None)?, &self.cycle.shared);
+        let newest = self.cycle.store.newest_run(base)?;
+        let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"restore", id.as_str().as_bytes()], 0);
+        let restored = self.cycle.restored(&id, self.cycle.store.tree_of(base)?, &run)?;
+        let draft = Draft {
+            base,
+            run,
+            reason: "by hand".to_owned(),
+            cognition: "restore".to_owned(),
+            clock: shared.world.now(),
+            depth: 0,
+            origin: Origin::local(),
+            consumed: Vec::new(),
+            roots: Vec::new(),
+            authority: shared.policy.authority(&agent)?,
+            lines: Vec::new(),
+            document: Document { agent: Some(agent), ..Document::default() },
+            held: false,
+        };
+        self.land(draft, &restored.applied, dry_run)
+    }
+}
+
+fn empty_record(run: &crate::model::ids::RunId) -> SleepRecord {
+    SleepRecord {
+        run: run.clone(),
+        at: crate::model::Stamp::from_unix(run.unix_ms() / 1000),
+        base: String::new(),
+        snapshot: String::new(),
+        left_out: 0,
+        learnt_totals: Totals::default(),
+        consolidated_totals: Totals::default(),
+        totals: Totals::default(),
+        further: 0,
+        learnt: Vec::new(),
+        consolidated: Vec::new(),
+    }
+}
+
+fn sleep_branch(name: &str) -> Result<Branch, BrainError> {
+    let branch = Branch::parse(name)?;
+    if run_of(name).is_none() {
+        return Err(BrainError::Usage {
+            message: format!("{name} is no branch of a sleep"),
+            hint: Some(format!("runs that wait are merged by `git brain merge {name}`")),
+        });
+    }
+    Ok(branch)
+}
+
+fn paths(left: &[Left]) -> Vec<String> {
+    left.iter().map(|left| format!("{}/{} ({})", left.work_tree.display(), left.path, left.reason)).collect()
+}

@@ -1,0 +1,127 @@
+//! `sleep`, `restore`, `approve`, `reject`, `watch`: the brain's nights.
+
+use std::time::Duration;
+
+use super::args;
+use super::output::safe;
+use super::write::short;
+use super::{Done, Session};
+use crate::brain::{BrainError, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched};
+
+pub(super) fn sleep(session: &Session, args: &args::Sleep) -> Done {
+    let brain = session.brain()?;
+    if args.undo {
+        let report = brain.undo_sleep(args.writer.dry_run)?;
+        session.out.report(&report, |report| undone(report, args.writer.dry_run));
+        return Ok(0);
+    }
+    let request = SleepRequest { review: args.review, dry_run: args.writer.dry_run, if_due: args.if_due };
+    let report = brain.sleep(request)?;
+    session.out.report(&report, told);
+    Ok(0)
+}
+
+fn told(report: &SleepReport) -> String {
+    let mut lines = Vec::new();
+    let run = report.run.as_deref().unwrap_or_default();
+    match report.state {
+        SleepState::Quiet => return "Nothing happened since the last sleep.\n".to_owned(),
+        SleepState::NotDue => return "It is not time to sleep.\n".to_owned(),
+        SleepState::Rejected => return format!("Threw {run} away; wake is as it was.\n"),
+        SleepState::DryRun => lines.push("Would sleep:".to_owned()),
+        SleepState::Waiting => lines.push(format!(
+            "Consolidated on {}, for you to look at. `git brain approve {0}` puts it on main, `git brain reject {0}` throws it away.",
+            report.branch.as_deref().unwrap_or_default()
+        )),
+        SleepState::Slept => lines.push(format!("Slept: {run} is on main as {}.", short(&report.main))),
+    }
+    if let Some(because) = &report.because {
+        lines[0] = format!("{} ({because})", lines[0]);
+    }
+    lines.push(format!("  learnt        {}", report.learnt.words()));
+    lines.push(format!("  consolidated  {}", report.consolidated.words()));
+    if report.left_out > 0 {
+        lines.push(format!("  left in wake  {} neurons whose origin is not approved", report.left_out));
+    }
+    lines.extend(report.changes.iter().take(SHOWN).map(|change| format!("    {}", safe(change))));
+    if report.changes.len() > SHOWN {
+        lines.push(format!("    … and {} more; --json has all", report.changes.len() - SHOWN));
+    }
+    if let Some(record) = &report.record {
+        lines.push(format!("Every change, line by line: git show main:{record}"));
+    }
+    lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
+    lines.join("\n") + "\n"
+}
+
+/// Changes that a person is shown at once.
+const SHOWN: usize = 40;
+
+fn undone(report: &UndoReport, dry_run: bool) -> String {
+    let verb = if dry_run { "Would take back" } else { "Took back" };
+    let mut lines = vec![format!("{verb} {} ({}).", report.undone, short(&report.commit))];
+    if !dry_run {
+        lines.push("Main has the tree before it; wake keeps all it learnt, without that consolidation.".to_owned());
+    }
+    lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn approve(session: &Session, args: &args::Branch) -> Done {
+    let report = session.brain()?.approve(&args.branch)?;
+    session.out.report(&report, told);
+    Ok(0)
+}
+
+pub(super) fn reject(session: &Session, args: &args::Branch) -> Done {
+    let report = session.brain()?.reject(&args.branch)?;
+    session.out.report(&report, told);
+    Ok(0)
+}
+
+pub(super) fn restore(session: &Session, args: &args::Restore) -> Done {
+    let report = session.brain()?.restore(&args.neuron, args.writer.dry_run)?;
+    session.out.report(&report, |report| {
+        let verb = if args.writer.dry_run { "Would restore" } else { "Restored" };
+        let mut lines = vec![format!("{verb} {} by {}.", args.neuron, report.run)];
+        lines.extend(report.effects.iter().chain(&report.notes).map(|line| safe(line)));
+        lines.join("\n") + "\n"
+    });
+    Ok(u8::from(!report.conflicts.is_empty()) * 3)
+}
+
+/// Wakes, sleeps and reports, in one process, until it is stopped.
+pub(super) fn watch(session: &Session, args: &args::Watch) -> Done {
+    if args.interval == 0 {
+        return Err(BrainError::usage("--interval is at least 1 second"));
+    }
+    let mut watched = Watched::default();
+    loop {
+        // Opened anew: settings and agents may have changed.
+        let brain = session.brain()?;
+        for event in brain.watch(&mut watched)? {
+            if session.out.is_json() {
+                session.out.document(&event);
+            } else {
+                session.out.text(&(heard(&event) + "\n"));
+            }
+        }
+        if args.once {
+            return Ok(0);
+        }
+        std::thread::sleep(Duration::from_secs(args.interval));
+    }
+}
+
+fn heard(event: &WatchEvent) -> String {
+    match event {
+        WatchEvent::Ran { at, runs, failures, wake } => {
+            let failed = if *failures > 0 { format!(", {failures} failed") } else { String::new() };
+            format!("{at}  ran {runs}{failed}; wake is {}", short(wake))
+        }
+        WatchEvent::Slept { at, because, run, main, totals } => {
+            format!("{at}  slept ({because}): {run}, main is {}; {}", short(main), totals.words())
+        }
+        WatchEvent::Note { at, text } => format!("{at}  {}", safe(text)),
+    }
+}

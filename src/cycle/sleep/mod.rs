@@ -1,0 +1,194 @@
+//! Stage 6, sleep: what wake has learnt becomes one commit on main.
+//!
+//! ```text
+//! main   o───────────────S        S: the squash, with every change in its record
+//!                       ╱ ╲
+//! wake   o──M──M──●────╱──M──W    ●: the snapshot; W: merge(base: snapshot, left: wake, right: S)
+//!                  ╲c──p╱         c, p: consolidated and pruned, on sleep/<run>
+//! ```
+//!
+//! Agents go on meanwhile: their runs are merged before or after W by the same typed merge. One sleep at a time holds the sleep lock; the trunk is
+//! locked only to move the two branches, wake first. What a killed process left is settled by the next command, see `settle`.
+//!
+//! - `prepare`: the snapshot without what is tainted, the rules, the branch; `survey`: one look at every neuron
+//! - `squash`: S and W; `journal`: the record of every change
+//! - `undo`, `restore`: taking back; `due`: when it is time; `settle`: after a kill
+
+mod due;
+mod journal;
+mod prepare;
+mod restore;
+mod settle;
+mod squash;
+mod survey;
+mod undo;
+
+pub use due::{Activity, DueBecause};
+pub use prepare::Prepared;
+pub use restore::Restored;
+pub use squash::Slept;
+pub use undo::Undone;
+
+use super::{Cycle, CycleError};
+use crate::consolidation::SleepRecord;
+use crate::limits;
+use crate::model::ids::{AgentName, RunId};
+use crate::store::{Branch, Commit, CommitId, TreeId};
+
+/// The name that sleeps have in run ids and as authors.
+pub const SLEEP: &str = "sleep";
+/// Trailer of S, W and the commits of a sleep's branch: the sleep.
+pub(super) const SLEEP_TRAILER: &str = "Sleep";
+/// Trailer of the same: the commit of wake that is consolidated.
+pub(super) const SNAPSHOT_TRAILER: &str = "Snapshot";
+/// Trailer of the commits that take a sleep back: the sleep.
+pub(super) const UNDOES_TRAILER: &str = "Undoes";
+
+/// A sleep as main has it.
+#[derive(Clone, Debug)]
+pub struct Night {
+    /// The sleep.
+    pub run: RunId,
+    /// S.
+    pub commit: Commit,
+    /// The commit of wake that was consolidated.
+    pub snapshot: CommitId,
+}
+
+/// What became of the wish to sleep.
+#[derive(Debug)]
+pub enum Sleep {
+    /// Nothing happened since the last one.
+    Quiet,
+    /// What would be done; nothing was written.
+    Dry(Box<SleepRecord>),
+    /// It waits on its branch for a person.
+    Waiting(Box<Prepared>),
+    /// It is on main.
+    Done(Box<Slept>),
+}
+
+/// How to sleep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Consolidate and move main.
+    #[default]
+    Whole,
+    /// Leave the branch for a person to approve.
+    Review,
+    /// Write nothing.
+    Dry,
+}
+
+/// The branch of a sleep.
+pub fn branch_of(wake: &Branch, run: &RunId) -> Result<Branch, CycleError> {
+    let prefix = wake.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    Ok(Branch::parse(&format!("{prefix}sleep/{run}"))?)
+}
+
+/// The sleep that a branch is of.
+pub fn run_of(branch: &str) -> Option<RunId> {
+    let (folder, last) = branch.rsplit_once('/')?;
+    let is_sleep = folder == SLEEP || folder.ends_with("/sleep");
+    RunId::parse(last).ok().filter(|run| is_sleep && run.agent().as_str() == SLEEP)
+}
+
+fn agent() -> AgentName {
+    AgentName::parse(SLEEP).expect("invariant: a valid name")
+}
+
+impl Cycle {
+    /// Sleeps once. Nothing is written on a night after a day without activity.
+    pub fn sleep(&self, mode: Mode) -> Result<Sleep, CycleError> {
+        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        match self.prepare(mode)? {
+            Sleep::Waiting(prepared) if mode == Mode::Whole => Ok(Sleep::Done(Box::new(self.squash(&prepared)?))),
+            other => Ok(other),
+        }
+    }
+
+    /// Puts a sleep that waits on its branch on main.
+    pub fn approve_sleep(&self, branch: &Branch) -> Result<Slept, CycleError> {
+        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        let prepared = self.prepared(branch)?;
+        self.squash(&prepared)
+    }
+
+    /// Throws a sleep that waits on its branch away. Wake has lost nothing by it.
+    pub fn reject_sleep(&self, branch: &Branch) -> Result<RunId, CycleError> {
+        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        let run = run_of(branch.as_str());
+        match run.zip(self.store.tip(branch)?) {
+            Some((run, tip)) => {
+                self.remove_branch(branch, tip)?;
+                Ok(run)
+            }
+            None => Err(CycleError::usage(format!("there is no branch of a sleep {branch}"))),
+        }
+    }
+
+    /// The sleeps and undone sleeps of main's history, newest first, up to the first that `stop` says yes to.
+    fn nights(&self, mut stop: impl FnMut(&Commit) -> bool) -> Result<Option<Commit>, CycleError> {
+        let tip = self.store.need_tip(self.store.main())?;
+        for commit in self.store.first_parents(tip, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if stop(&commit) {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest sleep of main that was not taken back.
+    pub fn last_night(&self) -> Result<Option<Night>, CycleError> {
+        let mut undone = Vec::new();
+        let found = self.nights(|commit| {
+            undone.extend(commit.trailer(UNDOES_TRAILER).map(str::to_owned));
+            commit.trailer(SLEEP_TRAILER).is_some_and(|run| !undone.iter().any(|u| u == run))
+        })?;
+        found.map(night).transpose()
+    }
+
+    /// The newest commit of wake that a sleep or its undoing made.
+    fn last_waking(&self, wake: CommitId) -> Result<Option<Commit>, CycleError> {
+        let is_one = |c: &Commit| c.trailer(SLEEP_TRAILER).is_some() || c.trailer(UNDOES_TRAILER).is_some();
+        for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if is_one(&commit) {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What wake was when the day began that is to be consolidated: right after the last sleep that was not taken back, or main
+    /// where nobody slept.
+    fn evening(&self, wake: CommitId) -> Result<TreeId, CycleError> {
+        let mut undone: Vec<String> = Vec::new();
+        for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            undone.extend(commit.trailer(UNDOES_TRAILER).map(str::to_owned));
+            if commit.trailer(SLEEP_TRAILER).is_some_and(|run| !undone.iter().any(|u| u == run)) {
+                return Ok(commit.tree);
+            }
+        }
+        let tip = self.store.need_tip(self.store.main())?;
+        let first = self.store.first_parents(tip, None).take(limits::HISTORY_WALK).last();
+        Ok(first.transpose()?.map_or(self.store.tree_of(tip)?, |commit| commit.tree))
+    }
+
+    /// Removes a branch, if it is still where it was.
+    fn remove_branch(&self, branch: &Branch, tip: CommitId) -> Result<(), CycleError> {
+        let change = crate::store::RefChange::delete(branch.clone(), tip);
+        let _ = self.store.update_refs(&[change], "git-brain: sleep")?;
+        Ok(())
+    }
+}
+
+/// S, read.
+fn night(commit: Commit) -> Result<Night, CycleError> {
+    let wrong = || CycleError::Merge(format!("{} calls itself a sleep and does not say of what", commit.id));
+    let run = commit.trailer(SLEEP_TRAILER).and_then(|run| RunId::parse(run).ok()).ok_or_else(wrong)?;
+    let snapshot = commit.trailer(SNAPSHOT_TRAILER).and_then(|id| CommitId::parse(id).ok()).ok_or_else(wrong)?;
+    Ok(Night { run, commit, snapshot })
+}

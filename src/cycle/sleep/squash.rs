@@ -1,0 +1,233 @@
+//! S and W: the consolidated tree as one commit on main, and its way back into wake.
+
+use super::prepare::{Prepared, record_path};
+use super::settle::Note;
+use super::{SLEEP_TRAILER, SNAPSHOT_TRAILER, agent};
+use crate::consolidation::record::Line;
+use crate::consolidation::{SleepRecord, Totals};
+use crate::cycle::merge::{edits_of, in_words};
+use crate::cycle::{Cycle, CycleError};
+use crate::merge::{Options, Outcome, Outside};
+use crate::model::ids::RunId;
+use crate::model::layout;
+use crate::store::{
+    Author, BlobId, Change, CommitId, CommitSpec, Left, LockName, ObjectWriter, Trailer, TreeEdit, TreeId,
+};
+
+/// Most changes that the message of S names; the record has all.
+const LARGEST: usize = 12;
+
+/// A sleep that is on main.
+#[derive(Debug)]
+pub struct Slept {
+    /// Its record.
+    pub record: SleepRecord,
+    /// How many neurons were candidates.
+    pub candidates: usize,
+    /// S, main's new tip.
+    pub main: CommitId,
+    /// W, wake's new tip.
+    pub wake: CommitId,
+    /// Files of a work tree that people have edited, and that were left alone.
+    pub left: Vec<Left>,
+}
+
+impl Cycle {
+    /// Puts a consolidated tree on main as S, and merges S back into wake.
+    pub(super) fn squash(&self, prepared: &Prepared) -> Result<Slept, CycleError> {
+        loop {
+            let main = self.store.need_tip(self.store.main())?;
+            let writer = self.store.writer()?;
+            let (squash, tree, record) = self.squash_commit(&writer, prepared, main)?;
+            // The record of a long day is on disk before anybody has to wait for the trunk.
+            writer.publish()?;
+            let _trunk = self.store.lock(LockName::Trunk)?;
+            if self.store.need_tip(self.store.main())? != main {
+                continue;
+            }
+            let wake = self.store.need_tip(self.store.wake())?;
+            let writer = self.store.writer()?;
+            let back = self.merge_back(&writer, prepared, wake, squash, tree)?;
+            writer.publish()?;
+            let branch = (!prepared.waited).then(|| prepared.branch.clone());
+            self.write_note(&Note::moving(&prepared.run, (wake, back), (main, squash), branch))?;
+            let Some(left) = self.move_both((wake, back), (main, squash), "git-brain: sleep")? else { continue };
+            self.remove_branch(&prepared.branch, prepared.tip)?;
+            self.forget_note();
+            self.store.maintain()?;
+            return Ok(Slept { record, candidates: prepared.candidates, main: squash, wake: back, left });
+        }
+    }
+
+    /// The record of a sleep as it would be now, without a commit.
+    pub(super) fn record(&self, writer: &ObjectWriter<'_>, prepared: &Prepared) -> Result<SleepRecord, CycleError> {
+        let main = self.store.need_tip(self.store.main())?;
+        let tree = self.squash_tree(writer, prepared, main)?;
+        self.journal(prepared, main, tree)
+    }
+
+    fn squash_commit(
+        &self,
+        writer: &ObjectWriter<'_>,
+        prepared: &Prepared,
+        main: CommitId,
+    ) -> Result<(CommitId, TreeId, SleepRecord), CycleError> {
+        let tree = self.squash_tree(writer, prepared, main)?;
+        let record = self.journal(prepared, main, tree)?;
+        let files = record.encode().into_iter().enumerate();
+        let edits = files.map(|(index, bytes)| TreeEdit::new(record_path(&prepared.run, index), Some(bytes)));
+        let tree = writer.edit(Some(tree), edits.collect())?;
+        let (subject, body) = message(&record);
+        let mut trailers = self.sleep_trailers(&prepared.run, prepared.snapshot);
+        trailers.push(("Newest-Run".to_owned(), prepared.run.to_string()));
+        trailers.extend(self.shared.clock_trailer());
+        let commit = writer.commit(&CommitSpec {
+            tree,
+            parents: vec![main],
+            author: Author::Agent(agent()),
+            at: self.shared.world.commit_seconds(),
+            subject,
+            body,
+            trailers,
+        })?;
+        Ok((commit, tree, record))
+    }
+
+    /// The tree of S without its record: three-way with main's tip, to which all outside the network belongs.
+    fn squash_tree(
+        &self,
+        writer: &ObjectWriter<'_>,
+        prepared: &Prepared,
+        main: CommitId,
+    ) -> Result<TreeId, CycleError> {
+        let Some(base) = self.base_of(writer, main, prepared.snapshot)? else {
+            return Err(CycleError::refused(format!("{} and wake have no history in common", self.store.main())));
+        };
+        let left = self.store.tree_of(main)?;
+        let network = |tree| self.store.folder(tree, layout::NETWORK);
+        // Rule 0 for the whole network: nobody touched main's, so it becomes what wake learnt.
+        let tree = match network(prepared.tree)? {
+            Some(learnt) if network(base)? == network(left)? => {
+                let edit = TreeEdit { path: layout::NETWORK.to_owned(), change: Change::PutFolder(learnt) };
+                writer.edit(Some(left), vec![edit])?
+            }
+            _ => {
+                let options = Options { outside: Outside::Left, ..Options::default() };
+                let outcome = self.decided(base, left, prepared.tree, options)?;
+                writer.edit(Some(left), edits_of(&outcome))?
+            }
+        };
+        // A sleep that waited for review carries its own record until here.
+        let mut edits: Vec<TreeEdit> = Vec::new();
+        while self.store.file(tree, &record_path(&prepared.run, edits.len()))?.is_some() {
+            edits.push(TreeEdit::new(record_path(&prepared.run, edits.len()), None));
+        }
+        Ok(if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? })
+    }
+
+    /// W: S merged into wake's tip, from the snapshot. Wake gets main's settings, agents and hooks exactly.
+    fn merge_back(
+        &self,
+        writer: &ObjectWriter<'_>,
+        prepared: &Prepared,
+        wake: CommitId,
+        squash: CommitId,
+        squashed: TreeId,
+    ) -> Result<CommitId, CycleError> {
+        let left = self.store.tree_of(wake)?;
+        let tree = if left == prepared.snapshot_tree {
+            squashed
+        } else {
+            let options = Options { outside: Outside::Right, ..Options::default() };
+            let outcome = self.decided(prepared.snapshot_tree, left, squashed, options)?;
+            writer.edit(Some(left), edits_of(&outcome))?
+        };
+        let newest = self.store.newest_run(wake)?.into_iter().chain([prepared.run.clone()]).max();
+        let mut trailers = self.sleep_trailers(&prepared.run, prepared.snapshot);
+        trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+        trailers.extend(self.shared.clock_trailer());
+        Ok(writer.commit(&CommitSpec {
+            tree,
+            parents: vec![wake, squash],
+            author: Author::Agent(agent()),
+            at: self.shared.world.commit_seconds(),
+            subject: format!("merge {}", prepared.run),
+            body: String::new(),
+            trailers,
+        })?)
+    }
+
+    fn sleep_trailers(&self, run: &RunId, snapshot: CommitId) -> Vec<Trailer> {
+        let policy = self.shared.policy.blob.map_or("default".to_owned(), |blob: BlobId| blob.to_string());
+        vec![
+            ("Agent".to_owned(), agent().to_string()),
+            ("Run".to_owned(), run.to_string()),
+            (SLEEP_TRAILER.to_owned(), run.to_string()),
+            (SNAPSHOT_TRAILER.to_owned(), snapshot.to_string()),
+            ("Policy".to_owned(), policy),
+        ]
+    }
+
+    /// The typed merge of three trees, refused where the policy leaves something to a person.
+    pub(super) fn decided(
+        &self,
+        base: TreeId,
+        left: TreeId,
+        right: TreeId,
+        options: Options,
+    ) -> Result<Outcome, CycleError> {
+        let outcome = self.merge_trees(base, left, right, options)?;
+        if outcome.conflicts.is_empty() {
+            return Ok(outcome);
+        }
+        Err(CycleError::Refused {
+            message: format!("the policy leaves this to a person: {}", in_words(&outcome.conflicts)),
+            hint: Some("settle it on main or wake, then sleep again; nothing was moved".to_owned()),
+        })
+    }
+}
+
+/// Subject and body of S.
+fn message(record: &SleepRecord) -> (String, String) {
+    let mut lines = vec![
+        format!("learnt: {}", record.learnt_totals.words()),
+        format!("consolidated: {}", record.consolidated_totals.words()),
+    ];
+    if record.left_out > 0 {
+        lines.push(format!("left in wake, because their origin is not approved: {} neurons", record.left_out));
+    }
+    let largest = largest(record);
+    if !largest.is_empty() {
+        lines.push(String::new());
+        lines.push("largest changes of weight:".to_owned());
+        lines.extend(largest);
+    }
+    (format!("sleep: {}", short(&record.totals)), lines.join("\n"))
+}
+
+/// The totals of a night as a subject: what a reader of the log wants to know first.
+fn short(totals: &Totals) -> String {
+    let connections = totals.connections_made + totals.connections_removed + totals.strengthened + totals.weakened;
+    format!(
+        "{} neurons made, {} changed, {} removed; {connections} connections (+{} -{})",
+        totals.neurons_made, totals.neurons_changed, totals.neurons_removed, totals.weight_gained, totals.weight_lost
+    )
+}
+
+/// The connections that moved most, of both lists.
+fn largest(record: &SleepRecord) -> Vec<String> {
+    let mut moved: Vec<(u64, &Line)> = Vec::new();
+    for line in record.learnt.iter().chain(&record.consolidated) {
+        if line.what.contains(" connections.") {
+            let by = line.old.as_u64().unwrap_or(0).abs_diff(line.new.as_u64().unwrap_or(0));
+            moved.push((by, line));
+        }
+    }
+    moved.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.what.cmp(&y.what)));
+    let shown = moved.into_iter().take(LARGEST).map(|(_, line)| {
+        let what = line.what.replacen(" connections.", " → ", 1);
+        let (old, new) = (line.old.as_u64().unwrap_or(0), line.new.as_u64().unwrap_or(0));
+        format!("  {what}  {old} → {new} ({:+})  {}", new as i64 - old as i64, line.why)
+    });
+    shown.collect()
+}

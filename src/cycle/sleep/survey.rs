@@ -1,0 +1,113 @@
+//! One look at every neuron of a tree, by as many threads as there are processors. What no rule concerns is not kept.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+
+use crate::consolidation::{Glance, Now};
+use crate::cycle::CycleError;
+use crate::cycle::network::decode_neuron;
+use crate::model::Neuron;
+use crate::model::ids::{NeuronId, hash64};
+use crate::model::layout::{self, Place};
+use crate::store::{BlobId, File, Store, TreeId};
+
+/// The neurons of a tree that rules concern, and who points to whom.
+#[derive(Default)]
+pub(super) struct Survey {
+    /// Neurons that a rule concerns by themselves, with what the look told.
+    noticed: Vec<(NeuronId, Glance)>,
+    /// Neurons that changed since the evening before, with the salience that they were left with.
+    pub changed: Vec<(u16, NeuronId)>,
+    /// All of them, for rules that concern neurons for their neighbours: in the order of the files.
+    all: Vec<NeuronId>,
+    /// (hash of the target's id, index in `all` of the source), one per connection.
+    pointing: Vec<(u64, u32)>,
+}
+
+impl Survey {
+    /// Looks at every neuron of a tree.
+    pub fn of(store: &Store, tree: TreeId, now: Now<'_>, changed: &HashSet<BlobId>) -> Result<Self, CycleError> {
+        let Some(folder) = store.folder(tree, layout::NEURONS)? else { return Ok(Self::default()) };
+        let files = store.files(folder, "")?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = files.len().div_ceil(threads).max(1);
+        let dir = store.common_dir();
+        let parts: Vec<Self> = std::thread::scope(|scope| {
+            let shares: Vec<_> =
+                files.chunks(share).map(|files| scope.spawn(move || Self::part(dir, files, now, changed))).collect();
+            let joined = shares.into_iter().map(|share| share.join().expect("invariant: reading does not panic"));
+            joined.collect::<Result<_, CycleError>>()
+        })?;
+        let mut survey = Self::default();
+        for part in parts {
+            let first = survey.all.len() as u32;
+            survey.noticed.extend(part.noticed);
+            survey.changed.extend(part.changed);
+            survey.all.extend(part.all);
+            survey.pointing.extend(part.pointing.into_iter().map(|(target, source)| (target, first + source)));
+        }
+        Ok(survey)
+    }
+
+    fn part(dir: &Path, files: &[(String, File)], now: Now<'_>, changed: &HashSet<BlobId>) -> Result<Self, CycleError> {
+        let store = Store::open(dir)?;
+        let mut part = Self::default();
+        for (path, file) in files {
+            let path = format!("{}/{path}", layout::NEURONS);
+            let Place::Neuron(id) = Place::of(&path) else { continue };
+            let neuron = decode_neuron(&store.content(file.blob)?, &path, &id)?;
+            part.look(&neuron, now);
+            if changed.contains(&file.blob) {
+                part.changed.push((neuron.salience, id));
+            }
+        }
+        Ok(part)
+    }
+
+    fn look(&mut self, neuron: &Neuron, now: Now<'_>) {
+        let glance = now.glance(neuron);
+        let source = self.all.len() as u32;
+        self.all.push(neuron.id.clone());
+        self.pointing.extend(neuron.connections.iter().map(|c| (hash64(c.target.as_str().as_bytes()), source)));
+        if glance.silent || glance.archived || glance.weak || glance.tainted || now.is_vivid(&glance) {
+            self.noticed.push((neuron.id.clone(), glance));
+        }
+    }
+
+    /// The neurons of which the look told something.
+    pub fn noticed(&self, tells: impl Fn(&Glance) -> bool) -> impl Iterator<Item = &NeuronId> {
+        self.noticed.iter().filter(move |(_, glance)| tells(glance)).map(|(id, _)| id)
+    }
+
+    /// Neurons that have a connection to one of those (and rarely others, whose targets hash alike).
+    pub fn pointing_to(&self, targets: &BTreeSet<NeuronId>) -> BTreeSet<NeuronId> {
+        if targets.is_empty() {
+            return BTreeSet::new();
+        }
+        let hashes: HashSet<u64> = targets.iter().map(|id| hash64(id.as_str().as_bytes())).collect();
+        let sources = self.pointing.iter().filter(|(target, _)| hashes.contains(target));
+        sources.map(|(_, source)| self.all[*source as usize].clone()).collect()
+    }
+
+    /// Every neuron's id.
+    pub fn ids(&self) -> impl Iterator<Item = &NeuronId> {
+        self.all.iter()
+    }
+}
+
+/// Reads neurons of a tree that are there.
+pub(super) fn read_all(
+    store: &Store,
+    tree: TreeId,
+    ids: impl IntoIterator<Item = NeuronId>,
+) -> Result<BTreeMap<NeuronId, Neuron>, CycleError> {
+    let mut neurons = BTreeMap::new();
+    for id in ids {
+        let path = layout::neuron(&id);
+        if let Some(bytes) = store.read(tree, &path)? {
+            let neuron = decode_neuron(&bytes, &path, &id)?;
+            neurons.insert(id, neuron);
+        }
+    }
+    Ok(neurons)
+}

@@ -1,0 +1,99 @@
+//! Taking the last sleep back: main gets the tree before it, and wake loses nothing but the consolidation.
+
+use super::settle::Note;
+use super::{Night, UNDOES_TRAILER, agent};
+use crate::cycle::merge::edits_of;
+use crate::cycle::{Cycle, CycleError};
+use crate::merge::{Options, Outside};
+use crate::model::ids::RunId;
+use crate::store::{Author, CommitId, CommitSpec, Left, LockName, ObjectWriter, Trailer, TreeId};
+
+/// A sleep that was taken back.
+#[derive(Debug)]
+pub struct Undone {
+    /// The sleep.
+    pub run: RunId,
+    /// S, which stays in main's history.
+    pub squash: CommitId,
+    /// Main's new tip.
+    pub main: CommitId,
+    /// Wake's new tip.
+    pub wake: CommitId,
+    /// Files of a work tree that people have edited, and that were left alone.
+    pub left: Vec<Left>,
+}
+
+impl Cycle {
+    /// Takes the newest sleep back that was not yet. With `dry_run` it is only found.
+    ///
+    /// # Errors
+    /// There is none; or the policy leaves a later change to a person.
+    pub fn undo_sleep(&self, dry_run: bool) -> Result<Undone, CycleError> {
+        let _sleep = self.store.lock(LockName::Sleep)?;
+        if !dry_run {
+            self.settle_by_history()?;
+        }
+        let Some(night) = self.last_night()? else {
+            return Err(CycleError::Usage { message: "there is no sleep to take back".to_owned(), hint: None });
+        };
+        let snapshot = if dry_run { None } else { Some(self.snapshot_tree(night.snapshot)?) };
+        loop {
+            let _trunk = self.store.lock(LockName::Trunk)?;
+            let (main, wake) = (self.store.need_tip(self.store.main())?, self.store.need_tip(self.store.wake())?);
+            let (run, squash) = (night.run.clone(), night.commit.id);
+            let Some(snapshot) = snapshot else { return Ok(Undone { run, squash, main, wake, left: Vec::new() }) };
+            let writer = self.store.writer()?;
+            let (undo, back) = self.undo_commits(&writer, &night, snapshot, (main, wake))?;
+            writer.publish()?;
+            self.write_note(&Note::moving(&run, (wake, back), (main, undo), None))?;
+            let moved = self.move_both((wake, back), (main, undo), "git-brain: sleep --undo")?;
+            self.forget_note();
+            if let Some(left) = moved {
+                return Ok(Undone { run, squash, main: undo, wake: back, left });
+            }
+        }
+    }
+
+    fn undo_commits(
+        &self,
+        writer: &ObjectWriter<'_>,
+        night: &Night,
+        snapshot: TreeId,
+        (main, wake): (CommitId, CommitId),
+    ) -> Result<(CommitId, CommitId), CycleError> {
+        let slept = night.commit.tree;
+        let parent = night.commit.parents.first().copied();
+        let before = parent.map(|id| self.store.tree_of(id)).transpose()?;
+        let before = before.ok_or_else(|| CycleError::Merge(format!("{} has no parent", night.commit.id)))?;
+        let left = self.store.tree_of(main)?;
+        let tree = if left == slept {
+            before
+        } else {
+            writer.edit(Some(left), edits_of(&self.decided(slept, left, before, Options::default())?))?
+        };
+        let newest = self.store.newest_run(wake)?;
+        let commit = |tree, parents, subject: String, newest: Option<RunId>| {
+            let mut trailers: Vec<Trailer> =
+                vec![("Agent".to_owned(), agent().to_string()), (UNDOES_TRAILER.to_owned(), night.run.to_string())];
+            trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+            trailers.extend(self.shared.clock_trailer());
+            let at = self.shared.world.commit_seconds();
+            writer.commit(&CommitSpec {
+                tree,
+                parents,
+                author: Author::User,
+                at,
+                subject,
+                body: String::new(),
+                trailers,
+            })
+        };
+        let undo = commit(tree, vec![main], format!("sleep: undo {}", night.run), newest.clone())?;
+        let left = self.store.tree_of(wake)?;
+        let options = Options { outside: Outside::Left, returning: true };
+        let outcome = self.decided(slept, left, snapshot, options)?;
+        let tree = writer.edit(Some(left), edits_of(&outcome))?;
+        let back = commit(tree, vec![wake, undo], format!("merge the undoing of {}", night.run), newest)?;
+        Ok((undo, back))
+    }
+}

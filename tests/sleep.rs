@@ -1,0 +1,463 @@
+//! Sleep through the program, on real repositories: one commit on main, every change in its record, and a way back.
+
+mod sandbox;
+
+use std::collections::BTreeMap;
+
+use sandbox::{Sandbox, connect, create, delta};
+use serde_json::{Value, json};
+
+const EVENING: &str = "2026-01-26T23:00:00Z";
+
+fn activate(id: &str, strength: f64) -> Value {
+    json!({"op": "activate", "id": id, "strength": strength})
+}
+
+/// A brain whose day has made `a` (vivid), `b` (vivid) and `c` (not active), with connections between all.
+fn after_a_day() -> Sandbox {
+    let mut sandbox = Sandbox::fixed(sandbox::NOW, "night");
+    sandbox.apply(
+        &delta(json!([
+            create("a"),
+            create("b"),
+            create("c"),
+            connect("a", "b", "feeds_into", 50000),
+            connect("b", "a", "recalls", 65000),
+            connect("a", "c", "feeds_into", 2000),
+            connect("c", "a", "feeds_into", 3000),
+            activate("a", 1.0),
+            activate("b", 0.9)
+        ])),
+        &[],
+    );
+    sandbox.at(EVENING);
+    sandbox
+}
+
+/// The record of main's newest sleep.
+fn record(sandbox: &Sandbox) -> Value {
+    let report = sandbox.documents("main", "network/sleep");
+    let newest = report.into_iter().filter(|(path, _)| path.ends_with("-sleep.json")).max_by(|a, b| {
+        let run = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+        run(&a.0).cmp(&run(&b.0))
+    });
+    newest.expect("a sleep").1
+}
+
+/// What differs between two states, as a reader of git without this program would find it: field by field of each neuron.
+fn fields(neurons: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    for (id, neuron) in neurons {
+        for (field, value) in neuron.as_object().unwrap() {
+            let name = match field.as_str() {
+                "connections" | "id" => continue,
+                "last_salience_update" => continue,
+                "salience" => {
+                    let vivid = json!({"salience": value, "at": neuron["last_salience_update"]});
+                    found.insert(format!("{id} salience"), vivid);
+                    continue;
+                }
+                name => name,
+            };
+            found.insert(format!("{id} {name}"), value.clone());
+        }
+        for edge in neuron["connections"].as_array().unwrap() {
+            let name =
+                format!("{id} connections.{}.{}", edge["target"].as_str().unwrap(), edge["type"].as_str().unwrap());
+            found.insert(name, edge["weight"].clone());
+        }
+        found.insert(format!("neuron {id}"), Value::Null);
+    }
+    found
+}
+
+/// Plays the lines of a record on the state before and compares with the state after. Only fields and connections of neurons.
+#[track_caller]
+fn lines_lead_from_to(record: &Value, before: &BTreeMap<String, Value>, after: &BTreeMap<String, Value>) {
+    let mut state = fields(before);
+    for list in ["learnt", "consolidated"] {
+        for line in record[list].as_array().unwrap() {
+            let what = line["what"].as_str().unwrap();
+            if what.starts_with("network/") {
+                continue;
+            }
+            if let Some(id) = what.strip_prefix("neuron ") {
+                let own = |key: &str| key == what || key.starts_with(&format!("{id} "));
+                if line["new"].is_null() {
+                    assert!(state.remove(what).is_some(), "{what} was not there");
+                    state.retain(|key, _| !own(key));
+                } else {
+                    assert!(state.insert(what.to_owned(), Value::Null).is_none(), "{what} was there");
+                    for edge in line["new"]["connections"].as_array().unwrap() {
+                        let name =
+                            format!("{id} connections.{}.{}", edge[0].as_str().unwrap(), edge[1].as_str().unwrap());
+                        state.insert(name, edge[2].clone());
+                    }
+                }
+                continue;
+            }
+            if what.contains(" connections.") {
+                assert_eq!(state.get(what).cloned().unwrap_or(Value::Null), line["old"], "{what}");
+                match &line["new"] {
+                    Value::Null => state.remove(what),
+                    weight => state.insert(what.to_owned(), weight.clone()),
+                };
+            }
+        }
+    }
+    let weights = |state: &BTreeMap<String, Value>| -> BTreeMap<String, Value> {
+        let kept = state.iter().filter(|(key, _)| key.contains(" connections.") || key.starts_with("neuron "));
+        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    assert_eq!(weights(&state), weights(&fields(after)));
+    // Each field that differs on a neuron of both sides has its line, from the old value to the new one.
+    let (old, new) = (fields(before), fields(after));
+    for (what, value) in &new {
+        let id = what.split(' ').next().unwrap();
+        if !before.contains_key(id)
+            || what.starts_with("neuron ")
+            || old.get(what) == Some(value)
+            || what.ends_with(" named_by")
+        {
+            continue;
+        }
+        let lines: Vec<&Value> = ["learnt", "consolidated"]
+            .iter()
+            .flat_map(|list| record[list].as_array().unwrap())
+            .filter(|line| line["what"] == what.as_str())
+            .collect();
+        assert!(!lines.is_empty(), "{what} has no line");
+        assert_eq!(&lines.last().unwrap()["new"], value, "{what}");
+        assert_eq!(lines[0]["old"], old.get(what).cloned().unwrap_or(Value::Null), "{what}");
+    }
+}
+
+#[test]
+fn a_night_is_one_commit_and_its_record_is_the_difference() {
+    let sandbox = after_a_day();
+    let before = sandbox.neurons("main");
+    let snapshot = sandbox.tip("wake");
+    let report = sandbox.json(&["sleep"]);
+    assert_eq!(report["state"], "slept");
+    assert_eq!(sandbox.lines(&["rev-list", "--count", "main"]), ["2"]);
+    assert_eq!(
+        sandbox.lines(&["rev-list", "--parents", "-1", "wake"])[0].split(' ').skip(1).collect::<Vec<_>>(),
+        [snapshot.as_str(), report["main"].as_str().unwrap()]
+    );
+    assert_eq!(sandbox.lines(&["merge-base", "main", "wake"]), [sandbox.tip("main")]);
+    let after = sandbox.neurons("main");
+    // Vivid is what is above 50000 at 23:00: a and b, and c is one of the most vivid of the day only if it was active.
+    let weight = |from: &str, to: &str, link| sandbox::weight(&after[from], to, link);
+    assert_eq!(weight("a", "b", "feeds_into"), Some(53277));
+    assert_eq!(weight("b", "a", "recalls"), Some(65535), "saturates");
+    assert_eq!(weight("a", "c", "feeds_into"), Some(2000), "c was never active");
+    lines_lead_from_to(&record(&sandbox), &before, &after);
+    assert_eq!(sandbox.neurons("wake"), after, "wake has what main has");
+    let message = sandbox.git(&["log", "-1", "--format=%B", "main"]);
+    let totals = &record(&sandbox)["totals"];
+    let made = after.len() - before.len();
+    assert_eq!(totals["neurons_made"], made);
+    assert!(message.starts_with(&format!("sleep: {made} neurons made, ")), "{message}");
+    let gained: i64 = weights(&after).iter().map(|(key, w)| (w - weights(&before).get(key).unwrap_or(&0)).max(0)).sum();
+    assert_eq!(totals["weight_gained"], gained);
+    assert!(message.contains(&format!("(+{gained} -0)")), "{message}");
+    assert_eq!(sandbox.lines(&["log", "-1", "--format=%an %(trailers:key=Agent,valueonly)", "main"])[0], "sleep sleep");
+    sandbox.brain(&["check", "main"]).exits(0);
+    sandbox.fsck();
+}
+
+fn weights(neurons: &BTreeMap<String, Value>) -> BTreeMap<String, i64> {
+    fields(neurons)
+        .into_iter()
+        .filter(|(key, _)| key.contains(" connections."))
+        .map(|(k, v)| (k, v.as_i64().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_night_without_activity_makes_no_commit() {
+    let sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    let refs = sandbox.refs();
+    assert_eq!(sandbox.json(&["sleep"])["state"], "quiet");
+    assert_eq!(sandbox.json(&["sleep", "--if-due"])["state"], "not_due");
+    assert_eq!(sandbox.refs(), refs);
+}
+
+#[test]
+fn a_dry_run_tells_the_same_and_writes_nothing() {
+    let sandbox = after_a_day();
+    let (refs, objects) = (sandbox.refs(), sandbox.object_count());
+    let dry = sandbox.json(&["sleep", "--dry-run"]);
+    assert_eq!((sandbox.refs(), sandbox.object_count()), (refs, objects));
+    let done = sandbox.json(&["sleep"]);
+    for part in ["learnt", "consolidated", "totals", "run"] {
+        assert_eq!(dry[part], done[part], "{part}");
+    }
+}
+
+#[test]
+fn what_people_change_on_main_survives_and_reaches_wake() {
+    let sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    let settings = "[activation]\nmax_depth = 3\n";
+    sandbox.git(&["checkout", "-q", "main"]);
+    sandbox.file("here/brain.toml", settings);
+    sandbox.git(&["commit", "-qam", "shallower"]);
+    sandbox.apply(&delta(json!([activate("c", 1.0)])), &[]);
+    sandbox.json(&["sleep"]);
+    for branch in ["main", "wake"] {
+        assert_eq!(sandbox.git(&["show", &format!("{branch}:brain.toml")]), settings.trim_end());
+    }
+    assert_eq!(sandbox.lines(&["log", "--format=%s", "main"]).len(), 4);
+    assert_eq!(sandbox.lines(&["merge-base", "main", "wake"]), [sandbox.tip("main")]);
+}
+
+#[test]
+fn runs_under_way_during_sleep_are_kept() {
+    let sandbox = after_a_day();
+    let strengthen = delta(json!([
+        sandbox::adjust("a", "b", "feeds_into", 5),
+        create("late"),
+        connect("late", "c", "feeds_into", 4000)
+    ]));
+    let under_way = sandbox.apply(&strengthen, &["--no-merge"]);
+    sandbox.json(&["sleep"]);
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(53277));
+    let merged = sandbox.json(&["merge", under_way["branch"].as_str().unwrap()]);
+    assert_eq!(merged["merges"][0]["merged"], true);
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(53282), "both add up");
+    sandbox.at_next_night();
+    sandbox.json(&["sleep"]);
+    assert_eq!(sandbox::weight(&sandbox.neuron_at("main", "late"), "c", "feeds_into"), Some(4000));
+}
+
+#[test]
+fn an_undone_sleep_gives_main_the_tree_before_it_and_wake_loses_only_the_consolidation() {
+    let mut sandbox = after_a_day();
+    let learnt = sandbox.neurons("wake");
+    let first = sandbox.lines(&["rev-parse", "main^{tree}"]);
+    sandbox.json(&["sleep"]);
+    sandbox.at("2026-01-27T08:00:00Z");
+    sandbox.apply(&delta(json!([sandbox::adjust("a", "b", "feeds_into", -7), create("d")])), &[]);
+    let slept = sandbox.tip("main");
+    sandbox.brain(&["sleep", "--undo", "--dry-run"]).exits(0);
+    assert_eq!(sandbox.tip("main"), slept);
+    sandbox.json(&["sleep", "--undo"]);
+    assert_eq!(sandbox.lines(&["rev-parse", "main^{tree}"]), first, "exactly the tree before");
+    assert!(sandbox.git(&["log", "-1", "--format=%B", "main"]).contains("Undoes: "));
+    let now = sandbox.neurons("wake");
+    assert_eq!(sandbox::weight(&now["a"], "b", "feeds_into"), Some(50000 - 7), "the day after stays");
+    assert!(now.contains_key("d"));
+    for (id, neuron) in &learnt {
+        assert_eq!(now[id]["salience"], neuron["salience"], "{id}");
+    }
+    assert_eq!(sandbox::weight(&now["b"], "a", "recalls"), Some(65000), "also what had saturated");
+    assert_eq!(sandbox.lines(&["merge-base", "main", "wake"]), [sandbox.tip("main")]);
+    assert_eq!(sandbox.brain(&["sleep", "--undo"]).code, 2, "nothing left to take back");
+    // The same day can be slept over again.
+    assert_eq!(sandbox.json(&["sleep"])["state"], "slept");
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(50000 - 7 + 3277));
+    sandbox.brain(&["check", "main"]).exits(0);
+}
+
+#[test]
+fn two_nights_are_taken_back_one_after_the_other() {
+    let sandbox = after_a_day();
+    let trees = |sandbox: &Sandbox| sandbox.lines(&["rev-parse", "main^{tree}"]);
+    let first = trees(&sandbox);
+    sandbox.json(&["sleep"]);
+    let second = trees(&sandbox);
+    sandbox.apply(&delta(json!([create("e"), activate("e", 1.0), connect("e", "a", "feeds_into", 9000)])), &[]);
+    sandbox.json(&["sleep"]);
+    sandbox.json(&["sleep", "--undo"]);
+    assert_eq!(trees(&sandbox), second);
+    sandbox.json(&["sleep", "--undo"]);
+    assert_eq!(trees(&sandbox), first);
+    assert_eq!(sandbox.weight("e", "a", "feeds_into"), Some(9000));
+}
+
+#[test]
+fn review_leaves_a_branch_that_a_person_approves_or_rejects() {
+    let sandbox = after_a_day();
+    let (main, wake) = (sandbox.tip("main"), sandbox.tip("wake"));
+    let waiting = sandbox.json(&["sleep", "--review"]);
+    let branch = waiting["branch"].as_str().unwrap().to_owned();
+    assert_eq!(
+        (waiting["state"].as_str(), sandbox.tip("main"), sandbox.tip("wake")),
+        (Some("waiting"), main.clone(), wake)
+    );
+    let changes: Vec<String> =
+        waiting["changes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap().to_owned()).collect();
+    assert!(changes.iter().any(|c| c.contains("a connections.b.feeds_into  50000 → 53277")), "{changes:?}");
+    sandbox.json(&["reject", &branch]);
+    assert!(!sandbox.refs().keys().any(|name| name.contains("sleep/")));
+    let branch = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    let done = sandbox.json(&["approve", &branch]);
+    assert_eq!(done["state"], "slept");
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(53277));
+    let why = record(&sandbox)["consolidated"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|l| l["what"] == "a connections.b.feeds_into")
+        .unwrap()["why"]
+        .clone();
+    assert_eq!(why, "consolidated: both ends were active");
+    assert!(!sandbox.refs().keys().any(|name| name.contains("sleep/")));
+    // What was consolidated before another sleep is not put on top of it.
+    sandbox.apply(&delta(json!([create("z"), activate("z", 1.0)])), &[]);
+    let stale = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    sandbox.json(&["sleep"]);
+    assert_eq!(sandbox.brain(&["approve", &stale]).code, 3);
+    sandbox.json(&["reject", &stale]);
+    assert_eq!(sandbox.brain(&["approve", "wake"]).code, 2);
+}
+
+#[test]
+fn archived_and_silent_neurons_go_and_come_back() {
+    let mut sandbox = after_a_day();
+    sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);
+    sandbox.json(&["sleep"]);
+    assert!(sandbox.neuron_path("main", "c").is_none() && sandbox.neuron_path("wake", "c").is_none());
+    assert_eq!(sandbox.weight("a", "c", "feeds_into"), None, "what pointed to it went along");
+    let lines = record(&sandbox);
+    let went = lines["consolidated"].as_array().unwrap().iter().find(|l| l["what"] == "neuron c").unwrap();
+    assert!(went["new"].is_null() && went["why"].as_str().unwrap().starts_with("archived by "), "{went}");
+    sandbox.at("2026-01-28T08:00:00Z");
+    sandbox.json(&["restore", "c"]);
+    assert_eq!(sandbox.weight("a", "c", "feeds_into"), Some(2000));
+    assert_eq!(sandbox.weight("c", "a", "feeds_into"), Some(3000));
+    assert!(sandbox.neuron("c").get("archived").is_none());
+    assert_eq!(sandbox.brain(&["restore", "c"]).code, 3, "it is there");
+    assert_eq!(sandbox.brain(&["restore", "nowhere"]).code, 2);
+    // A year without a touch: c was never activated.
+    sandbox.at("2027-02-28T08:00:00Z");
+    sandbox.json(&["sleep"]);
+    let kept = sandbox.neurons("main");
+    assert!(!kept.contains_key("c"), "silent for a year");
+    assert!(kept.contains_key("n_core_memory"), "core neurons stay");
+    assert!(!kept.contains_key("a"), "activated once, a year ago");
+}
+
+#[test]
+fn what_is_pinned_or_connected_later_stays() {
+    let mut sandbox = after_a_day();
+    sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);
+    sandbox.apply(&delta(json!([create("later"), connect("later", "c", "feeds_into", 4000)])), &[]);
+    let document =
+        json!({"neurons": [{"id": "kept", "concept": "kept", "type": "semantic", "pinned": true, "connections": []}]});
+    let file = sandbox.file("pinned.json", document.to_string());
+    sandbox.json(&["import", &file]);
+    sandbox.json(&["sleep"]);
+    assert!(sandbox.neuron_path("main", "c").is_some(), "a later run connected to it");
+    sandbox.at("2027-02-28T08:00:00Z");
+    sandbox.apply(&delta(json!([create("now")])), &[]);
+    sandbox.json(&["sleep"]);
+    assert!(sandbox.neuron_path("main", "kept").is_some(), "pinned");
+}
+
+#[test]
+fn weak_connections_go() {
+    let sandbox = after_a_day();
+    sandbox.apply(&delta(json!([sandbox::adjust("c", "a", "feeds_into", -2937)])), &[]);
+    assert_eq!(sandbox.weight("c", "a", "feeds_into"), Some(63));
+    sandbox.json(&["sleep"]);
+    assert_eq!(sandbox.weight("c", "a", "feeds_into"), None);
+}
+
+#[test]
+fn a_sleep_cut_off_between_its_branches_is_completed_and_one_cut_off_before_is_forgotten() {
+    let mut sandbox = after_a_day();
+    let (main, wake) = (sandbox.tip("main"), sandbox.tip("wake"));
+    let done = sandbox.json(&["sleep"]);
+    let (squash, back) = (done["main"].as_str().unwrap().to_owned(), done["wake"].as_str().unwrap().to_owned());
+    let run = done["run"].as_str().unwrap();
+    // As a process leaves it that was killed after wake had moved.
+    sandbox.git(&["update-ref", "refs/heads/main", &main]);
+    let note = json!({"run": run, "wake": [wake, back], "main": [main, squash], "branch": null});
+    let file = sandbox.dir().join(".git/git-brain/sleep");
+    std::fs::write(&file, note.to_string()).unwrap();
+    let told = sandbox.brain(&["log", "-n", "1"]).exits(0);
+    assert!(told.err.contains("is completed: this is the state after it"), "{told}");
+    assert_eq!(sandbox.tip("main"), squash);
+    assert!(!file.exists());
+    // The same without the note, as in a clone that has only wake.
+    sandbox.git(&["update-ref", "refs/heads/main", &main]);
+    let told = sandbox.brain(&["sleep"]).exits(0);
+    assert!(told.err.is_empty() || told.err.contains("is completed"), "{told}");
+    assert_eq!(sandbox.tip("main"), squash);
+    // Killed before anything had moved.
+    sandbox.git(&["update-ref", &format!("refs/heads/sleep/{run}"), &squash]);
+    std::fs::write(&file, json!({"run": run, "wake": null, "main": null, "branch": null}).to_string()).unwrap();
+    let told = sandbox.brain(&["status"]).exits(0);
+    assert!(told.err.contains("this is the state before it"), "{told}");
+    assert!(!sandbox.refs().keys().any(|name| name.contains("sleep/")));
+    // Somebody moved main on meanwhile: it is not moved over him.
+    sandbox.git(&["update-ref", "refs/heads/main", &main]);
+    let other = sandbox.git(&["commit-tree", "-m", "other", "-p", &main, &format!("{main}^{{tree}}")]);
+    sandbox.git(&["update-ref", "refs/heads/main", other.trim()]);
+    std::fs::write(&file, note.to_string()).unwrap();
+    let told = sandbox.brain(&["log", "-n", "1"]).exits(0);
+    assert!(told.err.contains("has moved on since"), "{told}");
+    assert_eq!(sandbox.tip("main"), other.trim());
+    sandbox.at("2026-01-29T23:00:00Z");
+    sandbox.apply(&delta(json!([create("tomorrow")])), &[]);
+    let next = sandbox.json(&["sleep"]);
+    assert_eq!(next["state"], "slept");
+    assert_eq!(sandbox::weight(&sandbox.neuron_at("main", "a"), "b", "feeds_into"), Some(53277), "its effect is kept");
+    sandbox.fsck();
+}
+
+#[test]
+fn what_is_not_approved_stays_in_wake() {
+    let sandbox = after_a_day();
+    // No front door brings tainted memories in yet, so a person commits what one would.
+    sandbox.git(&["checkout", "-q", "wake"]);
+    let path = sandbox.neuron_path("wake", "c").unwrap();
+    let text =
+        sandbox.git(&["show", &format!("wake:{path}")]).replace("\"origin\": \"local\"", "\"origin\": \"mcp:editor\"");
+    assert!(text.contains("mcp:editor"));
+    sandbox.file(&format!("here/{path}"), format!("{text}\n"));
+    sandbox.git(&["commit", "-qam", "from outside"]);
+    let report = sandbox.json(&["sleep"]);
+    assert_eq!(report["left_out"], 1);
+    assert!(sandbox.neuron_path("main", "c").is_none());
+    assert_eq!(sandbox::weight(&sandbox.neuron_at("main", "a"), "c", "feeds_into"), None);
+    assert_eq!(sandbox.weight("a", "c", "feeds_into"), Some(2000), "wake keeps it");
+    assert_eq!(sandbox.weight("c", "a", "feeds_into"), Some(3000));
+    sandbox.brain(&["check", "main"]).exits(0);
+    sandbox.json(&["sleep", "--undo"]);
+    assert_eq!(sandbox.weight("a", "c", "feeds_into"), Some(2000));
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(50000));
+}
+
+#[test]
+fn watch_runs_what_is_due_and_sleeps_when_it_is_time() {
+    let mut sandbox = after_a_day();
+    sandbox.brain(&["feed", "Anna drinks green tea in Kyoto.", "--no-run"]).exits(0);
+    let events = sandbox.lines_of(&["--json", "watch", "--once"]);
+    assert_eq!(events.iter().map(|e| e["event"].as_str().unwrap()).collect::<Vec<_>>(), ["ran"], "{events:?}");
+    sandbox.at("2026-01-27T23:30:00Z");
+    let events = sandbox.lines_of(&["--json", "watch", "--once"]);
+    assert_eq!(events[0]["event"], "slept", "{events:?}");
+    assert!(events[0]["because"].as_str().unwrap().contains("hours since the last sleep"));
+    assert!(sandbox.lines_of(&["--json", "watch", "--once"]).is_empty());
+}
+
+trait Nights {
+    fn at_next_night(&self);
+    fn lines_of(&self, args: &[&str]) -> Vec<Value>;
+}
+
+impl Nights for Sandbox {
+    /// Makes sure that there is something to sleep over.
+    fn at_next_night(&self) {
+        self.apply(&delta(json!([activate("c", 0.1)])), &[]);
+    }
+
+    fn lines_of(&self, args: &[&str]) -> Vec<Value> {
+        let answer = self.brain(args).exits(0);
+        answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
