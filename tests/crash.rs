@@ -1,4 +1,4 @@
-//! kill -9 at any moment of apply, merge, feed and init. Whatever the moment: git finds no fault, the next command works
+//! kill -9 at any moment of apply, merge, feed, init, sleep and its undoing. Whatever the moment: git finds no fault, the next command works
 //! unaided, what was acknowledged is there once, and what was not is there whole or not at all.
 //!
 //! The moments come from a seeded generator, over the time that an undisturbed command takes on this machine; the seed is
@@ -14,7 +14,8 @@ use sandbox::{Dice, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 /// Kills that must take effect: together more than 300.
-const KILLS: [(&str, usize); 5] = [("apply", 180), ("merge", 50), ("feed", 60), ("long feed", 12), ("init", 15)];
+const KILLS: [(&str, usize); 7] =
+    [("apply", 180), ("merge", 50), ("feed", 60), ("long feed", 12), ("init", 15), ("sleep", 40), ("undo", 20)];
 
 /// Who kills: a generator, the time of an undisturbed command, and the score.
 struct Killer {
@@ -276,4 +277,84 @@ fn init_is_run_again() {
         assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
         tidy(&sandbox);
     }
+}
+
+/// Something new to sleep over: a connection between two vivid neurons, which a sleep raises.
+fn a_day(sandbox: &Sandbox, turn: u64) {
+    let id = format!("n{turn}");
+    let ops = json!([create(&id), connect(&id, "a", "feeds_into", 20000),
+        {"op": "activate", "id": "a", "strength": 1.0}, {"op": "activate", "id": id, "strength": 1.0}]);
+    sandbox.apply(&delta(ops), &[]);
+}
+
+/// Where main stands, and that connection's weight in wake.
+fn stands(sandbox: &Sandbox, turn: u64) -> (String, Option<u64>) {
+    (sandbox.tip("main"), sandbox.weight(&format!("n{turn}"), "a", "feeds_into"))
+}
+
+#[test]
+fn a_sleep_ends_in_the_state_before_or_after_and_the_next_command_says_which() {
+    let sandbox = pair();
+    let mut turn = 0;
+    let mut told = BTreeMap::new();
+    let prepare = || {
+        turn += 1;
+        a_day(&sandbox, turn);
+    };
+    let mut killer = Killer::new("sleep", prepare, |()| drop(sandbox.json(&["sleep"])));
+    while killer.goes_on() {
+        turn += 1;
+        a_day(&sandbox, turn);
+        let (main, weight) = stands(&sandbox, turn);
+        let answer = killer.kill(&sandbox, &["--json", "sleep"], b"");
+        let next = sandbox.brain(&["log", "-n", "1"]).exits(0);
+        let (now, after) = stands(&sandbox, turn);
+        let parent = sandbox.git(&["rev-parse", &format!("{now}~")]);
+        match now == main {
+            true => {
+                assert!(answer.is_none(), "acknowledged, and not there");
+                assert_eq!(after, weight, "before");
+            }
+            false => {
+                assert_eq!((parent, sandbox.git(&["merge-base", "main", "wake"])), (main, now));
+                assert_eq!(after, weight.map(|w| w + 3277), "after");
+            }
+        }
+        assert!(!sandbox.refs().keys().any(|name| name.contains("sleep/")), "{:?}", sandbox.refs());
+        for words in ["the state before it", "the state after it"] {
+            if next.err.contains(words) {
+                *told.entry(words).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("what the next command said: {told:?}");
+    assert!(told.contains_key("the state before it"), "{told:?}");
+    tidy(&sandbox);
+}
+
+#[test]
+fn an_undoing_ends_in_the_state_before_or_after() {
+    let sandbox = pair();
+    let mut turn = 0;
+    let slept = |turn: &mut u64| {
+        *turn += 1;
+        a_day(&sandbox, *turn);
+        sandbox.json(&["sleep"]);
+    };
+    let mut killer = Killer::new("undo", || slept(&mut turn), |()| drop(sandbox.json(&["sleep", "--undo"])));
+    while killer.goes_on() {
+        slept(&mut turn);
+        let (main, weight) = stands(&sandbox, turn);
+        let before = sandbox.git(&["rev-parse", "main~^{tree}"]);
+        killer.kill(&sandbox, &["--json", "sleep", "--undo"], b"");
+        sandbox.brain(&["log", "-n", "1"]).exits(0);
+        let (now, after) = stands(&sandbox, turn);
+        if now == main {
+            assert_eq!(after, weight, "before");
+        } else {
+            assert_eq!(sandbox.git(&["rev-parse", "main^{tree}"]), before);
+            assert_eq!(after, weight.map(|w| w - 3277), "after");
+        }
+    }
+    tidy(&sandbox);
 }

@@ -243,7 +243,13 @@ fn on_disk(root: &Path, path: &str) -> std::io::Result<OnDisk> {
 fn enter(index: &mut Index, root: &Path, change: &FileChange) -> Result<(), StoreError> {
     let path = Path::new(&change.path);
     let wrap = |e| StoreError::git(format!("index entry {}", change.path), e);
-    let Some(file) = change.new else { return index.remove(path, 0).map_err(wrap) };
+    let Some(file) = change.new else {
+        // A process that was killed may have got as far as that.
+        return match index.remove(path, 0) {
+            Err(e) if e.code() == git2::ErrorCode::NotFound => Ok(()),
+            removed => removed.map_err(wrap),
+        };
+    };
     let old = index.get_path(path, 0);
     let flags = old.map_or(0, |entry| entry.flags_extended);
     let zero = IndexTime::new(0, 0);
