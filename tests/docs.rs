@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use git_brain::cognition::Snapshot;
+use git_brain::consolidation::SleepRecord;
 use git_brain::delta::{Document, Operation, RunRecord};
 use git_brain::merge::{Conflict, merge_neuron};
 use git_brain::model::document::{Acknowledgement, Agent, Flag, Metadata, Signal, State, Stimulus};
@@ -95,6 +96,7 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "metadata" => both::<Metadata>(bytes, &what, most),
         "run" => RunRecord::decode(bytes, &what).unwrap().encode(),
         "conflicts" => both::<Conflicts>(bytes, &what, most),
+        "sleep" => SleepRecord::decode(bytes, &what).unwrap().encode().remove(0),
         "network" => {
             json::strict::<PortableNetwork>(bytes, &what, most).unwrap();
             return None;
@@ -165,6 +167,7 @@ fn examples_lie_where_the_page_says() {
             "acknowledgement" => {
                 layout::acknowledgement(&text(&value, "by").parse().unwrap(), &text(&value, "signal").parse().unwrap())
             }
+            "sleep" => layout::sleep(&text(&value, "run").parse().unwrap()),
             "run" => layout::run(&text(&value, "run").parse().unwrap()),
             "agent" => layout::agent(&text(&value, "name").parse().unwrap()),
             "metadata" => layout::METADATA.to_owned(),
@@ -184,7 +187,8 @@ fn the_page_has_every_field_of_every_document() {
     }
     let documents = fields![
         "neuron" => Neuron, "stimulus" => Stimulus, "signal" => Signal, "acknowledgement" => Acknowledgement,
-        "flag" => Flag, "metadata" => Metadata, "run" => RunRecord, "agent" => Agent, "delta" => Document, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
+        "flag" => Flag, "metadata" => Metadata, "run" => RunRecord,
+        "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
     ];
     for (tag, schema) in documents {
         let section = &blocks_of("docs/format.md", tag)[0].section;

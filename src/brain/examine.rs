@@ -6,6 +6,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::consolidation::SleepRecord;
+use crate::consolidation::record::SleepPart;
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::document::FORMAT;
@@ -126,9 +128,10 @@ pub(super) fn examine(path: &str, bytes: &[u8]) -> Examined {
         }),
         Place::Ledger(_) => LedgerEntry::decode(bytes, path)
             .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
-        Place::RunNote(_) | Place::Goal | Place::Chapter(_) | Place::Sleep(_) | Place::Event => {
-            document::<Value>(bytes, path).map(drop)
-        }
+        Place::Sleep(run) if path == layout::sleep(&run) => SleepRecord::decode(bytes, path)
+            .and_then(|r| lies_at(path, bytes, "run", &layout::sleep(&r.run), r.run.as_str())),
+        Place::Sleep(_) => document::<SleepPart>(bytes, path).map(drop),
+        Place::RunNote(_) | Place::Goal | Place::Chapter(_) | Place::Event => document::<Value>(bytes, path).map(drop),
         Place::Agent(_) => Agent::decode(bytes, path)
             .and_then(|a| lies_at(path, bytes, "name", &layout::agent(&a.name), a.name.as_str())),
         Place::Settings => settings(path, bytes),

@@ -9,6 +9,7 @@ use super::trade::{ExportReport, ImportReport};
 use super::{Brain, BrainError, RecallAnswer};
 use crate::cognition::Snapshot;
 use crate::cycle::Triple;
+use crate::consolidation::SleepRecord;
 use crate::delta::{Document, RunRecord};
 use crate::limits;
 use crate::model::portable::PortableNetwork;
@@ -54,6 +55,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("neuron", "a neuron, network/neurons/ab/c/ID.json", made::<Neuron>),
     entry("recall", "the output of `recall --json`", made::<RecallAnswer>),
     entry("run", "the record of a run, network/runs/…/RUN.json", made::<RunRecord>),
+    entry("sleep", "the record of a sleep, network/sleep/…/RUN.json", made::<SleepRecord>),
     entry("settings", "brain.toml, as JSON", made::<Settings>),
     entry("signal", "a message to an agent, network/signals/…/ID.json", made::<Signal>),
     entry("snapshot", "what a command agent reads on standard input", made::<Snapshot>),

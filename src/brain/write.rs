@@ -240,7 +240,7 @@ impl Brain {
     /// What would run now; nothing is written.
     pub fn due(&self) -> Result<DueReport, BrainError> {
         let tip = self.at(None)?;
-        let jobs = self.cycle.due(tip, self.cycle.marker(), &Default::default())?;
+        let jobs = self.cycle.due(tip, self.cycle.marker(), &Default::default(), true)?;
         let due = jobs.into_iter().map(|job| Due { agent: job.agent.to_string(), trigger: job.reason }).collect();
         Ok(DueReport { due })
     }

@@ -76,13 +76,15 @@ impl Cycle {
         let mut failed = Failed::new();
         let mut caused: HashMap<StimulusId, u32> = HashMap::new();
         let mut consumed = 0;
+        let mut asked = false;
         loop {
             let tip = turned.wake;
             failed.extend(self.claimed_stimuli()?);
             let mut jobs = match &bounds.agent {
                 Some(agent) => self.by_hand(tip, agent)?,
-                None => self.due(tip, seen, &failed)?,
+                None => self.due(tip, seen, &failed, !asked)?,
             };
+            asked = true;
             self.hold_back(&mut jobs, &mut caused, &mut turned.notes);
             let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
             let cut = cut(&mut jobs, room);

@@ -12,7 +12,7 @@ use super::{Cycle, CycleError};
 use crate::cognition::reflex::{self, perception};
 use crate::delta::RunRecord;
 use crate::limits;
-use crate::model::document::Rule;
+use crate::model::document::{Condition, Rule, State};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::{Flag, Metadata, Signal, Stamp, Stimulus, json};
@@ -49,12 +49,22 @@ pub type Failed = HashSet<StimulusId>;
 
 impl Cycle {
     /// The runs that are due at wake's tip.
-    pub fn due(&self, tip: CommitId, seen: Option<CommitId>, failed: &Failed) -> Result<Vec<Job>, CycleError> {
+    ///
+    /// With `evening`, agents that wait for sleep to be due are asked as well: once in a command, because it stays due until the
+    /// brain sleeps.
+    pub fn due(
+        &self,
+        tip: CommitId,
+        seen: Option<CommitId>,
+        failed: &Failed,
+        evening: bool,
+    ) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
         let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
         let looked = self.looked_until(tip, seen)?;
         let queue = self.queue(&network, tree, failed)?;
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
+        let consolidation_due = evening && self.waits_for_sleep() && self.sleep_due()?.is_some();
         let mut windows: HashMap<Option<CommitId>, Window> = HashMap::new();
         let mut jobs = Vec::new();
         for member in self.shared.policy.agents.values().filter(|m| m.trusted) {
@@ -65,6 +75,7 @@ impl Cycle {
             };
             window.happened.queue_not_empty = !queue.is_empty();
             window.happened.bootstrap_incomplete = bootstrap_incomplete;
+            window.happened.consolidation_due = consolidation_due;
             if let Some(woken) = trigger::wakes(&member.agent, &window.happened) {
                 let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
                 jobs.extend(due.jobs(&member.agent.name, &woken)?);
@@ -72,6 +83,12 @@ impl Cycle {
             windows.insert(from, window);
         }
         Ok(jobs)
+    }
+
+    /// True if an agent wakes when sleep is due.
+    fn waits_for_sleep(&self) -> bool {
+        let asks = |c: &Condition| *c == Condition::State(State::ConsolidationDue);
+        self.shared.policy.agents.values().any(|m| m.trusted && m.agent.trigger.any.iter().any(asks))
     }
 
     /// One run of an agent by hand: it sees the whole queue and every unanswered signal to it.

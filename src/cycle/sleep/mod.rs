@@ -23,7 +23,7 @@ mod squash;
 mod survey;
 mod undo;
 
-pub use due::{Activity, DueBecause};
+pub use due::DueBecause;
 pub use prepare::Prepared;
 pub use restore::Restored;
 pub use squash::Slept;
@@ -149,12 +149,19 @@ impl Cycle {
         found.map(night).transpose()
     }
 
-    /// The newest commit of wake that a sleep or its undoing made.
+    /// The newest commit of wake that a sleep or its undoing made. Where main knows of none, wake's history is not walked.
     fn last_waking(&self, wake: CommitId) -> Result<Option<Commit>, CycleError> {
-        let is_one = |c: &Commit| c.trailer(SLEEP_TRAILER).is_some() || c.trailer(UNDOES_TRAILER).is_some();
+        match self.nights(is_waking)? {
+            Some(_) => self.walk_to_waking(wake),
+            None => Ok(None),
+        }
+    }
+
+    /// The same, whatever main knows.
+    fn walk_to_waking(&self, wake: CommitId) -> Result<Option<Commit>, CycleError> {
         for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
             let commit = commit?;
-            if is_one(&commit) {
+            if is_waking(&commit) {
                 return Ok(Some(commit));
             }
         }
@@ -165,7 +172,8 @@ impl Cycle {
     /// where nobody slept.
     fn evening(&self, wake: CommitId) -> Result<TreeId, CycleError> {
         let mut undone: Vec<String> = Vec::new();
-        for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
+        let slept = self.nights(is_waking)?.is_some();
+        for commit in self.store.first_parents(wake, None).take_while(|_| slept).take(limits::HISTORY_WALK) {
             let commit = commit?;
             undone.extend(commit.trailer(UNDOES_TRAILER).map(str::to_owned));
             if commit.trailer(SLEEP_TRAILER).is_some_and(|run| !undone.iter().any(|u| u == run)) {
@@ -183,6 +191,11 @@ impl Cycle {
         let _ = self.store.update_refs(&[change], "git-brain: sleep")?;
         Ok(())
     }
+}
+
+/// True for commits by which a sleep, or the undoing of one, moved main or wake.
+fn is_waking(commit: &Commit) -> bool {
+    commit.trailer(SLEEP_TRAILER).is_some() || commit.trailer(UNDOES_TRAILER).is_some()
 }
 
 /// S, read.

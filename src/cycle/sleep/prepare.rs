@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::settle::Note;
 use super::survey::{Survey, read_all};
-use super::{Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, UNDOES_TRAILER, agent, branch_of};
+use super::{Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch_of};
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::{Cycle, CycleError};
@@ -340,7 +340,7 @@ impl Cycle {
         });
         let snapshot =
             snapshot.ok_or_else(|| CycleError::Merge(format!("{branch} does not say what it consolidates")))?;
-        let slept_since = self.nights(|c| c.trailer(SLEEP_TRAILER).or(c.trailer(UNDOES_TRAILER)).is_some())?;
+        let slept_since = self.nights(super::is_waking)?;
         if let Some(since) = slept_since
             && !self.store.is_ancestor(since.id, snapshot)?
         {

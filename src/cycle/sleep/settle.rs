@@ -172,7 +172,7 @@ impl Cycle {
     /// Completes what the newest sleep (or undoing) under wake says, if main is still where that started from. Needs no note.
     pub(super) fn settle_by_history(&self) -> Result<(), CycleError> {
         let (wake, main) = (self.store.need_tip(self.store.wake())?, self.store.need_tip(self.store.main())?);
-        let Some(commit) = self.last_waking(wake)? else { return Ok(()) };
+        let Some(commit) = self.walk_to_waking(wake)? else { return Ok(()) };
         let name = commit.trailer(SLEEP_TRAILER).or(commit.trailer(UNDOES_TRAILER)).unwrap_or_default();
         let Some(new) = commit.parents.get(1).copied() else { return Ok(()) };
         let old = self.store.commit(new)?.parents.first().copied();
