@@ -272,7 +272,7 @@ impl Brain {
         let Given { document, bytes, lines, agent, reason, cognition } = given;
         let base = self.at(None)?;
         let newest = self.cycle.store.newest_run(base)?;
-        let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0);
+        let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0)?;
         let shared = &self.cycle.shared;
         let draft = Draft {
             base,
