@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::chemistry::serotonin::Chapter;
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::document::FORMAT;
@@ -126,9 +127,9 @@ pub(super) fn examine(path: &str, bytes: &[u8]) -> Examined {
         }),
         Place::Ledger(_) => LedgerEntry::decode(bytes, path)
             .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
-        Place::RunNote(_) | Place::Goal | Place::Chapter(_) | Place::Sleep(_) | Place::Event => {
-            document::<Value>(bytes, path).map(drop)
-        }
+        Place::Chapter(_) => Chapter::decode(bytes, path)
+            .and_then(|c| lies_at(path, bytes, "run", &layout::chapter(&c.run), c.run.as_str())),
+        Place::RunNote(_) | Place::Goal | Place::Sleep(_) | Place::Event => document::<Value>(bytes, path).map(drop),
         Place::Agent(_) => Agent::decode(bytes, path)
             .and_then(|a| lies_at(path, bytes, "name", &layout::agent(&a.name), a.name.as_str())),
         Place::Settings => settings(path, bytes),

@@ -12,6 +12,7 @@ mod hook;
 mod look;
 mod make;
 pub mod schema;
+mod story;
 pub mod trade;
 mod trust;
 mod write;
@@ -28,6 +29,7 @@ pub use examine::{Finding, Level};
 pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
+pub use story::{NarrativeGap, Story, ToldChapter};
 pub use trust::{TrustItem, TrustReport};
 pub use write::{
     ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,

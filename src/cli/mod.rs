@@ -8,6 +8,7 @@ mod demo;
 mod house;
 mod look;
 mod output;
+mod story;
 mod trade;
 mod write;
 
@@ -88,6 +89,7 @@ impl Session {
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
+            Command::Story(args) => story::story(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),

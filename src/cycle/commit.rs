@@ -345,24 +345,27 @@ impl Cycle {
     ) -> Result<RunId, CycleError> {
         let floor = newest.map_or(i64::MIN, |run| run.unix_ms() + 1);
         let now = self.shared.world.now_ms().max(floor);
-        let backend = if self.shared.world.has_seed() { self.backend_of(tip)? } else { Vec::new() };
-        let attempt_bytes = (attempt as u64).to_be_bytes();
+        let (backend, attempt) = (self.backend(tip)?, (attempt as u64).to_be_bytes());
         let newest = newest.map_or("", RunId::as_str);
-        let mut fields: Vec<&[u8]> = vec![newest.as_bytes(), agent.as_str().as_bytes(), &attempt_bytes];
-        fields.extend(backend.iter().map(|id| id.as_bytes()));
+        let mut fields: Vec<&[u8]> = vec![backend.as_bytes(), newest.as_bytes(), agent.as_str().as_bytes(), &attempt];
         fields.extend(document);
         Ok(RunId::new(now, self.shared.world.id_bits(&fields), agent))
     }
 
-    /// The ids of what a commit's network holds, but for stories and for records of runs and sleeps.
-    fn backend_of(&self, commit: CommitId) -> Result<Vec<String>, CycleError> {
-        let tree = self.store.tree_of(commit)?;
-        let mut ids = Vec::with_capacity(BACKEND.len() + 1);
-        for folder in BACKEND {
-            ids.push(self.store.folder(tree, folder)?.map(|id| id.to_string()).unwrap_or_default());
+    /// What ids follow from where `BRAIN_SEED` fixes them, empty where it does not: what a commit's network holds, but for
+    /// stories and for records of runs and sleeps.
+    pub fn backend(&self, commit: CommitId) -> Result<String, CycleError> {
+        let mut ids = String::new();
+        if !self.shared.world.has_seed() {
+            return Ok(ids);
         }
-        ids.push(self.store.file(tree, layout::METADATA)?.map(|file| file.blob.to_string()).unwrap_or_default());
-        Ok(ids)
+        let tree = self.store.tree_of(commit)?;
+        for folder in BACKEND {
+            let id = self.store.folder(tree, folder)?.map(|id| id.to_string());
+            ids += &format!("{folder} {}\n", id.unwrap_or_default());
+        }
+        let metadata = self.store.file(tree, layout::METADATA)?.map(|file| file.blob.to_string());
+        Ok(ids + &metadata.unwrap_or_default())
     }
 }
 

@@ -18,6 +18,7 @@ mod export;
 mod import;
 pub mod meaning;
 pub mod merge;
+pub mod narrative;
 pub mod network;
 pub mod policy;
 mod quiet;
