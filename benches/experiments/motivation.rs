@@ -4,13 +4,14 @@
 //! bad days) makes it lose many times in a row. Each agent predicts by the mean that it has seen of an arm, takes the arm that
 //! promises most (one time in twenty any), learns by the prediction error, and differs from the others only in when it abandons:
 //!
-//! - **dopamine only**: after three negative errors in a row (`abandon_after`), for good;
+//! - **dopamine only**: after three negative errors in a row (`abandon_after`);
 //! - **with serotonin**: the same, unless the arm's mood is above a floor or its told confidence is at least what the next arm
 //!   promises. Mood, calibrated and confidence are the product's (`chemistry::serotonin`), one feeling an arm;
 //! - **control**: abandons at the same rate as the raw rule did, at random moments; **never**: abandons nothing;
 //! - **Thompson sampling** and **UCB1**, for scale.
 //!
-//! An abandoned arm comes back only if all are abandoned: then all do. Regret is against the best arm's long-run mean.
+//! An abandoned arm comes back after a rest, or only when all are abandoned: then all do. Regret is against the best arm's
+//! long-run mean.
 //! `cargo bench --bench motivation`; `-- seeds=400,steps=1000` for other sizes.
 
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ const ABANDON_AFTER: u32 = 3;
 const EXPLORES: f64 = 0.05;
 /// Mood above which an agent goes on, whatever the streak. Set before anything was measured, and not tuned.
 const FLOOR: f64 = -0.3;
+/// Steps after which an abandoned arm may be tried again; the last: not before all are abandoned.
+const RESTS: [usize; 2] = [50, usize::MAX];
 /// Resamples of the bootstrap.
 const RESAMPLES: usize = 2000;
 
@@ -137,7 +140,8 @@ struct Arm {
     pulls: f64,
     won: f64,
     streak: u32,
-    abandoned: bool,
+    /// The step before which it is not tried again.
+    rests_until: usize,
     feeling: Feeling,
 }
 
@@ -153,15 +157,15 @@ impl Arm {
 struct Life {
     /// Mean loss a step against the best arm.
     regret: f64,
-    /// 1 if the best arm stood abandoned at the end, else 0.
+    /// Share of the time that the best arm stood abandoned.
     lost: f64,
-    /// 1 if it was ever abandoned.
-    ever: f64,
+    /// How often it was abandoned.
+    times: f64,
     /// Abandonments for each negative error.
     rate: f64,
 }
 
-fn live(world: &World, rule: Rule, seed: u64, steps: usize) -> Life {
+fn live(world: &World, rule: Rule, rest: usize, seed: u64, steps: usize) -> Life {
     let means = world.means();
     let best = (0..means.len()).max_by(|a, b| means[*a].total_cmp(&means[*b])).expect("arms");
     // What the world does is the same for every agent; what an agent draws is its own.
@@ -179,6 +183,7 @@ fn live(world: &World, rule: Rule, seed: u64, steps: usize) -> Life {
         let pays = [if good { world.best.0 } else { world.best.1 }];
         let pays: Vec<f64> = pays.into_iter().chain(world.others).map(|p| f64::from(weather.unit() < p)).collect();
         let at = choose(rule, &arms, step, &mut dice);
+        life.lost += f64::from(arms[best].rests_until > step) / steps as f64;
         life.regret += (means[best] - means[at]) / steps as f64;
         let arm = &mut arms[at];
         let (prediction, outcome) = (arm.promise(), pays[at]);
@@ -191,17 +196,17 @@ fn live(world: &World, rule: Rule, seed: u64, steps: usize) -> Life {
             continue;
         }
         negative += 1.0;
-        if abandons(rule, &arms, at, &mut dice) {
-            arms[at].abandoned = true;
+        if abandons(rule, &arms, at, step, &mut dice) {
+            arms[at].rests_until = step.saturating_add(rest);
             arms[at].streak = 0;
             abandoned += 1.0;
-            life.ever = if at == best { 1.0 } else { life.ever };
+            life.times += f64::from(at == best);
         }
-        if arms.iter().all(|a| a.abandoned) {
-            arms.iter_mut().for_each(|a| a.abandoned = false);
+        if arms.iter().all(|a| a.rests_until > step + 1) {
+            arms.iter_mut().for_each(|a| a.rests_until = 0);
         }
     }
-    Life { lost: f64::from(arms[best].abandoned), rate: abandoned / negative.max(1.0), ..life }
+    Life { rate: abandoned / negative.max(1.0), ..life }
 }
 
 fn choose(rule: Rule, arms: &[Arm], step: usize, dice: &mut Dice) -> usize {
@@ -213,7 +218,7 @@ fn choose(rule: Rule, arms: &[Arm], step: usize, dice: &mut Dice) -> usize {
     };
     let ties = dice.below(arms.len());
     let explores = dice.unit() < EXPLORES && !matches!(rule, Rule::Thompson | Rule::Ucb(_));
-    let order = (0..arms.len()).map(|i| (i + ties) % arms.len()).filter(|i| !arms[*i].abandoned);
+    let order = (0..arms.len()).map(|i| (i + ties) % arms.len()).filter(|i| arms[*i].rests_until <= step);
     if explores {
         let open: Vec<usize> = order.collect();
         return open[dice.below(open.len())];
@@ -222,12 +227,12 @@ fn choose(rule: Rule, arms: &[Arm], step: usize, dice: &mut Dice) -> usize {
     worths.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("an arm that is not abandoned").0
 }
 
-fn abandons(rule: Rule, arms: &[Arm], at: usize, dice: &mut Dice) -> bool {
+fn abandons(rule: Rule, arms: &[Arm], at: usize, step: usize, dice: &mut Dice) -> bool {
     let arm = &arms[at];
     match rule {
         Rule::Raw => arm.streak >= ABANDON_AFTER,
         Rule::Serotonin { bias, floor, by, .. } => {
-            let others = arms.iter().enumerate().filter(|(i, a)| *i != at && !a.abandoned);
+            let others = arms.iter().enumerate().filter(|(i, a)| *i != at && a.rests_until <= step);
             let next = others.map(|(_, a)| a.promise()).fold(0.0, f64::max);
             let in_mood = arm.feeling.mood > floor;
             let confident = arm.feeling.confidence(bias) >= next;
@@ -299,19 +304,25 @@ fn main() -> Result<()> {
     let (seeds, steps) = (sizes["seeds"], sizes["steps"]);
     println!("{seeds} seeds, {steps} steps; means with 95 % intervals of the bootstrap over seeds");
     for world in &WORLDS {
-        measure(world, seeds, steps);
+        for rest in RESTS {
+            measure(world, rest, seeds, steps);
+        }
     }
     Ok(())
 }
 
-fn measure(world: &World, seeds: usize, steps: usize) {
+fn measure(world: &World, rest: usize, seeds: usize, steps: usize) {
     let lives =
-        |rule: Rule| -> Vec<Life> { (0..seeds as u64).map(|s| live(world, rule, s * 7919 + 1, steps)).collect() };
+        |rule: Rule| -> Vec<Life> { (0..seeds as u64).map(|s| live(world, rule, rest, s * 7919 + 1, steps)).collect() };
     let raw_rate = lives(Rule::Raw).iter().map(|l| l.rate).sum::<f64>() / seeds as f64;
     let rows: Vec<Row> = rules(raw_rate).into_iter().map(|(name, rule)| Row { name, lives: lives(rule) }).collect();
     let means = world.means();
-    println!("\n### {}\n\nMeans of the arms: the streaky one {:.3}; {:?}.\n", world.name, means[0], world.others);
-    println!("| agent | best arm abandoned at the end | ever | regret a step | less regret than dopamine only |");
+    let back = if rest == usize::MAX { "until all are".to_owned() } else { format!("for {rest} steps") };
+    println!("\n### {}, abandoned {back}\n", world.name);
+    println!("Means of the arms: the streaky one {:.3}; {:?}.\n", means[0], world.others);
+    println!(
+        "| agent | best arm: times abandoned | share of the time | regret a step | less regret than dopamine only |"
+    );
     println!("|---|---|---|---|---|");
     let raw = rows[0].column(|l| l.regret);
     for row in &rows {
@@ -321,8 +332,8 @@ fn measure(world: &World, seeds: usize, steps: usize) {
         println!(
             "| {} | {} | {} | {} | {} |",
             row.name,
+            cell(interval(&row.column(|l| l.times))),
             cell(interval(&row.column(|l| l.lost))),
-            cell(interval(&row.column(|l| l.ever))),
             cell(interval(&regret)),
             cell(interval(&gain))
         );
