@@ -7,7 +7,8 @@
 //! - **dopamine only**: after three negative errors in a row (`abandon_after`);
 //! - **with serotonin**: the same, unless the arm's mood is above a floor or its told confidence is at least what the next arm
 //!   promises. Mood, calibrated and confidence are the product's (`chemistry::serotonin`), one feeling an arm;
-//! - **control**: abandons at the same rate as the raw rule did, at random moments; **never**: abandons nothing;
+//! - the raw rule with two and four times the patience: is serotonin more than that?
+//! - **control**: abandons at the rate of the raw rule, or of serotonin, at random moments; **never**: abandons nothing;
 //! - **Thompson sampling** and **UCB1**, for scale.
 //!
 //! An abandoned arm comes back after a rest, or only when all are abandoned: then all do. Regret is against the best arm's
@@ -28,6 +29,8 @@ const EXPLORES: f64 = 0.05;
 const FLOOR: f64 = -0.3;
 /// Steps after which an abandoned arm may be tried again; the last: not before all are abandoned.
 const RESTS: [usize; 2] = [50, usize::MAX];
+/// The default of `serotonin.bias`.
+const BIAS: f64 = 0.05;
 /// Resamples of the bootstrap.
 const RESAMPLES: usize = 2000;
 
@@ -113,8 +116,8 @@ impl World {
 /// When an agent abandons an arm.
 #[derive(Clone, Copy)]
 enum Rule {
-    /// After negative errors in a row.
-    Raw,
+    /// After so many negative errors in a row.
+    Raw(u32),
     /// The same, held back by mood and confidence.
     Serotonin { bias: f64, smoothing: f64, floor: f64, by: By },
     /// At random, at this rate for each negative error.
@@ -230,7 +233,7 @@ fn choose(rule: Rule, arms: &[Arm], step: usize, dice: &mut Dice) -> usize {
 fn abandons(rule: Rule, arms: &[Arm], at: usize, step: usize, dice: &mut Dice) -> bool {
     let arm = &arms[at];
     match rule {
-        Rule::Raw => arm.streak >= ABANDON_AFTER,
+        Rule::Raw(most) => arm.streak >= most,
         Rule::Serotonin { bias, floor, by, .. } => {
             let others = arms.iter().enumerate().filter(|(i, a)| *i != at && a.rests_until <= step);
             let next = others.map(|(_, a)| a.promise()).fold(0.0, f64::max);
@@ -273,11 +276,17 @@ fn cell((mean, low, high): (f64, f64, f64)) -> String {
     format!("{mean:.3} ({low:.3} to {high:.3})")
 }
 
-fn rules(raw_rate: f64) -> Vec<(String, Rule)> {
-    let serotonin = |bias, by| Rule::Serotonin { bias, smoothing: 0.2, floor: FLOOR, by };
+fn serotonin(bias: f64, by: By) -> Rule {
+    Rule::Serotonin { bias, smoothing: Serotonin::default().smoothing, floor: FLOOR, by }
+}
+
+fn rules(raw_rate: f64, serotonin_rate: f64) -> Vec<(String, Rule)> {
     let mut rules = vec![
-        ("dopamine only: 3 negative in a row".to_owned(), Rule::Raw),
-        ("control: at random, at that rate".to_owned(), Rule::Random(raw_rate)),
+        ("dopamine only: 3 negative in a row".to_owned(), Rule::Raw(ABANDON_AFTER)),
+        ("dopamine only: 6 in a row".to_owned(), Rule::Raw(6)),
+        ("dopamine only: 12 in a row".to_owned(), Rule::Raw(12)),
+        ("control: at random, at the rate of 3 in a row".to_owned(), Rule::Random(raw_rate)),
+        ("control: at random, at the rate of serotonin".to_owned(), Rule::Random(serotonin_rate)),
         ("never abandons".to_owned(), Rule::Never),
     ];
     for bias in [0.0, 0.05, 0.1] {
@@ -314,8 +323,10 @@ fn main() -> Result<()> {
 fn measure(world: &World, rest: usize, seeds: usize, steps: usize) {
     let lives =
         |rule: Rule| -> Vec<Life> { (0..seeds as u64).map(|s| live(world, rule, rest, s * 7919 + 1, steps)).collect() };
-    let raw_rate = lives(Rule::Raw).iter().map(|l| l.rate).sum::<f64>() / seeds as f64;
-    let rows: Vec<Row> = rules(raw_rate).into_iter().map(|(name, rule)| Row { name, lives: lives(rule) }).collect();
+    let rate = |rule| lives(rule).iter().map(|l| l.rate).sum::<f64>() / seeds as f64;
+    let (raw_rate, serotonin_rate) = (rate(Rule::Raw(ABANDON_AFTER)), rate(serotonin(BIAS, By::Both)));
+    let rows: Vec<Row> =
+        rules(raw_rate, serotonin_rate).into_iter().map(|(name, rule)| Row { name, lives: lives(rule) }).collect();
     let means = world.means();
     let back = if rest == usize::MAX { "until all are".to_owned() } else { format!("for {rest} steps") };
     println!("\n### {}, abandoned {back}\n", world.name);
@@ -359,7 +370,10 @@ fn verdict(rows: &[Row], raw: &[f64]) {
     };
     let regret = |name: &str| rows.iter().find(|r| r.name == name).map(|r| r.column(|l| l.regret)).unwrap_or_default();
     versus("serotonin, bias 0.05", raw, "dopamine only");
-    versus("serotonin, bias 0.05", &regret("control: at random, at that rate"), "the random control");
+    versus("serotonin, bias 0.05", &regret("dopamine only: 6 in a row"), "twice the patience");
+    versus("serotonin, bias 0.05", &regret("dopamine only: 12 in a row"), "four times the patience");
+    versus("serotonin, bias 0.05", &regret("control: at random, at the rate of serotonin"), "chance at its own rate");
+    versus("serotonin, bias 0.05", &regret("serotonin by confidence alone, bias 0.05"), "confidence alone");
     versus("serotonin, bias 0.05", &regret("never abandons"), "never abandoning");
     versus("serotonin, bias 0.05", &regret("serotonin, bias 0"), "no bias");
     versus("serotonin, bias 0.1", &regret("serotonin, bias 0"), "no bias");
