@@ -227,7 +227,11 @@ fn a_narrator_tells_and_one_that_fails_is_noted() {
     assert!(nothing["today"].is_null() && nothing["enabled"] == true, "{nothing}");
     assert!(sandbox.brain(&["story"]).exits(0).out.contains("no story yet"));
     let judged = attempt(&sandbox, 0.7);
-    outcome(&sandbox, &judged, 0.7, 0.4, ["a", "b"]);
+    let run = outcome(&sandbox, &judged, 0.7, 0.4, ["a", "b"]);
+    for (id, level, state) in [("cook", "terminal", "open"), ("won", "terminal", "reached"), ("salt", "sub", "open")] {
+        let goal = json!({"id": id, "text": id, "level": level, "state": state, "at": NOW, "run": null});
+        commit_on_wake(&sandbox, &run, Some((format!("network/goals/{id}.json"), goal.to_string().into_bytes())));
+    }
     let today = |args: &[&str]| sandbox.json(&[&["story"], args].concat())["today"].clone();
     let template = today(&[]);
     assert_eq!((&template["narrator"], template["notes"].is_null()), (&json!("template"), true));
@@ -248,6 +252,8 @@ fn a_narrator_tells_and_one_that_fails_is_noted() {
     assert_eq!((&told["gap"]["told"], &told["alarm"]), (&json!(0.0), &json!(false)), "{told}");
     let brief: Value = serde_json::from_str(&std::fs::read_to_string(read).unwrap()).unwrap();
     assert_eq!((&brief["entries"][0]["judged"], &brief["template"]), (&json!(judged), &template["text"]));
+    assert_eq!(brief["goals"], json!(["cook"]));
+    assert!(template["text"].as_str().unwrap().starts_with("My aim stays the same: cook."), "{template}");
 
     for (script, timeout, why) in [
         (saying("what a day"), 20_000, "answer"),
