@@ -107,3 +107,13 @@ pub const EMBEDDINGS_BYTES: usize = 32 << 20;
 pub const EMBEDDING_DIMENSIONS: usize = 16_384;
 /// How often a request for embeddings is made again that failed for a reason that may pass.
 pub const EMBEDDING_RETRIES: usize = 2;
+/// Longest text of a chapter of the narrative, bytes: some pages, which is what a person reads of a night's story.
+pub const CHAPTER_TEXT_BYTES: usize = 16 << 10;
+/// Most claims of one chapter: beyond some thousand judgements between two sleeps the file would no longer be read by anybody.
+pub const CHAPTER_CLAIMS: usize = 4_096;
+/// Entries of the ledger that a narrator is shown: some hundred bytes each, together what a small model's context takes.
+pub const NARRATOR_ENTRIES: usize = 200;
+/// Longest answer of a narrator, bytes: the longest text, escaped, and the most claims.
+pub const NARRATION_BYTES: usize = 512 << 10;
+/// Longest memory that `serotonin.memory` may ask for, judgements: a confidence that nothing moves any more says nothing.
+pub const CONFIDENCE_MEMORY: u32 = 10_000;

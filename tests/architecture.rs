@@ -47,6 +47,48 @@ const MOST_LINES_OF_MAIN: usize = 39;
 const LONG_FILES: [(&str, &str); 1] =
     [("src/delta/apply.rs", "one operation after the other; nearly half of it is their tests")];
 
+/// What belongs to the story, and the files (or folders, with `/`) that may name it: where it is made, sleep's one call, and
+/// what shows or checks it. Nothing that learns, wakes or decides is among them.
+const STORY: [(&str, &[&str]); 8] = [
+    (
+        "serotonin",
+        &[
+            "src/model/settings.rs",
+            "src/chemistry/mod.rs",
+            "src/chemistry/serotonin/",
+            STAGE,
+            "src/brain/story.rs",
+            EXAMINE,
+            SCHEMA,
+        ],
+    ),
+    ("NARRATIVE", &["src/model/layout.rs", STAGE]),
+    ("narrative", &["src/cycle/mod.rs", STAGE]),
+    // An agent of rules tells somebody else, and from its room the cycle is out of reach.
+    ("tell", &[STAGE, "src/cycle/sleep/", "src/cognition/"]),
+    ("tell_by", &[STAGE, "src/brain/story.rs"]),
+    ("chapters", &[STAGE, "src/brain/story.rs", "src/cli/story.rs"]),
+    (
+        "chapter",
+        &[
+            "src/model/layout.rs",
+            "src/chemistry/serotonin/",
+            STAGE,
+            "src/cycle/sleep/",
+            "src/brain/story.rs",
+            EXAMINE,
+            "src/cli/story.rs",
+        ],
+    ),
+    ("Chapter", &["src/model/layout.rs", "src/chemistry/serotonin/", STAGE, "src/brain/", "src/cycle/sleep/"]),
+];
+const STAGE: &str = "src/cycle/narrative.rs";
+const EXAMINE: &str = "src/brain/examine.rs";
+const SCHEMA: &str = "src/brain/schema.rs";
+/// Files that may spell the folder of the narrative, be it in a comment.
+const STORY_FOLDER: [&str; 5] =
+    ["src/model/layout.rs", "src/chemistry/serotonin/", STAGE, SCHEMA, "src/cycle/commit.rs"];
+
 #[derive(Clone)]
 struct Source {
     /// From the project's folder, with `/`.
@@ -126,6 +168,9 @@ fn violations(sources: &[Source]) -> Vec<String> {
                 found.push(format!("{path}:{line}: {why}"));
             }
         }
+        if !is_test {
+            found.extend(story(source, &without_tests(&code)));
+        }
         if !is_test && room.is_some_and(is_pure) {
             let code = without_tests(&code);
             found.extend(impurities(&code).map(|(line, what)| format!("{path}:{line}: a pure room mentions {what}")));
@@ -148,6 +193,25 @@ fn too_long(source: &Source) -> Option<String> {
     };
     let lines = source.text.lines().count();
     (lines > most).then(|| format!("{path}: {lines} lines, more than {most}"))
+}
+
+/// Where code that has nothing to do with the story names it.
+fn story(source: &Source, code: &str) -> Vec<String> {
+    let path = source.path.as_str();
+    let among = |places: &[&str]| {
+        places.iter().any(|place| if place.ends_with('/') { path.starts_with(place) } else { path == *place })
+    };
+    let mut found = Vec::new();
+    for (line, parts) in paths(code) {
+        let named = STORY.iter().find(|(word, places)| parts.iter().any(|part| part == word) && !among(places));
+        if let Some((word, _)) = named {
+            found.push(format!("{path}:{line}: `{word}` is the story's, and nothing that learns may know of it"));
+        }
+    }
+    if source.text.contains("network/narrative") && !among(&STORY_FOLDER) {
+        found.push(format!("{path}: names the folder of the story, and nothing that learns may read it"));
+    }
+    found
 }
 
 fn is_pure(room: &str) -> bool {
@@ -431,6 +495,22 @@ fn the_checker_finds_every_kind_of_breach() {
         ("src/model/a.rs", "//! x\nfn f() {}\n#[cfg(test)]\nmod tests { use std::fs; fn g() {} }\n", None),
         ("src/model/a.rs", "//! x\n#[cfg(test)]\nmod tests;\nuse std::fs;\n", Some(":4: a pure room mentions")),
         ("src/world/a.rs", "//! x\nuse std::time::SystemTime;\n", None),
+        (
+            "src/cycle/wake.rs",
+            "//! x\nuse crate::chemistry::serotonin::Feeling;\n",
+            Some(":2: `serotonin` is the story's"),
+        ),
+        (
+            "src/cycle/run.rs",
+            "//! x\nuse crate::chemistry;\nuse chemistry::{serotonin as s};\n",
+            Some(":3: `serotonin`"),
+        ),
+        ("src/cycle/run.rs", "//! x\nfn f(s: Settings) -> f64 { s.serotonin.bias }\n", Some("`serotonin`")),
+        ("src/cycle/run.rs", "//! x\nfn f(c: Cycle) { c.tell(1); }\n", Some("`tell`")),
+        ("src/cycle/run.rs", "//! x\nfn f() { read(layout::NARRATIVE); }\n", Some("`NARRATIVE`")),
+        ("src/cycle/run.rs", "//! x\nconst A: &str = \"network/narrative/2026\";\n", Some("names the folder")),
+        ("src/chemistry/dopamine/a.rs", "//! x\nuse super::super::serotonin::Feeling;\n", Some("`serotonin`")),
+        ("src/cycle/sleep/mod.rs", "//! x\nfn f(c: Cycle) { c.tell(1); layout::chapter(r); }\n", None),
         ("src/model/a.rs", "use super::ids;\n", Some("does not open with")),
         ("src/model/utils.rs", "//! x\n", Some("says nothing")),
         ("src/common/a.rs", "//! x\n", Some("says nothing")),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use git_brain::chemistry::serotonin::{Brief, Chapter, Claim, Gap, Narration};
 use git_brain::cognition::Snapshot;
 use git_brain::consolidation::SleepRecord;
 use git_brain::delta::{Document, Operation, RunRecord};
@@ -97,6 +98,16 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "run" => RunRecord::decode(bytes, &what).unwrap().encode(),
         "conflicts" => both::<Conflicts>(bytes, &what, most),
         "sleep" => SleepRecord::decode(bytes, &what).unwrap().encode().remove(0),
+        "chapter" => Chapter::decode(bytes, &what).unwrap().encode(),
+        "narration" => {
+            Narration::parse(bytes, &what).unwrap();
+            return None;
+        }
+        "narration-brief" => {
+            let schema = serde_json::to_value(schemars::schema_for!(Brief)).unwrap();
+            jsonschema::validate(&schema, &serde_json::from_slice(bytes).unwrap()).unwrap();
+            return None;
+        }
         "network" => {
             json::strict::<PortableNetwork>(bytes, &what, most).unwrap();
             return None;
@@ -169,6 +180,7 @@ fn examples_lie_where_the_page_says() {
             }
             "sleep" => layout::sleep(&text(&value, "run").parse().unwrap()),
             "run" => layout::run(&text(&value, "run").parse().unwrap()),
+            "chapter" => layout::chapter(&text(&value, "run").parse().unwrap()),
             "agent" => layout::agent(&text(&value, "name").parse().unwrap()),
             "metadata" => layout::METADATA.to_owned(),
             _ => path.clone(),
@@ -187,8 +199,7 @@ fn the_page_has_every_field_of_every_document() {
     }
     let documents = fields![
         "neuron" => Neuron, "stimulus" => Stimulus, "signal" => Signal, "acknowledgement" => Acknowledgement,
-        "flag" => Flag, "metadata" => Metadata, "run" => RunRecord,
-        "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
+        "flag" => Flag, "metadata" => Metadata, "run" => RunRecord, "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "chapter" => Chapter, "chapter" => Gap, "chapter" => Claim, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
     ];
     for (tag, schema) in documents {
         let section = &blocks_of("docs/format.md", tag)[0].section;

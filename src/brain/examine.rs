@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::chemistry::serotonin::Chapter;
 use crate::consolidation::SleepRecord;
 use crate::consolidation::record::SleepPart;
 use crate::delta::{LedgerEntry, RunRecord};
@@ -131,7 +132,9 @@ pub(super) fn examine(path: &str, bytes: &[u8]) -> Examined {
         Place::Sleep(run) if path == layout::sleep(&run) => SleepRecord::decode(bytes, path)
             .and_then(|r| lies_at(path, bytes, "run", &layout::sleep(&r.run), r.run.as_str())),
         Place::Sleep(_) => document::<SleepPart>(bytes, path).map(drop),
-        Place::RunNote(_) | Place::Goal | Place::Chapter(_) | Place::Event => document::<Value>(bytes, path).map(drop),
+        Place::Chapter(_) => Chapter::decode(bytes, path)
+            .and_then(|c| lies_at(path, bytes, "run", &layout::chapter(&c.run), c.run.as_str())),
+        Place::RunNote(_) | Place::Goal | Place::Event => document::<Value>(bytes, path).map(drop),
         Place::Agent(_) => Agent::decode(bytes, path)
             .and_then(|a| lies_at(path, bytes, "name", &layout::agent(&a.name), a.name.as_str())),
         Place::Settings => settings(path, bytes),

@@ -13,6 +13,7 @@ mod look;
 mod make;
 pub mod schema;
 mod sleep;
+mod story;
 pub mod trade;
 mod trust;
 mod watch;
@@ -31,6 +32,7 @@ pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
 pub use sleep::{SleepReport, SleepRequest, SleepState, UndoReport};
+pub use story::{NarrativeGap, Story, ToldChapter};
 pub use trust::{TrustItem, TrustReport};
 pub use watch::{WatchEvent, Watched};
 pub use write::{

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::trade::{ExportReport, ImportReport};
 use super::{Brain, BrainError, RecallAnswer};
+use crate::chemistry::serotonin::{Brief, Chapter};
 use crate::cognition::Snapshot;
-use crate::cycle::Triple;
 use crate::consolidation::SleepRecord;
+use crate::cycle::Triple;
 use crate::delta::{Document, RunRecord};
 use crate::limits;
 use crate::model::portable::PortableNetwork;
@@ -42,6 +43,7 @@ const fn entry(name: &'static str, about: &'static str, make: fn() -> Schema) ->
 pub const SCHEMAS: &[SchemaEntry] = &[
     entry("acknowledgement", "the answer to a signal, network/signals/…/ID.ack.json", made::<Acknowledgement>),
     entry("agent", "an agent's definition, agents/NAME.json", made::<Agent>),
+    entry("chapter", "a chapter of the story, network/narrative/…/RUN.json", made::<Chapter>),
     entry("delta", "what a run proposes: the input of `apply`, the output of a command agent", delta),
     entry(
         "export",
@@ -52,6 +54,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("flag", "a switch of the network, network/flags/NAME.json", made::<Flag>),
     entry("import-report", "the output of `import --json`", made::<ImportReport>),
     entry("metadata", "the network's format and bootstrap state, network/metadata.json", made::<Metadata>),
+    entry("narration-brief", "what an agent `narrator` reads on standard input", made::<Brief>),
     entry("neuron", "a neuron, network/neurons/ab/c/ID.json", made::<Neuron>),
     entry("recall", "the output of `recall --json`", made::<RecallAnswer>),
     entry("run", "the record of a run, network/runs/…/RUN.json", made::<RunRecord>),

@@ -201,9 +201,10 @@ impl Brain {
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
         let (inputs, subject) = read_inputs(request)?;
         let world = &self.cycle.shared.world;
-        let tip = self.at(None)?.to_string();
+        let tip = self.at(None)?;
+        let backend = self.cycle.backend(tip)?;
         let random = |index: usize, input: &Input| {
-            world.id_bits(&[tip.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
+            world.id_bits(&[backend.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
         };
         let stimuli =
             stimulus::stimuli(inputs, world.now(), &Origin::local(), random).map_err(|(index, field, message)| {
@@ -211,7 +212,7 @@ impl Brain {
             })?;
         if request.dry_run {
             let ids = stimuli.iter().map(|s| s.id.to_string()).collect();
-            let ran = RunReport { wake: tip, ..RunReport::default() };
+            let ran = RunReport { wake: tip.to_string(), ..RunReport::default() };
             return Ok(FeedReport { stimuli: ids, known: 0, ran });
         }
         let new = self.cycle.store_stimuli(&stimuli, &subject, progress)?;
@@ -272,7 +273,7 @@ impl Brain {
         let Given { document, bytes, lines, agent, reason, cognition } = given;
         let base = self.at(None)?;
         let newest = self.cycle.store.newest_run(base)?;
-        let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0);
+        let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0)?;
         let shared = &self.cycle.shared;
         let draft = Draft {
             base,

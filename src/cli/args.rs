@@ -69,6 +69,8 @@ pub enum Command {
     Why(Neuron),
     /// Which run last changed each field of a neuron.
     Blame(Neuron),
+    /// The story that the brain tells itself, and how far it is from the ledger.
+    Story(Story),
     /// Check the format of every file of the network.
     Check(Check),
     /// Find what is wrong around the network, and repair what can be repaired.
@@ -350,6 +352,20 @@ pub struct Neuron {
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
+}
+
+/// `story`.
+#[derive(Debug, Args)]
+pub struct Story {
+    /// How many chapters, the newest last.
+    #[arg(short = 'n', long, default_value_t = 7)]
+    pub number: usize,
+    /// The branch or commit; wake by default.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+    /// Let the agent `narrator` tell today so far, as it would in a sleep.
+    #[arg(long)]
+    pub narrator: bool,
 }
 
 /// `check`.

@@ -9,6 +9,7 @@ mod house;
 mod look;
 mod night;
 mod output;
+mod story;
 mod trade;
 mod write;
 
@@ -98,6 +99,7 @@ impl Session {
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
+            Command::Story(args) => story::story(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),

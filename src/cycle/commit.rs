@@ -330,6 +330,11 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
 
 impl Cycle {
     /// A run id above the newest run in the tip's history, so that ids grow along history.
+    ///
+    /// Where `BRAIN_SEED` fixes ids, they follow from the newest run and from what the tip's network holds, and not from the
+    /// tip's own id: the story (`network/narrative`) must not reach ids, and everything else of the network does. Left
+    /// out with it are the records of sleeps, which may tell of it, and those of runs, which name commits and are stood for
+    /// by the newest of them.
     pub fn new_run_id(
         &self,
         agent: &AgentName,
@@ -337,12 +342,41 @@ impl Cycle {
         newest: Option<&RunId>,
         document: &[&[u8]],
         attempt: usize,
-    ) -> RunId {
+    ) -> Result<RunId, CycleError> {
         let floor = newest.map_or(i64::MIN, |run| run.unix_ms() + 1);
-        let tip = tip.to_string();
-        let attempt_bytes = (attempt as u64).to_be_bytes();
-        let mut fields: Vec<&[u8]> = vec![tip.as_bytes(), agent.as_str().as_bytes(), &attempt_bytes];
+        let now = self.shared.world.now_ms().max(floor);
+        let (backend, attempt) = (self.backend(tip)?, (attempt as u64).to_be_bytes());
+        let newest = newest.map_or("", RunId::as_str);
+        let mut fields: Vec<&[u8]> = vec![backend.as_bytes(), newest.as_bytes(), agent.as_str().as_bytes(), &attempt];
         fields.extend(document);
-        RunId::new(self.shared.world.now_ms().max(floor), self.shared.world.id_bits(&fields), agent)
+        Ok(RunId::new(now, self.shared.world.id_bits(&fields), agent))
+    }
+
+    /// What ids follow from where `BRAIN_SEED` fixes them, empty where it does not: what a commit's network holds, but for
+    /// stories and for records of runs and sleeps.
+    pub fn backend(&self, commit: CommitId) -> Result<String, CycleError> {
+        let mut ids = String::new();
+        if !self.shared.world.has_seed() {
+            return Ok(ids);
+        }
+        let tree = self.store.tree_of(commit)?;
+        for folder in BACKEND {
+            let id = self.store.folder(tree, folder)?.map(|id| id.to_string());
+            ids += &format!("{folder} {}\n", id.unwrap_or_default());
+        }
+        let metadata = self.store.file(tree, layout::METADATA)?.map(|file| file.blob.to_string());
+        Ok(ids + &metadata.unwrap_or_default())
     }
 }
+
+/// The folders of the network that ids follow from.
+const BACKEND: [&str; 8] = [
+    layout::NEURONS,
+    layout::STIMULI,
+    layout::SIGNALS,
+    layout::FLAGS,
+    layout::GOALS,
+    layout::LEDGER,
+    layout::WISDOM,
+    layout::ESCALATIONS,
+];

@@ -19,6 +19,7 @@ pub mod goal;
 mod import;
 pub mod meaning;
 pub mod merge;
+pub mod narrative;
 pub mod network;
 pub mod policy;
 mod quiet;

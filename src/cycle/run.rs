@@ -50,9 +50,10 @@ impl Cycle {
             .into_iter()
             .enumerate()
             .map(|(index, job)| {
-                (self.new_run_id(&job.agent, tip, newest.as_ref(), &[job.reason.as_bytes()], index), job)
+                let run = self.new_run_id(&job.agent, tip, newest.as_ref(), &[job.reason.as_bytes()], index)?;
+                Ok((run, job))
             })
-            .collect();
+            .collect::<Result<_, CycleError>>()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(self.shared.policy.settings.cycle.parallel.max(1))

@@ -25,6 +25,10 @@ pub const GOALS: &str = "network/goals";
 pub const SLEEPS: &str = "network/sleep";
 /// The folder of the ledger: predictions against outcomes.
 pub const LEDGER: &str = "network/ledger";
+/// The folder of wisdom.
+pub const WISDOM: &str = "network/wisdom";
+/// The folder of escalations.
+pub const ESCALATIONS: &str = "network/escalations";
 /// The folder of the narrative.
 pub const NARRATIVE: &str = "network/narrative";
 /// The folder of agent definitions.

@@ -19,6 +19,8 @@ pub struct Settings {
     pub learning: Learning,
     /// What sleep does, and when it is due.
     pub sleep: Sleep,
+    /// The story that the brain tells itself.
+    pub serotonin: Serotonin,
     /// How the merge decides, field by field.
     pub merge: MergePolicy,
     /// What agents see.
@@ -168,6 +170,28 @@ impl Default for Sleep {
             saturation: 2_000,
             idle_load: 0.0,
         }
+    }
+}
+
+/// `[serotonin]`: the story that the brain tells itself. Nothing that is learnt depends on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Serotonin {
+    /// False: no chapters.
+    pub enabled: bool,
+    /// Share of a prediction error that mood takes on, above 0, at most 1.
+    pub smoothing: f64,
+    /// Over-confidence, 0..=0.1: what confidence is told better than the ledger supports.
+    pub bias: f64,
+    /// Judgements that confidence goes back over, 1..=10000.
+    pub memory: u32,
+    /// Gap between story and ledger above which an alarm is raised, 0..=1.
+    pub alarm: f64,
+}
+
+impl Default for Serotonin {
+    fn default() -> Self {
+        Self { enabled: true, smoothing: 0.2, bias: 0.05, memory: 50, alarm: 0.25 }
     }
 }
 
@@ -376,6 +400,7 @@ impl Settings {
         if wait == 0 || wait > longest {
             return Err(format!("recall.embeddings_timeout_ms = {wait} is not between 1 and {longest}"));
         }
+        self.serotonin.check()?;
         let c = &self.cycle;
         let (depth, runs) = (crate::limits::SPAWN_DEPTH, crate::limits::RUNS_PER_STIMULUS);
         if c.max_depth > depth || c.runs_per_stimulus > runs {
@@ -383,6 +408,26 @@ impl Settings {
         }
         if c.parallel == 0 || c.parallel > 256 {
             return Err("cycle.parallel is not between 1 and 256".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Serotonin {
+    fn check(&self) -> Result<(), String> {
+        let Self { smoothing, bias, alarm, .. } = *self;
+        for (good, message) in [
+            (smoothing > 0.0 && smoothing <= 1.0, format!("smoothing = {smoothing} is not above 0 and at most 1")),
+            ((0.0..=0.1).contains(&bias), format!("bias = {bias} is not between 0 and 0.1")),
+            ((0.0..=1.0).contains(&alarm), format!("alarm = {alarm} is not between 0 and 1")),
+        ] {
+            if !good {
+                return Err(format!("serotonin.{message}"));
+            }
+        }
+        let most = crate::limits::CONFIDENCE_MEMORY;
+        if self.memory == 0 || self.memory > most {
+            return Err(format!("serotonin.memory = {} is not between 1 and {most}", self.memory));
         }
         Ok(())
     }
@@ -451,6 +496,11 @@ mod tests {
             ("a.b", "1"),
             ("recall.embeddings_timeout_ms", "0"),
             ("recall.embeddings_timeout_ms", "600001"),
+            ("serotonin.bias", "0.11"),
+            ("serotonin.bias", "-0.01"),
+            ("serotonin.smoothing", "0"),
+            ("serotonin.alarm", "1.5"),
+            ("serotonin.memory", "0"),
         ] {
             assert!(Settings::read("", &[over(key, value)]).is_err(), "{key}={value}");
         }

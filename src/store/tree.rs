@@ -155,6 +155,16 @@ impl Store {
         Ok(found)
     }
 
+    /// The paths of the folders in a folder, by name.
+    pub fn folders(&self, root: TreeId, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let Some(folder) = self.folder(root, prefix)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for (name, entry) in self.load(folder.0)?.into_iter().filter(|(_, entry)| entry.is_folder()) {
+            found.push(join(prefix, &name, &entry)?);
+        }
+        Ok(found)
+    }
+
     /// The files that differ between two trees (`None`: the empty one), under a folder if `prefix` is not empty,
     /// sorted by path.
     pub fn diff(&self, old: Option<TreeId>, new: Option<TreeId>, prefix: &str) -> Result<Vec<FileChange>, StoreError> {

@@ -36,7 +36,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 6] = ["activation", "recall", "learning", "merge", "context", "cycle"];
+const SECTIONS: [&str; 8] = ["activation", "recall", "learning", "sleep", "serotonin", "merge", "context", "cycle"];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
 pub(super) fn text(name: &str) -> Option<String> {
@@ -67,6 +67,14 @@ pub fn environment_table() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_section_of_plain_settings_is_known() {
+        let all = serde_json::to_value(crate::model::Settings::default()).unwrap();
+        for section in all.as_object().unwrap().keys().filter(|s| !["models", "chain"].contains(&s.as_str())) {
+            assert!(SECTIONS.contains(&section.as_str()), "BRAIN_{} would be ignored", section.to_uppercase());
+        }
+    }
 
     #[test]
     fn only_known_sections_are_settings() {

@@ -103,6 +103,11 @@ impl World {
         self.fixed_now.is_some() || self.seed.is_some()
     }
 
+    /// True if ids are fixed by a seed.
+    pub fn has_seed(&self) -> bool {
+        self.seed.is_some()
+    }
+
     /// 64 bits for an id: random, or a hash of the seed and `fields` where `BRAIN_SEED` fixes ids.
     pub fn id_bits(&self, fields: &[&[u8]]) -> u64 {
         match &self.seed {

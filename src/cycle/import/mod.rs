@@ -247,7 +247,7 @@ impl Cycle {
         let mut newest = self.store.newest_run(tip)?;
         let mut runs = Vec::with_capacity(count);
         for index in 0..count {
-            let run = self.new_run_id(&human, tip, newest.as_ref(), &[b"import", label.sha256.as_bytes()], index);
+            let run = self.new_run_id(&human, tip, newest.as_ref(), &[b"import", label.sha256.as_bytes()], index)?;
             newest = Some(run.clone());
             runs.push(run);
         }

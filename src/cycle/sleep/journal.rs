@@ -38,6 +38,7 @@ impl Cycle {
             prepared.why.iter().map(|why| (why.what.as_str(), why.reason.as_str())).collect();
         let because = |what: &str, _: Option<&Neuron>| match reasons.get(what) {
             Some(reason) => (*reason).to_owned(),
+            None if what == layout::chapter(&prepared.run) => "the story of the day".to_owned(),
             None if what.ends_with(" run") || what.ends_with(" version") => "this sleep".to_owned(),
             None => format!("{} had it otherwise, or a person edited it", self.store.main()),
         };

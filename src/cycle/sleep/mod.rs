@@ -172,14 +172,18 @@ impl Cycle {
     /// where nobody slept.
     fn evening(&self, wake: CommitId) -> Result<TreeId, CycleError> {
         let mut undone: Vec<String> = Vec::new();
-        let slept = self.nights(is_waking)?.is_some();
-        for commit in self.store.first_parents(wake, None).take_while(|_| slept).take(limits::HISTORY_WALK) {
+        for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
             let commit = commit?;
             undone.extend(commit.trailer(UNDOES_TRAILER).map(str::to_owned));
             if commit.trailer(SLEEP_TRAILER).is_some_and(|run| !undone.iter().any(|u| u == run)) {
                 return Ok(commit.tree);
             }
         }
+        self.birth()
+    }
+
+    /// What main was at first.
+    fn birth(&self) -> Result<TreeId, CycleError> {
         let tip = self.store.need_tip(self.store.main())?;
         let first = self.store.first_parents(tip, None).take(limits::HISTORY_WALK).last();
         Ok(first.transpose()?.map_or(self.store.tree_of(tip)?, |commit| commit.tree))

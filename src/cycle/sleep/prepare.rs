@@ -124,7 +124,7 @@ impl Cycle {
     fn sleep_id(&self, wake: CommitId) -> Result<RunId, CycleError> {
         let newest = self.store.newest_run(wake)?;
         for attempt in 0.. {
-            let run = self.new_run_id(&agent(), wake, newest.as_ref(), &[b"sleep"], attempt);
+            let run = self.new_run_id(&agent(), wake, newest.as_ref(), &[b"sleep"], attempt)?;
             if self.store.tip(&branch_of(self.store.wake(), &run)?)?.is_none() {
                 return Ok(run);
             }

@@ -35,10 +35,12 @@ pub struct Slept {
 impl Cycle {
     /// Puts a consolidated tree on main as S, and merges S back into wake.
     pub(super) fn squash(&self, prepared: &Prepared) -> Result<Slept, CycleError> {
+        // Told before anybody has to wait: a narrator may take its time.
+        let chapter = self.tell(prepared.tree, &prepared.run, prepared.at)?.map(|chapter| chapter.encode());
         loop {
             let main = self.store.need_tip(self.store.main())?;
             let writer = self.store.writer()?;
-            let (squash, tree, record) = self.squash_commit(&writer, prepared, main)?;
+            let (squash, tree, record) = self.squash_commit(&writer, prepared, main, chapter.as_deref())?;
             // The record of a long day is on disk before anybody has to wait for the trunk.
             writer.publish()?;
             let _trunk = self.store.lock(LockName::Trunk)?;
@@ -71,8 +73,13 @@ impl Cycle {
         writer: &ObjectWriter<'_>,
         prepared: &Prepared,
         main: CommitId,
+        chapter: Option<&[u8]>,
     ) -> Result<(CommitId, TreeId, SleepRecord), CycleError> {
-        let tree = self.squash_tree(writer, prepared, main)?;
+        let mut tree = self.squash_tree(writer, prepared, main)?;
+        if let Some(chapter) = chapter {
+            let edit = TreeEdit::new(layout::chapter(&prepared.run), Some(chapter.to_vec()));
+            tree = writer.edit(Some(tree), vec![edit])?;
+        }
         let record = self.journal(prepared, main, tree)?;
         let files = record.encode().into_iter().enumerate();
         let edits = files.map(|(index, bytes)| TreeEdit::new(record_path(&prepared.run, index), Some(bytes)));

@@ -1,0 +1,88 @@
+//! The story: what the brain told itself, what it would tell now, and how far that is from its ledger. Nothing is written.
+
+use serde::Serialize;
+
+use super::{Brain, BrainError};
+use crate::chemistry::serotonin::Chapter;
+use crate::model::ids::{AgentName, RunId};
+
+/// The story of a brain.
+#[derive(Clone, Debug, Serialize)]
+pub struct Story {
+    /// False if `serotonin.enabled` is off: nothing new is told, and what was told stays.
+    pub enabled: bool,
+    /// The gap above which an alarm is raised.
+    pub alarm: f64,
+    /// Chapters, oldest first.
+    pub chapters: Vec<ToldChapter>,
+    /// What would be told now of what the ledger has since; its `run` is not a run that was or will be.
+    pub today: Option<ToldChapter>,
+}
+
+/// A chapter, and whether it is too far from the ledger.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToldChapter {
+    /// The chapter.
+    #[serde(flatten)]
+    pub chapter: Chapter,
+    /// True if its gap is above the bound.
+    pub alarm: bool,
+}
+
+/// How far the story is from the ledger, for `status`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct NarrativeGap {
+    /// The gap, 0..=1.
+    pub gap: f64,
+    /// True if it is above `serotonin.alarm`.
+    pub alarm: bool,
+    /// The mood that is told, -1..=1.
+    pub mood: f64,
+    /// The confidence that is told, 0..=1.
+    pub confidence: f64,
+    /// The confidence that the ledger supports, 0..=1.
+    pub calibrated: f64,
+}
+
+impl Brain {
+    /// The newest chapters, at most `number`, and today so far. `narrator`: a narrator is asked for today as in a sleep;
+    /// otherwise the template tells it, and no program runs.
+    pub fn story(&self, number: usize, at: Option<&str>, narrator: bool) -> Result<Story, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(at)?)?;
+        let settings = &self.cycle.shared.policy.settings.serotonin;
+        let told = |chapter: Chapter| ToldChapter { alarm: chapter.gap.is_alarming(settings.alarm), chapter };
+        Ok(Story {
+            enabled: settings.enabled,
+            alarm: settings.alarm,
+            chapters: self.cycle.chapters(tree, number)?.into_iter().map(told).collect(),
+            today: self.today(tree, narrator)?.map(told),
+        })
+    }
+
+    /// How far the newest chapter is from the ledger, or, before the first one, what would be told now. `None`: serotonin is
+    /// off, or there is nothing to tell of.
+    pub fn narrative_gap(&self, at: Option<&str>) -> Result<Option<NarrativeGap>, BrainError> {
+        let settings = &self.cycle.shared.policy.settings.serotonin;
+        if !settings.enabled {
+            return Ok(None);
+        }
+        let tree = self.cycle.store.tree_of(self.at(at)?)?;
+        let chapter = match self.cycle.chapters(tree, 1)?.pop() {
+            Some(chapter) => Some(chapter),
+            None => self.today(tree, false)?,
+        };
+        Ok(chapter.map(|chapter| NarrativeGap {
+            gap: chapter.gap.total,
+            alarm: chapter.gap.is_alarming(settings.alarm),
+            mood: chapter.mood,
+            confidence: chapter.confidence,
+            calibrated: chapter.calibrated,
+        }))
+    }
+
+    fn today(&self, tree: crate::store::TreeId, narrator: bool) -> Result<Option<Chapter>, BrainError> {
+        let world = &self.cycle.shared.world;
+        let nobody = AgentName::parse("today").expect("invariant: a literal name");
+        self.cycle.tell_by(tree, &RunId::new(world.now_ms(), 0, &nobody), world.now(), narrator)
+    }
+}
