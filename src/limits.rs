@@ -65,6 +65,8 @@ pub const STIMULI_PER_COMMIT: usize = 1_000;
 pub const SIGNALS_PER_RUN: usize = 2;
 /// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
 pub const RUNS_PER_ROUND: usize = 64;
+/// Commits of wake that are looked at to see how the last rounds branched: four full rounds, or a hundred small ones.
+pub const ROUNDS_WALK: usize = 256;
 /// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
 pub const INPUT_BYTES: usize = 1 << 30;
 /// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Brain, BrainError};
+use crate::cycle::inhibition::Inhibition;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::delta::{Effect, RunRecord, render};
 use crate::limits;
@@ -43,6 +44,8 @@ pub struct Status {
     pub broken: Vec<String>,
     /// Commits of wake whose triggers were not evaluated yet; null if unknown.
     pub unseen: Option<usize>,
+    /// Whether the cycle is braked.
+    pub inhibition: Inhibition,
 }
 
 /// One entry of the log.
@@ -182,6 +185,7 @@ impl Brain {
                 .collect(),
             broken: policy.broken.iter().map(ToString::to_string).collect(),
             unseen,
+            inhibition: self.cycle.inhibition(&self.cycle.brake(wake)?),
         })
     }
 

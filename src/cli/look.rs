@@ -37,6 +37,10 @@ fn described(s: &Status) -> String {
         Some(n) => lines.push(format!("{} of wake not evaluated yet: `git brain run`", plural(n, "commit", "commits"))),
         None => lines.push("triggers were never evaluated here: `git brain run`".to_owned()),
     }
+    if s.inhibition.on {
+        let held = plural(s.inhibition.held, "run is", "runs are");
+        lines.push(format!("inhibition: the cycle is braked, {held} held back: `git brain run`"));
+    }
     for (branch, held) in &s.pending {
         let state = if *held { "waits for review" } else { "waits to be merged" };
         lines.push(format!("{} {state}", safe(branch)));

@@ -16,6 +16,7 @@ pub mod doorbell;
 mod error;
 mod export;
 mod import;
+pub mod inhibition;
 pub mod meaning;
 pub mod merge;
 pub mod network;
