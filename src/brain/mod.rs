@@ -14,11 +14,13 @@ mod make;
 pub mod schema;
 pub mod trade;
 mod trust;
+mod vitals;
 mod write;
 
 use std::path::Path;
 
 pub use crate::activation::recall::Way;
+pub use crate::cycle::inhibition::Inhibition;
 pub use crate::store::{HookDone, HookState};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};
@@ -29,6 +31,7 @@ pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
 pub use trust::{TrustItem, TrustReport};
+pub use vitals::{SinceSleep, Vitals};
 pub use write::{
     ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,
 };

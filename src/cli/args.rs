@@ -48,7 +48,7 @@ pub enum Command {
     /// Spread activation from neurons: propagation itself, bare.
     Propagate(Propagate),
     /// How the brain is.
-    Status(Dry),
+    Status(Status),
     /// What happened, run by run.
     Log(Log),
     /// Show a neuron, a run, a stimulus or a commit.
@@ -78,10 +78,6 @@ pub enum Command {
     /// Print completions for a shell.
     Completions(Completions),
 }
-
-/// No options of its own.
-#[derive(Debug, Args)]
-pub struct Dry {}
 
 /// Options of every command that writes.
 #[derive(Debug, Args)]
@@ -252,6 +248,14 @@ pub struct Propagate {
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
+}
+
+/// `status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Only what can be counted: no vital signs.
+    #[arg(long)]
+    pub quick: bool,
 }
 
 /// `log`.

@@ -9,6 +9,7 @@ mod house;
 mod look;
 mod output;
 mod trade;
+mod vitals;
 mod write;
 
 use std::path::PathBuf;
@@ -82,7 +83,7 @@ impl Session {
             Command::MergeTree(args) => write::merge_tree(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Propagate(args) => ask::propagate(&self, &args),
-            Command::Status(_) => look::status(&self),
+            Command::Status(args) => look::status(&self, &args),
             Command::Log(args) => look::log(&self, &args),
             Command::Show(args) => look::show(&self, &args),
             Command::Diff(args) => look::diff(&self, &args),
