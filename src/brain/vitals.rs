@@ -17,7 +17,7 @@ use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
 use crate::model::{Link, Neuron, Stamp};
 use crate::store::{CommitId, File, TreeId};
-use crate::vitals::cloze::{AGES, Recalled, age};
+use crate::vitals::cloze::{AGES, Asked, Recalled, age};
 use crate::vitals::{Branching, Calibration, Cloze, Excerpt, RecallByAge, Saliences, Structure};
 
 /// How far the network is a brain.
@@ -134,7 +134,7 @@ impl Brain {
                 for found in nodes {
                     hit = hit || cloze.is_answered_by(&text(found)?);
                 }
-                answers.push((hit, rank));
+                answers.push(Asked { hit, rank, chance: cloze.chance(index.memories(), top) });
             }
             ages.push(Recalled::of(name, memories.len(), &answers));
         }

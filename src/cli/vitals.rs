@@ -49,7 +49,7 @@ impl Signs {
 /// One line a figure, with its name in bold where the terminal can.
 pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
     let mut lines = vec![format!("vital signs at {}:", v.saliences.at)];
-    let mut line = |name: &str, text: String| lines.push(format!("  \u{1b}[1m{name:<12}\u{1b}[0m {text}"));
+    let mut line = |name: &str, text: String| lines.push(format!("  \u{1b}[1m{name:<14}\u{1b}[0m {text}"));
     let s = &v.saliences;
     let of = |tenth: usize| s.deciles.get(tenth).copied().unwrap_or(0);
     let plot = signs.steps(&s.histogram);
@@ -64,11 +64,12 @@ pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
         let name = if at == 0 { "recall" } else { "" };
         let text = match age.share {
             Some(share) => format!(
-                "{} {} of {} found again, {} first",
+                "{} {} of {} found again, {} as the first; by chance {}",
                 signs.bar(share),
                 age.hits,
                 plural(age.asked, "memory", "memories"),
-                age.first
+                age.first,
+                percent(age.chance.unwrap_or(0.0))
             ),
             None => "none to ask for".to_owned(),
         };

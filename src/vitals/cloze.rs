@@ -24,6 +24,8 @@ pub struct Cloze {
     pub question: String,
     /// The word, as words are compared.
     pub missing: String,
+    /// How many memories have it.
+    pub shared_by: usize,
 }
 
 /// The ages by which memories are told apart: name, and bound in hours (`None`: any age).
@@ -56,11 +58,17 @@ impl Cloze {
                 }
             }
         }
-        let (_, _, sentence, missing) = best?;
+        let (shared_by, _, sentence, missing) = best?;
         let question = without(sentence, &missing);
         let left: BTreeSet<String> =
             text::words(&question).into_iter().filter(|w| !w.is_stop).map(|w| w.stem).collect();
-        (left.len() >= LEAST_WORDS && !left.contains(&missing)).then_some(Self { question, missing })
+        (left.len() >= LEAST_WORDS && !left.contains(&missing)).then_some(Self { question, missing, shared_by })
+    }
+
+    /// How probable it is that the word stands in one of `top` memories that are taken at random out of `all`, 0..=1.
+    pub fn chance(&self, all: usize, top: usize) -> f64 {
+        let without = 1.0 - self.shared_by.min(all) as f64 / all.max(1) as f64;
+        1.0 - without.powi(i32::try_from(top).unwrap_or(i32::MAX))
     }
 
     /// True if the missing word stands in an answer.
@@ -103,21 +111,41 @@ pub struct Recalled {
     pub hits: usize,
     /// Hits over questions, 0..=1; null where nothing was asked.
     pub share: Option<f64>,
+    /// The same if as many memories were taken at random.
+    pub chance: Option<f64>,
     /// Questions whose own memory was answered first.
     pub first: usize,
     /// Mean of one over the rank of the question's own memory, 0 where it was not answered, 0..=1; null where nothing was asked.
     pub reciprocal_rank: Option<f64>,
 }
 
+/// What came of a question.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// The missing word stood in an answer.
+    pub hit: bool,
+    /// At which place the question's own memory was answered, from 1.
+    pub rank: Option<usize>,
+    /// See [`Cloze::chance`].
+    pub chance: f64,
+}
+
 impl Recalled {
-    /// Of questions, each with whether it was answered and at which rank, from 1, its own memory came.
-    pub fn of(age: &'static str, memories: usize, answers: &[(bool, Option<usize>)]) -> Self {
-        let asked = answers.len();
-        let hits = answers.iter().filter(|(hit, _)| *hit).count();
-        let ranks: f64 = answers.iter().filter_map(|(_, rank)| *rank).map(|rank| 1.0 / rank as f64).sum();
-        let mean = |sum: f64| (asked > 0).then(|| sum / asked as f64);
-        let first = answers.iter().filter(|(_, rank)| *rank == Some(1)).count();
-        Self { age, memories, asked, hits, share: mean(hits as f64), first, reciprocal_rank: mean(ranks) }
+    /// Of so many memories and the questions that some of them gave.
+    pub fn of(age: &'static str, memories: usize, asked: &[Asked]) -> Self {
+        let mean = |figure: &dyn Fn(&Asked) -> f64| {
+            (!asked.is_empty()).then(|| asked.iter().map(figure).sum::<f64>() / asked.len() as f64)
+        };
+        Self {
+            age,
+            memories,
+            asked: asked.len(),
+            hits: asked.iter().filter(|one| one.hit).count(),
+            share: mean(&|one| f64::from(u8::from(one.hit))),
+            chance: mean(&|one| one.chance),
+            first: asked.iter().filter(|one| one.rank == Some(1)).count(),
+            reciprocal_rank: mean(&|one| one.rank.map_or(0.0, |rank| 1.0 / rank as f64)),
+        }
     }
 }
 
@@ -134,7 +162,8 @@ mod tests {
     fn the_rarest_word_is_taken_out_of_its_sentence_wherever_it_stands() {
         let text = "Ann: We went home. The heron caught a trout, and the heron ate it by the lock.";
         let cloze = Cloze::of(text, rare(&[("heron", 2), ("trout", 3)])).unwrap();
-        assert_eq!(cloze.missing, "heron");
+        assert_eq!((cloze.missing.as_str(), cloze.shared_by), ("heron", 2));
+        assert_eq!((cloze.chance(4, 1), cloze.chance(4, 2), cloze.chance(2, 1)), (0.5, 0.75, 1.0));
         assert_eq!(cloze.question, "The caught a trout, and the ate it by the lock.");
         assert!(cloze.is_answered_by("Two herons stood there.") && !cloze.is_answered_by("A trout swam by."));
         let other = Cloze::of(text, rare(&[("trout", 1)])).unwrap();
@@ -157,9 +186,11 @@ mod tests {
         let at = |days: i64| age(Stamp::from_unix((400 - days) * 86_400), now);
         assert_eq!([0, 1, 6, 7, 29, 31, 364, 366].map(at), [0, 1, 1, 2, 2, 3, 3, 4]);
         assert_eq!(age(Stamp::from_unix(500 * 86_400), now), 0, "what is ahead of the clock is young");
-        let found = Recalled::of("day", 9, &[(true, Some(1)), (true, None), (false, None), (true, Some(2))]);
+        let one = |hit, rank| Asked { hit, rank, chance: 0.25 };
+        let found =
+            Recalled::of("day", 9, &[one(true, Some(1)), one(true, None), one(false, None), one(true, Some(2))]);
         assert_eq!((found.asked, found.hits, found.share, found.first), (4, 3, Some(0.75), 1));
-        assert_eq!(found.reciprocal_rank, Some(0.375));
+        assert_eq!((found.reciprocal_rank, found.chance), (Some(0.375), Some(0.25)));
         assert_eq!(Recalled::of("day", 0, &[]).share, None);
     }
 }
