@@ -77,7 +77,7 @@ impl Brain {
         let hops = self.cycle.shared.policy.settings.activation.max_depth;
         Ok(Vitals {
             saliences: Saliences::of(&graph, now),
-            branching: Branching::of(&self.cycle.rounds(wake)?),
+            branching: Branching::of(&self.cycle.rounds(wake, limits::ROUNDS_WALK)?),
             structure: Structure::of(&excerpt, hops),
             calibration: Calibration::of(&self.ledger_of(tree, limits::MEASURED_ENTRIES)?),
             narrative_gap: None,

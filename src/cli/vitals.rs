@@ -75,7 +75,7 @@ pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
         };
         line(name, format!("{:<6} {text}", if age.age == "older" { "older" } else { under(age.age) }));
     }
-    line("since sleep", since_sleep(&v.since_sleep));
+    since_sleep(&v.since_sleep, &mut line);
     lines
 }
 
@@ -105,12 +105,12 @@ fn branching(v: &Vitals) -> String {
 fn structure(v: &Vitals, signs: Signs, line: &mut impl FnMut(&str, String)) {
     let Some(s) = &v.structure else { return line("structure", "too few connections to have one".to_owned()) };
     let part = if s.measured < s.neurons {
-        format!("measured around the most salient {} of {} neurons, ", s.measured, s.neurons)
+        format!("; {} of {} neurons, around the most salient", s.measured, s.neurons)
     } else {
         String::new()
     };
     let pairs = plural(s.pairs, "connected pair", "connected pairs");
-    line("structure", format!("{part}{pairs}, against {} networks of the same degrees", s.null_models));
+    line("structure", format!("{pairs}, against {} networks of the same degrees{part}", s.null_models));
     let m = &s.modularity;
     let z = m.z.map(|z| format!(", z {z:.0}")).unwrap_or_default();
     let chance = format!("{:.2} {} {:.2}{z}", m.null.mean, signs.deviation, m.null.deviation);
@@ -136,22 +136,17 @@ fn calibration(v: &Vitals) -> String {
     format!("Brier {brier:.3}, off by {gap:.3} a bin, {:.3} {side}, in {entries}", error.abs())
 }
 
-fn since_sleep(s: &SinceSleep) -> String {
+fn since_sleep(s: &SinceSleep, line: &mut impl FnMut(&str, String)) {
     let changed = s.neurons_made + s.neurons_changed + s.neurons_gone;
     if changed == 0 {
-        return "nothing".to_owned();
+        return line("since sleep", "nothing".to_owned());
     }
-    let read = if s.read < changed { format!(" (of {} neurons looked at)", s.read) } else { String::new() };
-    format!(
-        "neurons: {} made, {} changed, {} gone; connections{read}: {} made, {} stronger, {} weaker, {} gone",
-        s.neurons_made,
-        s.neurons_changed,
-        s.neurons_gone,
-        s.connections_made,
-        s.connections_strengthened,
-        s.connections_weakened,
-        s.connections_gone
-    )
+    let (made, touched, gone) = (s.neurons_made, s.neurons_changed, s.neurons_gone);
+    line("since sleep", format!("{made} neurons made, {touched} changed, {gone} gone"));
+    let read = if s.read < changed { format!(", by {} of these neurons", s.read) } else { String::new() };
+    let (made, more, less) = (s.connections_made, s.connections_strengthened, s.connections_weakened);
+    let gone = s.connections_gone;
+    line("", format!("{made} connections made, {more} stronger, {less} weaker, {gone} gone{read}"));
 }
 
 #[cfg(test)]

@@ -149,7 +149,10 @@ impl Cycle {
 
     /// The brake as the rounds of wake's history leave it.
     pub fn brake(&self, tip: CommitId) -> Result<Brake, CycleError> {
-        Ok(Brake::after(&self.shared.policy.settings.inhibition, self.rounds(tip)?))
+        let settings = &self.shared.policy.settings.inhibition;
+        // A third of the rounds at least have a ratio: at the bound of depth, one of two or of three begins anew.
+        let rounds = (settings.cycles as usize).saturating_mul(3).saturating_add(2);
+        Ok(Brake::after(settings, self.rounds(tip, rounds)?))
     }
 
     /// The brake as anybody can see it.
@@ -158,8 +161,9 @@ impl Cycle {
         Inhibition { on: brake.is_on() || held > 0, held, above: brake.above(), ratio: brake.ratio() }
     }
 
-    /// The newest rounds of wake's history, oldest first. Costs a look at the last [`limits::ROUNDS_WALK`] commits.
-    pub fn rounds(&self, tip: CommitId) -> Result<Vec<Round>, CycleError> {
+    /// At most so many of the newest rounds of wake's history, oldest first. Costs a look at their commits, and at no more than
+    /// [`limits::ROUNDS_WALK`].
+    pub fn rounds(&self, tip: CommitId, most: usize) -> Result<Vec<Round>, CycleError> {
         let bound = self.shared.policy.settings.cycle.max_depth;
         let mut rounds: Vec<(CommitId, Round)> = Vec::new();
         for commit in self.store.first_parents(tip, None).take(limits::ROUNDS_WALK) {
@@ -168,6 +172,9 @@ impl Cycle {
             let depth = run.trailer("Depth").and_then(|depth| depth.parse::<u32>().ok());
             let (Some(depth), Some(base)) = (depth, run.parents.first()) else { continue };
             if rounds.last().is_none_or(|(from, _)| from != base) {
+                if rounds.len() == most {
+                    break;
+                }
                 rounds.push((*base, Round::default()));
             }
             let Some((_, round)) = rounds.last_mut() else { continue };

@@ -10,6 +10,8 @@ pub type Edge = (u32, u32, f64);
 
 /// Passes over all nodes of one level: gains shrink fast, and what is left then is rounding.
 const PASSES: usize = 64;
+/// A level has settled when no more than one node of so many moves in a pass: the level above finds what is left.
+const SETTLED: usize = 200;
 /// Least gain of a move: below it two sums differ by rounding.
 const GAIN: f64 = 1e-12;
 
@@ -54,14 +56,17 @@ impl Level {
         let mut group: Vec<u32> = (0..nodes as u32).collect();
         let mut sums = self.strengths.clone();
         let mut towards = vec![0.0; nodes];
+        let mut near: Vec<u32> = Vec::new();
         let mut any = false;
         for _ in 0..PASSES {
             let mut moves = 0;
             for node in 0..nodes {
                 let own = group[node];
-                let mut near: Vec<u32> = self.rows[node].iter().map(|(other, _)| group[*other as usize]).collect();
+                near.clear();
                 for (other, weight) in &self.rows[node] {
-                    towards[group[*other as usize] as usize] += weight;
+                    let to = group[*other as usize];
+                    near.push(to);
+                    towards[to as usize] += weight;
                 }
                 near.sort_unstable();
                 near.dedup();
@@ -82,7 +87,7 @@ impl Level {
                 }
             }
             any |= moves > 0;
-            if moves == 0 {
+            if moves * SETTLED < nodes.max(1) {
                 break;
             }
         }
