@@ -145,8 +145,8 @@ fn input_is_perceived_while_the_brake_is_on() {
 fn two_hundred_short_texts_are_fed_without_a_brake() {
     let sandbox = Sandbox::new();
     let line = |n: usize| {
-        let urgent = if n % 10 == 0 { "Urgent! Help immediately! " } else { "" };
-        let session = if n % 3 == 0 { String::new() } else { format!(", \"session\": \"s{}\"", n % 7) };
+        let urgent = if n.is_multiple_of(10) { "Urgent! Help immediately! " } else { "" };
+        let session = if n.is_multiple_of(3) { String::new() } else { format!(", \"session\": \"s{}\"", n % 7) };
         format!("{{\"text\": \"{urgent}Heron {n} stands at the lock of Mill {}.\"{session}}}\n", n % 13)
     };
     let file = sandbox.file("bulk.jsonl", (0..200).map(line).collect::<String>());

@@ -138,7 +138,7 @@ pub fn partition(nodes: usize, edges: &[Edge]) -> Partition {
     let mut group: Vec<u32> = (0..nodes as u32).collect();
     let mut groups = nodes;
     let mut level = Level::of(nodes, edges.iter().copied());
-    while total > 0.0 {
+    loop {
         let (moved, any) = level.moved(total);
         if !any {
             break;

@@ -138,7 +138,7 @@ mod tests {
         saliences[70] = 500;
         let part = excerpt(&network(&links, &saliences), 20);
         assert_eq!((part.of, part.nodes.len(), part.edges.len()), (100, 20, 19));
-        let graph = ColumnsBuf::build(&network(&links, &saliences));
+        let graph = ColumnsBuf::build(network(&links, &saliences));
         let ids: Vec<&str> = part.nodes.iter().map(|n| graph.graph().id(*n)).collect();
         assert_eq!((ids[0], ids[19]), ("n070", "n089"));
         assert_eq!(part, excerpt(&network(&links, &saliences), 20));

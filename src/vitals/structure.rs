@@ -16,7 +16,7 @@ use super::topology::{Topology, distances, spread_over, topology};
 use crate::limits;
 
 /// Where the null models' random numbers start.
-const SEED: u64 = 0x6272_6169_6e;
+const SEED: u64 = 0x0062_7261_696e;
 
 /// A figure of the null models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
