@@ -67,6 +67,22 @@ pub const STIMULI_PER_COMMIT: usize = 1_000;
 pub const SIGNALS_PER_RUN: usize = 2;
 /// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
 pub const RUNS_PER_ROUND: usize = 64;
+/// Commits of wake that are looked at to see how the last rounds branched: four full rounds, or a hundred small ones.
+pub const ROUNDS_WALK: usize = 256;
+/// Neurons of which the structure of a network is measured: a person waits for it, and each null model costs as much again.
+pub const MEASURED_NEURONS: usize = 2_000;
+/// Neighbours that one neuron brings into that part: a hub alone must not fill it.
+pub const MEASURED_NEIGHBOURS: usize = 32;
+/// Null models that a structure is compared with: enough for a deviation.
+pub const NULL_MODELS: usize = 10;
+/// Neurons from which hops are counted in each of them.
+pub const MEASURED_SOURCES: usize = 100;
+/// Memories of one age that are asked for in a self-test: the share is good to some six points, and a person waits for it.
+pub const CLOZES: usize = 60;
+/// Changed neurons that are read to see what changed since the last sleep.
+pub const MEASURED_CHANGES: usize = 2_000;
+/// Newest entries of the ledger that are read for calibration.
+pub const MEASURED_ENTRIES: usize = 2_000;
 /// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
 pub const INPUT_BYTES: usize = 1 << 30;
 /// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.

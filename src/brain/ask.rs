@@ -159,7 +159,7 @@ impl Brain {
         all_neurons(store, store.tree_of(commit)?)
     }
 
-    fn snapshot_of(&self, commit: CommitId) -> Result<Snapshot, BrainError> {
+    pub(super) fn snapshot_of(&self, commit: CommitId) -> Result<Snapshot, BrainError> {
         let store = &self.cycle.store;
         snapshot(store, store.tree_of(commit)?)
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, Vitals};
+use crate::cycle::inhibition::Inhibition;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::delta::{Effect, RunRecord, render};
 use crate::limits;
@@ -43,6 +44,10 @@ pub struct Status {
     pub broken: Vec<String>,
     /// Commits of wake whose triggers were not evaluated yet; null if unknown.
     pub unseen: Option<usize>,
+    /// Whether the cycle is braked.
+    pub inhibition: Inhibition,
+    /// How far it is a brain; null if only counts were asked for.
+    pub vitals: Option<Vitals>,
 }
 
 /// One entry of the log.
@@ -138,8 +143,9 @@ pub struct BlameLine {
 }
 
 impl Brain {
-    /// How the brain is. Costs the names of its files, not their content.
-    pub fn status(&self) -> Result<Status, BrainError> {
+    /// How the brain is. The counts cost the names of its files, not their content; the vital signs, which are left out if it
+    /// is to be `quick`, cost some hundred questions.
+    pub fn status(&self, quick: bool) -> Result<Status, BrainError> {
         let (store, policy) = (&self.cycle.store, &self.cycle.shared.policy);
         let wake = self.at(None)?;
         let tree = store.tree_of(wake)?;
@@ -182,6 +188,8 @@ impl Brain {
                 .collect(),
             broken: policy.broken.iter().map(ToString::to_string).collect(),
             unseen,
+            inhibition: self.cycle.inhibition(&self.cycle.brake(wake)?),
+            vitals: if quick { None } else { Some(self.vitals()?) },
         })
     }
 

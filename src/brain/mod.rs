@@ -16,12 +16,14 @@ mod sleep;
 mod story;
 pub mod trade;
 mod trust;
+mod vitals;
 mod watch;
 mod write;
 
 use std::path::Path;
 
 pub use crate::activation::recall::Way;
+pub use crate::cycle::inhibition::Inhibition;
 pub use crate::store::{HookDone, HookState};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};
@@ -34,6 +36,7 @@ pub use make::{InitReport, InitRequest};
 pub use sleep::{SleepReport, SleepRequest, SleepState, UndoReport};
 pub use story::{NarrativeGap, Story, ToldChapter};
 pub use trust::{TrustItem, TrustReport};
+pub use vitals::{SinceSleep, Vitals};
 pub use watch::{WatchEvent, Watched};
 pub use write::{
     ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,

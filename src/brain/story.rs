@@ -30,7 +30,7 @@ pub struct ToldChapter {
 }
 
 /// How far the story is from the ledger, for `status`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct NarrativeGap {
     /// The gap, 0..=1.
     pub gap: f64,

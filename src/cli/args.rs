@@ -58,7 +58,7 @@ pub enum Command {
     /// Wake, sleep and report in one process, for who wants no hooks.
     Watch(Watch),
     /// How the brain is.
-    Status(Dry),
+    Status(Status),
     /// What happened, run by run.
     Log(Log),
     /// Show a neuron, a run, a stimulus or a commit.
@@ -90,10 +90,6 @@ pub enum Command {
     /// Print completions for a shell.
     Completions(Completions),
 }
-
-/// No options of its own.
-#[derive(Debug, Args)]
-pub struct Dry {}
 
 /// Options of every command that writes.
 #[derive(Debug, Args)]
@@ -309,6 +305,14 @@ pub struct Watch {
     /// Look once and end.
     #[arg(long)]
     pub once: bool,
+}
+
+/// `status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Only what can be counted: no vital signs.
+    #[arg(long)]
+    pub quick: bool,
 }
 
 /// `log`.

@@ -2,18 +2,19 @@
 
 use super::args;
 use super::output::safe;
+use super::vitals::{self, Signs};
 use super::write::{plural, short};
 use super::{Done, Session};
 use crate::brain::{BlameLine, BrainError, History, Shown, Status, WhyEntry};
 use crate::model::NeuronId;
 
-pub(super) fn status(session: &Session) -> Done {
-    let status = session.brain()?.status()?;
-    session.out.report(&status, described);
+pub(super) fn status(session: &Session, args: &args::Status) -> Done {
+    let status = session.brain()?.status(args.quick)?;
+    session.out.report(&status, |status| described(status, Signs::of(session.out.is_unicode())));
     Ok(0)
 }
 
-fn described(s: &Status) -> String {
+fn described(s: &Status, signs: Signs) -> String {
     let mut lines = vec![
         format!("wake  {} {}   main  {} {}", s.wake.0, short(&s.wake.1), s.main.0, short(&s.main.1)),
         format!(
@@ -37,6 +38,10 @@ fn described(s: &Status) -> String {
         Some(n) => lines.push(format!("{} of wake not evaluated yet: `git brain run`", plural(n, "commit", "commits"))),
         None => lines.push("triggers were never evaluated here: `git brain run`".to_owned()),
     }
+    if s.inhibition.on {
+        let held = plural(s.inhibition.held, "run is", "runs are");
+        lines.push(format!("inhibition: the cycle is braked, {held} held back: `git brain run`"));
+    }
     for (branch, held) in &s.pending {
         let state = if *held { "waits for review" } else { "waits to be merged" };
         lines.push(format!("{} {state}", safe(branch)));
@@ -47,6 +52,7 @@ fn described(s: &Status) -> String {
         lines.push(format!("  {name:<11} {}{inert}", safe(role)));
     }
     lines.extend(s.broken.iter().map(|b| format!("  broken: {}", safe(b))));
+    lines.extend(s.vitals.iter().flat_map(|vitals| vitals::described(vitals, signs)));
     lines.join("\n") + "\n"
 }
 

@@ -11,6 +11,7 @@ mod night;
 mod output;
 mod story;
 mod trade;
+mod vitals;
 mod write;
 
 use std::path::PathBuf;
@@ -93,7 +94,7 @@ impl Session {
             Command::Approve(args) => night::approve(&self, &args),
             Command::Reject(args) => night::reject(&self, &args),
             Command::Watch(args) => night::watch(&self, &args),
-            Command::Status(_) => look::status(&self),
+            Command::Status(args) => look::status(&self, &args),
             Command::Log(args) => look::log(&self, &args),
             Command::Show(args) => look::show(&self, &args),
             Command::Diff(args) => look::diff(&self, &args),

@@ -28,6 +28,14 @@ impl Output {
         self.json
     }
 
+    /// True if whoever reads standard output can show more than ASCII, as the locale says; a dumb terminal cannot.
+    pub(crate) fn is_unicode(&self) -> bool {
+        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text).unwrap_or_default().to_lowercase();
+        let is_utf8 = locale.contains("utf-8") || locale.contains("utf8");
+        is_utf8 && text("TERM").as_deref() != Some("dumb")
+    }
+
     /// Prints a report: as one JSON document with `--json`, else as `human` words it.
     pub(crate) fn report<T: Serialize>(&self, report: &T, human: impl FnOnce(&T) -> String) {
         if self.json { self.document(report) } else { self.text(&human(report)) }

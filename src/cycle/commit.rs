@@ -239,6 +239,9 @@ impl Draft {
             ("Run".to_owned(), self.run.to_string()),
             ("Trigger".to_owned(), self.reason.clone()),
         ];
+        if self.depth > 0 {
+            trailers.push(("Depth".to_owned(), self.depth.to_string()));
+        }
         trailers.extend(stimulus_trailers(&self.roots));
         if self.held {
             trailers.push(("Review".to_owned(), "asked".to_owned()));

@@ -17,6 +17,7 @@ mod error;
 mod export;
 pub mod goal;
 mod import;
+pub mod inhibition;
 pub mod meaning;
 pub mod merge;
 pub mod narrative;

@@ -77,6 +77,7 @@ impl Cycle {
         let mut caused: HashMap<StimulusId, u32> = HashMap::new();
         let mut consumed = 0;
         let mut asked = false;
+        let mut braking = self.braking(wake)?;
         loop {
             let tip = turned.wake;
             failed.extend(self.claimed_stimuli()?);
@@ -85,12 +86,18 @@ impl Cycle {
                 None => self.due(tip, seen, &failed, !asked)?,
             };
             asked = true;
+            if bounds.agent.is_none() {
+                braking.hold_back(self, &mut jobs);
+            }
             self.hold_back(&mut jobs, &mut caused, &mut turned.notes);
             let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
             let cut = cut(&mut jobs, room);
+            braking.cut_off(self, &cut);
             if jobs.is_empty() {
+                braking.merged(self)?;
                 break;
             }
+            braking.starts(self, &jobs)?;
             progress(Progress::Running(jobs.len(), jobs.iter().map(|j| j.stimuli.len()).sum()));
             let mut committed = Vec::new();
             for ran in self.run_jobs(tip, jobs)? {
@@ -106,8 +113,9 @@ impl Cycle {
             self.causes.borrow_mut().extend(committed.iter().map(|c| (c.run.clone(), c.cause.clone())));
             consumed += committed.iter().map(|c| c.consumed.len()).sum::<usize>();
             self.take_in(&mut turned, committed)?;
+            braking.merged(self)?;
             progress(Progress::Merged(turned.runs.len(), consumed));
-            if bounds.agent.is_some() || cut {
+            if bounds.agent.is_some() || !cut.is_empty() {
                 break;
             }
             seen = Some(tip);
@@ -116,6 +124,7 @@ impl Cycle {
         if bounds.agent.is_none() && bounds.max_runs.is_none() {
             self.set_marker(turned.wake)?;
         }
+        turned.notes.extend(braking.note());
         turned.notes.extend(self.store.take_notes());
         Ok(turned)
     }
@@ -262,10 +271,10 @@ impl Cycle {
     }
 }
 
-/// Cuts a round to `room` runs without splitting an agent's signals over two rounds; true if anything was cut.
-fn cut(jobs: &mut Vec<Job>, room: usize) -> bool {
+/// Cuts a round to `room` runs without splitting an agent's signals over two rounds; returns what was cut off.
+fn cut(jobs: &mut Vec<Job>, room: usize) -> Vec<Job> {
     if jobs.len() <= room {
-        return false;
+        return Vec::new();
     }
     let fits = |job: &Job, at: usize| !job.stimuli.is_empty() || at < room;
     let mut keep = room.min(jobs.len());
@@ -278,6 +287,5 @@ fn cut(jobs: &mut Vec<Job>, room: usize) -> bool {
         keep = jobs.iter().position(|j| j.agent != first).unwrap_or(jobs.len());
     }
     debug_assert!(jobs.iter().take(keep).enumerate().all(|(at, job)| fits(job, at) || keep > room));
-    jobs.truncate(keep);
-    true
+    jobs.split_off(keep)
 }

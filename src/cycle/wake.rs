@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::inhibition::Waiting;
 use super::network::{TreeNetwork, latest};
 use super::{Cycle, CycleError};
 use crate::cognition::reflex::{self, perception};
@@ -65,6 +66,7 @@ impl Cycle {
         let queue = self.queue(&network, tree, failed)?;
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
         let consolidation_due = evening && self.waits_for_sleep() && self.sleep_due()?.is_some();
+        let held = self.held_back();
         let mut windows: HashMap<Option<CommitId>, Window> = HashMap::new();
         let mut jobs = Vec::new();
         for member in self.shared.policy.agents.values().filter(|m| m.trusted) {
@@ -76,7 +78,8 @@ impl Cycle {
             window.happened.queue_not_empty = !queue.is_empty();
             window.happened.bootstrap_incomplete = bootstrap_incomplete;
             window.happened.consolidation_due = consolidation_due;
-            if let Some(woken) = trigger::wakes(&member.agent, &window.happened) {
+            let woken = trigger::wakes(&member.agent, &window.happened);
+            if let Some(woken) = self.with_held(woken, &member.agent.name, held.get(&member.agent.name), tree)? {
                 let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
                 jobs.extend(due.jobs(&member.agent.name, &woken)?);
             }
@@ -89,6 +92,32 @@ impl Cycle {
     fn waits_for_sleep(&self) -> bool {
         let asks = |c: &Condition| *c == Condition::State(State::ConsolidationDue);
         self.shared.policy.agents.values().any(|m| m.trusted && m.agent.trigger.any.iter().any(asks))
+    }
+
+    /// Adds to what woke an agent what was held back of it and has not been answered since.
+    fn with_held(
+        &self,
+        woken: Option<Woken>,
+        agent: &AgentName,
+        held: Option<&Waiting>,
+        tree: TreeId,
+    ) -> Result<Option<Woken>, CycleError> {
+        let Some(held) = held else { return Ok(woken) };
+        let is_new = woken.is_none();
+        let mut woken = woken.unwrap_or_else(|| Woken { reason: held.reason.clone(), ..Woken::default() });
+        for id in &held.signals {
+            let path = layout::signal(agent, id);
+            let answered = self.store.file(tree, &layout::acknowledgement(agent, id))?.is_some();
+            let known = woken.signals.iter().any(|signal| signal.id == *id);
+            if let (false, Some(bytes)) = (answered || known, self.store.read(tree, &path)?) {
+                woken.signals.push(json::strict(&bytes, &path, limits::DOCUMENT_BYTES)?);
+            }
+        }
+        woken.active.extend(held.active.iter().cloned());
+        woken.active.sort();
+        woken.active.dedup();
+        let nothing = is_new && woken.signals.is_empty() && woken.active.is_empty();
+        Ok((!nothing).then_some(woken))
     }
 
     /// One run of an agent by hand: it sees the whole queue and every unanswered signal to it.
@@ -258,7 +287,18 @@ impl Due<'_> {
     /// Runs for signals, as many each as they fit; at least one run, for what else woke the agent.
     fn on_signals(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
         let mut jobs = Vec::new();
-        let mut signal_chunks = signal_chunks(&woken.signals, self.cycle.reflex(agent));
+        // One that comes from too far away would take those with it that share its run.
+        let mut signals = Vec::new();
+        for signal in &woken.signals {
+            if self.depth_of(&signal.run)? < self.cycle.shared.policy.settings.cycle.max_depth {
+                signals.push(signal.clone());
+            }
+        }
+        if signals.is_empty() && !woken.signals.is_empty() && woken.active.is_empty() {
+            tracing::debug!("{agent} is not woken: its signals come from too far away from a stimulus");
+            return Ok(jobs);
+        }
+        let mut signal_chunks = signal_chunks(&signals, self.cycle.reflex(agent));
         if signal_chunks.is_empty() {
             signal_chunks.push(Vec::new());
         }
@@ -267,6 +307,14 @@ impl Due<'_> {
             jobs.extend(self.on_causes(agent, woken, signals, active)?);
         }
         Ok(jobs)
+    }
+
+    /// A run's causal distance from a stimulus; 0 for a person's, and for one that left no record.
+    fn depth_of(&self, run: &RunId) -> Result<u32, CycleError> {
+        match self.window.runs.get(run) {
+            Some(cause) => Ok(cause.depth),
+            None => Ok(self.network.record(run)?.map_or(0, |record| record.depth)),
+        }
     }
 
     fn on_stimuli(&self, agent: &AgentName, woken: &Woken, stimuli: Vec<Stimulus>) -> Job {

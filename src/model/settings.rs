@@ -27,6 +27,8 @@ pub struct Settings {
     pub context: Context,
     /// Bounds of the cycle.
     pub cycle: Cycle,
+    /// What brakes the cycle.
+    pub inhibition: Inhibition,
     /// Models by name. Inert until trusted.
     pub models: BTreeMap<String, Model>,
     /// The reflexive chain.
@@ -284,6 +286,22 @@ impl Default for Cycle {
     }
 }
 
+/// `[inhibition]`: what brakes the cycle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Inhibition {
+    /// Branching ratio above which a round counts as growth: runs that runs caused, over the runs of the round before.
+    pub ratio: f64,
+    /// Rounds of growth in a row that put the brake on; 0: never.
+    pub cycles: u32,
+}
+
+impl Default for Inhibition {
+    fn default() -> Self {
+        Self { ratio: 1.0, cycles: 3 }
+    }
+}
+
 /// `[models.NAME]`: a model that agents may think with. Inert until trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -409,7 +427,17 @@ impl Settings {
         if c.parallel == 0 || c.parallel > 256 {
             return Err("cycle.parallel is not between 1 and 256".to_owned());
         }
-        Ok(())
+        self.inhibition.check()
+    }
+}
+
+impl Inhibition {
+    fn check(&self) -> Result<(), String> {
+        let ratio = self.ratio;
+        if (0.0..=1000.0).contains(&ratio) {
+            return Ok(());
+        }
+        Err(format!("inhibition.ratio = {ratio} is not between 0 and 1000"))
     }
 }
 
@@ -493,6 +521,8 @@ mod tests {
             ("cycle.max_depth", "4"),
             ("activation.decay", "nan"),
             ("merge.weight", "guess"),
+            ("inhibition.ratio", "-1"),
+            ("inhibition.cycles", "-1"),
             ("a.b", "1"),
             ("recall.embeddings_timeout_ms", "0"),
             ("recall.embeddings_timeout_ms", "600001"),

@@ -3,6 +3,8 @@
 //! Pure. The cycle says what happened since an agent last looked; this decides. Cost grows with what happened, never
 //! with the size of the brain. An agent is not woken by what its own runs changed.
 
+pub mod brake;
+
 use std::sync::Arc;
 
 use crate::model::document::{Condition, State};
@@ -29,7 +31,7 @@ pub struct Happened {
 }
 
 /// Why an agent wakes, and what it should look at.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Woken {
     /// In words, for the run's record and trailer.
     pub reason: String,

@@ -33,10 +33,16 @@ pub const VARIABLES: &[Variable] = &[
         does: "the committer, as for git; else user.name and user.email",
     },
     Variable { name: "NO_COLOR", does: "no colours" },
+    Variable {
+        name: "LC_ALL, LC_CTYPE, LANG",
+        does: "plots are drawn in ASCII where the first that is set is not UTF-8",
+    },
+    Variable { name: "TERM", does: "`dumb`: the same" },
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 8] = ["activation", "recall", "learning", "sleep", "serotonin", "merge", "context", "cycle"];
+const SECTIONS: [&str; 9] =
+    ["activation", "recall", "learning", "sleep", "serotonin", "inhibition", "merge", "context", "cycle"];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
 pub(super) fn text(name: &str) -> Option<String> {

@@ -129,8 +129,13 @@ impl<'a> Index<'a> {
         self.at(node).is_some_and(|(texts, row, _)| texts.is_memory(row))
     }
 
+    /// How many memories have a word, by its stem.
+    pub fn rarity(&self, stem: &str) -> usize {
+        self.postings(stem).count()
+    }
+
     /// When a neuron was created.
-    pub(super) fn created(&self, node: NodeIx) -> Stamp {
+    pub fn created(&self, node: NodeIx) -> Stamp {
         Stamp::from_unix(self.at(node).map_or(0, |(texts, row, _)| texts.created(row)))
     }
 

@@ -1,0 +1,205 @@
+//! The vital signs of a brain: what `vitals` computes, of what this reads.
+//!
+//! Bounded whatever the size of the brain: of structure, memories, changes and ledger a part is looked at, and each figure says
+//! how much of how much. Nothing is written but the snapshot that recall keeps anyway.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Brain, BrainError, NarrativeGap};
+use crate::activation::recall::{Filters, answer};
+use crate::activation::{Index, NodeIx};
+use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::delta::LedgerEntry;
+use crate::limits;
+use crate::model::ids::NeuronId;
+use crate::model::layout::{self, Place};
+use crate::model::{Link, Neuron, Stamp};
+use crate::store::{CommitId, File, TreeId};
+use crate::vitals::cloze::{AGES, Asked, Recalled, age};
+use crate::vitals::{Branching, Calibration, Cloze, Excerpt, RecallByAge, Saliences, Structure};
+
+/// How far the network is a brain.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct Vitals {
+    /// How vivid it is.
+    pub saliences: Saliences,
+    /// How many runs a run causes.
+    pub branching: Branching,
+    /// Its structure against chance; null where there are fewer than two pairs of connected neurons.
+    pub structure: Option<Structure>,
+    /// Predictions against outcomes.
+    pub calibration: Calibration,
+    /// How far the story that it tells of itself is from the ledger; null where nothing tells one.
+    pub narrative_gap: Option<NarrativeGap>,
+    /// What it still knows of what it was told.
+    pub recall_by_age: RecallByAge,
+    /// What is not consolidated yet.
+    pub since_sleep: SinceSleep,
+}
+
+/// What wake has and main has not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct SinceSleep {
+    /// Main's tip.
+    pub main: String,
+    /// Neurons that were made.
+    pub neurons_made: usize,
+    /// Neurons that were changed.
+    pub neurons_changed: usize,
+    /// Neurons that are gone.
+    pub neurons_gone: usize,
+    /// Of those, how many were read for what follows.
+    pub read: usize,
+    /// Connections that were made, those of new neurons included.
+    pub connections_made: usize,
+    /// Connections with more weight.
+    pub connections_strengthened: usize,
+    /// Connections with less weight.
+    pub connections_weakened: usize,
+    /// Connections that are gone.
+    pub connections_gone: usize,
+}
+
+impl Brain {
+    /// The vital signs of wake at the clock.
+    ///
+    /// # Errors
+    /// Neurons, ledger entries or commits that cannot be read.
+    pub fn vitals(&self) -> Result<Vitals, BrainError> {
+        let wake = self.at(None)?;
+        let tree = self.cycle.store.tree_of(wake)?;
+        let now = self.cycle.shared.world.now();
+        let snapshot = self.snapshot_of(wake)?;
+        let graph = snapshot.graph();
+        let excerpt = Excerpt::of(&graph, now, limits::MEASURED_NEURONS);
+        let hops = self.cycle.shared.policy.settings.activation.max_depth;
+        Ok(Vitals {
+            saliences: Saliences::of(&graph, now),
+            branching: Branching::of(&self.cycle.rounds(wake, limits::ROUNDS_WALK)?),
+            structure: Structure::of(&excerpt, hops),
+            calibration: Calibration::of(&self.ledger_of(tree, limits::MEASURED_ENTRIES)?),
+            narrative_gap: self.narrative_gap(None)?,
+            recall_by_age: self.recall_by_age(&snapshot.index(), tree, now)?,
+            since_sleep: self.since_sleep(wake)?,
+        })
+    }
+
+    /// The newest entries of the ledger, oldest first.
+    fn ledger_of(&self, tree: TreeId, most: usize) -> Result<Vec<LedgerEntry>, BrainError> {
+        let store = &self.cycle.store;
+        let files = store.files(tree, layout::LEDGER)?;
+        let entries = files.iter().filter_map(|(path, file)| match Place::of(path) {
+            Place::Ledger(run) => Some((run, path, file.blob)),
+            _ => None,
+        });
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        let newest = &entries[entries.len().saturating_sub(most)..];
+        newest.iter().map(|(_, path, blob)| Ok(LedgerEntry::decode(&store.blob(*blob)?, path)?)).collect()
+    }
+
+    /// Asks for memories by cloze questions, at most [`limits::CLOZES`] of each age.
+    fn recall_by_age(&self, index: &Index<'_>, tree: TreeId, now: Stamp) -> Result<RecallByAge, BrainError> {
+        let settings = &self.cycle.shared.policy.settings;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let top = settings.recall.top;
+        let filters = Filters { top: Some(top), ..Filters::default() };
+        let mut texts: BTreeMap<NodeIx, String> = BTreeMap::new();
+        let mut text = |node: NodeIx| -> Result<String, BrainError> {
+            if let Some(known) = texts.get(&node) {
+                return Ok(known.clone());
+            }
+            let id = NeuronId::parse(index.graph.id(node)).ok();
+            let neuron = id.map(|id| network.shared(&id)).transpose()?.flatten();
+            let concept = neuron.map(|neuron| neuron.concept.clone()).unwrap_or_default();
+            Ok(texts.entry(node).or_insert(concept).clone())
+        };
+        // By what is said, which is as good as chance, and the same on every machine.
+        let mut by_age: [Vec<(u64, NodeIx)>; AGES.len()] = Default::default();
+        for (node, said) in index.said() {
+            by_age[age(index.created(node), now)].push((said, node));
+        }
+        let mut ages = Vec::new();
+        for ((name, _), mut memories) in AGES.into_iter().zip(by_age) {
+            memories.sort_unstable_by_key(|(said, node)| (*said, index.graph.order(*node)));
+            let mut answers = Vec::new();
+            for (_, node) in memories.iter().take(limits::CLOZES) {
+                let Some(cloze) = Cloze::of(&text(*node)?, |stem| index.rarity(stem)) else { continue };
+                let found = answer(index, &cloze.question, now, settings, &filters);
+                let nodes: Vec<NodeIx> = found.iter().filter_map(|found| index.graph.find(&found.id)).collect();
+                let rank = nodes.iter().position(|found| found == node).map(|at| at + 1);
+                let mut hit = false;
+                for found in nodes {
+                    hit = hit || cloze.is_answered_by(&text(found)?);
+                }
+                answers.push(Asked { hit, rank, chance: cloze.chance(index.memories(), top) });
+            }
+            ages.push(Recalled::of(name, memories.len(), &answers));
+        }
+        Ok(RecallByAge { ages, top })
+    }
+
+    /// What changed between main and wake.
+    fn since_sleep(&self, wake: CommitId) -> Result<SinceSleep, BrainError> {
+        let store = &self.cycle.store;
+        let main = store.need_tip(store.main())?;
+        let mut found = SinceSleep { main: main.to_string(), ..SinceSleep::default() };
+        let changes = store.diff(Some(store.tree_of(main)?), Some(store.tree_of(wake)?), layout::NEURONS)?;
+        // Paths are by a hash of the id, so that those at the front are no worse than any others.
+        for change in changes {
+            let Place::Neuron(id) = Place::of(&change.path) else { continue };
+            match (&change.old, &change.new) {
+                (None, _) => found.neurons_made += 1,
+                (_, None) => found.neurons_gone += 1,
+                _ => found.neurons_changed += 1,
+            }
+            if found.read == limits::MEASURED_CHANGES {
+                continue;
+            }
+            found.read += 1;
+            let read = |file: Option<File>| -> Result<BTreeMap<(NeuronId, Link), u16>, BrainError> {
+                let Some(file) = file else { return Ok(BTreeMap::new()) };
+                Ok(weights(&decode_neuron(&store.content(file.blob)?, &change.path, &id)?))
+            };
+            found.compare(&read(change.old)?, &read(change.new)?);
+        }
+        Ok(found)
+    }
+}
+
+fn weights(neuron: &Neuron) -> BTreeMap<(NeuronId, Link), u16> {
+    neuron.connections.iter().map(|c| ((c.target.clone(), c.link), c.weight)).collect()
+}
+
+impl SinceSleep {
+    fn compare(&mut self, before: &BTreeMap<(NeuronId, Link), u16>, after: &BTreeMap<(NeuronId, Link), u16>) {
+        self.connections_gone += before.keys().filter(|key| !after.contains_key(key)).count();
+        for (key, weight) in after {
+            let counter = match before.get(key) {
+                None => &mut self.connections_made,
+                Some(old) if old < weight => &mut self.connections_strengthened,
+                Some(old) if old > weight => &mut self.connections_weakened,
+                Some(_) => continue,
+            };
+            *counter += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_counted_by_what_became_of_them() {
+        let of = |list: &[(&str, u16)]| {
+            list.iter().map(|(id, weight)| ((NeuronId::parse(id).unwrap(), Link::FeedsInto), *weight)).collect()
+        };
+        let mut found = SinceSleep::default();
+        found.compare(&of(&[("a", 5), ("b", 5), ("c", 5), ("d", 5)]), &of(&[("a", 6), ("b", 4), ("c", 5), ("e", 1)]));
+        let counted = (found.connections_made, found.connections_strengthened, found.connections_weakened);
+        assert_eq!((counted, found.connections_gone), ((1, 1, 1), 1));
+    }
+}

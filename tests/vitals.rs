@@ -1,0 +1,198 @@
+//! Is it a brain yet: what `status` says of a small brain, against what can be counted by hand.
+
+mod sandbox;
+
+use git_brain::delta::{LedgerEntry, Valued, ledger::Method};
+use git_brain::model::ids::RunId;
+use git_brain::model::{Stamp, layout};
+use sandbox::{NOW, Sandbox};
+use serde_json::{Value, json};
+
+const BIRDS: [&str; 12] = [
+    "heron",
+    "otter",
+    "curlew",
+    "osprey",
+    "bittern",
+    "kestrel",
+    "plover",
+    "sparrow",
+    "cormorant",
+    "gannet",
+    "puffin",
+    "wren",
+];
+const PLACES: [&str; 5] = ["lock", "mill", "harbour", "orchard", "lighthouse"];
+const DEEDS: [&str; 4] = ["slept", "fished", "sang", "hid"];
+
+/// Twelve memories of this day, and twelve of two years ago.
+fn fed() -> Sandbox {
+    let sandbox = Sandbox::fixed(NOW, "vitals");
+    let mut lines = String::new();
+    for (n, bird) in BIRDS.iter().enumerate() {
+        for (at, when) in [("2026-01-26T12:00:00Z", "today"), ("2024-01-26T12:00:00Z", "back then")] {
+            let place = PLACES[n % 5];
+            let deed = DEEDS[(n + when.len()) % 4];
+            let text = format!("A {bird} {deed} beside the old {place} {when} while the miller watched.");
+            lines += &format!("{}\n", json!({"text": text, "at": at, "session": format!("{when} {}", n % 3)}));
+        }
+    }
+    let file = sandbox.file("birds.jsonl", lines);
+    sandbox.json(&["feed", "--file", &file]);
+    sandbox
+}
+
+fn vitals(sandbox: &Sandbox) -> Value {
+    sandbox.json(&["status"])["vitals"].clone()
+}
+
+/// Every field, without lists' elements.
+fn fields(value: &Value, at: &str, out: &mut Vec<String>) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let path = format!("{at}{key}");
+        fields(value, &format!("{path}."), out);
+        out.push(path);
+    }
+}
+
+#[test]
+fn status_has_every_figure() {
+    let sandbox = fed();
+    let found = vitals(&sandbox);
+    let mut paths = Vec::new();
+    fields(&found, "", &mut paths);
+    for path in [
+        "saliences.histogram",
+        "saliences.deciles",
+        "saliences.active",
+        "saliences.active_share",
+        "branching.ratio",
+        "structure.measured",
+        "structure.null_models",
+        "structure.modularity.value",
+        "structure.modularity.null.deviation",
+        "structure.modularity.z",
+        "structure.small_world.sigma",
+        "structure.small_world.clustering_null.mean",
+        "structure.small_world.path_length",
+        "structure.integration.relative",
+        "structure.integration.reach",
+        "calibration.entries",
+        "calibration.brier",
+        "narrative_gap",
+        "recall_by_age.ages",
+        "since_sleep.connections_made",
+    ] {
+        assert!(paths.iter().any(|p| p == path), "{path} is not in {found:#}");
+    }
+    assert!(!found["structure"]["small_world"]["sigma"].is_null(), "{found:#}");
+    assert_eq!(found, vitals(&sandbox), "the same brain at the same clock has the same figures");
+    let quick = sandbox.json(&["status", "--quick"]);
+    assert_eq!((&quick["vitals"], quick["stimuli"].as_u64()), (&Value::Null, Some(24)));
+    assert!(!sandbox.brain(&["status", "--quick"]).exits(0).out.contains("vital signs"));
+}
+
+#[test]
+fn counts_are_those_of_the_files() {
+    let sandbox = fed();
+    let found = vitals(&sandbox);
+    let (before, after) = (sandbox.neurons("main"), sandbox.neurons("wake"));
+    let since = &found["since_sleep"];
+    let made = after.keys().filter(|id| !before.contains_key(*id)).count();
+    let changed = after.iter().filter(|(id, neuron)| before.get(*id).is_some_and(|b| b != *neuron)).count();
+    assert_eq!(
+        (since["neurons_made"].as_u64(), since["neurons_changed"].as_u64()),
+        (Some(made as u64), Some(changed as u64))
+    );
+    assert_eq!((&since["neurons_gone"], &since["read"]), (&json!(0), &json!(made + changed)));
+    let connections = |all: &std::collections::BTreeMap<String, Value>| -> usize {
+        all.values().map(|n| n["connections"].as_array().expect("connections").len()).sum()
+    };
+    assert_eq!(since["connections_made"].as_u64(), Some((connections(&after) - connections(&before)) as u64));
+    let saliences = &found["saliences"];
+    assert_eq!(saliences["neurons"].as_u64(), Some(after.len() as u64));
+    let counted: u64 = saliences["histogram"].as_array().expect("tenths").iter().filter_map(Value::as_u64).sum();
+    assert_eq!(counted, after.len() as u64);
+    let active = saliences["active"].as_u64().expect("a count");
+    assert!(
+        active >= 12 && active < after.len() as u64,
+        "what was told today is vivid, what was told long ago is not: {saliences}"
+    );
+    // Perception's runs are stimuli's, memory's are perception's.
+    let branching = &found["branching"];
+    assert!(branching["children"].as_u64() > Some(0) && branching["ratio"].as_f64() > Some(0.0), "{branching}");
+}
+
+#[test]
+fn memories_are_asked_for_by_age_without_the_word_that_is_asked() {
+    let sandbox = fed();
+    let ages = vitals(&sandbox)["recall_by_age"]["ages"].clone();
+    let of = |name: &str| ages.as_array().expect("ages").iter().find(|a| a["age"] == name).expect("an age").clone();
+    for name in ["day", "older"] {
+        let age = of(name);
+        assert_eq!((&age["memories"], &age["asked"]), (&json!(12), &json!(12)), "{age}");
+        let (share, chance) = (age["share"].as_f64().expect("a share"), age["chance"].as_f64().expect("a chance"));
+        assert!(share > 0.5 && share <= 1.0 && chance > 0.0 && chance < 1.0, "{age}");
+        let (hits, rank) = (age["hits"].as_u64().expect("hits"), age["reciprocal_rank"].as_f64().expect("a rank"));
+        assert!(age["first"].as_u64() <= Some(hits) && rank > 0.0 && rank <= 1.0, "{age}");
+    }
+    for name in ["week", "month", "year"] {
+        let age = of(name);
+        assert_eq!((&age["memories"], &age["asked"], &age["share"]), (&json!(0), &json!(0), &Value::Null), "{age}");
+    }
+    // What was never told cannot be found again.
+    let fresh = vitals(&Sandbox::fixed(NOW, "nothing"));
+    assert!(fresh["recall_by_age"]["ages"].as_array().expect("ages").iter().all(|age| age["asked"] == 0));
+}
+
+#[test]
+fn calibration_reads_the_ledger_of_wake() {
+    let sandbox = fed();
+    assert_eq!(vitals(&sandbox)["calibration"]["brier"], Value::Null);
+    let tree = sandbox.path("ledger");
+    sandbox.git(&["worktree", "add", "-q", &tree, "wake"]);
+    for (n, came) in [1.0, 0.0].into_iter().enumerate() {
+        let run = RunId::parse(&format!("20260126t14320{n}123z-abcd2345-evaluator")).expect("a run");
+        let judged = RunId::parse("20260126t143100123z-abcd2345-decision").expect("a run");
+        let entry = LedgerEntry {
+            agent: judged.agent(),
+            judged,
+            at: Stamp::from_unix(1000),
+            prediction: Valued { text: None, value: 0.8 },
+            outcome: Valued { text: None, value: came },
+            error: came - 0.8,
+            method: Method::Number,
+            pathway: vec![],
+            run: run.clone(),
+        };
+        let path = std::path::Path::new(&tree).join(layout::ledger(&run));
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, entry.encode()).expect("an entry");
+    }
+    sandbox.git(&["-C", &tree, "add", "."]);
+    sandbox.git(&["-C", &tree, "commit", "-q", "-m", "ledger: two entries"]);
+    sandbox.git(&["worktree", "remove", &tree]);
+    let found = vitals(&sandbox)["calibration"].clone();
+    assert_eq!((&found["entries"], found["bins"].as_array().map(Vec::len)), (&json!(2), Some(1)), "{found}");
+    let near = |key: &str, expected: f64| {
+        let x = found[key].as_f64().unwrap_or(f64::NAN);
+        assert!((x - expected).abs() < 1e-9, "{key}: {x} is not {expected}");
+    };
+    near("brier", (0.04 + 0.64) / 2.0);
+    near("mean_error", -0.3);
+    near("calibration_error", 0.3);
+}
+
+#[test]
+fn plots_are_drawn_in_what_the_terminal_can_show() {
+    let sandbox = fed();
+    let shown = sandbox.brain(&["status"]).exits(0).out;
+    assert!(shown.contains('█') && shown.contains('σ') && !shown.contains('\u{1b}'), "{shown}");
+    for (name, value) in [("LC_ALL", "C"), ("LC_ALL", "de_DE.ISO-8859-1"), ("TERM", "dumb")] {
+        let output = sandbox.command(sandbox::PROGRAM, &["status"]).env(name, value).output().expect("an answer");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(output.status.success() && text.contains("sigma") && text.is_ascii(), "{name}={value}: {text}");
+    }
+    let widest = shown.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(120), "{widest:?} columns: {shown}");
+}
