@@ -45,6 +45,8 @@ pub const COMMAND_TIMEOUT_MS: u64 = 60_000;
 pub const COMMAND_TIMEOUT_MAX_MS: u64 = 3_600_000;
 /// Connections that a session neuron keeps before turn links stop until the next sleep prunes them.
 pub const SESSION_LINKS: usize = 256;
+/// Bytes of lines in one file of a sleep's record; a bulk import before a sleep fills several.
+pub const SLEEP_RECORD_BYTES: usize = 4 << 20;
 /// How long a command waits for another process that holds a lock, milliseconds, before it says "busy".
 pub const LOCK_WAIT_MS: u64 = 120_000;
 /// How often a reference update that lost a race is tried again before the command says "busy".

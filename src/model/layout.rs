@@ -84,6 +84,11 @@ pub fn sleep(id: &RunId) -> String {
     dated(SLEEPS, id, ".json")
 }
 
+/// `network/sleep/…/<run>.<part>.json`: a further file of a long record, from 2.
+pub fn sleep_part(id: &RunId, part: usize) -> String {
+    dated(SLEEPS, id, &format!(".{part}.json"))
+}
+
 fn dated(folder: &str, id: &RunId, suffix: &str) -> String {
     let text = id.as_str();
     let shard = shard(text);
@@ -214,13 +219,17 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
         }
         "goals" => name.ends_with(".json").then_some(Place::Goal),
         "ledger" | "narrative" | "sleep" => {
-            let id = RunId::parse(name.strip_suffix(".json")?).ok()?;
-            let made = [
-                (ledger(&id), Place::Ledger as fn(RunId) -> Place),
-                (chapter(&id), Place::Chapter),
-                (sleep(&id), Place::Sleep),
-            ];
-            made.into_iter().find(|(made, _)| made == path).map(|(_, place)| place(id))
+            let stem = name.strip_suffix(".json")?;
+            let (stem, part) = stem.split_once('.').map_or((stem, None), |(stem, part)| (stem, Some(part)));
+            let id = RunId::parse(stem).ok()?;
+            let place = match part {
+                None if ledger(&id) == path => Place::Ledger,
+                None if chapter(&id) == path => Place::Chapter,
+                None if sleep(&id) == path => Place::Sleep,
+                Some(part) if sleep_part(&id, part.parse().ok().filter(|n| *n > 1)?) == path => Place::Sleep,
+                _ => return None,
+            };
+            Some(place(id))
         }
         "wisdom" | "escalations" => name.ends_with(".json").then_some(Place::Event),
         _ => None,
@@ -261,6 +270,7 @@ mod tests {
             (ledger(&run_id), Place::Ledger(run_id.clone())),
             (chapter(&run_id), Place::Chapter(run_id.clone())),
             (sleep(&run_id), Place::Sleep(run_id.clone())),
+            (sleep_part(&run_id, 2), Place::Sleep(run_id.clone())),
             (flag(&memory), Place::Flag(memory.clone())),
             (agent(&memory), Place::Agent(memory.clone())),
             (METADATA.to_owned(), Place::Metadata),

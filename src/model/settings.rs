@@ -17,6 +17,8 @@ pub struct Settings {
     pub recall: Recall,
     /// How weights and salience change.
     pub learning: Learning,
+    /// What sleep does, and when it is due.
+    pub sleep: Sleep,
     /// How the merge decides, field by field.
     pub merge: MergePolicy,
     /// What agents see.
@@ -117,6 +119,55 @@ pub struct Learning {
 impl Default for Learning {
     fn default() -> Self {
         Self { rate: 3277, salience_boost: 1.0, salience_gain: 65535, hebb: 655, connect_floor: 1024 }
+    }
+}
+
+/// `[sleep]`: consolidation, and when it is due.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sleep {
+    /// Salience above which a neuron is consolidated, 0..=65535.
+    pub threshold: u16,
+    /// How many of the most vivid since the last sleep are consolidated as well.
+    pub top: usize,
+    /// What a connection between two of them gains, weight units.
+    pub boost: u16,
+    /// Apply the prediction errors since the last sleep once more, interleaved.
+    pub replay: bool,
+    /// Share that the other connections lose, 0..=1; 0: none.
+    pub downscale: f64,
+    /// Neurons that were activated less often than this may be pruned.
+    pub prune_below: u32,
+    /// Days that nothing must have touched a neuron before it is pruned.
+    pub prune_age_days: u32,
+    /// Connections weaker than this are pruned, weight units.
+    pub prune_weight: u16,
+    /// Sleep is due so many hours after the last one; 0: never for that reason.
+    pub every_hours: u32,
+    /// Sleep is due after so many runs; 0: never for that reason.
+    pub after_runs: u32,
+    /// Sleep is due when so many neurons are above the threshold; 0: never for that reason.
+    pub saturation: u32,
+    /// Sleep is due when the machine's load per processor is below this; 0: never for that reason.
+    pub idle_load: f64,
+}
+
+impl Default for Sleep {
+    fn default() -> Self {
+        Self {
+            threshold: 50_000,
+            top: 64,
+            boost: 3277,
+            replay: false,
+            downscale: 0.0,
+            prune_below: 2,
+            prune_age_days: 365,
+            prune_weight: 64,
+            every_hours: 24,
+            after_runs: 1_000,
+            saturation: 2_000,
+            idle_load: 0.0,
+        }
     }
 }
 
@@ -302,12 +353,14 @@ impl Settings {
         unit("activation.decay", a.decay)?;
         unit("activation.theta", a.theta)?;
         unit("activation.min", a.min)?;
+        unit("sleep.downscale", self.sleep.downscale)?;
         for (name, x) in [
             ("activation.kappa", a.kappa),
             ("activation.fan", a.fan),
             ("recall.fan", self.recall.fan),
             ("recall.salience_exponent", self.recall.salience_exponent),
             ("learning.salience_boost", self.learning.salience_boost),
+            ("sleep.idle_load", self.sleep.idle_load),
         ] {
             if !(0.0..=16.0).contains(&x) {
                 return Err(format!("{name} = {x} is not between 0 and 16"));
