@@ -21,9 +21,8 @@ mod laboratory;
 mod statistics;
 
 use anyhow::{Context, Result, bail};
-use git_brain::delta::apply::weight_change;
 use git_brain::delta::operation::Reinforce;
-use git_brain::delta::{Edge, Operation};
+use git_brain::delta::{Edge, Operation, weight_change};
 use git_brain::model::{Kind, Link, Neuron, NeuronId, Settings, Stamp};
 use laboratory::{Laboratory, id};
 use statistics::{Dice, Interval, for_each_seed};

@@ -112,7 +112,10 @@ impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(3);
         let Self { value, low, high } = self;
-        write!(f, "{value:.digits$} ({low:.digits$} to {high:.digits$})")
+        match f.sign_plus() {
+            true => write!(f, "{value:+.digits$} ({low:+.digits$} to {high:+.digits$})"),
+            false => write!(f, "{value:.digits$} ({low:.digits$} to {high:.digits$})"),
+        }
     }
 }
 
