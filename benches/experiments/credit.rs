@@ -46,6 +46,8 @@ enum Teacher {
     Error,
     /// Outcome − mean of the way's weights ÷ 65535 (Rescorla and Wagner 1972).
     WeightError,
+    /// Outcome − mean share that the way's connections have among their alternatives.
+    ShareError,
     /// The outcome.
     Reward,
     /// Nothing: no corrective run.
@@ -66,13 +68,14 @@ const fn condition(name: &'static str, teacher: Teacher, rate: u32, discount: f6
     Condition { name, teacher, rate, discount }
 }
 
-const CONDITIONS: [Condition; 11] = [
+const CONDITIONS: [Condition; 12] = [
     condition("prediction error, rate 3277 (default)", Teacher::Error, 3277, 1.0),
     condition("prediction error, rate 1638", Teacher::Error, 1638, 1.0),
     condition("prediction error, rate 6554", Teacher::Error, 6554, 1.0),
     condition("prediction error, rate 3277, discount .9 a step", Teacher::Error, 3277, 0.9),
     condition("prediction error, rate 6554, discount .9 a step", Teacher::Error, 6554, 0.9),
     condition("error against the way's own weights, rate 3277", Teacher::WeightError, 3277, 1.0),
+    condition("error against the way's share, rate 3277", Teacher::ShareError, 3277, 1.0),
     condition("control: raw reward, rate 3277", Teacher::Reward, 3277, 1.0),
     condition("control: raw reward, rate 1638", Teacher::Reward, 1638, 1.0),
     condition("control: raw reward, rate 6554", Teacher::Reward, 6554, 1.0),
@@ -80,9 +83,11 @@ const CONDITIONS: [Condition; 11] = [
     condition("control: no learning", Teacher::None, 0, 1.0),
 ];
 const DEFAULT: usize = 0;
-const RAW: [usize; 3] = [6, 7, 8];
-const UNITLESS: usize = 9;
-const CHANCE: usize = 10;
+const ERROR: [usize; 3] = [0, 1, 2];
+const OWN_WEIGHTS: usize = 5;
+const RAW: [usize; 3] = [7, 8, 9];
+const UNITLESS: usize = 10;
+const CHANCE: usize = 11;
 
 /// The task of one seed.
 struct Task {
@@ -146,13 +151,16 @@ fn learn(condition: &Condition, temperature: f64, exponent: f64, seed: u64, epis
     let mut laboratory = Laboratory::new(network(), settings);
     let (mut expected, mut late) = (0.0, 0.0);
     for episode in 0..episodes {
-        let (mut at, mut pathway, mut right, mut worth) = (neuron_id(0, 0), Vec::new(), 0, 0.0);
+        let (mut at, mut pathway, mut right) = (neuron_id(0, 0), Vec::new(), 0);
+        let (mut worth, mut share) = (0.0, 0.0);
         for layer in 1..=LAYERS {
             let here = &laboratory.neurons[&at];
             let option = choose(here, temperature, &mut dice);
             right += usize::from(task.right[layer - 1] == option);
             let to = neuron_id(layer, option);
-            worth += f64::from(here.weight(&to, Link::FeedsInto)) / 65535.0 / LAYERS as f64;
+            let weight = f64::from(here.weight(&to, Link::FeedsInto)) / LAYERS as f64;
+            worth += weight / 65535.0;
+            share += weight / here.connections.iter().map(|c| f64::from(c.weight)).sum::<f64>().max(1.0);
             pathway.push(Edge { from: at, to: to.clone(), link: Link::FeedsInto });
             at = to;
         }
@@ -161,6 +169,7 @@ fn learn(condition: &Condition, temperature: f64, exponent: f64, seed: u64, epis
         let error = match condition.teacher {
             Teacher::Error => outcome - expected,
             Teacher::WeightError => outcome - worth,
+            Teacher::ShareError => outcome - share,
             Teacher::Reward => outcome,
             Teacher::None => 0.0,
         };
@@ -270,20 +279,17 @@ fn main() -> Result<()> {
         );
     }
     println!();
-    verdict(
-        "Prediction error ÷ raw reward, each at its best temperature",
-        2.0,
-        Interval::ratio(&all[DEFAULT], &all[RAW[0]]),
-    );
-    verdict("The same at one temperature", 2.0, Interval::ratio(&alike[DEFAULT], &alike[RAW[0]]));
+    let ratio = |above: usize, below: usize| Interval::ratio(&all[above], &all[below]);
+    for (error, raw) in ERROR.into_iter().zip(RAW) {
+        let name = format!("Prediction error ÷ raw reward, both at rate {}", CONDITIONS[error].rate);
+        verdict(&name, 2.0, ratio(error, raw));
+    }
+    verdict("The same at the default rate and one temperature", 2.0, Interval::ratio(&alike[DEFAULT], &alike[RAW[0]]));
     let mean = |which: &usize| Interval::mean(&all[*which]).value;
     let best = RAW.into_iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(RAW[0]);
-    verdict(
-        "Prediction error ÷ raw reward at the rate that suits raw reward best",
-        2.0,
-        Interval::ratio(&all[DEFAULT], &all[best]),
-    );
-    verdict("Prediction error ÷ chance", 5.0, Interval::ratio(&all[DEFAULT], &all[CHANCE]));
+    verdict("Prediction error at the default rate ÷ raw reward at its best rate", 2.0, ratio(DEFAULT, best));
+    verdict("Error against the way's own weights ÷ raw reward, default rate", 2.0, ratio(OWN_WEIGHTS, RAW[0]));
+    verdict("Prediction error ÷ chance", 5.0, ratio(DEFAULT, CHANCE));
     let unitless = Interval::gain(&all[UNITLESS], &all[CHANCE]);
     println!(
         "- Rate 1 − chance: {unitless}, {}. No error moves any weight by more than {} at rate 1; at .05 a twentieth of that is asked for, \

@@ -36,13 +36,6 @@ use statistics::{Dice, Interval, for_each_seed};
 const PAIRS: usize = 16;
 /// Words that belong to no list.
 const OTHERS: usize = 32;
-/// Words that each cue is connected to beforehand.
-const KNOWN: usize = 6;
-const ROUNDS: usize = 6;
-/// The weight of a new connection from a cue to a word: what the memory agent makes.
-const NEW: u16 = 2048;
-/// The weight of a connection from a context to a word: half of the greatest.
-const CONTEXT: u16 = 32768;
 /// How much of a new outcome enters the running mean.
 const RECENT: f64 = 0.05;
 /// Midnight of day 1.
@@ -51,6 +44,32 @@ const HOUR: i64 = 3600;
 /// Where the seeds begin on which the boost is chosen.
 const TUNING: u64 = 1_000_000;
 const BOOSTS: [u16; 6] = [328, 655, 1311, 3277, 6554, 13107];
+
+/// How the lists are learnt.
+#[derive(Clone, Copy)]
+struct Design {
+    name: &'static str,
+    /// Trials of each pair.
+    rounds: usize,
+    /// Words that each cue is connected to beforehand.
+    known: usize,
+    /// The weight of a new connection from a cue to a word.
+    new: u16,
+    /// The weight of a connection from a context to a word.
+    context: u16,
+}
+
+/// The one of the verdict: the memory agent's weight for what is new, and half the greatest weight for a context.
+const DESIGN: Design = Design { name: "as above", rounds: 6, known: 6, new: 2048, context: 32768 };
+
+const OTHER_DESIGNS: [Design; 6] = [
+    Design { name: "3 rounds", rounds: 3, ..DESIGN },
+    Design { name: "12 rounds", rounds: 12, ..DESIGN },
+    Design { name: "24 rounds", rounds: 24, ..DESIGN },
+    Design { name: "new connections of 16384", new: 16384, ..DESIGN },
+    Design { name: "context of 8192", context: 8192, ..DESIGN },
+    Design { name: "no connections beforehand", known: 0, ..DESIGN },
+];
 
 /// What happens in the nights.
 #[derive(Clone)]
@@ -61,6 +80,11 @@ struct Condition {
     sleep: Sleep,
     /// Whether the words of day 2 are paired with the same cues.
     same_cues: bool,
+    /// Whether as many candidates are drawn at random instead of the right ones.
+    at_random: bool,
+    /// Days after day 2 on which other words are paired with other cues, each with its night.
+    later: usize,
+    design: Design,
 }
 
 /// What one seed comes to, as shares of the cues.
@@ -76,6 +100,7 @@ struct Recalled {
 /// One seed's network and its day.
 struct Subject {
     laboratory: Laboratory,
+    design: Design,
     /// How strongly trial after trial is attended to, and in which order they come: the same in all conditions of a seed.
     dice: Dice,
     words: Vec<NeuronId>,
@@ -95,19 +120,19 @@ fn named(prefix: &str, count: usize) -> Vec<NeuronId> {
 }
 
 impl Subject {
-    fn new(seed: u64, same_cues: bool) -> (Self, [List; 2]) {
+    fn new(seed: u64, same_cues: bool, design: Design) -> (Self, [List; 2]) {
         let mut dice = Dice::new(seed);
         let at = Stamp::from_unix(MIDNIGHT);
         let lists = ["b", "c"].map(|prefix| named(prefix, PAIRS));
         let words: Vec<NeuronId> = lists.iter().flatten().cloned().chain(named("other", OTHERS)).collect();
         let cues = [named("a", PAIRS), named("d", PAIRS)];
-        let contexts = [id("list-1"), id("list-2")];
+        let contexts = [id("list-1"), id("list-2"), id("list-3")];
         let mut neurons = Vec::new();
         for name in cues.iter().flatten().chain(&words).chain(&contexts) {
             let kind = if contexts.contains(name) { Kind::Contextual } else { Kind::Semantic };
             let mut neuron = Neuron::new(name.clone(), name.as_str(), kind, at);
             if cues.iter().flatten().any(|cue| cue == name) {
-                for _ in 0..KNOWN {
+                for _ in 0..design.known {
                     let word = &words[dice.below(words.len())];
                     neuron.set_weight(word, Link::FeedsInto, dice.between(1024.0, 8192.0) as u16);
                 }
@@ -122,7 +147,7 @@ impl Subject {
         };
         let lists = [list(0, &mut dice), list(1, &mut dice)];
         let laboratory = Laboratory::new(neurons, Settings::default());
-        (Self { laboratory, dice, words, ledger: Vec::new(), right: 0.0, last_sleep: at }, lists)
+        (Self { laboratory, design, dice, words, ledger: Vec::new(), right: 0.0, last_sleep: at }, lists)
     }
 
     /// The word that cue and context bring to mind most; `None` if none.
@@ -145,7 +170,7 @@ impl Subject {
     /// A day of trials, one a minute from ten o'clock on.
     fn study(&mut self, list: &List, midnight: i64) -> Result<()> {
         let mut at = midnight + 10 * HOUR;
-        for _ in 0..ROUNDS {
+        for _ in 0..self.design.rounds {
             let mut order: Vec<usize> = (0..list.pairs.len()).collect();
             self.dice.shuffle(&mut order);
             for pair in order {
@@ -198,7 +223,7 @@ impl Subject {
         let link = Link::FeedsInto;
         let (from, to) = (cue.clone(), word.clone());
         let wired = match neurons[cue].weight(word, link) {
-            0 => Operation::Connect(Connect { from, to, link, weight: NEW }),
+            0 => Operation::Connect(Connect { from, to, link, weight: self.design.new }),
             weight => {
                 let activity = |id: &NeuronId| f64::from(neurons[id].salience_at(at)) / 65535.0;
                 let hebb = self.laboratory.settings.learning.hebb;
@@ -207,17 +232,23 @@ impl Subject {
             }
         };
         let (from, to, link) = (context.clone(), word.clone(), Link::Influences);
-        let placed = Operation::Connect(Connect { from, to, link, weight: CONTEXT });
+        let placed = Operation::Connect(Connect { from, to, link, weight: self.design.context });
         self.laboratory.run(vec![wired, placed], at).map(|_| ())
     }
 
     /// A night's sleep, in the order of the sleep of a brain.
-    fn sleep(&mut self, at: Stamp, settings: &Sleep) {
+    fn sleep(&mut self, at: Stamp, condition: &Condition, placebo: &mut Dice) {
+        let settings = &condition.sleep;
         let now = Now { at, settings };
         let neurons = &mut self.laboratory.neurons;
         let vivid = neurons.values().filter(|neuron| now.is_vivid(&now.glance(neuron))).map(|n| n.id.clone());
         let touched = neurons.values().filter(|neuron| neuron.last_activated > Some(self.last_sleep));
-        let found = candidates(vivid, touched.map(|n| (n.salience, n.id.clone())), settings.top);
+        let mut found = candidates(vivid, touched.map(|n| (n.salience, n.id.clone())), settings.top);
+        if condition.at_random {
+            let mut all: Vec<NeuronId> = neurons.keys().cloned().collect();
+            placebo.shuffle(&mut all);
+            found = all.into_iter().take(found.len()).collect();
+        }
         let run = RunId::new(at.unix() * 1000, 0, &AgentName::parse("sleep").expect("a name"));
         let _ = strengthen(neurons, &found, settings.boost, &run);
         if settings.replay {
@@ -233,27 +264,39 @@ impl Subject {
 
 /// Three days of one seed.
 fn live(condition: &Condition, seed: u64) -> Result<Recalled> {
-    let (mut subject, lists) = Subject::new(seed, condition.same_cues);
+    let (mut subject, lists) = Subject::new(seed, condition.same_cues, condition.design);
+    let mut placebo = Dice::new(!seed);
     let mut early = 0.0;
     for (day, list) in lists.iter().enumerate() {
         let midnight = MIDNIGHT + day as i64 * 24 * HOUR;
         subject.ledger.clear();
         subject.study(list, midnight)?;
         if condition.nights[day] {
-            subject.sleep(Stamp::from_unix(midnight + 23 * HOUR), &condition.sleep);
+            subject.sleep(Stamp::from_unix(midnight + 23 * HOUR), condition, &mut placebo);
         }
         if day == 0 {
             early = subject.test(&lists[0], Stamp::from_unix(midnight + 33 * HOUR));
         }
     }
-    let at = Stamp::from_unix(MIDNIGHT + (48 + 9) * HOUR);
+    for later in 0..condition.later {
+        let midnight = MIDNIGHT + (2 + later) as i64 * 24 * HOUR;
+        let mut words = named("other", OTHERS);
+        subject.dice.shuffle(&mut words);
+        let list = List { context: id("list-3"), pairs: named("d", PAIRS).into_iter().zip(words).collect() };
+        subject.ledger.clear();
+        subject.study(&list, midnight)?;
+        if condition.nights[0] {
+            subject.sleep(Stamp::from_unix(midnight + 23 * HOUR), condition, &mut placebo);
+        }
+    }
+    let at = Stamp::from_unix(MIDNIGHT + (condition.later as i64 * 24 + 48 + 9) * HOUR);
     Ok(Recalled { early, first: subject.test(&lists[0], at), second: subject.test(&lists[1], at) })
 }
 
 fn condition(name: impl Into<String>, nights: [bool; 2], change: impl Fn(&mut Sleep)) -> Condition {
     let mut sleep = Sleep { replay: false, downscale: 0.0, ..Sleep::default() };
     change(&mut sleep);
-    Condition { name: name.into(), nights, sleep, same_cues: true }
+    Condition { name: name.into(), nights, sleep, same_cues: true, at_random: false, later: 0, design: DESIGN }
 }
 
 const BOTH: [bool; 2] = [true, true];
@@ -263,6 +306,7 @@ fn conditions() -> Vec<Condition> {
     vec![
         awake.clone(),
         condition("sleep: boost alone", BOTH, |_| ()),
+        Condition { at_random: true, ..condition("boost between as many neurons at random (control)", BOTH, |_| ()) },
         condition("boost, and replay", BOTH, |s| s.replay = true),
         condition("boost, and downscaling by .1", BOTH, |s| s.downscale = 0.1),
         condition("boost, and downscaling by .2", BOTH, |s| s.downscale = 0.2),
@@ -296,6 +340,51 @@ fn doses(seeds: u64) -> Result<()> {
     Ok(())
 }
 
+/// The boost and its variants where the lists are learnt in other ways.
+fn other_designs(seeds: u64) -> Result<()> {
+    println!("\nOther designs, {seeds} seeds: change against no sleep\n");
+    println!(
+        "| design | no sleep: B | C | boost: B | C | boost and replay: B | C | boost and downscaling by .1: B | C |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    );
+    let all = conditions();
+    for design in OTHER_DESIGNS {
+        let [_, b0, c0] = measure(&Condition { design, ..all[AWAKE].clone() }, 0..seeds)?;
+        let mut row =
+            format!("| {} | {:.3} | {:.3} |", design.name, Interval::mean(&b0).value, Interval::mean(&c0).value);
+        for which in [BOOST, REPLAY, DOWNSCALING] {
+            let [_, b, c] = measure(&Condition { design, ..all[which].clone() }, 0..seeds)?;
+            row += &format!(" {:+.3} | {:+.3} |", Interval::gain(&b, &b0), Interval::gain(&c, &c0));
+        }
+        println!("{row}");
+    }
+    Ok(())
+}
+
+/// Eight more days with other words and other cues: what the nights do to what nobody asks for.
+fn later(seeds: u64) -> Result<()> {
+    println!("\nAsked eight days later, other lists and their nights in between, {seeds} seeds\n");
+    println!("| condition | B | C | B, change | C, change |\n|---|---:|---:|---:|---:|");
+    let all = conditions();
+    let mut control = None;
+    for which in [AWAKE, BOOST, REPLAY, DOWNSCALING, DOWNSCALING + 1] {
+        let condition = Condition { later: 8, ..all[which].clone() };
+        let [_, b, c] = measure(&condition, 0..seeds)?;
+        let (b0, c0) = control.get_or_insert_with(|| (b.clone(), c.clone()));
+        let (gain, other) = (Interval::gain(&b, b0), Interval::gain(&c, c0));
+        let (b, c) = (Interval::mean(&b).value, Interval::mean(&c).value);
+        println!("| {} | {b:.3} | {c:.3} | {gain:+.3} | {other:+.3} |", condition.name);
+    }
+    Ok(())
+}
+
+/// Places in [`conditions`].
+const AWAKE: usize = 0;
+const BOOST: usize = 1;
+const AT_RANDOM: usize = 2;
+const REPLAY: usize = 3;
+const DOWNSCALING: usize = 4;
+
 fn main() -> Result<()> {
     let mut seeds = 200_u64;
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
@@ -308,21 +397,28 @@ fn main() -> Result<()> {
     }
     anyhow::ensure!(seeds > 1, "at least 2 seeds");
     doses(seeds.min(100))?;
-    println!("\nA-B/A-C: {seeds} seeds, {PAIRS} pairs, {ROUNDS} rounds, boost {}\n", Sleep::default().boost);
-    println!(
-        "| condition | B, morning of day 2 | B on day 3 | C on day 3 | B, change | C, change |\n|---|---:|---:|---:|---:|---:|"
-    );
-    let (mut control, mut gains) = (None, Vec::new());
+    let boost = Sleep::default().boost;
+    println!("\nA-B/A-C: {seeds} seeds, {PAIRS} pairs, {} rounds, boost {boost}\n", DESIGN.rounds);
+    println!("| condition | B, morning of day 2 | B on day 3 | C on day 3 | B, change | C, change |");
+    println!("|---|---:|---:|---:|---:|---:|");
+    let mut results: Vec<[Vec<f64>; 3]> = Vec::new();
     for condition in conditions() {
-        let [early, b, c] = measure(&condition, 0..seeds)?;
-        let (b0, c0) = control.get_or_insert_with(|| (b.clone(), c.clone()));
-        let (gain, other) = (Interval::gain(&b, b0), Interval::gain(&c, c0));
-        let [early, b, c] = [early, b, c].map(|column| Interval::mean(&column).value);
+        results.push(measure(&condition, 0..seeds)?);
+        let ([early, b, c], [_, b0, c0]) = (&results[results.len() - 1], &results[AWAKE]);
+        let (gain, other) = (Interval::gain(b, b0), Interval::gain(c, c0));
+        let [early, b, c] = [early, b, c].map(|column| Interval::mean(column).value);
         println!("| {} | {early:.3} | {b:.3} | {c:.3} | {gain:+.3} | {other:+.3} |", condition.name);
-        gains.push(gain);
     }
-    let said = if gains[1].low > 0.0 { "met" } else { "missed" };
-    println!("\n- Retention of B by sleep (boost alone): {:+.3}, target above 0 with its interval: {said}.", gains[1]);
-    println!("- Downscaling by .1 on top: {:+.3} against {:+.3} without it.", gains[3], gains[1]);
+    other_designs(seeds.min(100))?;
+    later(seeds.min(100))?;
+    let of = |which: usize, from: usize, column: usize| Interval::gain(&results[which][column], &results[from][column]);
+    let kept = of(BOOST, AWAKE, 1);
+    let said = if kept.low > 0.0 { "met" } else { "missed" };
+    println!("\n- Retention of B, boost alone − no sleep: {kept:+.3}. Target, above 0 with its interval: {said}.");
+    println!("- The same − the boost at random: {:+.3}.", of(BOOST, AT_RANDOM, 1));
+    for (which, what) in [(REPLAY, "replay"), (DOWNSCALING, "downscaling by .1")] {
+        let (b, c) = (of(which, BOOST, 1), of(which, BOOST, 2));
+        println!("- What {what} adds to the boost: B {b:+.3} ({}), C {c:+.3} ({}).", b.sign(), c.sign());
+    }
     Ok(())
 }
