@@ -375,15 +375,17 @@ fn later(seeds: u64) -> Result<()> {
     println!("\nAsked eight days later, other lists and their nights in between, {}, {seeds} seeds\n", AS_RECALL.name);
     println!("| condition | B | C | B, change | C, change |\n|---|---:|---:|---:|---:|");
     let all = conditions();
-    let mut control = None;
+    let mut results: Vec<[Vec<f64>; 3]> = Vec::new();
     for which in [AWAKE, BOOST, REPLAY, DOWNSCALING, DOWNSCALING + 1] {
         let condition = Condition { later: 8, design: AS_RECALL, ..all[which].clone() };
-        let [_, b, c] = measure(&condition, 0..seeds)?;
-        let (b0, c0) = control.get_or_insert_with(|| (b.clone(), c.clone()));
-        let (gain, other) = (Interval::gain(&b, b0), Interval::gain(&c, c0));
-        let (b, c) = (Interval::mean(&b).value, Interval::mean(&c).value);
+        results.push(measure(&condition, 0..seeds)?);
+        let ([_, b, c], [_, b0, c0]) = (&results[results.len() - 1], &results[0]);
+        let (gain, other) = (Interval::gain(b, b0), Interval::gain(c, c0));
+        let (b, c) = (Interval::mean(b).value, Interval::mean(c).value);
         println!("| {} | {b:.3} | {c:.3} | {gain:+.3} | {other:+.3} |", condition.name);
     }
+    let [b, c] = [1, 2].map(|column| Interval::gain(&results[3][column], &results[1][column]));
+    println!("\nWhat downscaling by .1 adds to the boost by then: B {b:+.3} ({}), C {c:+.3} ({}).", b.sign(), c.sign());
     Ok(())
 }
 

@@ -290,6 +290,10 @@ fn main() -> Result<()> {
             ten.sign()
         );
     }
+    let (gain, against) =
+        (Interval::mean(&means(&others[0])[1]), Interval::gain(&means(&others[0])[1], &means(&others[1])[1]));
+    let said = if gain.low > 0.0 && against.low > 0.0 { "a gain" } else { "no gain is shown" };
+    println!("- Ways reinforced once, @10 of the others: {gain:+.4}, {against:+.4} against shuffled rewards: {said}.");
     println!("- {:.3} of the answers were evidence.", learnt[0].hits as f64 / learnt[0].answers.max(1) as f64);
     Ok(())
 }
