@@ -458,6 +458,13 @@ pub fn weight_change(error: f64, rate: u32, weight: u16) -> i64 {
     (error * f64::from(rate) * f64::from(weight) / 65535.0).round() as i64
 }
 
+/// Growth of a connection whose ends were active together, `round(rate · a(u) · a(v) · (1 − w/65535))`, in weight units; it
+/// saturates. `source` and `target` are activities, 0..=1. Source: MagistraAI's technical note, 1.3 and 9.2.
+pub fn hebbian_change(rate: u32, source: f64, target: f64, weight: u16) -> i32 {
+    let left = 1.0 - f64::from(weight) / 65535.0;
+    (f64::from(rate) * source * target * left).round().min(65535.0) as i32
+}
+
 fn derived_id(op: &super::operation::Create) -> NeuronId {
     match (&op.stimulus, op.kind) {
         (Some(stimulus), Kind::Episodic) => ids::episode_id(stimulus),

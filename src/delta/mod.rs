@@ -9,7 +9,7 @@ pub mod operation;
 pub mod record;
 pub mod render;
 
-pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply, weight_change};
+pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply, hebbian_change, weight_change};
 pub use capability::Limits;
 pub use ledger::{LedgerEntry, Method, Valued};
 pub use operation::{Document, DocumentError, Edge, Operation, Prediction};

@@ -14,7 +14,7 @@ use super::query::{self, Concept};
 use super::{FOUNDATIONS, kind};
 use crate::activation::Profile;
 use crate::cognition::{Network, Snapshot};
-use crate::delta::{Document, Edge};
+use crate::delta::{Document, Edge, hebbian_change};
 use crate::limits;
 use crate::model::ids::NeuronId;
 use crate::model::settings::Learning;
@@ -170,9 +170,7 @@ impl Links {
             None if self.made.insert(edge.clone()) => proposal.connect(edge, new),
             None => proposal.adjust(edge, i32::from(new)),
             Some(connection) => {
-                let left = 1.0 - f64::from(connection.weight) / 65535.0;
-                let growth = f64::from(learning.hebb) * from.activity * to.activity * left;
-                proposal.adjust(edge, growth.round().min(65535.0) as i32);
+                proposal.adjust(edge, hebbian_change(learning.hebb, from.activity, to.activity, connection.weight));
             }
         }
     }
