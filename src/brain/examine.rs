@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
-use crate::model::document::FORMAT;
+use crate::model::document::{FORMAT, Goal};
 use crate::model::ids::{NeuronId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::layout::{self, Place};
@@ -126,7 +126,8 @@ pub(super) fn examine(path: &str, bytes: &[u8]) -> Examined {
         }),
         Place::Ledger(_) => LedgerEntry::decode(bytes, path)
             .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
-        Place::RunNote(_) | Place::Goal | Place::Chapter(_) | Place::Sleep(_) | Place::Event => {
+        Place::Goal => goal(path, bytes, &mut findings),
+        Place::RunNote(_) | Place::Chapter(_) | Place::Sleep(_) | Place::Event => {
             document::<Value>(bytes, path).map(drop)
         }
         Place::Agent(_) => Agent::decode(bytes, path)
@@ -161,6 +162,16 @@ fn neuron(path: &str, bytes: &[u8], id: &NeuronId, findings: &mut Vec<Finding>) 
         findings.push(Finding::error(path, line, "is not in canonical form"));
     }
     Ok(neuron)
+}
+
+fn goal(path: &str, bytes: &[u8], findings: &mut Vec<Finding>) -> Result<(), JsonError> {
+    let goal = Goal::decode(bytes, path)?;
+    lies_at(path, bytes, "id", &layout::goal(&goal.id), goal.id.as_str())?;
+    let canonical = goal.encode();
+    if canonical != bytes {
+        findings.push(Finding::error(path, first_difference(bytes, &canonical), "is not in canonical form"));
+    }
+    Ok(())
 }
 
 fn queue_entry(path: &str, bytes: &[u8], id: &StimulusId) -> Result<String, JsonError> {

@@ -11,6 +11,7 @@ mod examine;
 mod hook;
 mod look;
 mod make;
+mod outcome;
 pub mod schema;
 pub mod trade;
 mod trust;
@@ -19,6 +20,7 @@ mod write;
 use std::path::Path;
 
 pub use crate::activation::recall::Way;
+pub use crate::delta::{Method, Valued};
 pub use crate::store::{HookDone, HookState};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};
@@ -28,6 +30,7 @@ pub use examine::{Finding, Level};
 pub use hook::{HookAnswer, HooksAnswer};
 pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
+pub use outcome::{OutcomeReport, OutcomeRequest};
 pub use trust::{TrustItem, TrustReport};
 pub use write::{
     ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,

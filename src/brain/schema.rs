@@ -9,8 +9,9 @@ use super::trade::{ExportReport, ImportReport};
 use super::{Brain, BrainError, RecallAnswer};
 use crate::cognition::Snapshot;
 use crate::cycle::Triple;
-use crate::delta::{Document, RunRecord};
+use crate::delta::{Document, LedgerEntry, RunRecord};
 use crate::limits;
+use crate::model::document::Goal;
 use crate::model::portable::PortableNetwork;
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Settings, Signal, Stimulus};
 use crate::world;
@@ -49,7 +50,9 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     ),
     entry("export-report", "what `export` says on standard error with --json", made::<ExportReport>),
     entry("flag", "a switch of the network, network/flags/NAME.json", made::<Flag>),
+    entry("goal", "what the brain is after, network/goals/ID.json", made::<Goal>),
     entry("import-report", "the output of `import --json`", made::<ImportReport>),
+    entry("ledger", "what a run expected beside what came, network/ledger/…/RUN.json", made::<LedgerEntry>),
     entry("metadata", "the network's format and bootstrap state, network/metadata.json", made::<Metadata>),
     entry("neuron", "a neuron, network/neurons/ab/c/ID.json", made::<Neuron>),
     entry("recall", "the output of `recall --json`", made::<RecallAnswer>),
@@ -177,7 +180,9 @@ mod tests {
   {"op": "reword", "id": "a", "concept": "…"}, {"op": "retype", "id": "a", "type": "core"},
   {"op": "archive", "id": "a", "reason": "…"},
   {"op": "signal", "to": "memory", "payload": {}}, {"op": "acknowledge", "signal": "g1", "payload": {}},
-  {"op": "flag", "name": "urgence", "value": true}]}"#;
+  {"op": "flag", "name": "urgence", "value": true},
+  {"op": "outcome", "run": "20260126t143200123z-abcd2345-decision", "value": 0.4, "error": -0.3, "method": "number"},
+  {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "open"}]}"#;
 
     #[test]
     fn what_the_delta_schema_says_is_what_the_reader_says() {
@@ -272,6 +277,8 @@ mod tests {
             flags: vec![],
             agents: vec![],
             neurons: vec![after],
+            ledger: vec![],
+            goals: vec![],
         };
         accepts("snapshot", &String::from_utf8(model_json::pretty(&snapshot)).unwrap());
         accepts("triple", "{\"subject\": \"a\", \"relation\": \"r\", \"object\": \"b\", \"source\": null}");

@@ -4,3 +4,5 @@
 //! the ledger → **narrative**. Inhibition (GABA) is part of propagation and of the cycle's brake.
 //!
 //! *Invariant:* the ledger and the weights depend on nothing in `serotonin`.
+
+pub mod dopamine;

@@ -43,6 +43,8 @@ pub enum Command {
     /// What git's hooks call.
     #[command(hide = true)]
     Hook(Hook),
+    /// Say what came of a run: its pathway learns from what it had not expected.
+    Outcome(Outcome),
     /// Ask the brain; the best memories first.
     Recall(Recall),
     /// Spread activation from neurons: propagation itself, bare.
@@ -213,6 +215,26 @@ pub struct Hook {
     /// What git passes.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<String>,
+}
+
+/// `outcome`.
+#[derive(Debug, Args)]
+#[group(id = "came", required = true, multiple = true, args = ["value", "text"])]
+pub struct Outcome {
+    /// The run.
+    pub run: String,
+    /// What the outcome is worth, 0 to 1.
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
+    pub value: Option<f64>,
+    /// The outcome in words; without a value it is compared with the prediction.
+    #[arg(long, value_name = "T")]
+    pub text: Option<String>,
+    /// Leave the corrective run on its branch, for review.
+    #[arg(long)]
+    pub no_merge: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
 }
 
 /// `recall`.

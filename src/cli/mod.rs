@@ -6,6 +6,7 @@ pub mod args;
 mod ask;
 mod demo;
 mod house;
+mod learn;
 mod look;
 mod output;
 mod trade;
@@ -80,6 +81,7 @@ impl Session {
             Command::Apply(args) => write::apply(&self, &args),
             Command::Merge(args) => write::merge(&self, &args),
             Command::MergeTree(args) => write::merge_tree(&self, &args),
+            Command::Outcome(args) => learn::outcome(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Status(_) => look::status(&self),

@@ -48,7 +48,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
     if !expected.is_empty() {
         let texts: Vec<&str> = expected.iter().map(|(text, _)| text.as_str()).collect();
         let mean = expected.iter().map(|(_, value)| value).sum::<f64>() / expected.len() as f64;
-        proposal.predict(&texts.join("; "), mean);
+        proposal.predict(&texts.join("; "), mean, Vec::new());
     }
     proposal.finish()
 }

@@ -46,6 +46,8 @@ impl World {
             flags: vec![],
             agents: vec![],
             neurons: vec![],
+            ledger: vec![],
+            goals: vec![],
         };
         let mut world = Self { neurons: BTreeMap::new(), snapshot, context: None, settings: Settings::default() };
         world.agents(&["bootstrap", "perception", "memory", "decision", "affect"]);
