@@ -82,6 +82,8 @@ impl Session {
             Command::Merge(args) => write::merge(&self, &args),
             Command::MergeTree(args) => write::merge_tree(&self, &args),
             Command::Outcome(args) => learn::outcome(&self, &args),
+            Command::Ledger(args) => learn::ledger(&self, &args),
+            Command::Goal(args) => learn::goal(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Status(_) => look::status(&self),

@@ -204,3 +204,7 @@ pub fn sub_goal_id(neuron: &NeuronId) -> GoalId {
     let id = format!("sub-{:016x}", hash_fields(&[b"sub-goal", neuron.as_str().as_bytes()]));
     GoalId::parse(&id).expect("invariant: a prefix and a hash make an id")
 }
+
+#[cfg(test)]
+#[path = "evaluator_tests.rs"]
+mod tests;
