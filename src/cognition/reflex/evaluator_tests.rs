@@ -17,7 +17,7 @@ fn world() -> (World, RunId) {
     world.concept("rain", 0);
     world.concept("umbrella", 0);
     world.link("rain", Link::FeedsInto, "umbrella", 50_000);
-    let run = world.record("decision", 0.7, &[WAY], vec![]);
+    let run = world.recorded("decision", 0.7, &[WAY], vec![]);
     (world, run)
 }
 
@@ -105,11 +105,11 @@ fn with_eligibility_the_runs_behind_it_are_credited_too() {
     let (mut world, run) = world();
     world.concept("cloud", 0);
     world.link("cloud", Link::FeedsInto, "rain", 40_000);
-    let before = world.record("affect", 0.5, &[("cloud", Link::FeedsInto, "rain")], vec![]);
+    let before = world.recorded("affect", 0.5, &[("cloud", Link::FeedsInto, "rain")], vec![]);
     world.sent("g-asked", &before);
     let signal = SignalId::parse("g-asked").unwrap();
     let answer = Operation::Acknowledge(Acknowledge { signal, payload: json!({}) });
-    let judged = world.record("decision", 0.7, &[WAY], vec![answer]);
+    let judged = world.recorded("decision", 0.7, &[WAY], vec![answer]);
     assert_ne!(judged, run);
     world.signal("perception", json!({"kind": "outcome", "run": judged, "value": 0.9}));
     assert_eq!(world.think(Rule::Evaluator)[0], format!("reinforce 0.200 {}", edge()));
@@ -128,10 +128,10 @@ fn a_pathway_that_proves_itself_becomes_a_sub_goal_of_what_it_serves() {
     assert_eq!(goal(world.think(Rule::Evaluator)).unwrap(), "goal \"reach \\\"umbrella\\\"\" open parent none");
     world.concept("dry", 0);
     world.link("umbrella", Link::FeedsInto, "dry", 2048);
-    world.goal("stay-dry", GoalLevel::Terminal, "dry", None);
+    world.wants("stay-dry", GoalLevel::Terminal, "dry", None);
     assert!(goal(world.think(Rule::Evaluator)).unwrap().ends_with("open parent stay-dry"));
     // It is there: nothing turns.
-    world.goal(sub_goal_id(&concept_id("umbrella")).as_str(), GoalLevel::Sub, "umbrella", Some("evaluator"));
+    world.wants(sub_goal_id(&concept_id("umbrella")).as_str(), GoalLevel::Sub, "umbrella", Some("evaluator"));
     assert_eq!(goal(world.think(Rule::Evaluator)), None);
 }
 
@@ -141,7 +141,7 @@ fn a_pathway_that_only_disappoints_loses_its_sub_goal_unless_a_person_set_it() {
         let (mut world, run) = world();
         world.signal("perception", json!({"kind": "outcome", "run": run, "value": 0.1}));
         [-0.2, -0.2].into_iter().for_each(|error| world.judged(&[WAY], error));
-        world.goal(sub_goal_id(&concept_id("umbrella")).as_str(), GoalLevel::Sub, "umbrella", by);
+        world.wants(sub_goal_id(&concept_id("umbrella")).as_str(), GoalLevel::Sub, "umbrella", by);
         let ops = world.think(Rule::Evaluator);
         assert_eq!(ops.iter().any(|op| op.starts_with("goal") && op.contains("abandoned")), expected, "{ops:?}");
     }

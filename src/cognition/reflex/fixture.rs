@@ -162,7 +162,7 @@ impl World {
     }
 
     /// An open goal.
-    pub fn goal(&mut self, id: &str, level: GoalLevel, neuron: &str, by: Option<&str>) {
+    pub fn wants(&mut self, id: &str, level: GoalLevel, neuron: &str, by: Option<&str>) {
         let run = by.map(|name| RunId::new(NOW * 1000, 2, &agent(name)));
         let (neuron, text) = (Some(self.id(neuron)), id.to_owned());
         let (id, at) = (GoalId::parse(id).unwrap(), self.snapshot.at);
@@ -170,7 +170,7 @@ impl World {
     }
 
     /// The record of a run that predicted, and relied on a pathway.
-    pub fn record(&mut self, run: &str, value: f64, pathway: &[(&str, Link, &str)], ops: Vec<Operation>) -> RunId {
+    pub fn recorded(&mut self, run: &str, value: f64, pathway: &[(&str, Link, &str)], ops: Vec<Operation>) -> RunId {
         let run = RunId::new(NOW * 1000 - 1000 - self.records.len() as i64, 3, &agent(run));
         let edge = |(from, link, to): &(&str, Link, &str)| Edge { from: self.id(from), to: self.id(to), link: *link };
         let (text, pathway) = (Some("it rains".to_owned()), pathway.iter().map(edge).collect());
