@@ -2,12 +2,15 @@
 
 mod sandbox;
 
-use sandbox::{Sandbox, connect, create, delta};
+use sandbox::{NOW, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 /// A brain with a --feeds_into 50000--> b.
 fn brain() -> Sandbox {
-    let sandbox = Sandbox::new();
+    with_pathway(Sandbox::new())
+}
+
+fn with_pathway(sandbox: Sandbox) -> Sandbox {
     let ops = json!([create("a"), create("b"), connect("a", "b", "feeds_into", 50_000)]);
     sandbox.apply(&delta(ops), &[]);
     sandbox
@@ -108,7 +111,7 @@ fn what_cannot_be_judged_says_why() {
 
 #[test]
 fn outcomes_of_two_branches_commute() {
-    let sandbox = brain();
+    let sandbox = with_pathway(Sandbox::fixed(NOW, "outcomes"));
     let run = predicted(&sandbox, "human", json!({"value": 0.5}));
     let outcome = |value: &str| run_of(&sandbox.json(&["outcome", &run, "--value", value, "--no-merge"]));
     let (one, other) = (outcome("1"), outcome("0.2"));
@@ -153,8 +156,17 @@ fn outcomes_by_signal_are_judged_one_a_run_and_answered() {
 
 #[test]
 fn a_draft_of_a_prediction_is_read_and_strengthens_nothing() {
-    let sandbox = brain();
-    let ask = json!({"kind": "action_required", "query": "a", "options": ["b", "c"]});
+    let sandbox = Sandbox::new();
+    let concept = |text: &str| json!({"op": "create", "concept": text, "type": "semantic"});
+    sandbox.apply(&delta(json!([concept("rain"), concept("umbrella")])), &[]);
+    let id = |text: &str| {
+        let neurons = sandbox.neurons("wake");
+        neurons.into_iter().find(|(_, n)| n["concept"] == text).expect("it was just made").0
+    };
+    let (rain, umbrella) = (id("rain"), id("umbrella"));
+    sandbox.apply(&delta(json!([connect(&rain, &umbrella, "feeds_into", 50_000)])), &[]);
+    let weight = || sandbox.weight(&rain, &umbrella, "feeds_into").unwrap();
+    let ask = json!({"kind": "action_required", "query": "rain", "options": ["umbrella", "boots"]});
     sandbox.apply(&delta(json!([{"op": "signal", "to": "decision", "payload": ask}])), &[]);
     let report = sandbox.json(&["run"]);
     assert_eq!(agents(&report), ["decision", "evaluator"], "{report}");
@@ -166,22 +178,25 @@ fn a_draft_of_a_prediction_is_read_and_strengthens_nothing() {
     let draft = record("decision")["ops"].as_array().unwrap().iter().find(|op| op["to"] == "evaluator").unwrap();
     assert_eq!(
         (&draft["payload"]["kind"], &draft["payload"]["text"]),
-        (&json!("prediction"), &json!("\"b\" serves \"a\""))
+        (&json!("prediction"), &json!("\"umbrella\" serves \"rain\""))
     );
-    assert_eq!(record("decision")["prediction"]["pathway"][0], json!({"from": "a", "to": "b", "type": "feeds_into"}));
+    assert_eq!(
+        record("decision")["prediction"]["pathway"][0],
+        json!({"from": rain, "to": umbrella, "type": "feeds_into"})
+    );
     let read = record("evaluator");
     assert_eq!((&read["trigger"], &read["effects"]), (&json!("signal prediction"), &json!([])));
-    assert_eq!((weight(&sandbox), ledger(&sandbox).len()), (50_000, 0));
+    assert_eq!((weight(), ledger(&sandbox).len()), (50_000, 0));
     // What came of it goes the way that the decision had come.
     let run = record("decision")["run"].as_str().unwrap().to_owned();
     sandbox.json(&["outcome", &run, "--value", "1"]);
-    assert!(weight(&sandbox) > 50_000);
+    assert!(weight() > 50_000);
 }
 
 #[test]
 fn what_answers_a_run_is_remembered_and_judged() {
     let sandbox = brain();
-    let run = predicted(&sandbox, "human", json!({"text": "The tea will be sold out", "value": 0.5}));
+    let run = predicted(&sandbox, "human", json!({"text": "The tea was sold out", "value": 0.5}));
     let report = sandbox.json(&["feed", "The tea is sold out", "--answers", &run]);
     assert!(agents(&report).starts_with(&["perception"]) && agents(&report).contains(&"evaluator"), "{report}");
     let stimulus = sandbox.documents("wake", "network/stimuli").into_values().next().unwrap();
@@ -203,7 +218,7 @@ fn programmed(sandbox: &Sandbox) -> String {
     let seen = sandbox.path("seen");
     let script = format!(
         "cat > '{seen}'; run=$(grep -o '[0-9]*t[0-9]*z-[a-z2-7]*-somebody' '{seen}' | tail -1); \
-         signal=$(grep -o 'g-[0-9a-f]*' '{seen}' | head -1); \
+         signal=$(grep -o 'g-[0-9a-f]\\{{16\\}}' '{seen}' | head -1); \
          echo \"{{\\\"ops\\\": [{{\\\"op\\\": \\\"outcome\\\", \\\"run\\\": \\\"$run\\\", \\\"value\\\": 0.9, \\\"error\\\": 0.2, \
          \\\"method\\\": \\\"model\\\"}}, {{\\\"op\\\": \\\"acknowledge\\\", \\\"signal\\\": \\\"$signal\\\", \\\"payload\\\": {{}}}}]}}\""
     );

@@ -29,7 +29,7 @@ pub struct OutcomeRequest {
 }
 
 /// What `outcome` did.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
 pub struct OutcomeReport {
     /// The corrective run.
     pub run: String,
@@ -58,10 +58,8 @@ pub struct OutcomeReport {
     /// Wake's tip.
     pub wake: String,
     /// What the policy settled.
-    #[schemars(with = "Vec<serde_json::Value>")]
     pub decisions: Vec<Decision>,
     /// What it could not; the branch stays.
-    #[schemars(with = "Vec<serde_json::Value>")]
     pub conflicts: Vec<Conflict>,
 }
 

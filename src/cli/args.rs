@@ -226,7 +226,7 @@ pub struct Hook {
 
 /// `outcome`.
 #[derive(Debug, Args)]
-#[group(id = "came", required = true, multiple = true, args = ["value", "text"])]
+#[command(group(clap::ArgGroup::new("came").required(true).multiple(true).args(["value", "text"])))]
 pub struct Outcome {
     /// The run.
     pub run: String,
