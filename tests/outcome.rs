@@ -366,3 +366,28 @@ fn the_ledger_shows_predictions_beside_outcomes_and_how_calibrated_they_are() {
     assert!(shown.contains("-0.900  expected 0.900, came 0.000 (number)"), "{shown}");
     assert!(shown.contains("2 judged, mean error -0.400, mean absolute error 0.500, Brier score 0.410"), "{shown}");
 }
+
+#[test]
+fn the_newest_entries_come_first_across_days_and_years() {
+    let mut sandbox = with_pathway(Sandbox::fixed("2025-12-30T10:00:00Z", "days"));
+    let run = predicted(&sandbox, "human", json!({"value": 0.5}));
+    for (at, value) in
+        [("2025-12-31T23:59:00Z", "0.1"), ("2026-01-01T00:01:00Z", "0.2"), ("2026-02-10T09:00:00Z", "0.3")]
+    {
+        sandbox.at(at);
+        sandbox.json(&["outcome", &run, "--value", value]);
+    }
+    let came = |args: &[&str]| -> Vec<f64> {
+        let report = sandbox.json(args);
+        report["entries"].as_array().unwrap().iter().map(|e| e["outcome"]["value"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(came(&["ledger"]), [0.3, 0.2, 0.1]);
+    assert_eq!(came(&["ledger", "-n", "2"]), [0.3, 0.2]);
+    // Who looks back on one entry sees one earlier outcome.
+    let notes = |history: &str| {
+        let report = sandbox.json(&["-c", history, "outcome", &run, "--value", "0.4", "--dry-run"]);
+        report["notes"].to_string()
+    };
+    assert!(notes("learning.history=1").contains("judged 1 times before"));
+    assert!(notes("learning.history=256").contains("judged 3 times before"));
+}
