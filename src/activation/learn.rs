@@ -7,9 +7,10 @@
 //! A recall makes what it answered a little more salient, and what led there; weights stay as they are. As recall counts
 //! salience with a small exponent, use moves answers that are close to each other and cannot bury what is never asked for.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::graph::NodeIx;
+use super::graph::{NodeIx, Spread};
 use super::index::Index;
 use super::reading::Role;
 use super::recall::{Found, Way};
@@ -73,24 +74,29 @@ pub fn ways<'f>(index: &Index<'_>, answers: impl DoubleEndedIterator<Item = &'f 
 
 /// The connection along which one step of a way follows the other, as it is stored: of several the strongest.
 fn hop_edge(index: &Index<'_>, from: &Way, to: &Way) -> Option<Edge> {
-    let (source, target) = (node_at(index, from)?, node_at(index, to)?);
+    let (sources, target) = (nodes_at(index, from), *nodes_at(index, to).first()?);
     let named = Link::ALL.iter().copied().find(|link| link.as_str() == to.via);
     let carries = |link: Link| named.map_or(matches!(link, Link::Recalls | Link::FeedsInto), |named| link == named);
-    let hops = index.graph.spread(source).filter(|hop| hop.target == target && hop.weight > 0 && carries(hop.link));
-    let hop = hops.max_by_key(|hop| (hop.weight, hop.link))?;
+    let leads = |hop: &Spread| hop.target == target && hop.weight > 0 && carries(hop.link);
+    let from = |source: NodeIx| index.graph.spread(source).filter(leads).map(move |hop| (source, hop));
+    let hops = sources.into_iter().flat_map(from);
+    let (source, hop) = hops.max_by_key(|(source, hop)| (hop.weight, hop.link, Reverse(index.graph.order(*source))))?;
     let id = |node: NodeIx| NeuronId::parse(index.graph.id(node)).ok();
     // `recalls` is stored on what it leads to.
     let (from, to) = if hop.link == Link::Recalls { (id(target)?, id(source)?) } else { (id(source)?, id(target)?) };
     Some(Edge { from, to, link: hop.link })
 }
 
-/// The neuron of a step; of a cue the concept that its words are.
-fn node_at(index: &Index<'_>, way: &Way) -> Option<NodeIx> {
+/// The neuron of a step; of a cue, which is known by its stem, the concepts that its words can be.
+fn nodes_at(index: &Index<'_>, way: &Way) -> Vec<NodeIx> {
     if way.via != "cue" {
-        return index.graph.find(&NeuronId::parse(&way.at).ok()?);
+        return NeuronId::parse(&way.at).ok().and_then(|id| index.graph.find(&id)).into_iter().collect();
     }
     let named = index.name(&way.at).and_then(|name| index.concepts_of(name).first().copied());
-    named.or_else(|| index.graph.find(&concept_id(&way.at)))
+    let spelt = || index.graph.find(&concept_id(&way.at));
+    let mut nodes: Vec<NodeIx> = named.or_else(spelt).into_iter().collect();
+    nodes.extend(index.concepts_with(&way.at));
+    nodes
 }
 
 #[cfg(test)]
@@ -132,6 +138,19 @@ mod tests {
         let expected = [recalls("e-3", "e-2"), recalls("e-1", tea.as_str()), recalls("e-2", tea.as_str())];
         assert_eq!(shown, expected, "{found:?}");
         assert!(ways(&index, [].iter()).is_empty());
+    }
+
+    #[test]
+    fn a_cue_is_known_by_its_stem_and_its_concept_by_its_word() {
+        let grows = concept_id("grows");
+        let mut episode = neuron("e-1", "Anna grows it.", Kind::Episodic);
+        episode.set_weight(&grows, Link::Recalls, 30_000);
+        let snapshot = Snapshot::of([episode, neuron(grows.as_str(), "grows", Kind::Semantic)]);
+        let index = snapshot.index();
+        let found = answer(&index, "Who is growing?", Stamp::from_unix(0), &Settings::default(), &Filters::default());
+        let edges = ways(&index, found.iter());
+        assert_eq!(edges.len(), 1, "{found:?}");
+        assert_eq!((edges[0].from.as_str(), &edges[0].to), ("e-1", &grows));
     }
 
     #[test]
