@@ -113,7 +113,7 @@ mod tests {
     use super::super::{RefChange, RefOutcome};
     use super::*;
 
-    const RECORD: &str = "network/sleep/one.json";
+    const RECORD: &str = "network/wisdom/one.json";
     const TEA: &str = "network/neurons/ab/c/tea.json";
 
     /// Moves main as another machine's git would: the work tree does not follow.
