@@ -25,6 +25,17 @@ pub const LABEL_BYTES: usize = 256;
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.
 pub const PATHWAY_EDGES: usize = 64;
+/// Most connections that one outcome credits, the pathways of several runs together: sixteen full pathways would be half a delta, and
+/// a prediction that states more says nothing about any of them.
+pub const CREDITED_EDGES: usize = 512;
+/// Most runs before a judged one that get a part of its error: at an eligibility of ½ the sixteenth gets a sixty-thousandth.
+pub const CREDITED_RUNS: usize = 16;
+/// Most words of a text that is compared with another: comparing costs the words times the difference, and a stimulus has fewer.
+pub const COMPARED_WORDS: usize = 2_000;
+/// Most ledger entries that a setting may let agents look back on: each is a file to read before they think.
+pub const LEDGER_ENTRIES: usize = 4_096;
+/// Most bytes of ledger entries in one snapshot: what a program reads on its standard input before it thinks.
+pub const LEDGER_BYTES: usize = 1 << 20;
 /// Most passes of a propagation that runs until it is quiet: halved seeds are below any useful minimum long before.
 pub const PASSES: u32 = 64;
 /// Largest neuron file, bytes: ten thousand connections of the longest ids. Beyond it a file is not a neuron.

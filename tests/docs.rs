@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use git_brain::chemistry::serotonin::{Brief, Chapter, Claim, Gap, Narration};
 use git_brain::cognition::Snapshot;
 use git_brain::consolidation::SleepRecord;
-use git_brain::delta::{Document, Operation, RunRecord};
+use git_brain::delta::{Document, LedgerEntry, Operation, RunRecord};
 use git_brain::merge::{Conflict, merge_neuron};
-use git_brain::model::document::{Acknowledgement, Agent, Flag, Metadata, Signal, State, Stimulus};
+use git_brain::model::document::{Acknowledgement, Agent, Flag, Goal, Metadata, Signal, State, Stimulus};
 use git_brain::model::layout::{self, Place};
 use git_brain::model::portable::{PortableMetadata, PortableNetwork};
 use git_brain::model::settings::Rule;
@@ -94,6 +94,8 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "signal" => both::<Signal>(bytes, &what, most),
         "acknowledgement" => both::<Acknowledgement>(bytes, &what, most),
         "flag" => both::<Flag>(bytes, &what, most),
+        "goal" => Goal::decode(bytes, &what).unwrap().encode(),
+        "ledger" => LedgerEntry::decode(bytes, &what).unwrap().encode(),
         "metadata" => both::<Metadata>(bytes, &what, most),
         "run" => RunRecord::decode(bytes, &what).unwrap().encode(),
         "conflicts" => both::<Conflicts>(bytes, &what, most),
@@ -181,6 +183,11 @@ fn examples_lie_where_the_page_says() {
             "sleep" => layout::sleep(&text(&value, "run").parse().unwrap()),
             "run" => layout::run(&text(&value, "run").parse().unwrap()),
             "chapter" => layout::chapter(&text(&value, "run").parse().unwrap()),
+            "ledger" => layout::ledger(&text(&value, "run").parse().unwrap()),
+            "goal" => {
+                assert_eq!(Goal::id_of(&text(&value, "text")).as_str(), text(&value, "id"));
+                layout::goal(&text(&value, "id").parse().unwrap())
+            }
             "agent" => layout::agent(&text(&value, "name").parse().unwrap()),
             "metadata" => layout::METADATA.to_owned(),
             _ => path.clone(),
@@ -199,7 +206,7 @@ fn the_page_has_every_field_of_every_document() {
     }
     let documents = fields![
         "neuron" => Neuron, "stimulus" => Stimulus, "signal" => Signal, "acknowledgement" => Acknowledgement,
-        "flag" => Flag, "metadata" => Metadata, "run" => RunRecord, "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "chapter" => Chapter, "chapter" => Gap, "chapter" => Claim, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
+        "flag" => Flag, "goal" => Goal, "ledger" => LedgerEntry, "metadata" => Metadata, "run" => RunRecord, "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "chapter" => Chapter, "chapter" => Gap, "chapter" => Claim, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
     ];
     for (tag, schema) in documents {
         let section = &blocks_of("docs/format.md", tag)[0].section;

@@ -3,9 +3,9 @@
 mod sandbox;
 
 use git_brain::chemistry::serotonin::Chapter;
-use git_brain::delta::{Edge, LedgerEntry, Method, Valued};
-use git_brain::model::ids::{NeuronId, RunId};
-use git_brain::model::{Link, layout};
+use git_brain::delta::LedgerEntry;
+use git_brain::model::ids::RunId;
+use git_brain::model::layout;
 use sandbox::{NOW, Sandbox, connect, create};
 use serde_json::{Value, json};
 
@@ -48,46 +48,24 @@ fn commit_on_wake(sandbox: &Sandbox, run: &RunId, file: Option<(String, Vec<u8>)
     git(&["update-ref", "refs/heads/wake", &commit]);
 }
 
-/// Judges a run: the pathway is reinforced by the error, and the ledger says so.
-fn outcome(sandbox: &Sandbox, judged: &RunId, prediction: f64, value: f64, way: [&str; 2]) -> RunId {
-    let edge = json!({"from": way[0], "to": way[1], "type": "feeds_into"});
-    let reinforce = json!({"op": "reinforce", "pathway": [edge], "error": value - prediction});
-    let run = run_id(&sandbox.apply(&json!({"ops": [reinforce]}), &[])["run"]);
-    let id = |name: &str| NeuronId::parse(name).unwrap();
-    let entry = LedgerEntry {
-        run: run.clone(),
-        judged: judged.clone(),
-        agent: judged.agent(),
-        at: NOW.parse().unwrap(),
-        prediction: Valued { text: Some(format!("the way to {} works", way[1])), value: prediction },
-        outcome: Valued { text: None, value },
-        error: value - prediction,
-        method: Method::Number,
-        pathway: vec![Edge { from: id(way[0]), to: id(way[1]), link: Link::FeedsInto }],
-    };
-    commit_on_wake(sandbox, &run, Some((layout::ledger(&run), entry.encode())));
-    run
+/// Judges a run; returns the corrective run.
+fn outcome(sandbox: &Sandbox, judged: &RunId, value: f64) -> RunId {
+    run_id(&sandbox.json(&["outcome", judged.as_str(), "--value", &value.to_string()])["run"])
 }
 
-/// Ends a day: the chapter, if one is told, as the file of a sleep.
-fn sleep(sandbox: &Sandbox, day: usize, teller: Teller) -> Option<Chapter> {
-    let run = RunId::parse(&format!("202601{day}t220000000z-sleepaaa-sleep")).unwrap();
-    let asked = if matches!(teller, Teller::Program(_)) { &["story", "--narrator"][..] } else { &["story"] };
-    let told = sandbox.json(asked)["today"].clone();
-    let chapter = told.is_object().then(|| {
-        let mut document = told;
-        document.as_object_mut().unwrap().remove("alarm");
-        document["run"] = json!(run);
-        if teller == Teller::Forger {
-            for field in ["mood", "measured_mood", "confidence", "calibrated"] {
-                document[field] = json!(1.0);
-            }
-            document["text"] = json!("All went as I had foreseen.");
-        }
-        Chapter::decode(document.to_string().as_bytes(), "today").unwrap()
-    });
-    commit_on_wake(sandbox, &run, chapter.as_ref().map(|c| (layout::chapter(&run), c.encode())));
-    chapter
+/// Ends a day; the chapter, if one is told.
+fn sleep(sandbox: &Sandbox, teller: Teller) -> Option<Chapter> {
+    let run = run_id(&sandbox.json(&["sleep"])["run"]);
+    let (path, _) =
+        sandbox.documents("main", "network/narrative").into_iter().find(|(path, _)| path.contains(run.as_str()))?;
+    let chapter = Chapter::decode(sandbox.git(&["show", &format!("main:{path}")]).as_bytes(), &path).unwrap();
+    if teller != Teller::Forger {
+        return Some(chapter);
+    }
+    let text = "All went as I had foreseen.".to_owned();
+    let forged = Chapter { mood: 1.0, measured_mood: 1.0, confidence: 1.0, calibrated: 1.0, text, ..chapter };
+    commit_on_wake(sandbox, &run, Some((path, forged.encode())));
+    Some(forged)
 }
 
 fn narrator(sandbox: &Sandbox, script: &str, timeout_ms: u64) {
@@ -120,9 +98,11 @@ fn brain(sandbox: Sandbox) -> Sandbox {
 }
 
 /// An attempt: what is expected is committed before the act.
-fn attempt(sandbox: &Sandbox, prediction: f64) -> RunId {
+fn attempt(sandbox: &Sandbox, prediction: f64, way: [&str; 2]) -> RunId {
     let activate = json!({"op": "activate", "id": "a", "strength": 0.5});
-    let document = json!({"ops": [activate], "prediction": {"text": "it works", "value": prediction}});
+    let pathway = json!([{"from": way[0], "to": way[1], "type": "feeds_into"}]);
+    let document =
+        json!({"ops": [activate], "prediction": {"text": "it works", "value": prediction, "pathway": pathway}});
     run_id(&sandbox.apply(&document, &[])["run"])
 }
 
@@ -143,11 +123,11 @@ fn live(teller: Teller, days: usize) -> (Sandbox, Vec<Chapter>) {
         let values = [[0.7, 0.2, 0.9], [0.6, 0.1, 0.3]][day % 2];
         for (number, value) in values.into_iter().enumerate() {
             sandbox.at(&format!("2026-01-{day}T1{number}:00:00Z"));
-            let judged = attempt(&sandbox, 0.5);
-            outcome(&sandbox, &judged, 0.5, value, [["a", "b"], ["a", "c"]][number % 2]);
+            let judged = attempt(&sandbox, 0.5, [["a", "b"], ["a", "c"]][number % 2]);
+            outcome(&sandbox, &judged, value);
         }
         sandbox.at(&format!("2026-01-{day}T22:00:00Z"));
-        chapters.extend(sleep(&sandbox, day, teller));
+        chapters.extend(sleep(&sandbox, teller));
     }
     (sandbox, chapters)
 }
@@ -188,8 +168,8 @@ fn a_story_goes_from_chapter_to_chapter_and_ends_today() {
     let quiet = sandbox.brain(&["story"]).exits(0);
     assert!(quiet.out.contains("nothing was judged since") && !quiet.out.contains("ALARM"), "{quiet}");
     sandbox.at("2026-01-30T09:00:00Z");
-    let judged = attempt(&sandbox, 0.9);
-    outcome(&sandbox, &judged, 0.9, 0.1, ["a", "b"]);
+    let judged = attempt(&sandbox, 0.9, ["a", "b"]);
+    outcome(&sandbox, &judged, 0.1);
     let before = sandbox.refs();
     let story = sandbox.brain(&["story", "-n", "1"]).exits(0);
     for part in ["2026-01-28", "today so far", "a partial failure, and something learnt", "told by template", "gap"] {
@@ -200,7 +180,7 @@ fn a_story_goes_from_chapter_to_chapter_and_ends_today() {
     let document = sandbox.json(&["story"]);
     assert_eq!((document["today"]["entries"].as_u64(), document["today"]["alarm"].as_bool()), (Some(1), Some(false)));
     assert_eq!(document["chapters"].as_array().unwrap().len(), 2);
-    assert_eq!(sandbox.json(&["story", "--at", "wake~4"])["chapters"].as_array().unwrap().len(), 1);
+    assert_eq!(sandbox.json(&["story", "--at", "main~1"])["chapters"].as_array().unwrap().len(), 1);
     assert_eq!(sandbox.refs(), before, "looking writes nothing");
     let off = sandbox.brain(&["-c", "serotonin.enabled=false", "story"]).exits(0);
     assert!(off.out.contains("serotonin is off") && off.out.contains("2026-01-28"), "{off}");
@@ -226,8 +206,8 @@ fn a_narrator_tells_and_one_that_fails_is_noted() {
     let nothing = sandbox.json(&["story"]);
     assert!(nothing["today"].is_null() && nothing["enabled"] == true, "{nothing}");
     assert!(sandbox.brain(&["story"]).exits(0).out.contains("no story yet"));
-    let judged = attempt(&sandbox, 0.7);
-    let run = outcome(&sandbox, &judged, 0.7, 0.4, ["a", "b"]);
+    let judged = attempt(&sandbox, 0.7, ["a", "b"]);
+    let run = outcome(&sandbox, &judged, 0.4);
     for (id, level, state) in [("cook", "terminal", "open"), ("won", "terminal", "reached"), ("salt", "sub", "open")] {
         let goal = json!({"id": id, "text": id, "level": level, "state": state, "at": NOW, "run": null});
         commit_on_wake(&sandbox, &run, Some((format!("network/goals/{id}.json"), goal.to_string().into_bytes())));
@@ -281,7 +261,7 @@ fn check_reads_chapters() {
     let other = RunId::parse("20260127t230000000z-sleepaaa-sleep").unwrap();
     commit_on_wake(&sandbox, &other, Some((layout::chapter(&other), chapters[0].encode())));
     let misplaced = sandbox.brain(&["check"]).exits(1);
-    assert!(misplaced.out.contains("it calls itself 20260127t220000000z-sleepaaa-sleep"), "{misplaced}");
+    assert!(misplaced.out.contains(&format!("it calls itself {}", chapters[0].run)), "{misplaced}");
     let wrong = Chapter { run: other.clone(), mood: 7.0, ..chapters[0].clone() };
     commit_on_wake(&sandbox, &other, Some((layout::chapter(&other), wrong.encode())));
     let damaged = sandbox.brain(&["check"]).exits(1);

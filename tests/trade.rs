@@ -150,7 +150,10 @@ fn a_network_is_imported_as_one_run_and_comes_out_again() {
     assert_eq!(sandbox.export(), first, "its own export changes nothing");
     let metadata = serde_json::from_str::<Value>(&first).unwrap()["metadata"].clone();
     assert_eq!((&metadata["cycle_count"], &metadata["version"]), (&json!(1), &json!("1.0")));
-    assert_eq!(metadata["active_agents"], json!(["affect", "bootstrap", "decision", "memory", "perception"]));
+    assert_eq!(
+        metadata["active_agents"],
+        json!(["affect", "bootstrap", "decision", "evaluator", "memory", "perception"])
+    );
 }
 
 #[test]

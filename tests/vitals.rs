@@ -2,9 +2,6 @@
 
 mod sandbox;
 
-use git_brain::delta::{LedgerEntry, Valued, ledger::Method};
-use git_brain::model::ids::RunId;
-use git_brain::model::{Stamp, layout};
 use sandbox::{NOW, Sandbox};
 use serde_json::{Value, json};
 
@@ -77,8 +74,7 @@ fn status_has_every_figure() {
         "structure.small_world.path_length",
         "structure.integration.relative",
         "structure.integration.reach",
-        "calibration.entries",
-        "calibration.brier",
+        "calibration",
         "narrative_gap",
         "recall_by_age.ages",
         "since_sleep.connections_made",
@@ -148,32 +144,14 @@ fn memories_are_asked_for_by_age_without_the_word_that_is_asked() {
 #[test]
 fn calibration_reads_the_ledger_of_wake() {
     let sandbox = fed();
-    assert_eq!(vitals(&sandbox)["calibration"]["brier"], Value::Null);
-    let tree = sandbox.path("ledger");
-    sandbox.git(&["worktree", "add", "-q", &tree, "wake"]);
-    for (n, came) in [1.0, 0.0].into_iter().enumerate() {
-        let run = RunId::parse(&format!("20260126t14320{n}123z-abcd2345-evaluator")).expect("a run");
-        let judged = RunId::parse("20260126t143100123z-abcd2345-decision").expect("a run");
-        let entry = LedgerEntry {
-            agent: judged.agent(),
-            judged,
-            at: Stamp::from_unix(1000),
-            prediction: Valued { text: None, value: 0.8 },
-            outcome: Valued { text: None, value: came },
-            error: came - 0.8,
-            method: Method::Number,
-            pathway: vec![],
-            run: run.clone(),
-        };
-        let path = std::path::Path::new(&tree).join(layout::ledger(&run));
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(path, entry.encode()).expect("an entry");
+    assert_eq!(vitals(&sandbox)["calibration"], Value::Null);
+    for (n, came) in ["1.0", "0.0"].into_iter().enumerate() {
+        let document = json!({"prediction": {"value": 0.8}, "ops": [sandbox::create(&format!("act{n}"))]});
+        let run = sandbox.apply(&document, &[])["run"].as_str().expect("a run").to_owned();
+        sandbox.json(&["outcome", &run, "--value", came]);
     }
-    sandbox.git(&["-C", &tree, "add", "."]);
-    sandbox.git(&["-C", &tree, "commit", "-q", "-m", "ledger: two entries"]);
-    sandbox.git(&["worktree", "remove", &tree]);
     let found = vitals(&sandbox)["calibration"].clone();
-    assert_eq!((&found["entries"], found["bins"].as_array().map(Vec::len)), (&json!(2), Some(1)), "{found}");
+    assert_eq!((&found["count"], found["bins"].as_array().map(Vec::len)), (&json!(2), Some(1)), "{found}");
     let near = |key: &str, expected: f64| {
         let x = found[key].as_f64().unwrap_or(f64::NAN);
         assert!((x - expected).abs() < 1e-9, "{key}: {x} is not {expected}");

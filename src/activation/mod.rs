@@ -19,7 +19,7 @@ mod worked_numbers;
 
 pub use graph::{Change, Columns, ColumnsBuf, ColumnsBuilder, Graph, NodeIx, Patch, PatchView, Spread};
 pub use index::Index;
-pub use learn::learn;
+pub use learn::{learn, ways};
 pub use propagation::{Cue, Cut, Level, Profile, Propagation, Scratch, Step, propagate, propagate_with};
 pub use recall::{Answer, Filters, Found, Way, answer};
 pub use snapshot::{Collector, Snapshot};

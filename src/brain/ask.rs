@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::activation::recall::{Answer, Filters, Found, answer};
-use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate};
+use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
 use crate::cycle::network::{TreeNetwork, all_neurons};
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{EmbeddingProgress, Meaning};
-use crate::delta::Document;
+use crate::delta::{Document, Prediction};
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
@@ -128,14 +128,17 @@ impl Brain {
         Ok(fitting)
     }
 
-    /// One run that activates what a recall answered; none if it answered nothing.
+    /// One run that activates what a recall answered, and predicts the best of it, by the ways that led there; none if it answered nothing.
     fn learn(&self, index: &Index<'_>, answers: &[(Found, Neuron)]) -> Result<Option<String>, BrainError> {
         let ops = learn(index, answers.iter().map(|(found, _)| found));
         if ops.is_empty() {
             return Ok(None);
         }
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
-        let document = Document { agent: Some(agent.clone()), prediction: None, ops };
+        let expected = answers.first().map(|(_, best)| best.concept.clone());
+        let pathway = ways(index, answers.iter().map(|(found, _)| found));
+        let prediction = Some(Prediction { text: expected, value: None, pathway });
+        let document = Document { agent: Some(agent.clone()), prediction, ops };
         let bytes = json::pretty(&document);
         let given = Given { document, bytes, lines: Vec::new(), agent, reason: "recall", cognition: "recall" };
         Ok(Some(self.apply_given(given, false, false)?.run))

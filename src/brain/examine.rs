@@ -11,7 +11,7 @@ use crate::consolidation::SleepRecord;
 use crate::consolidation::record::SleepPart;
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
-use crate::model::document::FORMAT;
+use crate::model::document::{FORMAT, Goal};
 use crate::model::ids::{NeuronId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::layout::{self, Place};
@@ -129,12 +129,13 @@ pub(super) fn examine(path: &str, bytes: &[u8]) -> Examined {
         }),
         Place::Ledger(_) => LedgerEntry::decode(bytes, path)
             .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
+        Place::Goal => goal(path, bytes, &mut findings),
         Place::Sleep(run) if path == layout::sleep(&run) => SleepRecord::decode(bytes, path)
             .and_then(|r| lies_at(path, bytes, "run", &layout::sleep(&r.run), r.run.as_str())),
         Place::Sleep(_) => document::<SleepPart>(bytes, path).map(drop),
         Place::Chapter(_) => Chapter::decode(bytes, path)
             .and_then(|c| lies_at(path, bytes, "run", &layout::chapter(&c.run), c.run.as_str())),
-        Place::RunNote(_) | Place::Goal | Place::Event => document::<Value>(bytes, path).map(drop),
+        Place::RunNote(_) | Place::Event => document::<Value>(bytes, path).map(drop),
         Place::Agent(_) => Agent::decode(bytes, path)
             .and_then(|a| lies_at(path, bytes, "name", &layout::agent(&a.name), a.name.as_str())),
         Place::Settings => settings(path, bytes),
@@ -167,6 +168,16 @@ fn neuron(path: &str, bytes: &[u8], id: &NeuronId, findings: &mut Vec<Finding>) 
         findings.push(Finding::error(path, line, "is not in canonical form"));
     }
     Ok(neuron)
+}
+
+fn goal(path: &str, bytes: &[u8], findings: &mut Vec<Finding>) -> Result<(), JsonError> {
+    let goal = Goal::decode(bytes, path)?;
+    lies_at(path, bytes, "id", &layout::goal(&goal.id), goal.id.as_str())?;
+    let canonical = goal.encode();
+    if canonical != bytes {
+        findings.push(Finding::error(path, first_difference(bytes, &canonical), "is not in canonical form"));
+    }
+    Ok(())
 }
 
 fn queue_entry(path: &str, bytes: &[u8], id: &StimulusId) -> Result<String, JsonError> {

@@ -46,7 +46,7 @@ impl Brain {
             author: Author::User,
             at: world.commit_seconds(),
             subject: "init: a brain".to_owned(),
-            body: "The core neurons and their loop, and five reflex agents.".to_owned(),
+            body: "The core neurons and their loop, and six reflex agents.".to_owned(),
             trailers,
         };
         let make = if request.in_repo { store::create_in_repo } else { store::create };

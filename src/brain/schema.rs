@@ -11,8 +11,9 @@ use crate::chemistry::serotonin::{Brief, Chapter};
 use crate::cognition::Snapshot;
 use crate::consolidation::SleepRecord;
 use crate::cycle::Triple;
-use crate::delta::{Document, RunRecord};
+use crate::delta::{Document, LedgerEntry, RunRecord};
 use crate::limits;
+use crate::model::document::Goal;
 use crate::model::portable::PortableNetwork;
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Settings, Signal, Stimulus};
 use crate::world;
@@ -52,7 +53,9 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     ),
     entry("export-report", "what `export` says on standard error with --json", made::<ExportReport>),
     entry("flag", "a switch of the network, network/flags/NAME.json", made::<Flag>),
+    entry("goal", "what the brain is after, network/goals/ID.json", made::<Goal>),
     entry("import-report", "the output of `import --json`", made::<ImportReport>),
+    entry("ledger", "what a run expected beside what came, network/ledger/…/RUN.json", made::<LedgerEntry>),
     entry("metadata", "the network's format and bootstrap state, network/metadata.json", made::<Metadata>),
     entry("narration-brief", "what an agent `narrator` reads on standard input", made::<Brief>),
     entry("neuron", "a neuron, network/neurons/ab/c/ID.json", made::<Neuron>),
@@ -182,7 +185,9 @@ mod tests {
   {"op": "reword", "id": "a", "concept": "…"}, {"op": "retype", "id": "a", "type": "core"},
   {"op": "archive", "id": "a", "reason": "…"},
   {"op": "signal", "to": "memory", "payload": {}}, {"op": "acknowledge", "signal": "g1", "payload": {}},
-  {"op": "flag", "name": "urgence", "value": true}]}"#;
+  {"op": "flag", "name": "urgence", "value": true},
+  {"op": "outcome", "run": "20260126t143200123z-abcd2345-decision", "value": 0.4, "error": -0.3, "method": "number"},
+  {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "open"}]}"#;
 
     #[test]
     fn what_the_delta_schema_says_is_what_the_reader_says() {
@@ -277,6 +282,8 @@ mod tests {
             flags: vec![],
             agents: vec![],
             neurons: vec![after],
+            ledger: vec![],
+            goals: vec![],
         };
         accepts("snapshot", &String::from_utf8(model_json::pretty(&snapshot)).unwrap());
         accepts("triple", "{\"subject\": \"a\", \"relation\": \"r\", \"object\": \"b\", \"source\": null}");

@@ -10,15 +10,16 @@ use serde::Serialize;
 use super::{Brain, BrainError, NarrativeGap};
 use crate::activation::recall::{Filters, answer};
 use crate::activation::{Index, NodeIx};
+use crate::chemistry::dopamine::{Calibration, calibration};
+use crate::cycle::ledger;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
-use crate::delta::LedgerEntry;
 use crate::limits;
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
 use crate::model::{Link, Neuron, Stamp};
 use crate::store::{CommitId, File, TreeId};
 use crate::vitals::cloze::{AGES, Asked, Recalled, age};
-use crate::vitals::{Branching, Calibration, Cloze, Excerpt, RecallByAge, Saliences, Structure};
+use crate::vitals::{Branching, Cloze, Excerpt, RecallByAge, Saliences, Structure};
 
 /// How far the network is a brain.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -29,8 +30,8 @@ pub struct Vitals {
     pub branching: Branching,
     /// Its structure against chance; null where there are fewer than two pairs of connected neurons.
     pub structure: Option<Structure>,
-    /// Predictions against outcomes.
-    pub calibration: Calibration,
+    /// Predictions against outcomes; null where none was judged.
+    pub calibration: Option<Calibration>,
     /// How far the story that it tells of itself is from the ledger; null where nothing tells one.
     pub narrative_gap: Option<NarrativeGap>,
     /// What it still knows of what it was told.
@@ -79,25 +80,11 @@ impl Brain {
             saliences: Saliences::of(&graph, now),
             branching: Branching::of(&self.cycle.rounds(wake, limits::ROUNDS_WALK)?),
             structure: Structure::of(&excerpt, hops),
-            calibration: Calibration::of(&self.ledger_of(tree, limits::MEASURED_ENTRIES)?),
+            calibration: calibration(&ledger::newest(&self.cycle.store, tree, limits::MEASURED_ENTRIES)?),
             narrative_gap: self.narrative_gap(None)?,
             recall_by_age: self.recall_by_age(&snapshot.index(), tree, now)?,
             since_sleep: self.since_sleep(wake)?,
         })
-    }
-
-    /// The newest entries of the ledger, oldest first.
-    fn ledger_of(&self, tree: TreeId, most: usize) -> Result<Vec<LedgerEntry>, BrainError> {
-        let store = &self.cycle.store;
-        let files = store.files(tree, layout::LEDGER)?;
-        let entries = files.iter().filter_map(|(path, file)| match Place::of(path) {
-            Place::Ledger(run) => Some((run, path, file.blob)),
-            _ => None,
-        });
-        let mut entries: Vec<_> = entries.collect();
-        entries.sort_by(|a, b| a.0.cmp(&b.0));
-        let newest = &entries[entries.len().saturating_sub(most)..];
-        newest.iter().map(|(_, path, blob)| Ok(LedgerEntry::decode(&store.blob(*blob)?, path)?)).collect()
     }
 
     /// Asks for memories by cloze questions, at most [`limits::CLOZES`] of each age.

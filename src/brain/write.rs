@@ -13,7 +13,7 @@ use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned};
 use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
-use crate::model::ids::AgentName;
+use crate::model::ids::{AgentName, RunId};
 use crate::model::json::JsonError;
 use crate::model::{Origin, Stamp};
 use crate::store::TreeId;
@@ -41,6 +41,8 @@ pub struct FeedRequest {
     pub source: Option<String>,
     /// What it belongs to.
     pub session: Option<String>,
+    /// The run whose action it answers: what is fed is its outcome as well.
+    pub answers: Option<String>,
     /// Only store it.
     pub no_run: bool,
     /// Write nothing.
@@ -199,7 +201,8 @@ pub(super) struct Given {
 impl Brain {
     /// Stores stimuli durably, then runs agents until quiet.
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
-        let (inputs, subject) = read_inputs(request)?;
+        let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
+        let (inputs, subject) = read_inputs(request, answers)?;
         let world = &self.cycle.shared.world;
         let tip = self.at(None)?;
         let backend = self.cycle.backend(tip)?;
@@ -446,8 +449,9 @@ fn failure_line(failure: Failure) -> FailureLine {
 }
 
 /// Reads what is fed; the second value names it in the commit's subject.
-fn read_inputs(request: &FeedRequest) -> Result<(Vec<Input>, String), BrainError> {
-    let labels = Labels { at: request.at, source: request.source.clone(), session: request.session.clone() };
+fn read_inputs(request: &FeedRequest, answers: Option<RunId>) -> Result<(Vec<Input>, String), BrainError> {
+    let (source, session) = (request.source.clone(), request.session.clone());
+    let labels = Labels { at: request.at, source, session, answers };
     let mut inputs = Vec::new();
     let mut names = Vec::new();
     for source in &request.sources {

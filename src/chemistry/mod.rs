@@ -5,4 +5,5 @@
 //!
 //! *Invariant:* the ledger and the weights depend on nothing in `serotonin`.
 
+pub mod dopamine;
 pub mod serotonin;

@@ -43,6 +43,12 @@ pub enum Command {
     /// What git's hooks call.
     #[command(hide = true)]
     Hook(Hook),
+    /// Say what came of a run: its pathway learns from what it had not expected.
+    Outcome(Outcome),
+    /// What runs expected, and what came of it; newest first, with each agent's calibration.
+    Ledger(Ledger),
+    /// What all of it is for: goals that you set, and those that emerged.
+    Goal(Goal),
     /// Ask the brain; the best memories first.
     Recall(Recall),
     /// Spread activation from neurons: propagation itself, bare.
@@ -126,7 +132,7 @@ pub struct Feed {
     /// The text; `-` reads standard input.
     #[arg(conflicts_with = "file", required_unless_present = "file")]
     pub text: Option<String>,
-    /// A file: `.jsonl` is a batch of {"text", "at", "source", "session"}, any other a session of its paragraphs.
+    /// A file: `.jsonl` is a batch of {"text", "at", "source", "session", "answers"}, any other a session of its paragraphs.
     #[arg(long, value_name = "F")]
     pub file: Vec<PathBuf>,
     /// When it happened (RFC 3339); now by default.
@@ -138,6 +144,9 @@ pub struct Feed {
     /// What it belongs to; turns are linked inside one session.
     #[arg(long, value_name = "S")]
     pub session: Option<String>,
+    /// The run whose action this answers: it is remembered, and judged as that run's outcome.
+    #[arg(long, value_name = "RUN")]
+    pub answers: Option<String>,
     /// Only store it; run no agents.
     #[arg(long)]
     pub no_run: bool,
@@ -221,6 +230,84 @@ pub struct Hook {
     /// What git passes.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<String>,
+}
+
+/// `outcome`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("came").required(true).multiple(true).args(["value", "text"])))]
+pub struct Outcome {
+    /// The run.
+    pub run: String,
+    /// What the outcome is worth, 0 to 1.
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
+    pub value: Option<f64>,
+    /// The outcome in words; without a value it is compared with the prediction.
+    #[arg(long, value_name = "T")]
+    pub text: Option<String>,
+    /// Leave the corrective run on its branch, for review.
+    #[arg(long)]
+    pub no_merge: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `ledger`.
+#[derive(Debug, Args)]
+pub struct Ledger {
+    /// How many entries.
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub number: usize,
+    /// Only runs of this agent.
+    #[arg(long, value_name = "A")]
+    pub agent: Option<String>,
+    /// The brain as it was at this commit.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+/// `goal`.
+#[derive(Debug, Args)]
+pub struct Goal {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: GoalAction,
+}
+
+/// What to do with goals.
+#[derive(Debug, Subcommand)]
+pub enum GoalAction {
+    /// Set a terminal goal.
+    Add {
+        /// What is to be reached.
+        text: String,
+        /// The neuron that stands for it.
+        #[arg(long, value_name = "ID")]
+        neuron: Option<String>,
+        /// Options of every writer.
+        #[command(flatten)]
+        writer: Writer,
+    },
+    /// List all goals.
+    List {
+        /// The brain as it was at this commit.
+        #[arg(long, value_name = "REV")]
+        at: Option<String>,
+    },
+    /// Close a goal; reached unless said otherwise.
+    Close {
+        /// The goal.
+        id: String,
+        /// It was reached.
+        #[arg(long, conflicts_with = "abandoned")]
+        reached: bool,
+        /// It is given up.
+        #[arg(long)]
+        abandoned: bool,
+        /// Options of every writer.
+        #[command(flatten)]
+        writer: Writer,
+    },
 }
 
 /// `recall`.

@@ -6,6 +6,7 @@ pub mod args;
 mod ask;
 mod demo;
 mod house;
+mod learn;
 mod look;
 mod night;
 mod output;
@@ -87,6 +88,9 @@ impl Session {
             Command::Apply(args) => write::apply(&self, &args),
             Command::Merge(args) => write::merge(&self, &args),
             Command::MergeTree(args) => write::merge_tree(&self, &args),
+            Command::Outcome(args) => learn::outcome(&self, &args),
+            Command::Ledger(args) => learn::ledger(&self, &args),
+            Command::Goal(args) => learn::goal(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Sleep(args) => night::sleep(&self, &args),

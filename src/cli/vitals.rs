@@ -136,13 +136,15 @@ fn structure(v: &Vitals, signs: Signs, line: &mut impl FnMut(&str, String)) {
 }
 
 fn calibration(v: &Vitals) -> String {
-    let c = &v.calibration;
-    let (Some(brier), Some(gap), Some(error)) = (c.brier, c.calibration_error, c.mean_error) else {
-        return "no prediction was judged yet".to_owned();
-    };
-    let side = if error < 0.0 { "too sure" } else { "too cautious" };
-    let entries = plural(c.entries, "prediction", "predictions");
-    format!("Brier {brier:.3}, off by {gap:.3} a bin, {:.3} {side}, in {entries}", error.abs())
+    let Some(c) = &v.calibration else { return "no prediction was judged yet".to_owned() };
+    let side = if c.mean_error < 0.0 { "too sure" } else { "too cautious" };
+    let entries = plural(c.count, "prediction", "predictions");
+    format!(
+        "Brier {:.3}, off by {:.3} a bin, {:.3} {side}, in {entries}",
+        c.brier,
+        c.calibration_error,
+        c.mean_error.abs()
+    )
 }
 
 fn since_sleep(s: &SinceSleep, line: &mut impl FnMut(&str, String)) {

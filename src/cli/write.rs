@@ -72,6 +72,7 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
         at: time("at", args.at.as_deref())?,
         source: args.source.clone(),
         session: args.session.clone(),
+        answers: args.answers.clone(),
         no_run: args.no_run,
         dry_run: args.writer.dry_run,
     };

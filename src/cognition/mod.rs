@@ -7,7 +7,9 @@ pub mod reflex;
 
 use serde::Serialize;
 
-use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::delta::{LedgerEntry, RunRecord};
+use crate::model::document::Goal;
+use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId};
 use crate::model::{Neuron, Signal, Stamp, Stimulus};
 
 /// What a run sees of the network: the context of its spawn. A command agent gets exactly this as JSON.
@@ -33,6 +35,12 @@ pub struct Snapshot {
     pub agents: Vec<AgentSummary>,
     /// The part of the network that fits the context, most salient first.
     pub neurons: Vec<Neuron>,
+    /// The newest entries of the ledger, newest first: what runs expected, and what came of it. Empty for reflexes that do not ask.
+    #[serde(default)]
+    pub ledger: Vec<LedgerEntry>,
+    /// Goals that are open, by id. Empty for reflexes that do not ask.
+    #[serde(default)]
+    pub goals: Vec<Goal>,
 }
 
 /// An agent as others see it.
@@ -52,5 +60,23 @@ pub trait Network {
     /// True if there is one.
     fn has(&self, id: &NeuronId) -> bool {
         self.neuron(id).is_some()
+    }
+
+    /// The record of a run, if there is one.
+    fn record(&self, run: &RunId) -> Option<RunRecord> {
+        let _ = run;
+        None
+    }
+
+    /// The goal with that id, whatever its state.
+    fn goal(&self, id: &GoalId) -> Option<Goal> {
+        let _ = id;
+        None
+    }
+
+    /// The run that sent a signal to an agent.
+    fn sender(&self, to: &AgentName, id: &SignalId) -> Option<RunId> {
+        let _ = (to, id);
+        None
     }
 }

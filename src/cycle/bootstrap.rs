@@ -1,7 +1,7 @@
 //! The bootstrap brain: the files of this project's own `network/`, `agents/`, `hooks/` and `brain.toml`, embedded.
 //! `init` lays them out; what equals them needs no trust.
 
-use crate::model::{Neuron, Stamp};
+use crate::model::{Agent, Neuron, Stamp};
 
 /// A file of the bootstrap brain.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ pub const FILES: &[File] = files![
     "agents/affect.json",
     "agents/bootstrap.json",
     "agents/decision.json",
+    "agents/evaluator.json",
     "agents/memory.json",
     "agents/perception.json",
     "brain.toml",
@@ -54,6 +55,13 @@ fn content(file: &File, born: Stamp) -> Vec<u8> {
     neuron.encode()
 }
 
+/// The evaluator's definition, for brains that are older than it.
+pub fn evaluator() -> Agent {
+    let path = "agents/evaluator.json";
+    let file = FILES.iter().find(|file| file.path == path).expect("invariant: it is in the list");
+    Agent::decode(file.content.as_bytes(), path).expect("invariant: the bootstrap agents are tested")
+}
+
 /// True if that content at that path is the bootstrap's own.
 pub fn is_builtin(path: &str, content: &[u8]) -> bool {
     FILES.iter().any(|file| file.path == path && file.content.as_bytes() == content)
@@ -63,7 +71,7 @@ pub fn is_builtin(path: &str, content: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::model::layout::Place;
-    use crate::model::{Agent, Metadata, Settings};
+    use crate::model::{Metadata, Settings};
 
     #[test]
     fn the_list_is_the_folders() {

@@ -288,6 +288,12 @@ fn edits(applied: &Applied, record: &RunRecord) -> Vec<TreeEdit> {
     for (name, flag) in &applied.flags {
         edits.push(TreeEdit::new(layout::flag(name), Some(json::pretty(flag))));
     }
+    for (id, goal) in &applied.goals {
+        edits.push(TreeEdit::new(layout::goal(id), Some(goal.encode())));
+    }
+    if let Some(entry) = &applied.outcome {
+        edits.push(TreeEdit::new(layout::ledger(&entry.run), Some(entry.encode())));
+    }
     edits
 }
 
@@ -306,6 +312,8 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
         count(applied.signals.len(), "signal"),
         count(applied.acknowledgements.len(), "answer"),
         count(applied.flags.len(), "flag"),
+        count(usize::from(applied.outcome.is_some()), "outcome"),
+        count(applied.goals.len(), "goal"),
     ]
     .into_iter()
     .flatten()
@@ -317,6 +325,8 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
         let value = prediction.value.map(|v| format!(" ({v})")).unwrap_or_default();
         lines.push(format!("expects: {text}{value}"));
     }
+    lines.extend(applied.outcome.iter().map(render::outcome));
+    lines.extend(applied.goals.values().map(render::goal));
     let effects = record.effects.iter().flat_map(|effect| {
         let after = effect.neuron.as_ref().and_then(|id| applied.neurons.get(id)).map(|(_, after)| after);
         render::effect(effect, after)

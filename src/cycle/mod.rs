@@ -4,6 +4,8 @@
 //! its own branch; `merge` brings the branches into wake; [`Cycle::until_quiet`] goes round. Every stage can be
 //! restarted from git alone: what waits is in the queue, on branches, or between two commits of wake.
 //!
+//! `judging` goes from the outcome of a run to a corrective delta; `ledger` and `goals` read what came of that.
+//!
 //! The only things here that are not git: the marker of how far triggers were evaluated (a cache; see [`wake`]), and
 //! child processes of command agents.
 
@@ -15,9 +17,11 @@ pub mod commit;
 pub mod doorbell;
 mod error;
 mod export;
-pub mod goal;
+pub mod goals;
 mod import;
 pub mod inhibition;
+pub mod judging;
+pub mod ledger;
 pub mod meaning;
 pub mod merge;
 pub mod narrative;
@@ -41,7 +45,7 @@ pub use error::CycleError;
 pub use export::ExportedFrom;
 pub use import::{ImportProgress, Imported, Triple};
 pub use meaning::{EmbeddingProgress, Meaning};
-pub use policy::{HUMAN, Member, Policy};
+pub use policy::{EVALUATOR, HUMAN, Member, Policy};
 pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 
 use crate::model::Stimulus;

@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cycle, CycleError, command};
+use super::{Cycle, CycleError, command, goals};
 use crate::chemistry::serotonin::{self, Brief, Chapter, Narration, Slice};
 use crate::delta::LedgerEntry;
-use crate::limits;
-use crate::model::document::Cognition;
+use crate::model::document::{Cognition, GoalLevel};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, json};
@@ -146,18 +145,10 @@ impl Cycle {
         Narration::parse(&said, "the narrator's answer").map_err(|e| e.to_string())
     }
 
-    /// What the brain set out to do: its open terminal goals, in words, by file.
+    /// What the brain set out to do: its open terminal goals, in words, by id.
     fn aims(&self, tree: TreeId) -> Result<Vec<String>, CycleError> {
-        let mut aims = Vec::new();
-        for (path, file) in self.store.files(tree, layout::GOALS)? {
-            let goal: serde_json::Value =
-                json::strict(&self.store.read_file(file, &path)?, &path, limits::DOCUMENT_BYTES)?;
-            let field = |key: &str| goal.get(key).and_then(serde_json::Value::as_str);
-            if field("level") == Some("terminal") && field("state") == Some("open") {
-                aims.extend(field("text").map(str::to_owned));
-            }
-        }
-        Ok(aims)
+        let open = goals::open(&self.store, tree)?.into_iter();
+        Ok(open.filter(|goal| goal.level == GoalLevel::Terminal).map(|goal| goal.text).collect())
     }
 }
 

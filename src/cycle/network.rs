@@ -8,7 +8,8 @@ use super::CycleError;
 use crate::delta::Lookup;
 use crate::delta::RunRecord;
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId};
+use crate::model::document::Goal;
+use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::{Neuron, Signal, Stamp, Stimulus, json, layout};
 use crate::store::{BlobId, File, Recent, Store, StoreError, TreeId};
 
@@ -106,6 +107,14 @@ impl<'s> TreeNetwork<'s> {
         Ok(bytes.map(|b| Stimulus::decode(&b, &path)).transpose()?)
     }
 
+    /// What an agent gets of a look-up: nothing, and a note, of one that fails.
+    fn noted<T>(&self, found: Result<Option<T>, CycleError>) -> Option<T> {
+        found.unwrap_or_else(|error| {
+            self.failed.borrow_mut().get_or_insert(error);
+            None
+        })
+    }
+
     /// What went wrong in a look-up of an agent, whose interface has no errors. Taken once.
     pub fn take_failure(&self) -> Option<CycleError> {
         self.failed.take()
@@ -135,24 +144,38 @@ impl Lookup for TreeNetwork<'_> {
         let answered = self.store.file(self.tree, &layout::acknowledgement(to, id))?.is_some();
         Ok(Some((signal, answered)))
     }
+
+    fn record(&self, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
+        TreeNetwork::record(self, run)
+    }
+
+    fn goal(&self, id: &GoalId) -> Result<Option<Goal>, CycleError> {
+        let path = layout::goal(id);
+        let bytes = self.store.read(self.tree, &path)?;
+        Ok(bytes.map(|b| Goal::decode(&b, &path)).transpose()?)
+    }
 }
 
 impl crate::cognition::Network for TreeNetwork<'_> {
     /// A file that cannot be read counts as absent for the agent; the run then fails with [`TreeNetwork::take_failure`].
     fn neuron(&self, id: &NeuronId) -> Option<Neuron> {
-        TreeNetwork::neuron(self, id).unwrap_or_else(|error| {
-            self.failed.borrow_mut().get_or_insert(error);
-            None
-        })
+        self.noted(TreeNetwork::neuron(self, id))
     }
 
     fn has(&self, id: &NeuronId) -> bool {
-        self.shared(id)
-            .unwrap_or_else(|error| {
-                self.failed.borrow_mut().get_or_insert(error);
-                None
-            })
-            .is_some()
+        self.noted(self.shared(id)).is_some()
+    }
+
+    fn record(&self, run: &RunId) -> Option<RunRecord> {
+        self.noted(TreeNetwork::record(self, run))
+    }
+
+    fn goal(&self, id: &GoalId) -> Option<Goal> {
+        self.noted(Lookup::goal(self, id))
+    }
+
+    fn sender(&self, to: &AgentName, id: &SignalId) -> Option<RunId> {
+        self.noted(Lookup::signal(self, to, id)).map(|(signal, _)| signal.run)
     }
 }
 

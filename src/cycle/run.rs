@@ -9,9 +9,11 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::commit::{Committed, Draft};
+use super::judging::{Looked, Veil};
 use super::network::TreeNetwork;
+use super::policy::EVALUATOR;
 use super::wake::Job;
-use super::{Cycle, CycleError, command};
+use super::{Cycle, CycleError, command, goals, ledger};
 use crate::cognition::{Snapshot, reflex};
 use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
@@ -146,9 +148,15 @@ impl Spawn {
                     let store = spawn.cycle.store()?;
                     let network =
                         TreeNetwork::remembering(&store, store.tree_of(spawn.tip)?, &spawn.cycle.shared.neurons);
-                    Ok(json::pretty(&spawn.snapshot(&store, &network)?))
+                    let snapshot = spawn.snapshot(&store, &network)?;
+                    let (snapshot, veil) = match spawn.judges() {
+                        true => Veil::over(snapshot, &network).map(|(snapshot, veil)| (snapshot, Some(veil)))?,
+                        false => (snapshot, None),
+                    };
+                    Ok((json::pretty(&snapshot), veil))
                 })
                 .await?;
+                let (input, veil) = input;
                 let output = command::think(&argv, &environment, timeout_ms, input).await;
                 let output = output.map_err(|e| CycleError::refused(format!("{}: {e}", this.job.agent)))?;
                 blocking(move || {
@@ -157,14 +165,32 @@ impl Spawn {
                         DocumentError::Json(e) => CycleError::Json(e),
                         limit => CycleError::Document(limit),
                     })?;
-                    let Some(draft) = this.draft(document)? else { return Ok(None) };
                     let store = this.cycle.store()?;
+                    let document = match veil {
+                        Some(veil) => this.lifted(&veil, document, &store)?,
+                        None => document,
+                    };
+                    let Some(draft) = this.draft(document)? else { return Ok(None) };
                     let applied = draft.apply(&store, &this.cycle.shared)?;
                     draft.commit(&applied, &store, &this.cycle.shared).map(Some)
                 })
                 .await
             }
         }
+    }
+
+    /// True for the agent that judges others, and sees no names.
+    fn judges(&self) -> bool {
+        self.job.agent.as_str() == EVALUATOR
+    }
+
+    /// What a judging program answered, with the names back in their places.
+    fn lifted(&self, veil: &Veil, document: Document, store: &Store) -> Result<Document, CycleError> {
+        let tree = store.tree_of(self.tip)?;
+        let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
+        let learning = &self.cycle.shared.policy.settings.learning;
+        let (ledger, goals) = (ledger::newest(store, tree, learning.history)?, goals::open(store, tree)?);
+        veil.lift(document, &Looked { network: &network, ledger: &ledger, goals: &goals, learning })
     }
 
     /// What to apply and commit; nothing if there is nothing to keep.
@@ -176,6 +202,12 @@ impl Spawn {
     fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {
         let tree = store.tree_of(self.tip)?;
         let shared = &self.cycle.shared;
+        let member = shared.policy.agents.get(&self.job.agent).map(|m| &m.agent.cognition);
+        let looks_back = !matches!(member, Some(Cognition::Reflex { rule }) if !reflex::looks_back(*rule));
+        let (ledger, goals) = match looks_back {
+            true => (ledger::newest(store, tree, shared.policy.settings.learning.history)?, goals::open(store, tree)?),
+            false => (Vec::new(), Vec::new()),
+        };
         Ok(Snapshot {
             run: self.run.clone(),
             agent: self.job.agent.clone(),
@@ -187,6 +219,8 @@ impl Spawn {
             flags: raised_flags(store, tree)?,
             agents: shared.policy.summaries(),
             neurons: self.context(network, shared.policy.settings.context.tokens)?,
+            ledger,
+            goals,
         })
     }
 

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use crate::limits;
-use crate::model::ids::{StimulusId, hash_fields};
+use crate::model::ids::{RunId, StimulusId, hash_fields};
 use crate::model::json::{self, JsonError};
 use crate::model::{Origin, Stamp, Stimulus};
 use crate::text;
@@ -19,6 +19,8 @@ pub struct Labels {
     pub source: Option<String>,
     /// What it belongs to.
     pub session: Option<String>,
+    /// The run whose action it answers.
+    pub answers: Option<RunId>,
 }
 
 /// One input before it has an id.
@@ -41,6 +43,8 @@ struct Line {
     source: Option<String>,
     #[serde(default)]
     session: Option<String>,
+    #[serde(default)]
+    answers: Option<RunId>,
 }
 
 /// Reads a batch: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
@@ -57,6 +61,7 @@ pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels) -> Result<Vec<Input
             at: line.at.or(labels.at),
             source: line.source.or_else(|| labels.source.clone()),
             session: line.session.or_else(|| labels.session.clone()),
+            answers: line.answers.or_else(|| labels.answers.clone()),
         };
         let parts = parts(&line.text);
         if parts.is_empty() {
@@ -80,6 +85,7 @@ pub fn from_text(text: &str, name: &str, labels: &Labels) -> Vec<Input> {
                 at: labels.at,
                 source: Some(format!("{label}:{}", index + 1)),
                 session: Some(session.clone()),
+                answers: labels.answers.clone().filter(|_| index == 0),
             },
         })
         .collect()
@@ -110,7 +116,12 @@ fn numbered(parts: Vec<String>, labels: &Labels) -> Vec<Input> {
         .enumerate()
         .map(|(index, text)| Input {
             text,
-            labels: Labels { source: labels.source.as_ref().map(|s| number(index, s)), ..labels.clone() },
+            labels: Labels {
+                source: labels.source.as_ref().map(|s| number(index, s)),
+                // One outcome, not one a part.
+                answers: labels.answers.clone().filter(|_| index == 0),
+                ..labels.clone()
+            },
         })
         .collect()
 }
@@ -143,7 +154,7 @@ pub fn stimuli(
             source: input.labels.source,
             session: input.labels.session,
             origin: origin.clone(),
-            answers: None,
+            answers: input.labels.answers,
             order: u32::try_from(index).unwrap_or(u32::MAX),
         };
         stimulus.check().map_err(|(field, message)| (index, field, message))?;
@@ -175,6 +186,20 @@ mod tests {
     }
 
     #[test]
+    fn what_answers_a_run_says_so_once() {
+        let run = RunId::parse("20260126t143200123z-abcd2345-decision").unwrap();
+        let labels = Labels { answers: Some(run.clone()), ..Labels::default() };
+        let line = format!("{{\"text\": \"it rained\", \"answers\": \"{run}\"}}");
+        assert_eq!(from_jsonl(line.as_bytes(), "x", &Labels::default()).unwrap()[0].labels.answers, Some(run.clone()));
+        assert_eq!(from_jsonl(b"{\"text\": \"it rained\"}", "x", &labels).unwrap()[0].labels.answers, Some(run));
+        assert_eq!(from_jsonl(b"{\"text\": \"a\", \"answers\": \"me\"}", "x", &labels).unwrap_err().line, 1);
+        let long = from_argument(&"One more sentence. ".repeat(500), &labels);
+        assert!(
+            long.len() > 1 && long[0].labels.answers.is_some() && long[1..].iter().all(|i| i.labels.answers.is_none())
+        );
+    }
+
+    #[test]
     fn a_text_file_is_a_session_of_its_paragraphs() {
         let inputs = from_text("One.\nStill one.\n\nTwo.\n", "notes.md", &Labels::default());
         let sources: Vec<_> = inputs.iter().filter_map(|i| i.labels.source.as_deref()).collect();
@@ -187,7 +212,7 @@ mod tests {
         let now = Stamp::from_unix(1_000_000);
         let input = |source: Option<&str>, at| Input {
             text: "t".into(),
-            labels: Labels { at, source: source.map(str::to_owned), session: None },
+            labels: Labels { at, source: source.map(str::to_owned), ..Labels::default() },
         };
         let make = |i: Input, bits| stimuli(vec![i], now, &Origin::local(), |_, _| bits);
         assert_eq!(make(input(Some("s"), None), 1).unwrap()[0].id, make(input(Some("s"), None), 2).unwrap()[0].id);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::inhibition::Waiting;
 use super::network::{TreeNetwork, latest};
+use super::policy::EVALUATOR;
 use super::{Cycle, CycleError};
 use crate::cognition::reflex::{self, perception};
 use crate::delta::RunRecord;
@@ -298,7 +299,9 @@ impl Due<'_> {
             tracing::debug!("{agent} is not woken: its signals come from too far away from a stimulus");
             return Ok(jobs);
         }
-        let mut signal_chunks = signal_chunks(&signals, self.cycle.reflex(agent));
+        // A document holds one outcome.
+        let few = if agent.as_str() == EVALUATOR { 1 } else { limits::SIGNALS_PER_RUN };
+        let mut signal_chunks = signal_chunks(&signals, self.cycle.reflex(agent), few);
         if signal_chunks.is_empty() {
             signal_chunks.push(Vec::new());
         }
@@ -379,14 +382,13 @@ impl Due<'_> {
 /// Splits an agent's signals into runs, oldest first. A reflex knows how many it can answer; what another agent does with
 /// a signal is anybody's guess, and it gets few. A run has one clock, so that what was said on different days is not
 /// answered together: by the later clock the earlier day would have faded.
-fn signal_chunks(signals: &[Signal], rule: Option<Rule>) -> Vec<Vec<Signal>> {
+fn signal_chunks(signals: &[Signal], rule: Option<Rule>, few: usize) -> Vec<Vec<Signal>> {
     let mut waiting = signals.to_vec();
     waiting.sort_by(|a, b| (a.created_at, &a.run, &a.id).cmp(&(b.created_at, &b.run, &b.id)));
     let mut chunks = Vec::new();
     while let Some(first) = waiting.first() {
         let start = first.created_at;
         let day = waiting.iter().take_while(|s| s.created_at.seconds_since(start) <= SAME_CLOCK).count();
-        let few = limits::SIGNALS_PER_RUN;
         let count = rule.map_or(few, |rule| reflex::answerable(rule, &waiting[..day])).clamp(1, day);
         chunks.push(waiting.drain(..count).collect());
     }
@@ -461,12 +463,12 @@ mod tests {
         };
         let day = |day: i64| (0..9).map(move |n| (day * 100 + n, day * 86_400 + n));
         let signals: Vec<Signal> = day(1).chain(day(0)).map(|(number, at)| signal(number, at)).collect();
-        let sizes = |rule| signal_chunks(&signals, rule).iter().map(Vec::len).collect::<Vec<_>>();
+        let sizes = |rule| signal_chunks(&signals, rule, 2).iter().map(Vec::len).collect::<Vec<_>>();
         // 121 operations a signal, and 50 for what fell silent.
         assert_eq!(sizes(Some(Rule::Memory)), [7, 2, 7, 2]);
         assert_eq!(sizes(Some(Rule::Affect)), [9, 9]);
         assert_eq!(sizes(None), [2, 2, 2, 2, 1, 2, 2, 2, 2, 1]);
-        let stamps: Vec<Stamp> = signal_chunks(&signals, None).concat().iter().map(|s| s.created_at).collect();
+        let stamps: Vec<Stamp> = signal_chunks(&signals, None, 2).concat().iter().map(|s| s.created_at).collect();
         assert!(stamps.is_sorted());
     }
 }

@@ -5,9 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::capability::{self, Limits};
+use super::ledger::{LedgerEntry, Valued};
 use super::operation::{Document, Edge, Operation};
+use super::record::RunRecord;
 use crate::limits;
-use crate::model::ids::{self, AgentName, NeuronId, RunId, SignalId};
+use crate::model::document::{Goal, GoalLevel};
+use crate::model::ids::{self, AgentName, GoalId, NeuronId, RunId, SignalId};
 use crate::model::neuron::Name;
 use crate::model::settings::{Activation, Learning};
 use crate::model::{Acknowledgement, Flag, Kind, Link, Neuron, Origin, Signal, Stamp, salience};
@@ -35,6 +38,10 @@ pub trait Lookup {
     fn neuron(&self, id: &NeuronId) -> Result<Option<Neuron>, Self::Error>;
     /// The signal to that agent, and whether it is answered.
     fn signal(&self, to: &AgentName, id: &SignalId) -> Result<Option<(Signal, bool)>, Self::Error>;
+    /// The record of that run.
+    fn record(&self, run: &RunId) -> Result<Option<RunRecord>, Self::Error>;
+    /// The goal with that id.
+    fn goal(&self, id: &GoalId) -> Result<Option<Goal>, Self::Error>;
 }
 
 /// What a delta does.
@@ -48,6 +55,10 @@ pub struct Applied {
     pub acknowledgements: Vec<Acknowledgement>,
     /// Flags that are set.
     pub flags: BTreeMap<AgentName, Flag>,
+    /// What came of a run.
+    pub outcome: Option<LedgerEntry>,
+    /// Goals that are set.
+    pub goals: BTreeMap<GoalId, Goal>,
     /// What was clamped or raised, one sentence each.
     pub notes: Vec<String>,
 }
@@ -102,6 +113,26 @@ pub enum Reason {
     /// The agent may not do that.
     #[error("{0}")]
     Capability(String),
+    /// A run that does not exist.
+    #[error("there is no run {0} here")]
+    NoRun(RunId),
+    /// A second outcome in one document.
+    #[error("a document holds one outcome")]
+    SecondOutcome,
+    /// An error that is not the difference between outcome and prediction.
+    #[error("its error is not {value} − {prediction}, what came minus what the run predicted")]
+    WrongError {
+        /// What the outcome is worth.
+        value: String,
+        /// What was predicted.
+        prediction: String,
+    },
+    /// A goal that does not exist.
+    #[error("there is no goal {0}")]
+    NoGoal(GoalId),
+    /// A goal that only people set.
+    #[error("{0} is a terminal goal, which only people set and change")]
+    Terminal(GoalId),
     /// A neuron that would grow beyond its bound.
     #[error("{0} would exceed {max} bytes", max = limits::NEURON_BYTES)]
     Large(NeuronId),
@@ -289,6 +320,74 @@ impl<L: Lookup> Work<'_, L> {
                 );
                 Ok(())
             }
+            Operation::Outcome(op) => self.outcome(op),
+            Operation::Goal(op) => self.goal(op),
+        }
+    }
+
+    /// Enters an outcome into the ledger. Weights change by `reinforce`, beside it.
+    fn outcome(&mut self, op: &super::operation::Outcome) -> Result<(), ApplyError<L::Error>> {
+        if self.out.outcome.is_some() {
+            return Err(self.refuse(Reason::SecondOutcome));
+        }
+        let found = self.lookup.record(&op.run).map_err(ApplyError::Lookup)?;
+        let Some(record) = found else { return Err(self.refuse(Reason::NoRun(op.run.clone()))) };
+        let prediction = Valued::expected(record.prediction.as_ref());
+        if (op.error - (op.value - prediction.value)).abs() > ERROR_TOLERANCE {
+            let (value, prediction) = (op.value.to_string(), prediction.value.to_string());
+            return Err(self.refuse(Reason::WrongError { value, prediction }));
+        }
+        if record.prediction.as_ref().and_then(|p| p.value).is_none() {
+            self.out.notes.push(format!("{} stated no value: {} is assumed", op.run, prediction.value));
+        }
+        self.out.outcome = Some(LedgerEntry {
+            run: self.author.run.clone(),
+            judged: op.run.clone(),
+            agent: op.run.agent(),
+            at: self.author.clock,
+            prediction,
+            outcome: Valued { text: op.text.clone(), value: op.value },
+            error: op.error,
+            method: op.method,
+            pathway: op.pathway.clone(),
+        });
+        Ok(())
+    }
+
+    fn goal(&mut self, op: &super::operation::SetGoal) -> Result<(), ApplyError<L::Error>> {
+        let id = op.id.clone().unwrap_or_else(|| Goal::id_of(&op.text));
+        let there = self.find_goal(&id)?;
+        let terminal = op.level == GoalLevel::Terminal || there.is_some_and(|g| g.level == GoalLevel::Terminal);
+        if terminal && self.allowed.is_some() {
+            return Err(self.refuse(Reason::Terminal(id)));
+        }
+        if let Some(neuron) = &op.neuron {
+            self.require(neuron)?;
+        }
+        if let Some(parent) = &op.parent
+            && (*parent == id || self.find_goal(parent)?.is_none())
+        {
+            return Err(self.refuse(Reason::NoGoal(parent.clone())));
+        }
+        let goal = Goal {
+            id: id.clone(),
+            text: op.text.clone(),
+            level: op.level,
+            neuron: op.neuron.clone(),
+            parent: op.parent.clone(),
+            state: op.state,
+            at: self.author.clock,
+            run: self.allowed.is_some().then(|| self.author.run.clone()),
+        };
+        self.out.goals.insert(id, goal);
+        Ok(())
+    }
+
+    /// A goal as this delta has it so far.
+    fn find_goal(&self, id: &GoalId) -> Result<Option<Goal>, ApplyError<L::Error>> {
+        match self.out.goals.get(id) {
+            Some(goal) => Ok(Some(goal.clone())),
+            None => self.lookup.goal(id).map_err(ApplyError::Lookup),
         }
     }
 
@@ -453,6 +552,9 @@ impl<L: Lookup> Work<'_, L> {
     }
 }
 
+/// How far an outcome's error may be from the difference that it is: what decimal fractions lose.
+const ERROR_TOLERANCE: f64 = 1e-9;
+
 /// `round_half_away(error · rate · w/65535)`, in weight units.
 pub fn weight_change(error: f64, rate: u32, weight: u16) -> i64 {
     (error * f64::from(rate) * f64::from(weight) / 65535.0).round() as i64
@@ -483,7 +585,7 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Net(BTreeMap<NeuronId, Neuron>, Vec<(Signal, bool)>);
+    struct Net(BTreeMap<NeuronId, Neuron>, Vec<(Signal, bool)>, Vec<RunRecord>, Vec<Goal>);
 
     impl Lookup for Net {
         type Error = std::convert::Infallible;
@@ -492,6 +594,12 @@ mod tests {
         }
         fn signal(&self, to: &AgentName, id: &SignalId) -> Result<Option<(Signal, bool)>, Self::Error> {
             Ok(self.1.iter().find(|(s, _)| s.id == *id && s.to == *to).cloned())
+        }
+        fn record(&self, run: &RunId) -> Result<Option<RunRecord>, Self::Error> {
+            Ok(self.2.iter().find(|r| r.run == *run).cloned())
+        }
+        fn goal(&self, id: &GoalId) -> Result<Option<Goal>, Self::Error> {
+            Ok(self.3.iter().find(|g| g.id == *id).cloned())
         }
     }
 
@@ -640,6 +748,64 @@ mod tests {
         let mut core = net();
         core.0.get_mut(&id("a")).unwrap().kind = Kind::Core;
         assert!(run(&core, r#"{"op": "activate", "id": "a", "strength": 1}"#, Some(&limits)).is_err());
+    }
+
+    const JUDGED: &str = "20260126t143100000z-abcd2345-decision";
+
+    #[test]
+    fn an_outcome_becomes_a_ledger_entry_if_its_sum_is_right() {
+        let mut net = net();
+        let record = |prediction: &str| {
+            let text = format!(
+                r#"{{"run": "{JUDGED}", "agent": "decision", "trigger": "t", "cognition": "apply", "at": "2026-01-26T14:31:00Z",
+                "depth": 0, "base": null, "origin": "local", "prediction": {prediction}, "ops": [], "effects": []}}"#
+            );
+            RunRecord::decode(text.as_bytes(), "record").unwrap()
+        };
+        let op = |value: f64, error: f64| {
+            format!(r#"{{"op": "outcome", "run": "{JUDGED}", "value": {value}, "error": {error}, "method": "number"}}"#)
+        };
+        assert_eq!(run(&net, &op(0.4, -0.3), None).unwrap_err().reason, Reason::NoRun(RunId::parse(JUDGED).unwrap()));
+        net.2.push(record(r#"{"text": "rain", "value": 0.7}"#));
+        let entry = run(&net, &op(0.4, -0.3), None).unwrap().outcome.unwrap();
+        assert_eq!((entry.run.clone(), entry.agent.as_str()), (author().run, "decision"));
+        assert_eq!((entry.prediction.text.as_deref(), entry.prediction.value), (Some("rain"), 0.7));
+        assert!(matches!(run(&net, &op(0.4, -0.2), None).unwrap_err().reason, Reason::WrongError { .. }));
+        let twice = format!("{}, {}", op(0.4, -0.3), op(0.4, -0.3));
+        assert_eq!(run(&net, &twice, None).unwrap_err().reason, Reason::SecondOutcome);
+        net.2[0] = record("null");
+        let assumed = run(&net, &op(1.0, 0.5), None).unwrap();
+        assert!(assumed.notes[0].contains("0.5 is assumed"), "{:?}", assumed.notes);
+    }
+
+    #[test]
+    fn terminal_goals_are_for_people_alone() {
+        let capabilities = crate::model::document::Capabilities {
+            operations: vec!["goal".into()],
+            ..crate::model::document::Capabilities::default()
+        };
+        let limits = Limits::of(&author().agent, &capabilities);
+        let mut net = net();
+        let op = |level: &str, rest: &str| format!(r#"{{"op": "goal", "text": "tea", "level": "{level}"{rest}}}"#);
+        let set = run(&net, &op("terminal", ""), None).unwrap();
+        let goal = set.goals.values().next().unwrap().clone();
+        assert_eq!((goal.level, goal.run.clone()), (GoalLevel::Terminal, None));
+        let denied = Reason::Terminal(goal.id.clone());
+        assert_eq!(run(&net, &op("terminal", ""), Some(&limits)).unwrap_err().reason, denied);
+        net.3.push(goal.clone());
+        // Neither changed, nor turned into a lesser one.
+        for level in ["terminal", "sub"] {
+            let close = op(level, r#", "state": "abandoned""#);
+            assert_eq!(run(&net, &close, Some(&limits)).unwrap_err().reason, denied);
+        }
+        let rest = format!(r#", "id": "milk", "neuron": "a", "parent": "{}""#, goal.id);
+        let sub = run(&net, &op("sub", &rest), Some(&limits)).unwrap().goals.into_values().next().unwrap();
+        assert_eq!((sub.run, sub.parent), (Some(author().run), Some(goal.id)));
+        for rest in
+            [r#", "id": "g", "neuron": "ghost""#, r#", "id": "g", "parent": "ghost""#, r#", "id": "g", "parent": "g""#]
+        {
+            assert!(run(&net, &op("sub", rest), Some(&limits)).is_err(), "{rest}");
+        }
     }
 
     #[test]

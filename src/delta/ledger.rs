@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Edge;
+use super::{Edge, Prediction};
 use crate::limits;
 use crate::model::Stamp;
 use crate::model::ids::{AgentName, RunId};
@@ -44,6 +44,24 @@ pub struct Valued {
     pub value: f64,
 }
 
+/// What a prediction without a value counts as: neither that it will come, nor that it will not.
+pub const UNSTATED: f64 = 0.5;
+
+impl Valued {
+    /// What a run expected, its text clipped to what a ledger holds.
+    pub fn expected(prediction: Option<&Prediction>) -> Self {
+        let text = prediction.and_then(|p| p.text.as_deref());
+        let fits = |text: &str| {
+            let mut end = text.len().min(limits::CONCEPT_BYTES);
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            text[..end].to_owned()
+        };
+        Self { text: text.map(fits), value: prediction.and_then(|p| p.value).unwrap_or(UNSTATED) }
+    }
+}
+
 /// How an outcome got its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -56,10 +74,34 @@ pub enum Method {
     Similarity,
 }
 
+impl Method {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Model => "model",
+            Self::Similarity => "similarity",
+        }
+    }
+}
+
 impl LedgerEntry {
     /// The canonical bytes of the entry: one field a line, one connection a line.
     pub fn encode(&self) -> Vec<u8> {
-        json::pretty(self)
+        let mut lines: Vec<String> = Vec::new();
+        let mut field = |key: &str, value: String| lines.push(format!("  \"{key}\": {value}"));
+        field("run", json::inline(&self.run));
+        field("judged", json::inline(&self.judged));
+        field("agent", json::inline(&self.agent));
+        field("at", json::inline(&self.at));
+        field("prediction", json::inline(&self.prediction));
+        field("outcome", json::inline(&self.outcome));
+        field("error", json::inline(&self.error));
+        field("method", json::inline(&self.method));
+        let edges: Vec<String> = self.pathway.iter().map(|edge| format!("\n    {}", json::inline(edge))).collect();
+        let end = if edges.is_empty() { "" } else { "\n  " };
+        field("pathway", format!("[{}{end}]", edges.join(",")));
+        format!("{{\n{}\n}}\n", lines.join(",\n")).into_bytes()
     }
 
     /// Reads an entry; `what` names it in errors.
@@ -96,8 +138,9 @@ mod tests {
             outcome: Valued { text: None, value: 0.4 },
             error: -0.3,
             method: Method::Number,
-            pathway: vec![],
+            pathway: vec![serde_json::from_str(r#"{"from": "a", "to": "b", "type": "recalls"}"#).unwrap()],
         };
+        assert_eq!(String::from_utf8(entry.encode()).unwrap().lines().count(), 13);
         assert_eq!(LedgerEntry::decode(&entry.encode(), "l").unwrap(), entry);
         let wrong = LedgerEntry { error: -2.0, ..entry };
         assert!(LedgerEntry::decode(&wrong.encode(), "l").unwrap_err().to_string().contains("error"));

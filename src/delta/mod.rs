@@ -11,6 +11,6 @@ pub mod render;
 
 pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply, hebbian_change, weight_change};
 pub use capability::Limits;
-pub use ledger::{LedgerEntry, Method, Valued};
+pub use ledger::{LedgerEntry, Method, UNSTATED, Valued};
 pub use operation::{Document, DocumentError, Edge, Operation, Prediction};
 pub use record::{Effect, RunRecord};

@@ -5,8 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::ledger::Method;
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, SignalId, StimulusId};
+use crate::model::document::{GoalLevel, GoalState};
+use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::neuron::{check_concept, check_label};
 use crate::model::{Kind, Link, Stamp};
@@ -25,7 +27,7 @@ pub struct Document {
 }
 
 /// An expectation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prediction {
     /// In words.
@@ -34,6 +36,10 @@ pub struct Prediction {
     /// As a number, 0..=1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
+    /// The connections that it relies on, the one nearest to the outcome last: an outcome credits these. Without any, it credits what
+    /// the run's record shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "objects")]
+    pub pathway: Vec<Edge>,
 }
 
 /// A directed typed edge by its ends.
@@ -77,6 +83,10 @@ pub enum Operation {
     Acknowledge(Acknowledge),
     /// Sets a flag of the network.
     Flag(SetFlag),
+    /// Enters what came of a run into the ledger; at most one in a document.
+    Outcome(Outcome),
+    /// Sets a goal as a whole.
+    Goal(SetGoal),
 }
 
 /// `create`.
@@ -223,6 +233,48 @@ pub struct SetFlag {
     pub reason: String,
 }
 
+/// `outcome`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// The run that is judged.
+    pub run: RunId,
+    /// What the outcome is worth, 0..=1.
+    pub value: f64,
+    /// The outcome in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// `value` minus the value of the run's prediction, -1..=1.
+    pub error: f64,
+    /// How the outcome got its value.
+    pub method: Method,
+    /// The connections that led to it, the one nearest to it last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "objects")]
+    pub pathway: Vec<Edge>,
+}
+
+/// `goal`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetGoal {
+    /// The id; derived from the text if missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<GoalId>,
+    /// What is to be reached, 1 to 4096 bytes.
+    pub text: String,
+    /// `terminal` is for people only.
+    pub level: GoalLevel,
+    /// The neuron that stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neuron: Option<NeuronId>,
+    /// The goal that it serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<GoalId>,
+    /// How it stands.
+    #[serde(default)]
+    pub state: GoalState,
+}
+
 impl Operation {
     /// The word in `op`.
     pub fn name(&self) -> &'static str {
@@ -239,11 +291,13 @@ impl Operation {
             Operation::Signal(_) => "signal",
             Operation::Acknowledge(_) => "acknowledge",
             Operation::Flag(_) => "flag",
+            Operation::Outcome(_) => "outcome",
+            Operation::Goal(_) => "goal",
         }
     }
 
     /// Every word that `op` can be.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 14] = [
         "create",
         "activate",
         "connect",
@@ -256,6 +310,8 @@ impl Operation {
         "signal",
         "acknowledge",
         "flag",
+        "outcome",
+        "goal",
     ];
 
     /// Ranges that types alone do not hold. The error is (field, what is wrong).
@@ -285,9 +341,21 @@ impl Operation {
             Operation::Archive(op) => check_concept(&op.reason).map_err(|m| ("reason", m)),
             Operation::Signal(op) => check_payload(&op.payload),
             Operation::Acknowledge(op) => check_payload(&op.payload),
+            Operation::Outcome(op) => {
+                in_range("value", op.value, 0.0, 1.0)?;
+                in_range("error", op.error, -1.0, 1.0)?;
+                op.text.as_deref().map_or(Ok(()), check_concept).map_err(|m| ("text", m))?;
+                check_credited(&op.pathway).map_err(|m| ("pathway", m))
+            }
+            Operation::Goal(op) => check_concept(&op.text).map_err(|m| ("text", m)),
             Operation::Connect(_) | Operation::Disconnect(_) | Operation::Retype(_) | Operation::Flag(_) => Ok(()),
         }
     }
+}
+
+fn check_credited(pathway: &[Edge]) -> Result<(), String> {
+    let (edges, most) = (pathway.len(), limits::CREDITED_EDGES);
+    if edges <= most { Ok(()) } else { Err(format!("has {edges} edges, the limit is {most}")) }
 }
 
 fn in_range(field: &'static str, x: f64, low: f64, high: f64) -> Result<(), (&'static str, String)> {
@@ -365,6 +433,10 @@ impl Document {
                 JsonError::at(what, line_of(text, "\"prediction\""), &format!("prediction.{f}"), m)
             })?;
         }
+        if let Some(prediction) = &outer.prediction {
+            check_credited(&prediction.pathway)
+                .map_err(|m| JsonError::at(what, line_of(text, "\"prediction\""), "prediction.pathway", m))?;
+        }
         let mut ops = Vec::with_capacity(outer.ops.len());
         for (index, raw) in outer.ops.iter().enumerate() {
             ops.push(operation(raw.get(), text, index, what)?);
@@ -412,7 +484,8 @@ fn parse_tagged(raw: &str) -> Result<Operation, (usize, String)> {
     }
     read!("create" => Create, "activate" => Activate, "connect" => Connect, "adjust" => Adjust,
         "disconnect" => Disconnect, "reinforce" => Reinforce, "reword" => Reword, "retype" => Retype,
-        "archive" => Archive, "signal" => Signal, "acknowledge" => Acknowledge, "flag" => Flag)
+        "archive" => Archive, "signal" => Signal, "acknowledge" => Acknowledge, "flag" => Flag,
+        "outcome" => Outcome, "goal" => Goal)
 }
 
 /// Reads a struct from an object, passing over its `op`.
@@ -462,89 +535,5 @@ fn line_of(text: &str, needle: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ALL: &str = r#"{"agent": "memory", "prediction": {"text": "…", "value": 0.7},
- "ops": [
-  {"op": "create", "id": "tea-1f3c", "concept": "tea", "type": "semantic"},
-  {"op": "activate", "id": "tea-1f3c", "strength": 0.8},
-  {"op": "connect", "from": "a", "to": "b", "type": "feeds_into", "weight": 20000},
-  {"op": "adjust", "from": "a", "to": "b", "type": "feeds_into", "by": -120},
-  {"op": "disconnect", "from": "a", "to": "b", "type": "feeds_into"},
-  {"op": "reinforce", "error": -0.3, "pathway": [{"from": "a", "to": "b", "type": "feeds_into"}]},
-  {"op": "reword", "id": "a", "concept": "…"}, {"op": "retype", "id": "a", "type": "core"},
-  {"op": "archive", "id": "a", "reason": "…"},
-  {"op": "signal", "to": "memory", "payload": {}}, {"op": "acknowledge", "signal": "g1", "payload": {}},
-  {"op": "flag", "name": "urgence", "value": true}]}"#;
-
-    #[test]
-    fn every_operation_is_read_and_written_back() {
-        let document = Document::parse(ALL.as_bytes(), "delta").unwrap();
-        let names: Vec<_> = document.ops.iter().map(Operation::name).collect();
-        assert_eq!(names, Operation::NAMES);
-        assert_eq!(Document::lines(ALL.as_bytes()), [3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 11, 12]);
-        let again = serde_json::to_vec(&document).unwrap();
-        assert_eq!(Document::parse(&again, "delta").unwrap(), document);
-    }
-
-    #[test]
-    fn wrong_documents_are_refused_with_their_line() {
-        let cases: &[(&str, usize, &str)] = &[
-            (
-                "{\"ops\": [\n{\"op\": \"create\", \"concept\": \"a\",\n \"type\": \"core\", \"x\": 1}]}",
-                3,
-                "unknown field `x`",
-            ),
-            ("{\"ops\": [\n\n{\"op\": \"fly\"}]}", 3, "unknown op \"fly\""),
-            ("{\"ops\": [{\"op\": \"activate\", \"id\": \"a\",\n\"strength\": 1.5}]}", 2, "ops[0].strength"),
-            ("{\"ops\": [],\n \"extra\": 1}", 2, "extra"),
-            ("{\"ops\": [{\"op\": \"activate\", \"id\": \"a\",\n\"strength\": 1, \"strength\": 1}]}", 2, "twice"),
-            (
-                "{\"ops\": [{\"op\": \"connect\", \"from\": \"a\", \"to\": \"b\", \"type\": \"feeds_into\", \"weight\": 0}]}",
-                1,
-                "weight",
-            ),
-            (
-                "{\"ops\": [{\"op\": \"create\", \"id\": \"../x\", \"concept\": \"a\", \"type\": \"core\"}]}",
-                1,
-                "not an id",
-            ),
-            (
-                "{\"ops\": [{\"op\": \"connect\", \"from\": \"a\", \"to\": \"b\", \"type\": \"feeds_into\", \"weight\": 65536}]}",
-                1,
-                "65536",
-            ),
-            ("{\"ops\": [{\"op\": \"reinforce\", \"error\": 0.1, \"pathway\": []}]}", 1, "pathway"),
-            ("{\"ops\": [{\"op\": \"activate\", \"id\": \"a\"}]}", 1, "strength"),
-            ("{\"prediction\": {\"value\": 3},\n \"ops\": []}", 1, "prediction.value"),
-            ("{\"ops\": [{}]}", 1, "op"),
-            ("{\n\"ops\": [}", 2, ""),
-            (
-                "{\"ops\": [\n{\"op\": \"reinforce\", \"error\": 0.1, \"pathway\": [[\"a\", \"b\", \"feeds_into\"]]}]}",
-                2,
-                "ops[0]",
-            ),
-            ("{\"prediction\": [\"x\", 0.5],\n \"ops\": []}", 1, "sequence"),
-            ("", 1, ""),
-        ];
-        for (text, line, part) in cases {
-            match Document::parse(text.as_bytes(), "delta").unwrap_err() {
-                DocumentError::Json(error) => {
-                    assert_eq!(error.line, *line, "{error}");
-                    assert!(error.to_string().contains(part), "{error} has no {part:?}");
-                }
-                other => panic!("{other}"),
-            }
-        }
-    }
-
-    #[test]
-    fn oversized_documents_are_refused_as_a_limit() {
-        let op = r#"{"op":"activate","id":"a","strength":1}"#;
-        let many = format!("{{\"ops\":[{}]}}", vec![op; limits::DELTA_OPS + 1].join(","));
-        assert!(matches!(Document::parse(many.as_bytes(), "delta"), Err(DocumentError::Limit(_))));
-        let large = vec![b' '; limits::DELTA_BYTES + 1];
-        assert!(matches!(Document::parse(&large, "delta"), Err(DocumentError::Limit(_))));
-    }
-}
+#[path = "operation_tests.rs"]
+mod tests;

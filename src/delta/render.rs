@@ -1,7 +1,9 @@
 //! Effects as people read them: one line a change, the neuron's concept before its id.
 
+use super::ledger::LedgerEntry;
 use super::record::{Effect, Vivid};
 use crate::model::Neuron;
+use crate::model::document::Goal;
 
 /// The lines of one effect. `known` is the neuron after the change, for its concept; lines name the id without it.
 pub fn effect(effect: &Effect, known: Option<&Neuron>) -> Vec<String> {
@@ -41,6 +43,30 @@ pub fn effect(effect: &Effect, known: Option<&Neuron>) -> Vec<String> {
     let concept = known.map_or(String::new(), |n| format!("  {:?}", clip(&n.concept)));
     lines.insert(0, format!("~ {id}{concept}"));
     lines
+}
+
+/// An entry of the ledger in a line: what was expected, what came, and by how much that was wrong.
+pub fn outcome(entry: &LedgerEntry) -> String {
+    let text = entry.outcome.text.as_deref().map(|text| format!("  {:?}", clip(text))).unwrap_or_default();
+    format!(
+        "{}  expected {}, came {}, error {:+} ({}){text}",
+        entry.judged,
+        short(entry.prediction.value),
+        short(entry.outcome.value),
+        short(entry.error),
+        entry.method.as_str(),
+    )
+}
+
+/// A goal in a line.
+pub fn goal(goal: &Goal) -> String {
+    let level = crate::model::json::inline(&goal.level);
+    format!("goal {}  {} {}: {:?}", goal.id, level.trim_matches('"'), goal.state.as_str(), clip(&goal.text))
+}
+
+/// A number as people read it: three decimals at most, without what decimal fractions lose.
+pub fn short(x: f64) -> f64 {
+    (x * 1000.0).round() / 1000.0
 }
 
 fn vivid(v: &Vivid) -> String {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId, hash_fields};
+use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
 use super::{Origin, Stamp};
@@ -139,6 +139,86 @@ pub struct Flag {
     /// The run that set it; null if a person did, whose change wins.
     #[serde(default)]
     pub run: Option<RunId>,
+}
+
+/// What the brain is after, `network/goals/<id>.json`. The larger run id wins a merge; a person's change wins over a run's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// The id, also the file's name.
+    pub id: GoalId,
+    /// What is to be reached, 1 to 4096 bytes.
+    pub text: String,
+    /// Who may set it.
+    pub level: GoalLevel,
+    /// The neuron that stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neuron: Option<NeuronId>,
+    /// The goal that it serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<GoalId>,
+    /// How it stands.
+    pub state: GoalState,
+    /// Since when.
+    pub at: Stamp,
+    /// The run that set it; null if a person did.
+    pub run: Option<RunId>,
+}
+
+/// Who may set a goal. A run's own prediction is the third level, and no file. Source: MagistraAI's technical note, 3.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GoalLevel {
+    /// A person, and nobody else: what all of it is for.
+    Terminal,
+    /// The network itself: what serves.
+    Sub,
+}
+
+/// How a goal stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GoalState {
+    /// It is to be reached.
+    #[default]
+    Open,
+    /// It was reached.
+    Reached,
+    /// It was given up.
+    Abandoned,
+}
+
+impl GoalState {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Reached => "reached",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
+impl Goal {
+    /// The id of the goal with that text, the same in whatever spelling a concept's id ignores.
+    pub fn id_of(text: &str) -> GoalId {
+        GoalId::parse(concept_id(text).as_str()).expect("invariant: ids have one grammar")
+    }
+
+    /// The canonical bytes of its file.
+    pub fn encode(&self) -> Vec<u8> {
+        json::pretty(self)
+    }
+
+    /// Reads and checks a goal's file; `what` names it in errors.
+    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        let goal: Self = json::strict(bytes, what, limits::DOCUMENT_BYTES)?;
+        check_concept(&goal.text).map_err(|m| JsonError::at(what, 1, "text", m))?;
+        if goal.level == GoalLevel::Terminal && goal.run.is_some() {
+            return Err(JsonError::at(what, 1, "run", "a terminal goal is a person's, and no run's"));
+        }
+        Ok(goal)
+    }
 }
 
 /// `network/metadata.json`: nothing that changes per run.
@@ -296,6 +376,8 @@ pub enum Rule {
     Decision,
     /// Watches urgency.
     Affect,
+    /// Judges outcomes by predictions, and lets pathways learn from the difference.
+    Evaluator,
 }
 
 /// What an agent's deltas may do. Checked by the engine, whatever the cognition says.
@@ -347,6 +429,25 @@ mod tests {
         assert_eq!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), Some(at), "hi"));
         assert_ne!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), None, "hi"));
         assert_ne!(id("D1:1", Some("s"), None, "hi"), id("D1:1s", None, None, "hi"));
+    }
+
+    #[test]
+    fn a_goal_is_read_back_and_a_terminal_one_is_no_runs() {
+        let goal = Goal {
+            id: Goal::id_of("Be useful"),
+            text: "Be useful".into(),
+            level: GoalLevel::Sub,
+            neuron: None,
+            parent: None,
+            state: GoalState::Open,
+            at: Stamp::from_unix(0),
+            run: Some(RunId::parse("20260126t143200123z-abcd2345-evaluator").unwrap()),
+        };
+        assert_eq!(Goal::decode(&goal.encode(), "g").unwrap(), goal);
+        assert_eq!(Goal::id_of(" be USEFUL"), goal.id);
+        let terminal = Goal { level: GoalLevel::Terminal, ..goal.clone() };
+        assert!(Goal::decode(&terminal.encode(), "g").unwrap_err().to_string().contains("run"));
+        assert!(Goal::decode(&Goal { text: String::new(), ..goal }.encode(), "g").is_err());
     }
 
     #[test]

@@ -119,6 +119,10 @@ id_type!(
     SignalId, check, "^[a-z0-9][a-z0-9_-]{0,63}$"
 );
 id_type!(
+    /// A goal's id.
+    GoalId, check, "^[a-z0-9][a-z0-9_-]{0,63}$"
+);
+id_type!(
     /// An agent's name.
     AgentName, check_agent, "^[a-z0-9][a-z0-9_-]{0,34}$"
 );

@@ -1,7 +1,7 @@
 //! Where things lie in a brain's tree. Every path of the product is made or read here.
 
 use super::Stamp;
-use super::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId, hex_hash};
+use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, hex_hash};
 
 /// The network's folder: all that runs may touch.
 pub const NETWORK: &str = "network";
@@ -102,6 +102,11 @@ fn dated(folder: &str, id: &RunId, suffix: &str) -> String {
 /// `network/flags/<name>.json`.
 pub fn flag(name: &AgentName) -> String {
     format!("{FLAGS}/{name}.json")
+}
+
+/// `network/goals/<id>.json`.
+pub fn goal(id: &GoalId) -> String {
+    format!("{GOALS}/{id}.json")
 }
 
 /// `agents/<name>.json`.
@@ -221,7 +226,10 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
             let flag_name = AgentName::parse(name.strip_suffix(".json")?).ok()?;
             (flag(&flag_name) == path).then_some(Place::Flag(flag_name))
         }
-        "goals" => name.ends_with(".json").then_some(Place::Goal),
+        "goals" => {
+            let id = GoalId::parse(name.strip_suffix(".json")?).ok()?;
+            (goal(&id) == path).then_some(Place::Goal)
+        }
         "ledger" | "narrative" | "sleep" => {
             let stem = name.strip_suffix(".json")?;
             let (stem, part) = stem.split_once('.').map_or((stem, None), |(stem, part)| (stem, Some(part)));
@@ -276,6 +284,7 @@ mod tests {
             (sleep(&run_id), Place::Sleep(run_id.clone())),
             (sleep_part(&run_id, 2), Place::Sleep(run_id.clone())),
             (flag(&memory), Place::Flag(memory.clone())),
+            (goal(&GoalId::parse("g-1").unwrap()), Place::Goal),
             (agent(&memory), Place::Agent(memory.clone())),
             (METADATA.to_owned(), Place::Metadata),
             (SETTINGS.to_owned(), Place::Settings),
@@ -294,6 +303,7 @@ mod tests {
             "network/runs/2026/01/26/00/20260127t143200123z-abcd2345-memory.json",
             "network/stimuli/queue/s1",
             "network/new/x.json",
+            "network/goals/deep/g-1.json",
             "network/x",
         ] {
             assert_eq!(Place::of(path), Place::Misplaced, "{path}");

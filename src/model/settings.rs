@@ -118,11 +118,29 @@ pub struct Learning {
     pub hebb: u32,
     /// Least weight at which agents make connections: 0 is absorbing.
     pub connect_floor: u16,
+    /// Eligibility trace λ, 0..=1: the part of an error that the runs behind a judged run get, each step back once more.
+    pub eligibility: f64,
+    /// Discount γ, 0..=1: the part of an error that is left a connection further from the outcome.
+    pub discount: f64,
+    /// Negative errors in a row after which a pathway is abandoned; 0: never.
+    pub abandon_after: u32,
+    /// Newest ledger entries that agents look back on.
+    pub history: usize,
 }
 
 impl Default for Learning {
     fn default() -> Self {
-        Self { rate: 3277, salience_boost: 1.0, salience_gain: 65535, hebb: 655, connect_floor: 1024 }
+        Self {
+            rate: 3277,
+            salience_boost: 1.0,
+            salience_gain: 65535,
+            hebb: 655,
+            connect_floor: 1024,
+            eligibility: 0.0,
+            discount: 1.0,
+            abandon_after: 3,
+            history: 256,
+        }
     }
 }
 
@@ -396,6 +414,11 @@ impl Settings {
         unit("activation.theta", a.theta)?;
         unit("activation.min", a.min)?;
         unit("sleep.downscale", self.sleep.downscale)?;
+        unit("learning.eligibility", self.learning.eligibility)?;
+        unit("learning.discount", self.learning.discount)?;
+        if self.learning.history > crate::limits::LEDGER_ENTRIES {
+            return Err(format!("learning.history is at most {}", crate::limits::LEDGER_ENTRIES));
+        }
         for (name, x) in [
             ("activation.kappa", a.kappa),
             ("activation.fan", a.fan),
@@ -524,6 +547,9 @@ mod tests {
             ("inhibition.ratio", "-1"),
             ("inhibition.cycles", "-1"),
             ("a.b", "1"),
+            ("learning.eligibility", "1.5"),
+            ("learning.discount", "-1"),
+            ("learning.history", "5000"),
             ("recall.embeddings_timeout_ms", "0"),
             ("recall.embeddings_timeout_ms", "600001"),
             ("serotonin.bias", "0.11"),

@@ -121,6 +121,13 @@ impl Store {
         Ok(self.entry(root, path)?.filter(Entry::is_folder).map(|entry| TreeId(entry.id)))
     }
 
+    /// The names of the folders inside a folder, ascending; none if it is not there.
+    pub fn folder_names(&self, root: TreeId, path: &str) -> Result<Vec<String>, StoreError> {
+        let Some(folder) = self.folder(root, path)? else { return Ok(Vec::new()) };
+        let folders = self.load(folder.0)?.into_iter().filter(|(_, entry)| entry.is_folder());
+        Ok(folders.filter_map(|(name, _)| String::from_utf8(name).ok()).collect())
+    }
+
     /// The content of the file at a path. A symlink or submodule there is refused.
     pub fn read(&self, root: TreeId, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.file(root, path)?.map(|file| self.read_file(file, path)).transpose()

@@ -1,11 +1,10 @@
 //! Vital signs: figures that say how far a network is a brain.
 //!
-//! Pure: a graph, records and a ledger in, figures out. Nothing in the cycle depends on them. Place in the flow: what is there →
+//! Pure: a graph, records and memories in, figures out. Nothing in the cycle depends on them. Place in the flow: what is there →
 //! **figures** → `git brain status`. Each figure's definition, source and what is a good sign stand in `docs/vitals.md`. Where a
 //! network is too large to be measured whole in the time that a person waits, a part is measured, and the figures say which.
 
 pub mod branching;
-pub mod calibration;
 pub mod cloze;
 pub mod community;
 pub mod excerpt;
@@ -15,7 +14,6 @@ pub mod structure;
 pub mod topology;
 
 pub use branching::Branching;
-pub use calibration::Calibration;
 pub use cloze::{Cloze, RecallByAge};
 pub use excerpt::Excerpt;
 pub use salience::Saliences;

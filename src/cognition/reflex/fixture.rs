@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::cognition::{AgentSummary, Network, Snapshot};
-use crate::delta::{Document, Operation};
-use crate::model::document::Rule;
-use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId, concept_id};
+use crate::delta::{Document, Edge, LedgerEntry, Method, Operation, Prediction, RunRecord, Valued};
+use crate::model::document::{Goal, GoalLevel, GoalState, Rule};
+use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id};
 use crate::model::{Kind, Link, Neuron, Settings, Signal, Stamp, Stimulus};
 
 const NOW: i64 = 1_769_437_920;
@@ -19,12 +19,26 @@ pub struct World {
     snapshot: Snapshot,
     /// What the agent sees; none: everything.
     context: Option<Vec<NeuronId>>,
+    records: Vec<RunRecord>,
+    senders: BTreeMap<SignalId, RunId>,
     pub settings: Settings,
 }
 
-impl Network for BTreeMap<NeuronId, Neuron> {
+impl Network for World {
     fn neuron(&self, id: &NeuronId) -> Option<Neuron> {
-        self.get(id).cloned()
+        self.neurons.get(id).cloned()
+    }
+
+    fn record(&self, run: &RunId) -> Option<RunRecord> {
+        self.records.iter().find(|record| record.run == *run).cloned()
+    }
+
+    fn goal(&self, id: &GoalId) -> Option<Goal> {
+        self.snapshot.goals.iter().find(|goal| goal.id == *id).cloned()
+    }
+
+    fn sender(&self, _: &AgentName, id: &SignalId) -> Option<RunId> {
+        self.senders.get(id).cloned()
     }
 }
 
@@ -33,7 +47,7 @@ fn agent(name: &str) -> AgentName {
 }
 
 impl World {
-    /// A world without neurons, with all five agents; `name` is the one that thinks.
+    /// A world without neurons, with five agents; `name` is the one that thinks.
     pub fn new(name: &str) -> Self {
         let snapshot = Snapshot {
             run: RunId::new(NOW * 1000, 1, &agent(name)),
@@ -46,8 +60,11 @@ impl World {
             flags: vec![],
             agents: vec![],
             neurons: vec![],
+            ledger: vec![],
+            goals: vec![],
         };
-        let mut world = Self { neurons: BTreeMap::new(), snapshot, context: None, settings: Settings::default() };
+        let (records, senders, settings) = (Vec::new(), BTreeMap::new(), Settings::default());
+        let mut world = Self { neurons: BTreeMap::new(), snapshot, context: None, records, senders, settings };
         world.agents(&["bootstrap", "perception", "memory", "decision", "affect"]);
         world
     }
@@ -121,6 +138,65 @@ impl World {
         self.snapshot.signals.push(Signal { id, kind: Kind::Signal, from, to, run, created_at, payload });
     }
 
+    /// The signals so far.
+    pub fn signals(&self) -> &[Signal] {
+        &self.snapshot.signals
+    }
+
+    /// An outcome that the ledger has, newer than those before: the pathway, and the error.
+    pub fn judged(&mut self, pathway: &[(&str, Link, &str)], error: f64) {
+        let edge = |(from, link, to): &(&str, Link, &str)| Edge { from: self.id(from), to: self.id(to), link: *link };
+        let (run, value) = (self.snapshot.run.clone(), |value| Valued { text: None, value });
+        let entry = LedgerEntry {
+            judged: run.clone(),
+            agent: run.agent(),
+            run,
+            at: self.snapshot.at,
+            prediction: value(0.5),
+            outcome: value(0.5 + error),
+            error,
+            method: Method::Number,
+            pathway: pathway.iter().map(edge).collect(),
+        };
+        self.snapshot.ledger.insert(0, entry);
+    }
+
+    /// An open goal.
+    pub fn wants(&mut self, id: &str, level: GoalLevel, neuron: &str, by: Option<&str>) {
+        let run = by.map(|name| RunId::new(NOW * 1000, 2, &agent(name)));
+        let (neuron, text) = (Some(self.id(neuron)), id.to_owned());
+        let (id, at) = (GoalId::parse(id).unwrap(), self.snapshot.at);
+        self.snapshot.goals.push(Goal { id, text, level, neuron, parent: None, state: GoalState::Open, at, run });
+    }
+
+    /// The record of a run that predicted, and relied on a pathway.
+    pub fn recorded(&mut self, run: &str, value: f64, pathway: &[(&str, Link, &str)], ops: Vec<Operation>) -> RunId {
+        let run = RunId::new(NOW * 1000 - 1000 - self.records.len() as i64, 3, &agent(run));
+        let edge = |(from, link, to): &(&str, Link, &str)| Edge { from: self.id(from), to: self.id(to), link: *link };
+        let (text, pathway) = (Some("it rains".to_owned()), pathway.iter().map(edge).collect());
+        self.records.push(RunRecord {
+            agent: run.agent(),
+            run: run.clone(),
+            trigger: "a test".into(),
+            cognition: "reflex".into(),
+            at: self.snapshot.at,
+            depth: 1,
+            base: None,
+            origin: Default::default(),
+            stimuli: vec![],
+            prediction: Some(Prediction { text, value: Some(value), pathway }),
+            ops,
+            effects: vec![],
+            notes: vec![],
+        });
+        run
+    }
+
+    /// Who sent a signal that a recorded run has answered.
+    pub fn sent(&mut self, signal: &str, run: &RunId) {
+        self.senders.insert(SignalId::parse(signal).unwrap(), run.clone());
+    }
+
     pub fn stimulus(&mut self, text: &str) {
         self.snapshot.stimuli.push(Stimulus {
             id: StimulusId::parse("s1").unwrap(),
@@ -152,7 +228,7 @@ impl World {
         let mut snapshot = self.snapshot.clone();
         let seen = |id: &NeuronId| self.context.as_ref().is_none_or(|c| c.contains(id));
         snapshot.neurons = self.neurons.values().filter(|n| seen(&n.id)).cloned().collect();
-        let document = super::think(rule, &snapshot, &self.neurons, &self.settings);
+        let document = super::think(rule, &snapshot, self, &self.settings);
         self.check(&document);
         document
     }
@@ -185,7 +261,9 @@ impl World {
                     assert!(self.snapshot.signals.iter().any(|s| s.id == op.signal), "{op:?} answers nothing");
                     vec![]
                 }
-                Operation::Flag(_) => vec![],
+                Operation::Flag(_) | Operation::Outcome(_) => vec![],
+                Operation::Reinforce(op) => op.pathway.iter().flat_map(|edge| [&edge.from, &edge.to]).collect(),
+                Operation::Goal(op) => op.neuron.iter().collect(),
                 other => panic!("no reflex proposes {other:?}"),
             };
             assert!(ends.iter().all(|id| known.contains(id)), "{op:?} refers to a neuron that is not there");
@@ -203,6 +281,17 @@ fn line(op: &Operation) -> String {
         Operation::Adjust(op) => format!("{name} {} {} {} {}", op.from, op.link, op.to, op.by),
         Operation::Signal(op) => format!("{name} {} {}", op.to, op.payload),
         Operation::Acknowledge(op) => format!("{name} {} {}", op.signal, op.payload),
+        Operation::Reinforce(op) => {
+            let edges: Vec<String> = op.pathway.iter().map(|e| format!("{} {} {}", e.from, e.link, e.to)).collect();
+            format!("{name} {:.3} {}", op.error, edges.join(", "))
+        }
+        Operation::Outcome(op) => {
+            format!("{name} {} {} {:.3} {}", op.run.agent(), op.value, op.error, op.method.as_str())
+        }
+        Operation::Goal(op) => {
+            let parent = op.parent.as_ref().map_or("none", GoalId::as_str);
+            format!("{name} {:?} {} parent {parent}", op.text, op.state.as_str())
+        }
         Operation::Flag(op) => format!("{name} {} {} {}", op.name, op.value, op.reason),
         other => format!("{other:?}"),
     }

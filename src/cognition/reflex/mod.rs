@@ -5,12 +5,13 @@
 //! document is allowed is for the engine to say.
 //!
 //! Perception turns stimuli into neurons and tells memory; memory links what fired together; affect watches urgency and
-//! asks decision to act; decision answers whoever asked. Bootstrap introduces them to each other. Source:
-//! MagistraAI's technical note, 5 and 7.
+//! asks decision to act; decision answers whoever asked; the evaluator judges outcomes by what was predicted. Bootstrap introduces them
+//! to each other. Source: MagistraAI's technical note, 3.3, 5 and 7.
 
 mod affect;
 mod bootstrap;
 mod decision;
+pub mod evaluator;
 #[cfg(test)]
 mod fixture;
 mod memory;
@@ -24,6 +25,11 @@ use crate::limits;
 use crate::model::document::Rule;
 use crate::model::{Settings, Signal};
 
+/// True if the rule looks at the ledger and at goals: for the others they are not read.
+pub fn looks_back(rule: Rule) -> bool {
+    matches!(rule, Rule::Decision | Rule::Evaluator)
+}
+
 /// What the agent of `snapshot` proposes when it thinks by `rule`.
 pub fn think(rule: Rule, snapshot: &Snapshot, network: &dyn Network, settings: &Settings) -> Document {
     match rule {
@@ -32,6 +38,7 @@ pub fn think(rule: Rule, snapshot: &Snapshot, network: &dyn Network, settings: &
         Rule::Memory => memory::think(snapshot, network, settings),
         Rule::Decision => decision::think(snapshot, network, settings),
         Rule::Affect => affect::think(snapshot, network),
+        Rule::Evaluator => evaluator::think(snapshot, network, settings),
     }
 }
 
@@ -41,6 +48,7 @@ pub fn answerable(rule: Rule, signals: &[Signal]) -> usize {
     match rule {
         Rule::Memory => memory::answerable(signals),
         Rule::Affect => affect::SIGNALS,
+        Rule::Evaluator => evaluator::answerable(signals),
         Rule::Bootstrap | Rule::Perception | Rule::Decision => limits::SIGNALS_PER_RUN,
     }
 }
@@ -65,6 +73,7 @@ mod kind {
     pub const ACTION_REQUIRED: &str = "action_required";
     pub const DECISION: &str = "decision";
     pub const PREDICTION: &str = "prediction";
+    pub const OUTCOME: &str = "outcome";
     pub const URGENCY: &str = "urgency";
     pub const CALM: &str = "calm";
 }

@@ -1,7 +1,8 @@
 //! Perception: stimuli become episodic neurons, and the words in them concepts.
 //!
 //! Owns which neurons and connections a stimulus makes. Must not know how recall reads them, git, or any clock but the
-//! stimuli's own. Place in the flow: stimulus → **perception** → delta, whose signals wake memory and affect.
+//! stimuli's own. Place in the flow: stimulus → **perception** → delta, whose signals wake memory, affect and, where a stimulus answers a
+//! run, the evaluator: action feedback is a memory as any other, and an outcome (MagistraAI's technical note, 2.2).
 //!
 //! Everything is stored on the new episode's own file, so that frequent concepts stay small files and two runs that
 //! perceive different stimuli hardly ever touch the same one:
@@ -24,7 +25,7 @@ use crate::cognition::{Network, Snapshot};
 use crate::delta::operation::{Acknowledge, Activate, Connect, Create, Send};
 use crate::delta::{Document, Edge, Operation};
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, concept_id, episode_id, session_id, speaker_id};
+use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, episode_id, session_id, speaker_id};
 use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
 use crate::text;
 
@@ -66,6 +67,7 @@ pub fn cost(stimulus: &Stimulus) -> usize {
         + said.speaker.map_or(0, |_| context)
         + stimulus.session.as_ref().map_or(0, |_| session)
         + usize::from(said.urgency.level > 0.0)
+        + usize::from(stimulus.answers.is_some())
 }
 
 /// How many of the first stimuli fit in one run's document: at least one of a list that is not empty, at most [`STIMULI`].
@@ -165,6 +167,8 @@ struct Run<'a> {
     speakers: BTreeMap<NeuronId, Stamp>,
     episodes: Vec<NeuronId>,
     urgent: Vec<(NeuronId, text::Urgency)>,
+    /// What came of runs, in words.
+    outcomes: Vec<(RunId, String)>,
 }
 
 impl<'a> Run<'a> {
@@ -179,6 +183,7 @@ impl<'a> Run<'a> {
             speakers: BTreeMap::new(),
             episodes: Vec::new(),
             urgent: Vec::new(),
+            outcomes: Vec::new(),
         }
     }
 
@@ -198,6 +203,7 @@ impl<'a> Run<'a> {
             if said.urgency.level > 0.0 {
                 self.urgent.push((episode.clone(), said.urgency));
             }
+            self.outcomes.extend(stimulus.answers.clone().map(|run| (run, stimulus.text.clone())));
             self.episodes.push(episode.clone());
         }
         if let Some(label) = &stimulus.session {
@@ -306,6 +312,9 @@ impl<'a> Run<'a> {
             let level = (urgency.level * 1000.0).round() / 1000.0;
             let payload = json!({"kind": "urgency", "level": level, "episode": episode, "words": urgency.words});
             self.signal("affect", payload);
+        }
+        for (run, text) in std::mem::take(&mut self.outcomes) {
+            self.signal("evaluator", json!({"kind": "outcome", "run": run, "text": text}));
         }
     }
 

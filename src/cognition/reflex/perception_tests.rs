@@ -80,6 +80,8 @@ fn snapshot(stimuli: &[Stimulus]) -> Snapshot {
         flags: vec![],
         agents: vec![agent("perception"), agent("memory"), agent("affect")],
         neurons: vec![],
+        ledger: vec![],
+        goals: vec![],
     }
 }
 

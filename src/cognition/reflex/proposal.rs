@@ -15,7 +15,7 @@ use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Kind, Neuron, Signal};
 
 /// Signals that one run answers; the rest stay unanswered. Leaves most of a delta for what the answers are about.
-const SIGNALS: usize = 200;
+pub(super) const SIGNALS: usize = 200;
 
 /// What an agent is about to propose.
 pub(super) struct Proposal<'a> {
@@ -62,6 +62,11 @@ impl<'a> Proposal<'a> {
         if self.room() > 0 {
             self.document.ops.push(op);
         }
+    }
+
+    /// Adds an operation as it is.
+    pub fn take(&mut self, op: Operation) {
+        self.push(op);
     }
 
     /// Makes the neuron unless the network has one with that id, archived or not.
@@ -133,9 +138,10 @@ impl<'a> Proposal<'a> {
     }
 
     /// Says what the agent expects.
-    pub fn predict(&mut self, text: &str, value: f64) {
+    pub fn predict(&mut self, text: &str, value: f64, mut pathway: Vec<Edge>) {
         let value = Some(value.clamp(0.0, 1.0));
-        self.document.prediction = Some(Prediction { text: Some(clip(text, limits::CONCEPT_BYTES)), value });
+        pathway.truncate(limits::CREDITED_EDGES);
+        self.document.prediction = Some(Prediction { text: Some(clip(text, limits::CONCEPT_BYTES)), value, pathway });
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::proposal::Proposal;
-use crate::activation::{ColumnsBuf, Cue, Profile, Propagation, propagate};
+use crate::activation::{ColumnsBuf, Cue, Profile, Propagation, Step, propagate};
+use crate::delta::Edge;
 use crate::model::ids::{NeuronId, concept_id};
-use crate::model::{Kind, Neuron};
+use crate::model::{Kind, Link, Neuron};
 
 /// Words of a query that count; a longer one is a text, not a question.
 const WORDS: usize = 64;
@@ -54,6 +55,18 @@ impl Answer {
     /// How much a neuron is activated, 0 if not at all or not within reach.
     pub fn strength(&self, id: &NeuronId) -> f64 {
         self.columns.graph().find(id).map_or(0.0, |node| self.propagation.strength(node))
+    }
+
+    /// The connections from what the query names to a neuron, as they are stored; none to what it names itself or does not reach.
+    pub fn pathway(&self, id: &NeuronId) -> Vec<Edge> {
+        let graph = self.columns.graph();
+        let steps = graph.find(id).and_then(|node| self.propagation.path(node)).unwrap_or_default();
+        let id = |node| NeuronId::parse(graph.id(node)).expect("invariant: the graph is made of neurons");
+        let edge = |step: &Step| match step.link {
+            Link::Recalls => Edge { from: id(step.to), to: id(step.from), link: step.link },
+            link => Edge { from: id(step.from), to: id(step.to), link },
+        };
+        steps.iter().map(edge).collect()
     }
 
     /// What is activated of `kinds` and not named by the query itself, strongest first, then by id.

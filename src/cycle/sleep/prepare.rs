@@ -267,7 +267,7 @@ impl Cycle {
         if archived.is_empty() && silent.is_empty() {
             return Ok(going);
         }
-        let goals = crate::cycle::goal::terminal_goal_neurons(&self.store, tree)?;
+        let goals = crate::cycle::goals::terminal_goal_neurons(&self.store, tree)?;
         let settings = now.settings;
         for id in silent.difference(&goals) {
             let reason = format!(

@@ -1,0 +1,69 @@
+//! `ledger`: what runs expected beside what came of it, and how well each agent knows itself.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Brain, BrainError};
+use crate::chemistry::dopamine::{Calibration, calibration};
+use crate::cycle::ledger::each_from_newest;
+use crate::delta::LedgerEntry;
+use crate::limits;
+use crate::model::ids::AgentName;
+
+/// The ledger.
+#[derive(Clone, Debug, Serialize)]
+pub struct LedgerReport {
+    /// The newest entries, newest first.
+    pub entries: Vec<LedgerEntry>,
+    /// Each agent's predictions, by name.
+    pub agents: Vec<AgentCalibration>,
+    /// All of them; null if there are none.
+    pub all: Option<Calibration>,
+    /// How many entries the figures rest on: the newest, at most [`limits::LEDGER_ENTRIES`].
+    pub considered: usize,
+    /// True if there are older ones.
+    pub older: bool,
+}
+
+/// The predictions of one agent beside what came.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgentCalibration {
+    /// Its name.
+    pub agent: String,
+    /// Its figures.
+    #[serde(flatten)]
+    pub calibration: Calibration,
+}
+
+impl Brain {
+    /// The newest entries of the ledger, and the calibration of predictions; of one agent, if one is named.
+    ///
+    /// # Errors
+    /// An entry that cannot be read (exit code 5), a revision that names no commit (2).
+    pub fn ledger(&self, number: usize, agent: Option<&str>, at: Option<&str>) -> Result<LedgerReport, BrainError> {
+        let agent = agent.map(AgentName::parse).transpose().map_err(|e| BrainError::usage(e.to_string()))?;
+        let store = &self.cycle.store;
+        let tree = store.tree_of(self.at(at)?)?;
+        let (mut entries, mut seen, mut older) = (Vec::new(), 0, false);
+        each_from_newest(store, tree, &mut |_, entry: LedgerEntry| {
+            older = seen == limits::LEDGER_ENTRIES;
+            seen += 1;
+            if !older && agent.as_ref().is_none_or(|wanted| *wanted == entry.agent) {
+                entries.push(entry);
+            }
+            !older
+        })?;
+        let mut by_agent: BTreeMap<&AgentName, Vec<LedgerEntry>> = BTreeMap::new();
+        for entry in &entries {
+            by_agent.entry(&entry.agent).or_default().push(entry.clone());
+        }
+        let figures = |(agent, entries): (&AgentName, Vec<LedgerEntry>)| {
+            calibration(&entries).map(|calibration| AgentCalibration { agent: agent.to_string(), calibration })
+        };
+        let agents = by_agent.into_iter().filter_map(figures).collect();
+        let (all, considered) = (calibration(&entries), entries.len());
+        entries.truncate(number);
+        Ok(LedgerReport { entries, agents, all, considered, older })
+    }
+}

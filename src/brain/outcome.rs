@@ -1,0 +1,130 @@
+//! `outcome`: what came of a run, beside what it predicted; and what its pathway learns from the difference.
+
+use serde::Serialize;
+
+use super::write::Given;
+use super::{Brain, BrainError};
+use crate::cycle::EVALUATOR;
+use crate::cycle::judging::Corrective;
+use crate::cycle::network::TreeNetwork;
+use crate::delta::{Method, RunRecord, Valued};
+use crate::merge::{Conflict, Decision};
+use crate::model::ids::{AgentName, RunId};
+use crate::model::json;
+use crate::model::neuron::check_concept;
+
+/// What `outcome` is asked for: a value or a text or both.
+#[derive(Clone, Debug, Default)]
+pub struct OutcomeRequest {
+    /// The run that is judged.
+    pub run: String,
+    /// What the outcome is worth, 0..=1.
+    pub value: Option<f64>,
+    /// The outcome in words.
+    pub text: Option<String>,
+    /// Leave the run on its branch, for review.
+    pub no_merge: bool,
+    /// Write nothing.
+    pub dry_run: bool,
+}
+
+/// What `outcome` did.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutcomeReport {
+    /// The corrective run.
+    pub run: String,
+    /// The run that is judged.
+    pub judged: String,
+    /// What it expected.
+    pub prediction: Valued,
+    /// What came.
+    pub outcome: Valued,
+    /// What came minus what was expected.
+    pub error: f64,
+    /// How the outcome got its value.
+    pub method: Method,
+    /// Connections that learn from it.
+    pub credited: usize,
+    /// What it changes, rendered.
+    pub changes: Vec<String>,
+    /// What is worth knowing, one sentence each.
+    pub notes: Vec<String>,
+    /// Its branch; gone once it is merged.
+    pub branch: String,
+    /// Its commit; null with `--dry-run`.
+    pub commit: Option<String>,
+    /// True if it is in wake.
+    pub merged: bool,
+    /// Wake's tip.
+    pub wake: String,
+    /// What the policy settled.
+    pub decisions: Vec<Decision>,
+    /// What it could not; the branch stays.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Brain {
+    /// Judges a run by its outcome, as one corrective run of the evaluator.
+    ///
+    /// # Errors
+    /// No run of that name, no value or text or one out of range (exit code 2); a text and nothing to compare it with (3).
+    pub fn outcome(&self, request: &OutcomeRequest) -> Result<OutcomeReport, BrainError> {
+        if let Some(value) = request.value.filter(|value| !(0.0..=1.0).contains(value)) {
+            return Err(BrainError::usage(format!("--value {value} is not between 0 and 1")));
+        }
+        if let Some(text) = &request.text {
+            check_concept(text).map_err(|why| BrainError::usage(format!("--text {why}")))?;
+        }
+        let record = self.judged(&request.run)?;
+        let made = self.cycle.corrective(self.at(None)?, &record, request.value, request.text.as_deref())?;
+        let Corrective { document, judgement, credited, earlier, cognition } = made;
+        let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
+        let bytes = json::pretty(&document);
+        let given = Given { document, bytes, lines: Vec::new(), agent, reason: "outcome", cognition };
+        let applied = self.apply_given(given, request.no_merge, request.dry_run)?;
+        let mut notes = applied.notes;
+        if earlier > 0 {
+            notes.push(format!("{} was judged {earlier} times before; this counts beside it", record.run));
+        }
+        if credited == 0 && judgement.error != 0.0 {
+            notes.push(format!("no connection is known that led to {}: nothing learns from it", record.run));
+        }
+        Ok(OutcomeReport {
+            run: applied.run,
+            judged: record.run.to_string(),
+            prediction: judgement.prediction,
+            outcome: judgement.outcome,
+            error: judgement.error,
+            method: judgement.method,
+            credited,
+            changes: applied.effects,
+            notes,
+            branch: applied.branch,
+            commit: applied.commit,
+            merged: applied.merged,
+            wake: applied.wake,
+            decisions: applied.decisions,
+            conflicts: applied.conflicts,
+        })
+    }
+
+    /// The record of a run that can be judged: it must be in wake.
+    pub(super) fn judged(&self, name: &str) -> Result<RunRecord, BrainError> {
+        let unknown = |message: String| BrainError::Usage {
+            message,
+            hint: Some("`git brain log` shows runs, and `recall --learn` names its own".to_owned()),
+        };
+        let run = RunId::parse(name).map_err(|e| unknown(e.to_string()))?;
+        let store = &self.cycle.store;
+        if let Some(record) = TreeNetwork::new(store, store.tree_of(self.at(None)?)?).record(&run)? {
+            return Ok(record);
+        }
+        match store.tip(&crate::cycle::commit::branch_of(store.wake(), &run)?)? {
+            Some(_) => Err(BrainError::Refused {
+                message: format!("{run} waits on its branch"),
+                hint: Some(format!("`git brain merge {run}` first: what nobody relies on has no outcome")),
+            }),
+            None => Err(unknown(format!("there is no run {run} in wake"))),
+        }
+    }
+}

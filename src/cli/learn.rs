@@ -1,0 +1,127 @@
+//! `outcome`, `ledger`, `goal`.
+
+use super::args;
+use super::output::safe;
+use super::write::short;
+use super::{Done, Session};
+use crate::brain::{Calibration, GoalReport, GoalsReport, LedgerReport, OutcomeReport, OutcomeRequest, Valued};
+use crate::model::document::{Goal, GoalLevel, GoalState};
+
+pub(super) fn outcome(session: &Session, args: &args::Outcome) -> Done {
+    let request = OutcomeRequest {
+        run: args.run.clone(),
+        value: args.value,
+        text: args.text.clone(),
+        no_merge: args.no_merge,
+        dry_run: args.writer.dry_run,
+    };
+    let report = session.brain()?.outcome(&request)?;
+    session.out.report(&report, judged);
+    Ok(if report.conflicts.is_empty() { 0 } else { 3 })
+}
+
+fn judged(report: &OutcomeReport) -> String {
+    let said = |valued: &Valued| match &valued.text {
+        Some(text) => format!("{:.3} ({})", valued.value, safe(text)),
+        None => format!("{:.3}", valued.value),
+    };
+    let mut lines = vec![
+        format!("expected  {}", said(&report.prediction)),
+        format!("came      {}", said(&report.outcome)),
+        format!("error     {:+.3}, by {}", report.error, report.method.as_str()),
+    ];
+    lines.extend(report.changes.iter().map(|line| safe(line)));
+    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
+    lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe(&d.to_string()))));
+    lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe(&c.to_string()))));
+    lines.push(match (&report.commit, report.merged) {
+        (None, _) => format!("would be run {}", report.run),
+        (Some(_), true) => format!("{} is in wake, {}", report.run, short(&report.wake)),
+        (Some(commit), false) => format!("{} is on {}, {}", report.run, report.branch, short(commit)),
+    });
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn ledger(session: &Session, args: &args::Ledger) -> Done {
+    let report = session.brain()?.ledger(args.number, args.agent.as_deref(), args.at.as_deref())?;
+    match session.out.is_json() {
+        true => session.out.document(&report),
+        false => session.out.paged(&entries(&report)),
+    }
+    Ok(0)
+}
+
+fn entries(report: &LedgerReport) -> String {
+    if report.considered == 0 {
+        return "nothing was judged yet; `git brain outcome RUN` says what came of a run\n".to_owned();
+    }
+    let mut text = String::new();
+    for entry in &report.entries {
+        let (expected, came) = (entry.prediction.value, entry.outcome.value);
+        text += &format!("{:+.3}  expected {expected:.3}, came {came:.3} ({})", entry.error, entry.method.as_str());
+        text += &format!("  {}  {}\n", entry.at, entry.judged);
+        let said = |label: &str, words: &Option<String>| {
+            words.as_ref().map_or(String::new(), |words| format!("        {label}: {}\n", safe(words)))
+        };
+        text += &said("expected", &entry.prediction.text);
+        text += &said("came    ", &entry.outcome.text);
+    }
+    for agent in &report.agents {
+        text += &format!("\n{}\n{}", agent.agent, figures(&agent.calibration));
+    }
+    if let Some(all) = report.all.as_ref().filter(|_| report.agents.len() > 1) {
+        text += &format!("\nall\n{}", figures(all));
+    }
+    if report.older {
+        text += "\nthere are older entries, which are not counted\n";
+    }
+    text
+}
+
+fn figures(of: &Calibration) -> String {
+    let mut text = format!(
+        "  {} judged, mean error {:+.3}, mean absolute error {:.3}, Brier score {:.3}, calibration error {:.3}\n",
+        of.count, of.mean_error, of.mean_absolute_error, of.brier, of.calibration_error
+    );
+    for bin in &of.bins {
+        let (predicted, observed) = (bin.predicted, bin.observed);
+        text += &format!("  {:.1} to {:.1}  {:>5}", bin.from, bin.to, bin.count);
+        text += &format!("  expected {predicted:.3}, came {observed:.3}\n");
+    }
+    text
+}
+
+pub(super) fn goal(session: &Session, args: &args::Goal) -> Done {
+    let brain = session.brain()?;
+    let report = match &args.action {
+        args::GoalAction::List { at } => {
+            session.out.report(&brain.goals(at.as_deref())?, goals);
+            return Ok(0);
+        }
+        args::GoalAction::Add { text, neuron, writer } => brain.add_goal(text, neuron.as_deref(), writer.dry_run)?,
+        args::GoalAction::Close { id, abandoned, writer, .. } => {
+            let state = if *abandoned { GoalState::Abandoned } else { GoalState::Reached };
+            brain.close_goal(id, state, writer.dry_run)?
+        }
+    };
+    session.out.report(&report, set);
+    Ok(if report.merged || report.commit.is_none() { 0 } else { 3 })
+}
+
+fn set(report: &GoalReport) -> String {
+    let verb = if report.commit.is_some() { "is" } else { "would be" };
+    format!("{} {verb} {}\n", report.goal, report.state.as_str())
+}
+
+fn goals(report: &GoalsReport) -> String {
+    if report.goals.is_empty() {
+        return "no goals; `git brain goal add TEXT` sets one\n".to_owned();
+    }
+    let line = |goal: &Goal| {
+        let level = if goal.level == GoalLevel::Terminal { "terminal" } else { "sub" };
+        let neuron = goal.neuron.as_ref().map_or(String::new(), |id| format!("  neuron {id}"));
+        let parent = goal.parent.as_ref().map_or(String::new(), |id| format!("  for {id}"));
+        format!("{:<9} {level:<8} {}  {}{neuron}{parent}\n", goal.state.as_str(), goal.id, safe(&goal.text))
+    };
+    report.goals.iter().map(line).collect()
+}
