@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use anyhow::Result;
-use git_brain::delta::{Author, Document, Lookup, Operation, apply};
-use git_brain::model::ids::{AgentName, RunId, SignalId};
+use git_brain::delta::{Author, Document, Lookup, Operation, RunRecord, apply};
+use git_brain::model::document::Goal;
+use git_brain::model::ids::{AgentName, GoalId, RunId, SignalId};
 use git_brain::model::{Neuron, NeuronId, Origin, Settings, Signal, Stamp};
 
 /// The network, and what it goes by.
@@ -30,6 +31,14 @@ impl Lookup for View<'_> {
     }
 
     fn signal(&self, _: &AgentName, _: &SignalId) -> Result<Option<(Signal, bool)>, Infallible> {
+        Ok(None)
+    }
+
+    fn record(&self, _: &RunId) -> Result<Option<RunRecord>, Infallible> {
+        Ok(None)
+    }
+
+    fn goal(&self, _: &GoalId) -> Result<Option<Goal>, Infallible> {
         Ok(None)
     }
 }
