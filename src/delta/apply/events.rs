@@ -1,0 +1,100 @@
+//! Operations that leave something beside the neurons: answers, outcomes, goals.
+
+use super::{ApplyError, ERROR_TOLERANCE, Lookup, Reason, Work};
+use crate::delta::ledger::{LedgerEntry, Valued};
+use crate::delta::operation::{Outcome, SetGoal};
+use crate::model::Acknowledgement;
+use crate::model::document::{Goal, GoalLevel};
+use crate::model::ids::{GoalId, SignalId};
+
+impl<L: Lookup> Work<'_, L> {
+    pub(super) fn acknowledge(
+        &mut self,
+        id: &SignalId,
+        payload: &serde_json::Value,
+    ) -> Result<(), ApplyError<L::Error>> {
+        let found = self.lookup.signal(&self.author.agent, id).map_err(ApplyError::Lookup)?;
+        let twice = self.out.acknowledgements.iter().any(|a| a.signal == *id);
+        match found {
+            None => Err(self.refuse(Reason::NoSignal(id.clone()))),
+            Some((_, true)) => Ok(()),
+            Some(_) if twice => Ok(()),
+            Some((signal, false)) => {
+                self.out.acknowledgements.push(Acknowledgement {
+                    signal: signal.id,
+                    by: self.author.agent.clone(),
+                    run: self.author.run.clone(),
+                    created_at: self.author.clock,
+                    payload: payload.clone(),
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Enters an outcome into the ledger. Weights change by `reinforce`, beside it.
+    pub(super) fn outcome(&mut self, op: &Outcome) -> Result<(), ApplyError<L::Error>> {
+        if self.out.outcome.is_some() {
+            return Err(self.refuse(Reason::SecondOutcome));
+        }
+        let found = self.lookup.record(&op.run).map_err(ApplyError::Lookup)?;
+        let Some(record) = found else { return Err(self.refuse(Reason::NoRun(op.run.clone()))) };
+        let prediction = Valued::expected(record.prediction.as_ref());
+        if (op.error - (op.value - prediction.value)).abs() > ERROR_TOLERANCE {
+            let (value, prediction) = (op.value.to_string(), prediction.value.to_string());
+            return Err(self.refuse(Reason::WrongError { value, prediction }));
+        }
+        if record.prediction.as_ref().and_then(|p| p.value).is_none() {
+            self.out.notes.push(format!("{} stated no value: {} is assumed", op.run, prediction.value));
+        }
+        self.out.outcome = Some(LedgerEntry {
+            run: self.author.run.clone(),
+            judged: op.run.clone(),
+            agent: op.run.agent(),
+            at: self.author.clock,
+            prediction,
+            outcome: Valued { text: op.text.clone(), value: op.value },
+            error: op.error,
+            method: op.method,
+            pathway: op.pathway.clone(),
+        });
+        Ok(())
+    }
+
+    pub(super) fn goal(&mut self, op: &SetGoal) -> Result<(), ApplyError<L::Error>> {
+        let id = op.id.clone().unwrap_or_else(|| Goal::id_of(&op.text));
+        let there = self.find_goal(&id)?;
+        let terminal = op.level == GoalLevel::Terminal || there.is_some_and(|g| g.level == GoalLevel::Terminal);
+        if terminal && self.allowed.is_some() {
+            return Err(self.refuse(Reason::Terminal(id)));
+        }
+        if let Some(neuron) = &op.neuron {
+            self.require(neuron)?;
+        }
+        if let Some(parent) = &op.parent
+            && (*parent == id || self.find_goal(parent)?.is_none())
+        {
+            return Err(self.refuse(Reason::NoGoal(parent.clone())));
+        }
+        let goal = Goal {
+            id: id.clone(),
+            text: op.text.clone(),
+            level: op.level,
+            neuron: op.neuron.clone(),
+            parent: op.parent.clone(),
+            state: op.state,
+            at: self.author.clock,
+            run: self.allowed.is_some().then(|| self.author.run.clone()),
+        };
+        self.out.goals.insert(id, goal);
+        Ok(())
+    }
+
+    /// A goal as this delta has it so far.
+    pub(super) fn find_goal(&self, id: &GoalId) -> Result<Option<Goal>, ApplyError<L::Error>> {
+        match self.out.goals.get(id) {
+            Some(goal) => Ok(Some(goal.clone())),
+            None => self.lookup.goal(id).map_err(ApplyError::Lookup),
+        }
+    }
+}
