@@ -224,6 +224,27 @@ fn a_commit_waits_for_nobody() {
     comes(&brain, &format!("wake:{memory}"));
 }
 
+/// What sleep has pruned was remembered once: its stimulus, which sleep brings to main, is no news.
+#[test]
+fn what_a_sleep_brings_to_main_rings_for_nobody() {
+    let brain = Brain::without_hooks();
+    brain.brain(&["feed", "Alice drinks green tea in Kyoto.", "--source", "s1"]);
+    let memories = brain.git(&["grep", "-l", "-e", "green tea in Kyoto", "wake", "--", "network/neurons"]);
+    let memory = memories.trim().trim_start_matches("wake:").to_owned();
+    let id = memory.rsplit('/').next().unwrap().trim_end_matches(".json").to_owned();
+    let branch = brain.pending(&format!(r#"{{"op": "archive", "id": "{id}", "reason": "no use"}}"#));
+    brain.brain(&["merge", &branch]);
+    brain.brain(&["hooks", "install"]);
+    brain.brain(&["sleep"]);
+    assert!(!brain.try_git(&["cat-file", "-e", &format!("wake:{memory}")]).status.success());
+    let wake = brain.rev("wake");
+    for branch in ["main", "wake"] {
+        brain.brain(&["hook", "ring", branch]);
+    }
+    assert_eq!(brain.rev("wake"), wake, "nothing was queued again");
+    assert!(!brain.try_git(&["cat-file", "-e", &format!("wake:{memory}")]).status.success());
+}
+
 #[test]
 fn a_merge_rings_as_well() {
     let brain = Brain::new();

@@ -11,11 +11,13 @@
 //! A run that was merged or committed by this program rings nothing: its record is added by the very commit that names it.
 //! The trailer alone proves nothing, because anybody can write it and squashes keep it.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::merge::{Candidate, Fate};
+use super::sleep::SLEEP;
 use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError};
 use crate::model::ids::{RunId, StimulusId, episode_id};
@@ -130,23 +132,22 @@ impl Cycle {
         let before = from.map(|commit| store.tree_of(commit)).transpose()?;
         let changes = ours(store.diff(before, Some(store.tree_of(tip)?), "")?);
         let known: Vec<CommitId> = from.into_iter().collect();
+        let mut stimuli: Vec<(StimulusId, String)> = Vec::new();
         for id in store.commits_beyond(tip, &known)? {
             let commit = store.commit(id)?;
-            if !brings_its_own_run(store, &commit)? && touches_ours(store, &commit)? {
-                rung.wakes = true;
-                break;
+            if brings_its_own_run(store, &commit)? {
+                continue;
             }
+            let changes = ours(store.diff(first_parent_tree(store, &commit)?, Some(commit.tree), "")?);
+            rung.wakes |= !changes.is_empty();
+            stimuli.extend(committed_alone(changes));
         }
+        // A merge brings what the commits behind it brought.
+        stimuli.sort();
+        stimuli.dedup();
         if branch == store.main() && !changes.is_empty() {
             self.bring_main(tip, &mut rung)?;
         }
-        let stimuli = changes.into_iter().filter(|change| change.old.is_none());
-        let stimuli: Vec<(StimulusId, String)> = stimuli
-            .filter_map(|change| match Place::of(&change.path) {
-                Place::Stimulus(id) => Some((id, change.path)),
-                _ => None,
-            })
-            .collect();
         rung.queued = self.queue_stored(&stimuli)?;
         set_mark(store, branch, tip)?;
         Ok(rung)
@@ -221,16 +222,27 @@ fn first_parent_tree(store: &Store, commit: &Commit) -> Result<Option<crate::sto
     commit.parents.first().map(|parent| store.tree_of(*parent)).transpose()
 }
 
-fn touches_ours(store: &Store, commit: &Commit) -> Result<bool, StoreError> {
-    let before = first_parent_tree(store, commit)?;
-    Ok(!ours(store.diff(before, Some(commit.tree), "")?).is_empty())
+/// Stimuli whose files a commit adds without a queue entry. One that came with it was queued by `feed`: if its memory is gone, a sleep
+/// has pruned it.
+fn committed_alone(changes: Vec<FileChange>) -> Vec<(StimulusId, String)> {
+    let mut stimuli: Vec<(StimulusId, String)> = Vec::new();
+    let mut queued: HashSet<StimulusId> = HashSet::new();
+    for change in changes.into_iter().filter(|change| change.old.is_none()) {
+        match Place::of(&change.path) {
+            Place::Stimulus(id) => stimuli.push((id, change.path)),
+            Place::Queue(id) => drop(queued.insert(id)),
+            _ => {}
+        }
+    }
+    stimuli.retain(|(id, _)| !queued.contains(id));
+    stimuli
 }
 
-/// True if the commit names a run and adds that run's record.
+/// True if the commit names a run, or a sleep, and adds its record.
 fn brings_its_own_run(store: &Store, commit: &Commit) -> Result<bool, StoreError> {
     let before = first_parent_tree(store, commit)?;
     for run in commit.trailer_values("Run").filter_map(|text| RunId::parse(text).ok()) {
-        let record = layout::run(&run);
+        let record = if run.agent().as_str() == SLEEP { layout::sleep(&run) } else { layout::run(&run) };
         let was_there = match before {
             Some(tree) => store.file(tree, &record)?.is_some(),
             None => false,
