@@ -93,7 +93,7 @@ impl Brain {
     pub fn sleep(&self, request: SleepRequest) -> Result<SleepReport, BrainError> {
         let mut because = None;
         if request.if_due {
-            match self.cycle.sleep_due()? {
+            match self.cycle.sleep_due(true)? {
                 Some(due) => because = Some(due.to_string()),
                 None => return self.no_sleep(SleepState::NotDue),
             }

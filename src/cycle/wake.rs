@@ -66,7 +66,7 @@ impl Cycle {
         let looked = self.looked_until(tip, seen)?;
         let queue = self.queue(&network, tree, failed)?;
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
-        let consolidation_due = evening && self.waits_for_sleep() && self.sleep_due()?.is_some();
+        let consolidation_due = evening && self.waits_for_sleep() && self.sleep_due(false)?.is_some();
         let held = self.held_back();
         let mut windows: HashMap<Option<CommitId>, Window> = HashMap::new();
         let mut jobs = Vec::new();

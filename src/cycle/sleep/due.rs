@@ -35,8 +35,10 @@ impl fmt::Display for DueBecause {
 }
 
 impl Cycle {
-    /// Why it is time to sleep, if it is. Costs at most what happened since the last sleep.
-    pub fn sleep_due(&self) -> Result<Option<DueBecause>, CycleError> {
+    /// Why it is time to sleep, if it is. Costs at most what happened since the last sleep; and without `thorough`, which leaves out how
+    /// many neurons are vivid and how idle the machine is, no more than a look at `sleep.after_runs` commits: agents ask it in each
+    /// command.
+    pub fn sleep_due(&self, thorough: bool) -> Result<Option<DueBecause>, CycleError> {
         let settings = &self.shared.policy.settings.sleep;
         let wake = self.store.need_tip(self.store.wake())?;
         // After an undone sleep nobody sleeps over the same day by himself: that somebody took it back had a reason.
@@ -64,6 +66,9 @@ impl Cycle {
                     return Ok(Some(DueBecause::Runs(runs)));
                 }
             }
+        }
+        if !thorough {
+            return Ok(None);
         }
         if settings.saturation > 0 {
             let vivid = self.vivid_since(evening, tree)?;
