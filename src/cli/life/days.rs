@@ -266,6 +266,8 @@ impl<'a> Life<'a> {
         let ops = vec![
             json!({"op": "create", "concept": birthday, "type": "semantic"}),
             json!({"op": "connect", "from": concept_id(birthday), "to": concept_id("anna"), "type": "feeds_into", "weight": 30_000}),
+            // Mentioned twice that evening, so that it outlives the forgetting.
+            json!({"op": "activate", "id": concept_id(birthday), "strength": 0.5, "at": self.at(day, 21)}),
             json!({"op": "activate", "id": concept_id(birthday), "strength": 0.9}),
         ];
         Ok(self.brain(self.at(day, 22))?.apply(&delta(ops), None, true, false)?.branch)
