@@ -144,3 +144,5 @@ pub const NARRATOR_ENTRIES: usize = 200;
 pub const NARRATION_BYTES: usize = 512 << 10;
 /// Longest memory that `serotonin.memory` may ask for, judgements: a confidence that nothing moves any more says nothing.
 pub const CONFIDENCE_MEMORY: u32 = 10_000;
+/// Most days that `demo --days` lives: a year, which takes some minutes.
+pub const DEMO_DAYS: u64 = 366;

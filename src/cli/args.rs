@@ -91,7 +91,7 @@ pub enum Command {
     Import(Import),
     /// Print the whole network as one document.
     Export(Export),
-    /// Make a brain, let it live a short trilingual day, and show what happened.
+    /// Make a brain, let it live a short trilingual day, or many with their nights, and show what happened.
     Demo(Demo),
     /// Print completions for a shell.
     Completions(Completions),
@@ -542,6 +542,10 @@ pub struct Demo {
     /// Where; a new temporary folder by default.
     #[arg(id = "demo_dir", value_name = "DIR")]
     pub dir: Option<PathBuf>,
+    /// Live N days and nights, 20 if no number is given, on a clock and with ids of their own: the same N, the same brain.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
+          value_parser = clap::value_parser!(u64).range(1..=crate::limits::DEMO_DAYS))]
+    pub days: Option<u64>,
 }
 
 /// `completions`.

@@ -1,5 +1,5 @@
 //! `demo`: a brain lives a short trilingual day. Nothing is staged: the same feed, agents and merge as always, on input
-//! that stands below, with real ids and times.
+//! that stands below, with real ids and times. With `--days` it lives many, in `life`.
 
 #![allow(clippy::disallowed_methods, reason = "the demo writes its input file and shows `git log`")]
 
@@ -46,6 +46,9 @@ pub(super) fn demo(session: &Session, args: &args::Demo) -> Done {
         Some(dir) => session.dir.join(dir),
         None => fresh_folder()?,
     };
+    if let Some(days) = args.days {
+        return super::life::life(session, &dir, days);
+    }
     let show = |text: &str| session.out.line(text);
     show("A brain is a git repository. This one lives a short day in three languages.\n");
     show(&format!("$ git brain init {}", dir.display()));
@@ -73,7 +76,8 @@ pub(super) fn demo(session: &Session, args: &args::Demo) -> Done {
         }
     }
     show(&format!(
-        "\nThe brain is in {}. Try there: git log --graph wake; git brain status; git brain recall \"…\"",
+        "\nThe brain is in {}. Try there: git log --graph wake; git brain status; git brain recall \"…\"\n\
+         Twenty days with their nights: git brain demo --days 20",
         dir.display()
     ));
     if session.out.is_json() {

@@ -4,7 +4,9 @@ use super::args;
 use super::output::safe;
 use super::write::short;
 use super::{Done, Session};
-use crate::brain::{Calibration, GoalReport, GoalsReport, LedgerReport, OutcomeReport, OutcomeRequest, Valued};
+use crate::brain::{
+    AgentCalibration, Calibration, GoalReport, GoalsReport, LedgerReport, OutcomeReport, OutcomeRequest, Valued,
+};
 use crate::model::document::{Goal, GoalLevel, GoalState};
 
 pub(super) fn outcome(session: &Session, args: &args::Outcome) -> Done {
@@ -78,11 +80,21 @@ fn entries(report: &LedgerReport) -> String {
     text
 }
 
-fn figures(of: &Calibration) -> String {
-    let mut text = format!(
+/// Each agent's figures in a line.
+pub(super) fn summary(report: &LedgerReport) -> String {
+    let line = |agent: &AgentCalibration| format!("{:<9}{}", agent.agent, sums(&agent.calibration));
+    report.agents.iter().map(line).collect()
+}
+
+fn sums(of: &Calibration) -> String {
+    format!(
         "  {} judged, mean error {:+.3}, mean absolute error {:.3}, Brier score {:.3}, calibration error {:.3}\n",
         of.count, of.mean_error, of.mean_absolute_error, of.brier, of.calibration_error
-    );
+    )
+}
+
+fn figures(of: &Calibration) -> String {
+    let mut text = sums(of);
     for bin in &of.bins {
         let (predicted, observed) = (bin.predicted, bin.observed);
         text += &format!("  {:.1} to {:.1}  {:>5}", bin.from, bin.to, bin.count);
@@ -113,7 +125,7 @@ fn set(report: &GoalReport) -> String {
     format!("{} {verb} {}\n", report.goal, report.state.as_str())
 }
 
-fn goals(report: &GoalsReport) -> String {
+pub(super) fn goals(report: &GoalsReport) -> String {
     if report.goals.is_empty() {
         return "no goals; `git brain goal add TEXT` sets one\n".to_owned();
     }

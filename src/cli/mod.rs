@@ -7,6 +7,7 @@ mod ask;
 mod demo;
 mod house;
 mod learn;
+mod life;
 mod look;
 mod night;
 mod output;

@@ -3,7 +3,7 @@
 use super::args;
 use super::output::safe;
 use super::{Done, Session};
-use crate::brain::{Story, ToldChapter};
+use crate::brain::{Brain, BrainError, Story, ToldChapter};
 
 /// Moods from -1 to 1.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -16,6 +16,13 @@ pub(super) fn story(session: &Session, args: &args::Story) -> Done {
         session.out.paged(&told(&story));
     }
     Ok(0)
+}
+
+/// The newest of what was told.
+pub(super) fn newest(brain: &Brain) -> Result<String, BrainError> {
+    let story = brain.story(1, None, false)?;
+    let told = |chapter: &ToldChapter| described(&chapter.chapter.at.to_string()[..10], chapter);
+    Ok(story.chapters.last().map_or_else(|| "nothing was judged yet\n".to_owned(), told))
 }
 
 fn told(story: &Story) -> String {

@@ -9,8 +9,9 @@ use super::prepare::Prepared;
 use crate::consolidation::record::{FileOf, Line, lines};
 use crate::consolidation::{SleepRecord, Totals};
 use crate::cycle::{Cycle, CycleError};
-use crate::delta::RunRecord;
+use crate::delta::{Operation, RunRecord};
 use crate::model::Neuron;
+use crate::model::document::Goal;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
@@ -138,6 +139,21 @@ impl Runs {
             }
         };
         for (_, record) in records {
+            // It completes the bootstrap, which no operation says.
+            if record.run.agent().as_str() == "bootstrap" {
+                did(layout::METADATA.to_owned(), &record.run);
+            }
+            for op in &record.ops {
+                match op {
+                    Operation::Outcome(_) => did(layout::ledger(&record.run), &record.run),
+                    Operation::Flag(set) => did(layout::flag(&set.name), &record.run),
+                    Operation::Goal(set) => {
+                        let id = set.id.clone().unwrap_or_else(|| Goal::id_of(&set.text));
+                        did(layout::goal(&id), &record.run);
+                    }
+                    _ => {}
+                }
+            }
             for effect in &record.effects {
                 if let Some(made) = &effect.created {
                     did(format!("neuron {}", made.id), &record.run);
