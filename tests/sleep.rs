@@ -358,6 +358,48 @@ fn what_is_pinned_or_connected_later_stays() {
 }
 
 #[test]
+fn what_one_sleep_spares_the_next_one_spares_too() {
+    let sandbox = after_a_day();
+    sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);
+    sandbox.apply(&delta(json!([create("later"), connect("later", "c", "feeds_into", 4000)])), &[]);
+    for _ in 0..2 {
+        sandbox.json(&["sleep"]);
+        assert!(sandbox.neuron_path("main", "c").is_some(), "a later run connected to it");
+        sandbox.apply(&delta(json!([activate("later", 0.1)])), &[]);
+    }
+    let cut = |from: &str| json!({"op": "disconnect", "from": from, "to": "c", "type": "feeds_into"});
+    sandbox.apply(&delta(json!([cut("later"), cut("a")])), &[]);
+    sandbox.json(&["sleep"]);
+    assert!(sandbox.neuron_path("main", "c").is_none(), "nothing points to it any more");
+}
+
+#[test]
+fn what_comes_back_knows_what_its_last_day_taught() {
+    let sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    let learnt = [sandbox::adjust("c", "a", "feeds_into", 500), sandbox::adjust("a", "c", "feeds_into", 700)];
+    sandbox.apply(&delta(json!(learnt)), &[]);
+    let before = sandbox.weight("a", "c", "feeds_into");
+    let own = sandbox.weight("c", "a", "feeds_into");
+    sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);
+    sandbox.json(&["sleep"]);
+    sandbox.json(&["restore", "c"]);
+    assert_eq!((sandbox.weight("a", "c", "feeds_into"), sandbox.weight("c", "a", "feeds_into")), (before, own));
+}
+
+#[test]
+fn what_was_merged_while_the_brain_slept_is_the_next_day() {
+    let sandbox = after_a_day();
+    let waits = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    sandbox.apply(&delta(json!([create("meanwhile")])), &[]);
+    sandbox.json(&["approve", &waits]);
+    assert!(sandbox.neuron_path("main", "meanwhile").is_none());
+    assert_eq!(sandbox.json(&["sleep"])["state"], "slept");
+    assert!(sandbox.neuron_path("main", "meanwhile").is_some());
+    assert_eq!(sandbox.json(&["sleep"])["state"], "quiet");
+}
+
+#[test]
 fn weak_connections_go() {
     let sandbox = after_a_day();
     sandbox.apply(&delta(json!([sandbox::adjust("c", "a", "feeds_into", -2937)])), &[]);
@@ -433,6 +475,25 @@ fn what_is_not_approved_stays_in_wake() {
 }
 
 #[test]
+fn the_record_of_what_is_not_approved_stays_in_wake_on_later_nights_too() {
+    let sandbox = after_a_day();
+    let run = sandbox.apply(&delta(json!([create("d")])), &[])["run"].as_str().unwrap().to_owned();
+    let path = paths(&sandbox, "wake").into_iter().find(|path| path.ends_with(&format!("{run}.json"))).unwrap();
+    sandbox.git(&["checkout", "-q", "wake"]);
+    let text =
+        sandbox.git(&["show", &format!("wake:{path}")]).replace(r#""origin": "local""#, r#""origin": "mcp:editor""#);
+    assert!(text.contains("mcp:editor"), "{text}");
+    sandbox.file(&format!("here/{path}"), format!("{text}\n"));
+    sandbox.git(&["commit", "-qam", "from outside"]);
+    for _ in 0..2 {
+        sandbox.json(&["sleep"]);
+        assert!(!paths(&sandbox, "main").contains(&path));
+        assert!(paths(&sandbox, "wake").contains(&path));
+        sandbox.at_next_night();
+    }
+}
+
+#[test]
 fn watch_runs_what_is_due_and_sleeps_when_it_is_time() {
     let mut sandbox = after_a_day();
     sandbox.brain(&["feed", "Anna drinks green tea in Kyoto.", "--no-run"]).exits(0);
@@ -443,6 +504,10 @@ fn watch_runs_what_is_due_and_sleeps_when_it_is_time() {
     assert_eq!(events[0]["event"], "slept", "{events:?}");
     assert!(events[0]["because"].as_str().unwrap().contains("hours since the last sleep"));
     assert!(sandbox.lines_of(&["--json", "watch", "--once"]).is_empty());
+}
+
+fn paths(sandbox: &Sandbox, revision: &str) -> Vec<String> {
+    sandbox.lines(&["ls-tree", "-r", "--name-only", revision])
 }
 
 trait Nights {

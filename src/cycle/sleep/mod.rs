@@ -55,6 +55,15 @@ pub struct Night {
     pub snapshot: CommitId,
 }
 
+/// The state that a day began with.
+#[derive(Clone, Copy, Debug)]
+struct Evening {
+    /// What was consolidated already: what changed since is the day.
+    wake: TreeId,
+    /// What main was: it has nothing that is not approved.
+    main: TreeId,
+}
+
 /// What became of the wish to sleep.
 #[derive(Debug)]
 pub enum Sleep {
@@ -168,18 +177,30 @@ impl Cycle {
         Ok(None)
     }
 
-    /// What wake was when the day began that is to be consolidated: right after the last sleep that was not taken back, or main
-    /// where nobody slept.
-    fn evening(&self, wake: CommitId) -> Result<TreeId, CycleError> {
+    /// When the day began that is to be consolidated: right after the last sleep that was not taken back, or at birth.
+    fn evening(&self, wake: CommitId) -> Result<Evening, CycleError> {
         let mut undone: Vec<String> = Vec::new();
         for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
             let commit = commit?;
             undone.extend(commit.trailer(UNDOES_TRAILER).map(str::to_owned));
             if commit.trailer(SLEEP_TRAILER).is_some_and(|run| !undone.iter().any(|u| u == run)) {
-                return Ok(commit.tree);
+                return self.evening_of(&commit);
             }
         }
-        self.birth()
+        let birth = self.birth()?;
+        Ok(Evening { wake: birth, main: birth })
+    }
+
+    /// The same for a commit by which a sleep, or the undoing of one, moved wake.
+    fn evening_of(&self, waking: &Commit) -> Result<Evening, CycleError> {
+        let [before, slept, ..] = waking.parents[..] else {
+            return Ok(Evening { wake: waking.tree, main: waking.tree });
+        };
+        let main = self.store.tree_of(slept)?;
+        let snapshot = waking.trailer(SNAPSHOT_TRAILER).and_then(|id| CommitId::parse(id).ok());
+        // Runs that were merged while the brain slept are part of the next day.
+        let wake = if snapshot.is_none_or(|snapshot| snapshot == before) { waking.tree } else { main };
+        Ok(Evening { wake, main })
     }
 
     /// What main was at first.
