@@ -226,11 +226,10 @@ impl Cycle {
         };
         let (left, right) = (store.tree_of(current)?, store.tree_of(candidate.commit)?);
         let mut sides = TreeSides::new(self, base, left, right)?;
-        if candidate.run.is_some() {
-            let outside = sides.changes.keys().find(|path| !path.starts_with("network/"));
-            if let Some(path) = outside {
-                return Ok(Fate::Refused(format!("{} touches {path}, outside network/", candidate.name)));
-            }
+        if let Some(run) = &candidate.run
+            && let Some(why) = sides.beyond(run)?
+        {
+            return Ok(Fate::Refused(format!("{} {why}", candidate.name)));
         }
         let from_main = store.tip(store.main())? == Some(candidate.commit);
         let outside = if from_main { Outside::Right } else { Outside::Merge };
