@@ -3,6 +3,8 @@
 mod sandbox;
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use sandbox::{Sandbox, connect, create, delta};
 use serde_json::{Value, json};
@@ -290,8 +292,17 @@ fn review_leaves_a_branch_that_a_person_approves_or_rejects() {
     let changes: Vec<String> =
         waiting["changes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap().to_owned()).collect();
     assert!(changes.iter().any(|c| c.contains("a connections.b.feeds_into  50000 → 53277")), "{changes:?}");
+    let refs = sandbox.refs();
+    for command in ["approve", "reject"] {
+        let tried = sandbox.json(&[command, &branch, "--dry-run"]);
+        assert_eq!((&tried["state"], &tried["run"]), (&json!("dry_run"), &waiting["run"]), "{command}");
+    }
+    let shown = sandbox.json(&["approve", &branch, "--dry-run"]);
+    assert_eq!(shown["consolidated"], waiting["consolidated"]);
+    assert_eq!(sandbox.refs(), refs, "nothing was written");
     sandbox.json(&["reject", &branch]);
     assert!(!sandbox.refs().keys().any(|name| name.contains("sleep/")));
+    assert_eq!(sandbox.brain(&["reject", &branch, "--dry-run"]).code, 2, "it is gone");
     let branch = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
     let done = sandbox.json(&["approve", &branch]);
     assert_eq!(done["state"], "slept");
@@ -504,6 +515,29 @@ fn watch_runs_what_is_due_and_sleeps_when_it_is_time() {
     assert_eq!(events[0]["event"], "slept", "{events:?}");
     assert!(events[0]["because"].as_str().unwrap().contains("hours since the last sleep"));
     assert!(sandbox.lines_of(&["--json", "watch", "--once"]).is_empty());
+}
+
+#[test]
+fn a_watch_outlives_settings_that_somebody_breaks_and_mends() {
+    let sandbox = Sandbox::new();
+    let mut watch = sandbox
+        .command(sandbox::PROGRAM, &["--json", "watch", "--interval", "1"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut events = BufReader::new(watch.stdout.take().unwrap()).lines();
+    sandbox.brain(&["feed", "Anna drinks green tea.", "--no-run"]).exits(0);
+    assert!(events.next().expect("it lives").unwrap().contains("\"ran\""));
+    let settings = sandbox.git(&["show", "main:brain.toml"]);
+    sandbox.file("here/brain.toml", "nonsense = 1\n");
+    sandbox.git(&["commit", "-qam", "broken"]);
+    assert!(events.next().expect("it lives").unwrap().contains("the watch goes on, but"));
+    sandbox.file("here/brain.toml", settings + "\n");
+    sandbox.git(&["commit", "-qam", "mended"]);
+    sandbox.brain(&["feed", "Ben drinks black tea.", "--no-run"]).exits(0);
+    assert!(events.next().expect("it lives").unwrap().contains("\"ran\""));
+    watch.kill().unwrap();
+    watch.wait().unwrap();
 }
 
 fn paths(sandbox: &Sandbox, revision: &str) -> Vec<String> {

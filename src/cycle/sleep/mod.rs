@@ -119,21 +119,44 @@ impl Cycle {
     /// Puts a sleep that waits on its branch on main.
     pub fn approve_sleep(&self, branch: &Branch) -> Result<Slept, CycleError> {
         let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
-        let prepared = self.prepared(branch)?;
+        let writer = self.store.writer()?;
+        let prepared = self.prepared(&writer, branch)?;
+        writer.publish()?;
         self.squash(&prepared)
     }
 
-    /// Throws a sleep that waits on its branch away. Wake has lost nothing by it.
-    pub fn reject_sleep(&self, branch: &Branch) -> Result<RunId, CycleError> {
+    /// The record that a sleep which waits on its branch would have on main now. Nothing of it is published.
+    pub fn waiting_sleep(&self, branch: &Branch) -> Result<SleepRecord, CycleError> {
+        let writer = self.store.writer()?;
+        let prepared = self.prepared(&writer, branch)?;
+        self.record(&writer, &prepared)
+    }
+
+    /// Throws a sleep that waits on its branch away, unless it is only to be found. Wake has lost nothing by it.
+    pub fn reject_sleep(&self, branch: &Branch, dry_run: bool) -> Result<RunId, CycleError> {
         let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
-        let run = run_of(branch.as_str());
-        match run.zip(self.store.tip(branch)?) {
-            Some((run, tip)) => {
-                self.remove_branch(branch, tip)?;
-                Ok(run)
-            }
-            None => Err(CycleError::usage(format!("there is no branch of a sleep {branch}"))),
+        let (run, tip) = self.waiting(branch)?;
+        if !dry_run {
+            self.remove_branch(branch, tip)?;
         }
+        Ok(run)
+    }
+
+    /// The sleep that waits on a branch, and the branch's tip.
+    fn waiting(&self, branch: &Branch) -> Result<(RunId, CommitId), CycleError> {
+        let no = |message: String| CycleError::Usage {
+            message,
+            hint: Some(format!("`git branch --list '{}'` shows the sleeps that wait", self.sleeps())),
+        };
+        let run = run_of(branch.as_str()).ok_or_else(|| no(format!("{branch} is no branch of a sleep")))?;
+        let tip = self.store.tip(branch)?.ok_or_else(|| no(format!("there is no branch {branch}")))?;
+        Ok((run, tip))
+    }
+
+    /// The pattern of all branches of sleeps.
+    fn sleeps(&self) -> String {
+        let wake = self.store.wake().as_str();
+        wake.rsplit_once('/').map_or("sleep/*".to_owned(), |(folder, _)| format!("{folder}/sleep/*"))
     }
 
     /// The sleeps and undone sleeps of main's history, newest first, up to the first that `stop` says yes to.

@@ -351,13 +351,8 @@ impl Cycle {
     }
 
     /// A sleep that waits on its branch, and may be put on main.
-    pub(super) fn prepared(&self, branch: &Branch) -> Result<Prepared, CycleError> {
-        let no = |message: String| CycleError::Usage {
-            message,
-            hint: Some("`git branch --list 'sleep/*'` shows the sleeps that wait".to_owned()),
-        };
-        let run = super::run_of(branch.as_str()).ok_or_else(|| no(format!("{branch} is no branch of a sleep")))?;
-        let tip = self.store.tip(branch)?.ok_or_else(|| no(format!("there is no branch {branch}")))?;
+    pub(super) fn prepared(&self, writer: &ObjectWriter<'_>, branch: &Branch) -> Result<Prepared, CycleError> {
+        let (run, tip) = self.waiting(branch)?;
         // A person may have added commits; those of the sleep are below.
         let snapshot = self.store.first_parents(tip, None).take(crate::limits::HISTORY_WALK).find_map(|commit| {
             let commit = commit.ok()?;
@@ -386,7 +381,7 @@ impl Cycle {
             tip,
             tree,
             snapshot,
-            snapshot_tree: self.snapshot_tree(snapshot)?,
+            snapshot_tree: self.snapshot_tree(writer, snapshot)?,
             left_out: record.left_out,
             candidates: 0,
             why: record.consolidated.into_iter().map(why).collect(),
@@ -396,15 +391,12 @@ impl Cycle {
     }
 
     /// The tree that a sleep started from: that of the commit without what is tainted. The same for the same commit.
-    pub(super) fn snapshot_tree(&self, snapshot: CommitId) -> Result<TreeId, CycleError> {
+    pub(super) fn snapshot_tree(&self, writer: &ObjectWriter<'_>, snapshot: CommitId) -> Result<TreeId, CycleError> {
         let tree = self.store.tree_of(snapshot)?;
         let now = Now { at: self.shared.world.now(), settings: &self.shared.policy.settings.sleep };
         let survey = Survey::of(&self.store, tree, now, &HashSet::new())?;
         let evening = self.evening(snapshot)?;
-        let writer = self.store.writer()?;
-        let found = self.without_tainted(&writer, &survey, evening.main, tree)?;
-        writer.publish()?;
-        Ok(found.tree)
+        Ok(self.without_tainted(writer, &survey, evening.main, tree)?.tree)
     }
 }
 

@@ -36,7 +36,7 @@ impl Cycle {
         let Some(night) = self.last_night()? else {
             return Err(CycleError::Usage { message: "there is no sleep to take back".to_owned(), hint: None });
         };
-        let snapshot = if dry_run { None } else { Some(self.snapshot_tree(night.snapshot)?) };
+        let snapshot = if dry_run { None } else { Some(self.snapshot_to_return_to(night.snapshot)?) };
         loop {
             let _trunk = self.store.lock(LockName::Trunk)?;
             let (main, wake) = (self.store.need_tip(self.store.main())?, self.store.need_tip(self.store.wake())?);
@@ -52,6 +52,13 @@ impl Cycle {
                 return Ok(Undone { run, squash, main: undo, wake: back, left });
             }
         }
+    }
+
+    fn snapshot_to_return_to(&self, snapshot: CommitId) -> Result<TreeId, CycleError> {
+        let writer = self.store.writer()?;
+        let tree = self.snapshot_tree(&writer, snapshot)?;
+        writer.publish()?;
+        Ok(tree)
     }
 
     fn undo_commits(
