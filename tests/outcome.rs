@@ -275,6 +275,9 @@ fn a_brain_without_an_evaluator_has_the_programs_own() {
     sandbox.git(&["commit", "-q", "-m", "agents: no evaluator"]);
     sandbox.json(&["outcome", &run, "--value", "1"]);
     assert_eq!(weight(&sandbox), 51_250);
+    // What answers a run is judged by nobody there, and that is said.
+    let fed = sandbox.json(&["feed", "it rained", "--answers", &run]);
+    assert!(fed["notes"].to_string().contains(&format!("`git brain outcome {run}`")), "{fed}");
 }
 
 #[test]

@@ -264,6 +264,35 @@ fn an_undone_sleep_gives_main_the_tree_before_it_and_wake_loses_only_the_consoli
 }
 
 #[test]
+fn taking_back_subtracts_whatever_the_policy_says() {
+    for policy in ["max", "right", "review"] {
+        let sandbox = after_a_day();
+        let settings = sandbox.git(&["show", "main:brain.toml"]);
+        let changed = settings.replace("weight = \"sum\"", &format!("weight = \"{policy}\""));
+        assert_ne!(changed, settings);
+        sandbox.file("here/brain.toml", changed + "\n");
+        sandbox.git(&["commit", "-qam", "policy"]);
+        sandbox.json(&["sleep"]);
+        sandbox.apply(&delta(json!([sandbox::adjust("a", "b", "feeds_into", 5)])), &[]);
+        sandbox.json(&["sleep", "--undo"]);
+        assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(50005), "{policy}");
+    }
+}
+
+#[test]
+fn who_only_looks_waits_for_no_sleep() {
+    let sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    sandbox.at_next_night();
+    let waits = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    let lock = std::fs::File::options().write(true).open(sandbox.dir().join(".git/git-brain/locks/sleep")).unwrap();
+    fs2::FileExt::lock_exclusive(&lock).unwrap();
+    for looks in [vec!["sleep"], vec!["sleep", "--undo"], vec!["approve", &waits], vec!["reject", &waits]] {
+        sandbox.json(&[looks, vec!["--dry-run"]].concat());
+    }
+}
+
+#[test]
 fn two_nights_are_taken_back_one_after_the_other() {
     let sandbox = after_a_day();
     let trees = |sandbox: &Sandbox| sandbox.lines(&["rev-parse", "main^{tree}"]);

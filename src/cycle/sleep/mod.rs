@@ -109,7 +109,8 @@ fn agent() -> AgentName {
 impl Cycle {
     /// Sleeps once. Nothing is written on a night after a day without activity.
     pub fn sleep(&self, mode: Mode) -> Result<Sleep, CycleError> {
-        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        // Whoever only looks waits for nobody, and may look where nobody can write.
+        let _sleep = (mode != Mode::Dry).then(|| self.store.lock(crate::store::LockName::Sleep)).transpose()?;
         match self.prepare(mode)? {
             Sleep::Waiting(prepared) if mode == Mode::Whole => Ok(Sleep::Done(Box::new(self.squash(&prepared)?))),
             other => Ok(other),
@@ -134,11 +135,12 @@ impl Cycle {
 
     /// Throws a sleep that waits on its branch away, unless it is only to be found. Wake has lost nothing by it.
     pub fn reject_sleep(&self, branch: &Branch, dry_run: bool) -> Result<RunId, CycleError> {
+        if dry_run {
+            return Ok(self.waiting(branch)?.0);
+        }
         let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
         let (run, tip) = self.waiting(branch)?;
-        if !dry_run {
-            self.remove_branch(branch, tip)?;
-        }
+        self.remove_branch(branch, tip)?;
         Ok(run)
     }
 
