@@ -275,6 +275,9 @@ fn a_brain_without_an_evaluator_has_the_programs_own() {
     sandbox.git(&["commit", "-q", "-m", "agents: no evaluator"]);
     sandbox.json(&["outcome", &run, "--value", "1"]);
     assert_eq!(weight(&sandbox), 51_250);
+    // What answers a run is judged by nobody there, and that is said.
+    let fed = sandbox.json(&["feed", "it rained", "--answers", &run]);
+    assert!(fed["notes"].to_string().contains(&format!("`git brain outcome {run}`")), "{fed}");
 }
 
 #[test]
@@ -339,10 +342,49 @@ fn terminal_goals_are_peoples_and_sub_goals_emerge_from_what_proves_itself() {
     sandbox.brain(&["check"]).exits(0);
 }
 
+/// Puts a file on an agent's branch beside its run, as a program with access to the repository could.
+fn smuggled(sandbox: &Sandbox, path: &str, change: impl Fn(&str) -> String) -> sandbox::Answer {
+    let document = json!({"agent": "perception", "ops": [sandbox::create("honest")]});
+    let branch = sandbox.apply(&document, &["--no-merge"])["branch"].as_str().unwrap().to_owned();
+    sandbox.git(&["checkout", "-q", &branch]);
+    let there = sandbox.dir().join(path);
+    let text = change(&std::fs::read_to_string(&there).unwrap_or_default());
+    sandbox.file(&format!("here/{path}"), text);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "more"]);
+    sandbox.git(&["checkout", "-q", "main"]);
+    let answer = sandbox.brain(&["--json", "merge", &branch]);
+    sandbox.git(&["branch", "-D", &branch]);
+    answer
+}
+
+#[test]
+fn an_agents_branch_brings_no_terminal_goal_and_changes_nothing_that_was_judged() {
+    let sandbox = brain();
+    let set = sandbox.json(&["goal", "add", "Be dry"]);
+    let goal = set["goal"].as_str().unwrap().to_owned();
+    let run = predicted(&sandbox, "human", json!({"value": 0.5}));
+    sandbox.json(&["outcome", &run, "--value", "0.2"]);
+    let wake = sandbox.tip("wake");
+    let of_goal = sandbox.git(&["show", &format!("wake:network/goals/{goal}.json")]);
+    let entry = sandbox.lines(&["ls-tree", "-r", "--name-only", "wake", "network/ledger"]).remove(0);
+    let refused = [
+        smuggled(&sandbox, "network/goals/mine.json", |_| of_goal.replace(&goal, "mine") + "\n"),
+        smuggled(&sandbox, &format!("network/goals/{goal}.json"), |text| text.replace("open", "reached")),
+        smuggled(&sandbox, &entry, |text| text.replace("0.2", "0.9")),
+    ];
+    for (answer, why) in refused.iter().zip(["only people", "only people", "stays as it was written"]) {
+        assert!(answer.code == 3 && answer.to_string().contains(why), "{answer}");
+    }
+    assert_eq!(sandbox.tip("wake"), wake);
+}
+
 #[test]
 fn the_ledger_shows_predictions_beside_outcomes_and_how_calibrated_they_are() {
     let sandbox = brain();
     assert!(sandbox.brain(&["ledger"]).exits(0).out.contains("nothing was judged yet"));
+    let nobody = sandbox.brain(&["ledger", "--agent", "memory"]).exits(0);
+    assert!(nobody.out.contains("no run of memory was judged yet"), "{nobody}");
     let sure = predicted(&sandbox, "human", json!({"text": "sun", "value": 0.9}));
     let unsure = predicted(&sandbox, "decision", json!({"value": 0.2}));
     for (run, value) in [(&sure, "1"), (&sure, "0"), (&unsure, "0.2")] {

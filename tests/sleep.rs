@@ -3,6 +3,8 @@
 mod sandbox;
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use sandbox::{Sandbox, connect, create, delta};
 use serde_json::{Value, json};
@@ -262,6 +264,35 @@ fn an_undone_sleep_gives_main_the_tree_before_it_and_wake_loses_only_the_consoli
 }
 
 #[test]
+fn taking_back_subtracts_whatever_the_policy_says() {
+    for policy in ["max", "right", "review"] {
+        let sandbox = after_a_day();
+        let settings = sandbox.git(&["show", "main:brain.toml"]);
+        let changed = settings.replace("weight = \"sum\"", &format!("weight = \"{policy}\""));
+        assert_ne!(changed, settings);
+        sandbox.file("here/brain.toml", changed + "\n");
+        sandbox.git(&["commit", "-qam", "policy"]);
+        sandbox.json(&["sleep"]);
+        sandbox.apply(&delta(json!([sandbox::adjust("a", "b", "feeds_into", 5)])), &[]);
+        sandbox.json(&["sleep", "--undo"]);
+        assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(50005), "{policy}");
+    }
+}
+
+#[test]
+fn who_only_looks_waits_for_no_sleep() {
+    let sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    sandbox.at_next_night();
+    let waits = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    let lock = std::fs::File::options().write(true).open(sandbox.dir().join(".git/git-brain/locks/sleep")).unwrap();
+    fs2::FileExt::lock_exclusive(&lock).unwrap();
+    for looks in [vec!["sleep"], vec!["sleep", "--undo"], vec!["approve", &waits], vec!["reject", &waits]] {
+        sandbox.json(&[looks, vec!["--dry-run"]].concat());
+    }
+}
+
+#[test]
 fn two_nights_are_taken_back_one_after_the_other() {
     let sandbox = after_a_day();
     let trees = |sandbox: &Sandbox| sandbox.lines(&["rev-parse", "main^{tree}"]);
@@ -290,8 +321,17 @@ fn review_leaves_a_branch_that_a_person_approves_or_rejects() {
     let changes: Vec<String> =
         waiting["changes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap().to_owned()).collect();
     assert!(changes.iter().any(|c| c.contains("a connections.b.feeds_into  50000 → 53277")), "{changes:?}");
+    let refs = sandbox.refs();
+    for command in ["approve", "reject"] {
+        let tried = sandbox.json(&[command, &branch, "--dry-run"]);
+        assert_eq!((&tried["state"], &tried["run"]), (&json!("dry_run"), &waiting["run"]), "{command}");
+    }
+    let shown = sandbox.json(&["approve", &branch, "--dry-run"]);
+    assert_eq!(shown["consolidated"], waiting["consolidated"]);
+    assert_eq!(sandbox.refs(), refs, "nothing was written");
     sandbox.json(&["reject", &branch]);
     assert!(!sandbox.refs().keys().any(|name| name.contains("sleep/")));
+    assert_eq!(sandbox.brain(&["reject", &branch, "--dry-run"]).code, 2, "it is gone");
     let branch = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
     let done = sandbox.json(&["approve", &branch]);
     assert_eq!(done["state"], "slept");
@@ -355,6 +395,48 @@ fn what_is_pinned_or_connected_later_stays() {
     sandbox.apply(&delta(json!([create("now")])), &[]);
     sandbox.json(&["sleep"]);
     assert!(sandbox.neuron_path("main", "kept").is_some(), "pinned");
+}
+
+#[test]
+fn what_one_sleep_spares_the_next_one_spares_too() {
+    let sandbox = after_a_day();
+    sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);
+    sandbox.apply(&delta(json!([create("later"), connect("later", "c", "feeds_into", 4000)])), &[]);
+    for _ in 0..2 {
+        sandbox.json(&["sleep"]);
+        assert!(sandbox.neuron_path("main", "c").is_some(), "a later run connected to it");
+        sandbox.apply(&delta(json!([activate("later", 0.1)])), &[]);
+    }
+    let cut = |from: &str| json!({"op": "disconnect", "from": from, "to": "c", "type": "feeds_into"});
+    sandbox.apply(&delta(json!([cut("later"), cut("a")])), &[]);
+    sandbox.json(&["sleep"]);
+    assert!(sandbox.neuron_path("main", "c").is_none(), "nothing points to it any more");
+}
+
+#[test]
+fn what_comes_back_knows_what_its_last_day_taught() {
+    let sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    let learnt = [sandbox::adjust("c", "a", "feeds_into", 500), sandbox::adjust("a", "c", "feeds_into", 700)];
+    sandbox.apply(&delta(json!(learnt)), &[]);
+    let before = sandbox.weight("a", "c", "feeds_into");
+    let own = sandbox.weight("c", "a", "feeds_into");
+    sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);
+    sandbox.json(&["sleep"]);
+    sandbox.json(&["restore", "c"]);
+    assert_eq!((sandbox.weight("a", "c", "feeds_into"), sandbox.weight("c", "a", "feeds_into")), (before, own));
+}
+
+#[test]
+fn what_was_merged_while_the_brain_slept_is_the_next_day() {
+    let sandbox = after_a_day();
+    let waits = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    sandbox.apply(&delta(json!([create("meanwhile")])), &[]);
+    sandbox.json(&["approve", &waits]);
+    assert!(sandbox.neuron_path("main", "meanwhile").is_none());
+    assert_eq!(sandbox.json(&["sleep"])["state"], "slept");
+    assert!(sandbox.neuron_path("main", "meanwhile").is_some());
+    assert_eq!(sandbox.json(&["sleep"])["state"], "quiet");
 }
 
 #[test]
@@ -433,6 +515,25 @@ fn what_is_not_approved_stays_in_wake() {
 }
 
 #[test]
+fn the_record_of_what_is_not_approved_stays_in_wake_on_later_nights_too() {
+    let sandbox = after_a_day();
+    let run = sandbox.apply(&delta(json!([create("d")])), &[])["run"].as_str().unwrap().to_owned();
+    let path = paths(&sandbox, "wake").into_iter().find(|path| path.ends_with(&format!("{run}.json"))).unwrap();
+    sandbox.git(&["checkout", "-q", "wake"]);
+    let text =
+        sandbox.git(&["show", &format!("wake:{path}")]).replace(r#""origin": "local""#, r#""origin": "mcp:editor""#);
+    assert!(text.contains("mcp:editor"), "{text}");
+    sandbox.file(&format!("here/{path}"), format!("{text}\n"));
+    sandbox.git(&["commit", "-qam", "from outside"]);
+    for _ in 0..2 {
+        sandbox.json(&["sleep"]);
+        assert!(!paths(&sandbox, "main").contains(&path));
+        assert!(paths(&sandbox, "wake").contains(&path));
+        sandbox.at_next_night();
+    }
+}
+
+#[test]
 fn watch_runs_what_is_due_and_sleeps_when_it_is_time() {
     let mut sandbox = after_a_day();
     sandbox.brain(&["feed", "Anna drinks green tea in Kyoto.", "--no-run"]).exits(0);
@@ -443,6 +544,33 @@ fn watch_runs_what_is_due_and_sleeps_when_it_is_time() {
     assert_eq!(events[0]["event"], "slept", "{events:?}");
     assert!(events[0]["because"].as_str().unwrap().contains("hours since the last sleep"));
     assert!(sandbox.lines_of(&["--json", "watch", "--once"]).is_empty());
+}
+
+#[test]
+fn a_watch_outlives_settings_that_somebody_breaks_and_mends() {
+    let sandbox = Sandbox::new();
+    let mut watch = sandbox
+        .command(sandbox::PROGRAM, &["--json", "watch", "--interval", "1"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut events = BufReader::new(watch.stdout.take().unwrap()).lines();
+    sandbox.brain(&["feed", "Anna drinks green tea.", "--no-run"]).exits(0);
+    assert!(events.next().expect("it lives").unwrap().contains("\"ran\""));
+    let settings = sandbox.git(&["show", "main:brain.toml"]);
+    sandbox.file("here/brain.toml", "nonsense = 1\n");
+    sandbox.git(&["commit", "-qam", "broken"]);
+    assert!(events.next().expect("it lives").unwrap().contains("the watch goes on, but"));
+    sandbox.file("here/brain.toml", settings + "\n");
+    sandbox.git(&["commit", "-qam", "mended"]);
+    sandbox.brain(&["feed", "Ben drinks black tea.", "--no-run"]).exits(0);
+    assert!(events.next().expect("it lives").unwrap().contains("\"ran\""));
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+}
+
+fn paths(sandbox: &Sandbox, revision: &str) -> Vec<String> {
+    sandbox.lines(&["ls-tree", "-r", "--name-only", revision])
 }
 
 trait Nights {

@@ -177,16 +177,23 @@ impl Brain {
         })
     }
 
-    /// Puts a sleep on main that waits on its branch.
-    pub fn approve(&self, branch: &str) -> Result<SleepReport, BrainError> {
-        let slept = self.cycle.approve_sleep(&sleep_branch(branch)?)?;
-        self.slept(&slept)
+    /// Puts a sleep on main that waits on its branch; with `dry_run` it is only shown.
+    pub fn approve(&self, branch: &str, dry_run: bool) -> Result<SleepReport, BrainError> {
+        let branch = sleep_branch(branch)?;
+        if dry_run {
+            let record = self.cycle.waiting_sleep(&branch)?;
+            return Ok(SleepReport { branch: Some(branch.to_string()), ..self.told(SleepState::DryRun, &record)? });
+        }
+        self.slept(&self.cycle.approve_sleep(&branch)?)
     }
 
-    /// Throws a sleep away that waits on its branch.
-    pub fn reject(&self, branch: &str) -> Result<SleepReport, BrainError> {
-        let run = self.cycle.reject_sleep(&sleep_branch(branch)?)?;
-        Ok(SleepReport { run: Some(run.to_string()), ..self.no_sleep(SleepState::Rejected)? })
+    /// Throws a sleep away that waits on its branch; with `dry_run` it is only found.
+    pub fn reject(&self, branch: &str, dry_run: bool) -> Result<SleepReport, BrainError> {
+        let branch = sleep_branch(branch)?;
+        let run = Some(self.cycle.reject_sleep(&branch, dry_run)?.to_string());
+        let (state, branch) =
+            if dry_run { (SleepState::DryRun, Some(branch.to_string())) } else { (SleepState::Rejected, None) };
+        Ok(SleepReport { run, branch, ..self.no_sleep(state)? })
     }
 
     /// Brings a neuron back that was archived or pruned, as a run of yours.

@@ -9,7 +9,7 @@ use crate::cycle::commit::Draft;
 use crate::cycle::merge::Fate;
 use crate::cycle::run::Failure;
 use crate::cycle::stimulus::{self, Input, Labels};
-use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned};
+use crate::cycle::{EVALUATOR, HUMAN, RunBounds, RunSummary, Turned};
 use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
@@ -220,10 +220,16 @@ impl Brain {
         }
         let new = self.cycle.store_stimuli(&stimuli, &subject, progress)?;
         let known = stimuli.len() - new.len();
-        let ran = match request.no_run {
+        let mut ran = match request.no_run {
             true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },
             false => self.run(&RunBounds::default(), progress)?,
         };
+        if let Some(run) = &request.answers
+            && !self.cycle.shared.policy.agents.keys().any(|agent| agent.as_str() == EVALUATOR)
+        {
+            // A brain of before there was one.
+            ran.notes.push(format!("no agent {EVALUATOR} is here to judge; `git brain outcome {run}` does"));
+        }
         Ok(FeedReport { stimuli: new.iter().map(ToString::to_string).collect(), known, ran })
     }
 

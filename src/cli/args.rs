@@ -381,6 +381,9 @@ pub struct Restore {
 pub struct Branch {
     /// The branch, `sleep/RUN`.
     pub branch: String,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
 }
 
 /// `watch`.

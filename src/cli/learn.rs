@@ -48,12 +48,15 @@ pub(super) fn ledger(session: &Session, args: &args::Ledger) -> Done {
     let report = session.brain()?.ledger(args.number, args.agent.as_deref(), args.at.as_deref())?;
     match session.out.is_json() {
         true => session.out.document(&report),
-        false => session.out.paged(&entries(&report)),
+        false => session.out.paged(&entries(&report, args.agent.as_deref())),
     }
     Ok(0)
 }
 
-fn entries(report: &LedgerReport) -> String {
+fn entries(report: &LedgerReport, agent: Option<&str>) -> String {
+    if let (0, Some(agent)) = (report.considered, agent) {
+        return format!("no run of {} was judged yet\n", safe(agent));
+    }
     if report.considered == 0 {
         return "nothing was judged yet; `git brain outcome RUN` says what came of a run\n".to_owned();
     }

@@ -28,7 +28,10 @@ fn told(report: &SleepReport) -> String {
         SleepState::Quiet => return "Nothing happened since the last sleep.\n".to_owned(),
         SleepState::NotDue => return "It is not time to sleep.\n".to_owned(),
         SleepState::Rejected => return format!("Threw {run} away; wake is as it was.\n"),
-        SleepState::DryRun => lines.push("Would sleep:".to_owned()),
+        SleepState::DryRun => lines.push(match &report.branch {
+            Some(branch) => format!("Would put {branch} on main:"),
+            None => "Would sleep:".to_owned(),
+        }),
         SleepState::Waiting => lines.push(format!(
             "Consolidated on {}, for you to look at. `git brain approve {0}` puts it on main, `git brain reject {0}` throws it away.",
             report.branch.as_deref().unwrap_or_default()
@@ -48,7 +51,7 @@ fn told(report: &SleepReport) -> String {
         lines.push(format!("    … and {} more; --json has all", report.changes.len() - SHOWN));
     }
     if let Some(record) = &report.record {
-        lines.push(format!("Every change, line by line: git show main:{record}"));
+        lines.push(format!("Every change, line by line: git show {}:{record}", short(&report.main)));
     }
     lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
     lines.join("\n") + "\n"
@@ -68,14 +71,17 @@ fn undone(report: &UndoReport, dry_run: bool) -> String {
 }
 
 pub(super) fn approve(session: &Session, args: &args::Branch) -> Done {
-    let report = session.brain()?.approve(&args.branch)?;
+    let report = session.brain()?.approve(&args.branch, args.writer.dry_run)?;
     session.out.report(&report, told);
     Ok(0)
 }
 
 pub(super) fn reject(session: &Session, args: &args::Branch) -> Done {
-    let report = session.brain()?.reject(&args.branch)?;
-    session.out.report(&report, told);
+    let report = session.brain()?.reject(&args.branch, args.writer.dry_run)?;
+    session.out.report(&report, |report| match report.state {
+        SleepState::DryRun => format!("Would throw {} away.\n", report.branch.as_deref().unwrap_or_default()),
+        _ => told(report),
+    });
     Ok(0)
 }
 
@@ -90,26 +96,47 @@ pub(super) fn restore(session: &Session, args: &args::Restore) -> Done {
     Ok(u8::from(!report.conflicts.is_empty()) * 3)
 }
 
-/// Wakes, sleeps and reports, in one process, until it is stopped.
+/// Wakes, sleeps and reports, in one process, until it is stopped. What fails after the first round is told, and tried again: the lock that
+/// was busy will be free, and who broke `brain.toml` will mend it. Only where there is no brain any more, it ends.
 pub(super) fn watch(session: &Session, args: &args::Watch) -> Done {
     if args.interval == 0 {
         return Err(BrainError::usage("--interval is at least 1 second"));
     }
     let mut watched = Watched::default();
-    loop {
-        // Opened anew: settings and agents may have changed.
-        let brain = session.brain()?;
-        for event in brain.watch(&mut watched)? {
-            if session.out.is_json() {
-                session.out.document(&event);
-            } else {
-                session.out.text(&(heard(&event) + "\n"));
+    let mut last = String::new();
+    for round in 0_u64.. {
+        match look(session, &mut watched) {
+            Ok(()) => last.clear(),
+            Err(error) if args.once || round == 0 || error.exit_code() == USAGE => return Err(error),
+            Err(error) => {
+                let text = format!("the watch goes on, but: {error}");
+                if text != last {
+                    tell(session, &WatchEvent::Note { at: session.world.now().to_string(), text: text.clone() });
+                    last = text;
+                }
             }
         }
         if args.once {
-            return Ok(0);
+            break;
         }
         std::thread::sleep(Duration::from_secs(args.interval));
+    }
+    Ok(0)
+}
+
+/// Exit code of what is wrong with the call itself, such as a folder without a brain.
+const USAGE: u8 = 2;
+
+/// One round of a watch. The brain is opened anew: settings and agents may have changed.
+fn look(session: &Session, watched: &mut Watched) -> Result<(), BrainError> {
+    session.brain()?.watch(watched)?.iter().for_each(|event| tell(session, event));
+    Ok(())
+}
+
+fn tell(session: &Session, event: &WatchEvent) {
+    match session.out.is_json() {
+        true => session.out.document(event),
+        false => session.out.text(&(heard(event) + "\n")),
     }
 }
 

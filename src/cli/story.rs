@@ -45,7 +45,12 @@ fn told(story: &Story) -> String {
 
 fn described(when: &str, told: &ToldChapter) -> String {
     let c = &told.chapter;
-    let mut text = format!("{when}  told by {}, of {} judgements\n", safe(c.narrator.as_str()), c.entries);
+    let mut text = format!(
+        "{when}  told by {}, of {} judgement{}\n",
+        safe(c.narrator.as_str()),
+        c.entries,
+        if c.entries == 1 { "" } else { "s" }
+    );
     text.extend(c.text.lines().map(|line| format!("  {}\n", safe(line))));
     text += &format!(
         "  mood {:+.2} {}   confidence {:.2}, the ledger supports {:.2}   gap {:.2}{}\n",

@@ -11,6 +11,7 @@ use super::{Cycle, CycleError};
 use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside};
 use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
+use crate::model::settings::MergePolicy;
 use crate::model::{AgentName, json};
 use crate::store::{
     Author, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Trailer,
@@ -226,15 +227,18 @@ impl Cycle {
         };
         let (left, right) = (store.tree_of(current)?, store.tree_of(candidate.commit)?);
         let mut sides = TreeSides::new(self, base, left, right)?;
-        if candidate.run.is_some() {
-            let outside = sides.changes.keys().find(|path| !path.starts_with("network/"));
-            if let Some(path) = outside {
-                return Ok(Fate::Refused(format!("{} touches {path}, outside network/", candidate.name)));
-            }
+        if let Some(run) = &candidate.run
+            && let Some(why) = sides.beyond(run)?
+        {
+            return Ok(Fate::Refused(format!("{} {why}", candidate.name)));
         }
         let from_main = store.tip(store.main())? == Some(candidate.commit);
         let outside = if from_main { Outside::Right } else { Outside::Merge };
-        let outcome = self.merge_sides(&mut sides, Options { outside, ..Options::default() })?;
+        let outcome = self.merge_sides(
+            &mut sides,
+            &self.shared.policy.settings.merge,
+            Options { outside, ..Options::default() },
+        )?;
         if !outcome.conflicts.is_empty() {
             return Ok(Fate::Conflict(outcome.conflicts));
         }
@@ -286,11 +290,28 @@ impl Cycle {
         right: TreeId,
         options: Options,
     ) -> Result<Outcome, CycleError> {
-        self.merge_sides(&mut TreeSides::new(self, base, left, right)?, options)
+        self.merge_trees_by(&self.shared.policy.settings.merge, base, left, right, options)
     }
 
-    fn merge_sides(&self, sides: &mut TreeSides<'_>, options: Options) -> Result<Outcome, CycleError> {
-        merge::three_way_with(sides, &self.shared.policy.settings.merge, options).map_err(|e| match e {
+    /// The same by a policy that is not the brain's.
+    pub(super) fn merge_trees_by(
+        &self,
+        policy: &MergePolicy,
+        base: TreeId,
+        left: TreeId,
+        right: TreeId,
+        options: Options,
+    ) -> Result<Outcome, CycleError> {
+        self.merge_sides(&mut TreeSides::new(self, base, left, right)?, policy, options)
+    }
+
+    fn merge_sides(
+        &self,
+        sides: &mut TreeSides<'_>,
+        policy: &MergePolicy,
+        options: Options,
+    ) -> Result<Outcome, CycleError> {
+        merge::three_way_with(sides, policy, options).map_err(|e| match e {
             merge::MergeError::Read { source, .. } => CycleError::Store(source),
             merge::MergeError::Json(error) => CycleError::Json(error),
             other => CycleError::Merge(other.to_string()),

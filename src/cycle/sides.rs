@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Cycle;
 use super::network::Neurons;
+use super::{Cycle, CycleError, HUMAN};
 use crate::merge::{self, Side};
 use crate::model::Neuron;
-use crate::model::ids::NeuronId;
+use crate::model::document::{Goal, GoalLevel};
+use crate::model::ids::{NeuronId, RunId};
+use crate::model::layout::Place;
 use crate::store::{File, Store, StoreError, TreeId};
 
 /// Three trees of the repository, as the pure merge sees them.
@@ -29,6 +31,33 @@ impl<'s> TreeSides<'s> {
         let changes = store.diff(Some(base), Some(right), "")?;
         let changes = changes.into_iter().map(|change| (change.path, (change.old, change.new))).collect();
         Ok(Self { store, neurons, base, left, right, changes })
+    }
+
+    /// What right changed that the branch of a run may not, in words: anything outside the network, what is written once and for
+    /// all, and, for agents, terminal goals. A branch may have commits that no run of this program made.
+    pub fn beyond(&self, run: &RunId) -> Result<Option<String>, CycleError> {
+        for (path, (old, new)) in &self.changes {
+            if !path.starts_with("network/") {
+                return Ok(Some(format!("touches {path}, outside network/")));
+            }
+            match Place::of(path) {
+                place if place.is_immutable() && old.is_some() => {
+                    return Ok(Some(format!("changes {path}, which stays as it was written")));
+                }
+                Place::Goal if run.agent().as_str() != HUMAN => {
+                    for file in [old, new].into_iter().flatten() {
+                        let goal = Goal::decode(&self.store.read_file(*file, path)?, path)?;
+                        if goal.level == GoalLevel::Terminal {
+                            return Ok(Some(format!(
+                                "changes {path}, a terminal goal, which only people set and change"
+                            )));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
     }
 
     fn tree(&self, side: Side) -> TreeId {

@@ -244,9 +244,11 @@ impl Store {
             Ok(()) => Ok(Step::Made),
             Err(e) if matches!(e.code(), ErrorCode::Modified | ErrorCode::NotFound | ErrorCode::Exists) => {
                 let found = repository.find_reference(&name).ok().and_then(|r| r.target()).map(CommitId);
-                match again && found == change.new && found.is_some() {
-                    true => Ok(Step::Made),
-                    false => Ok(Step::Found(found)),
+                match found {
+                    Some(_) if again && found == change.new => Ok(Step::Made),
+                    // The ref is as expected: what was not found is the folder that its lock was about to be made in.
+                    _ if found == change.expected && change.new.is_some() && is_vanished(&e) => Err(e),
+                    _ => Ok(Step::Found(found)),
                 }
             }
             Err(e) => Err(e),
@@ -274,8 +276,12 @@ impl Store {
 /// True if trying again may help: somebody holds the lock, or removed the empty folder that the ref was about to enter.
 fn is_passing(error: &StoreError) -> bool {
     let StoreError::Git { source: error, .. } = error else { return false };
-    let vanished = error.class() == ErrorClass::Os && error.message().contains("No such file or directory");
-    error.code() == ErrorCode::Locked || vanished
+    error.code() == ErrorCode::Locked || is_vanished(error)
+}
+
+/// True if a folder was not there that had just been.
+fn is_vanished(error: &git2::Error) -> bool {
+    error.class() == ErrorClass::Os && error.message().contains("No such file or directory")
 }
 
 #[cfg(test)]

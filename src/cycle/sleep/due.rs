@@ -44,7 +44,10 @@ impl Cycle {
         // After an undone sleep nobody sleeps over the same day by himself: that somebody took it back had a reason.
         let since = self.last_waking(wake)?;
         let tree = self.store.tree_of(wake)?;
-        let evening = since.as_ref().map_or_else(|| self.birth(), |commit| Ok(commit.tree))?;
+        let evening = match &since {
+            Some(commit) => self.evening_of(commit)?.wake,
+            None => self.birth()?,
+        };
         if self.store.folder(tree, layout::NETWORK)? == self.store.folder(evening, layout::NETWORK)? {
             return Ok(None);
         }

@@ -55,6 +55,15 @@ pub struct Night {
     pub snapshot: CommitId,
 }
 
+/// The state that a day began with.
+#[derive(Clone, Copy, Debug)]
+struct Evening {
+    /// What was consolidated already: what changed since is the day.
+    wake: TreeId,
+    /// What main was: it has nothing that is not approved.
+    main: TreeId,
+}
+
 /// What became of the wish to sleep.
 #[derive(Debug)]
 pub enum Sleep {
@@ -100,7 +109,8 @@ fn agent() -> AgentName {
 impl Cycle {
     /// Sleeps once. Nothing is written on a night after a day without activity.
     pub fn sleep(&self, mode: Mode) -> Result<Sleep, CycleError> {
-        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        // Whoever only looks waits for nobody, and may look where nobody can write.
+        let _sleep = (mode != Mode::Dry).then(|| self.store.lock(crate::store::LockName::Sleep)).transpose()?;
         match self.prepare(mode)? {
             Sleep::Waiting(prepared) if mode == Mode::Whole => Ok(Sleep::Done(Box::new(self.squash(&prepared)?))),
             other => Ok(other),
@@ -110,21 +120,45 @@ impl Cycle {
     /// Puts a sleep that waits on its branch on main.
     pub fn approve_sleep(&self, branch: &Branch) -> Result<Slept, CycleError> {
         let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
-        let prepared = self.prepared(branch)?;
+        let writer = self.store.writer()?;
+        let prepared = self.prepared(&writer, branch)?;
+        writer.publish()?;
         self.squash(&prepared)
     }
 
-    /// Throws a sleep that waits on its branch away. Wake has lost nothing by it.
-    pub fn reject_sleep(&self, branch: &Branch) -> Result<RunId, CycleError> {
-        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
-        let run = run_of(branch.as_str());
-        match run.zip(self.store.tip(branch)?) {
-            Some((run, tip)) => {
-                self.remove_branch(branch, tip)?;
-                Ok(run)
-            }
-            None => Err(CycleError::usage(format!("there is no branch of a sleep {branch}"))),
+    /// The record that a sleep which waits on its branch would have on main now. Nothing of it is published.
+    pub fn waiting_sleep(&self, branch: &Branch) -> Result<SleepRecord, CycleError> {
+        let writer = self.store.writer()?;
+        let prepared = self.prepared(&writer, branch)?;
+        self.record(&writer, &prepared)
+    }
+
+    /// Throws a sleep that waits on its branch away, unless it is only to be found. Wake has lost nothing by it.
+    pub fn reject_sleep(&self, branch: &Branch, dry_run: bool) -> Result<RunId, CycleError> {
+        if dry_run {
+            return Ok(self.waiting(branch)?.0);
         }
+        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        let (run, tip) = self.waiting(branch)?;
+        self.remove_branch(branch, tip)?;
+        Ok(run)
+    }
+
+    /// The sleep that waits on a branch, and the branch's tip.
+    fn waiting(&self, branch: &Branch) -> Result<(RunId, CommitId), CycleError> {
+        let no = |message: String| CycleError::Usage {
+            message,
+            hint: Some(format!("`git branch --list '{}'` shows the sleeps that wait", self.sleeps())),
+        };
+        let run = run_of(branch.as_str()).ok_or_else(|| no(format!("{branch} is no branch of a sleep")))?;
+        let tip = self.store.tip(branch)?.ok_or_else(|| no(format!("there is no branch {branch}")))?;
+        Ok((run, tip))
+    }
+
+    /// The pattern of all branches of sleeps.
+    fn sleeps(&self) -> String {
+        let wake = self.store.wake().as_str();
+        wake.rsplit_once('/').map_or("sleep/*".to_owned(), |(folder, _)| format!("{folder}/sleep/*"))
     }
 
     /// The sleeps and undone sleeps of main's history, newest first, up to the first that `stop` says yes to.
@@ -168,18 +202,30 @@ impl Cycle {
         Ok(None)
     }
 
-    /// What wake was when the day began that is to be consolidated: right after the last sleep that was not taken back, or main
-    /// where nobody slept.
-    fn evening(&self, wake: CommitId) -> Result<TreeId, CycleError> {
+    /// When the day began that is to be consolidated: right after the last sleep that was not taken back, or at birth.
+    fn evening(&self, wake: CommitId) -> Result<Evening, CycleError> {
         let mut undone: Vec<String> = Vec::new();
         for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
             let commit = commit?;
             undone.extend(commit.trailer(UNDOES_TRAILER).map(str::to_owned));
             if commit.trailer(SLEEP_TRAILER).is_some_and(|run| !undone.iter().any(|u| u == run)) {
-                return Ok(commit.tree);
+                return self.evening_of(&commit);
             }
         }
-        self.birth()
+        let birth = self.birth()?;
+        Ok(Evening { wake: birth, main: birth })
+    }
+
+    /// The same for a commit by which a sleep, or the undoing of one, moved wake.
+    fn evening_of(&self, waking: &Commit) -> Result<Evening, CycleError> {
+        let [before, slept, ..] = waking.parents[..] else {
+            return Ok(Evening { wake: waking.tree, main: waking.tree });
+        };
+        let main = self.store.tree_of(slept)?;
+        let snapshot = waking.trailer(SNAPSHOT_TRAILER).and_then(|id| CommitId::parse(id).ok());
+        // Runs that were merged while the brain slept are part of the next day.
+        let wake = if snapshot.is_none_or(|snapshot| snapshot == before) { waking.tree } else { main };
+        Ok(Evening { wake, main })
     }
 
     /// What main was at first.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::settle::Note;
 use super::survey::{Survey, read_all};
-use super::{Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch_of};
+use super::{Evening, Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch_of};
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::{Cycle, CycleError};
@@ -64,7 +64,7 @@ impl Cycle {
         // After an undone sleep the same day can be slept over again.
         let evening = self.evening(wake)?;
         let tree = self.store.tree_of(wake)?;
-        if self.store.folder(tree, layout::NETWORK)? == self.store.folder(evening, layout::NETWORK)? {
+        if self.store.folder(tree, layout::NETWORK)? == self.store.folder(evening.wake, layout::NETWORK)? {
             return Ok(Sleep::Quiet);
         }
         let run = self.sleep_id(wake)?;
@@ -82,7 +82,7 @@ impl Cycle {
         Ok(Sleep::Waiting(Box::new(made?)))
     }
 
-    fn make_branch(&self, run: RunId, wake: CommitId, evening: TreeId, mode: Mode) -> Result<Prepared, CycleError> {
+    fn make_branch(&self, run: RunId, wake: CommitId, evening: Evening, mode: Mode) -> Result<Prepared, CycleError> {
         let writer = self.store.writer()?;
         let mut prepared = self.consolidate(&writer, run, wake, evening)?;
         if mode == Mode::Review {
@@ -137,20 +137,20 @@ impl Cycle {
         writer: &ObjectWriter<'_>,
         run: RunId,
         wake: CommitId,
-        evening: TreeId,
+        evening: Evening,
     ) -> Result<Prepared, CycleError> {
         let settings = &self.shared.policy.settings;
         let now = Now { at: self.shared.world.now(), settings: &settings.sleep };
         let tree = self.store.tree_of(wake)?;
-        let changed = self.changed_neurons(evening, tree)?;
+        let changed = self.changed_neurons(evening.wake, tree)?;
         let survey = Survey::of(&self.store, tree, now, &changed)?; // (2)
-        let snapshot = self.without_tainted(writer, &survey, evening, tree)?; // (3)
+        let snapshot = self.without_tainted(writer, &survey, evening.main, tree)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);
         let vivid = survey.noticed(|glance| now.is_vivid(glance)).filter(|id| stays(id)).cloned();
         let day = survey.changed.iter().filter(|(_, id)| stays(id)).cloned();
         let candidates = candidates(vivid, day, settings.sleep.top);
-        let ledger = if settings.sleep.replay { self.ledger_between(evening, snapshot.tree)? } else { Vec::new() };
+        let ledger = if settings.sleep.replay { self.ledger_between(evening.wake, snapshot.tree)? } else { Vec::new() };
 
         let mut wanted: BTreeSet<NeuronId> = candidates.clone();
         wanted.extend(ledger.iter().flat_map(|entry| &entry.pathway).map(|edge| edge.from.clone()));
@@ -202,12 +202,13 @@ impl Cycle {
         Ok(changes.into_iter().filter_map(|change| change.new).map(|file| file.blob).collect())
     }
 
-    /// The tree without tainted neurons, connections to them and the records of tainted runs of this day.
+    /// The tree without tainted neurons, connections to them and the records of tainted runs: of this day, and of earlier ones, whose
+    /// records `main` does not have either.
     fn without_tainted(
         &self,
         writer: &ObjectWriter<'_>,
         survey: &Survey,
-        evening: TreeId,
+        main: TreeId,
         tree: TreeId,
     ) -> Result<Snapshot, CycleError> {
         let left_out: BTreeSet<NeuronId> = survey.noticed(|glance| glance.tainted).cloned().collect();
@@ -220,7 +221,7 @@ impl Cycle {
                 edits.push(TreeEdit::new(layout::neuron(&id), Some(neuron.encode())));
             }
         }
-        for (path, record) in self.records_between(evening, tree)? {
+        for (path, record) in self.records_between(main, tree)? {
             if record.origin.is_tainted() {
                 edits.push(TreeEdit::new(path, None));
             }
@@ -257,7 +258,7 @@ impl Cycle {
         &self,
         survey: &Survey,
         tree: TreeId,
-        evening: TreeId,
+        evening: Evening,
         now: Now<'_>,
     ) -> Result<BTreeMap<NeuronId, String>, CycleError> {
         let mut going = BTreeMap::new();
@@ -278,7 +279,8 @@ impl Cycle {
         }
         let candidates: Vec<NeuronId> = archived.difference(&goals).cloned().collect();
         let neurons = read_all(&self.store, tree, candidates)?;
-        let spared = self.connected_later(&neurons, evening, tree)?;
+        let mut spared = self.connected_later(&neurons, evening.wake, tree)?;
+        spared.extend(self.spared_before(survey, &neurons, evening.main, tree)?);
         for (id, neuron) in neurons.into_iter().filter(|(id, _)| !spared.contains(id)) {
             let run = neuron.archived.map_or_else(String::new, |run| format!(" by {run}"));
             going.insert(id, format!("archived{run}"));
@@ -309,6 +311,30 @@ impl Cycle {
         Ok(spared)
     }
 
+    /// Of archived neurons, those that an earlier sleep has spared and that something else still points to.
+    fn spared_before(
+        &self,
+        survey: &Survey,
+        archived: &Neurons,
+        main: TreeId,
+        tree: TreeId,
+    ) -> Result<BTreeSet<NeuronId>, CycleError> {
+        let mut spared = BTreeSet::new();
+        for (id, then) in read_all(&self.store, main, archived.keys().cloned())? {
+            if then.archived == archived[&id].archived {
+                let only = BTreeSet::from([id.clone()]);
+                let sources = read_all(&self.store, tree, survey.pointing_to(&only))?;
+                let holds = |(source, neuron): (&NeuronId, &Neuron)| {
+                    *source != id && neuron.connections.iter().any(|c| c.target == id && c.weight > 0)
+                };
+                if sources.iter().any(holds) {
+                    spared.insert(id);
+                }
+            }
+        }
+        Ok(spared)
+    }
+
     /// Keeps the reasons in the branch, for whoever approves it in another process.
     fn keep_reasons(&self, writer: &ObjectWriter<'_>, prepared: Prepared) -> Result<Prepared, CycleError> {
         let record = self.record(writer, &prepared)?;
@@ -325,13 +351,8 @@ impl Cycle {
     }
 
     /// A sleep that waits on its branch, and may be put on main.
-    pub(super) fn prepared(&self, branch: &Branch) -> Result<Prepared, CycleError> {
-        let no = |message: String| CycleError::Usage {
-            message,
-            hint: Some("`git branch --list 'sleep/*'` shows the sleeps that wait".to_owned()),
-        };
-        let run = super::run_of(branch.as_str()).ok_or_else(|| no(format!("{branch} is no branch of a sleep")))?;
-        let tip = self.store.tip(branch)?.ok_or_else(|| no(format!("there is no branch {branch}")))?;
+    pub(super) fn prepared(&self, writer: &ObjectWriter<'_>, branch: &Branch) -> Result<Prepared, CycleError> {
+        let (run, tip) = self.waiting(branch)?;
         // A person may have added commits; those of the sleep are below.
         let snapshot = self.store.first_parents(tip, None).take(crate::limits::HISTORY_WALK).find_map(|commit| {
             let commit = commit.ok()?;
@@ -360,7 +381,7 @@ impl Cycle {
             tip,
             tree,
             snapshot,
-            snapshot_tree: self.snapshot_tree(snapshot)?,
+            snapshot_tree: self.snapshot_tree(writer, snapshot)?,
             left_out: record.left_out,
             candidates: 0,
             why: record.consolidated.into_iter().map(why).collect(),
@@ -370,15 +391,12 @@ impl Cycle {
     }
 
     /// The tree that a sleep started from: that of the commit without what is tainted. The same for the same commit.
-    pub(super) fn snapshot_tree(&self, snapshot: CommitId) -> Result<TreeId, CycleError> {
+    pub(super) fn snapshot_tree(&self, writer: &ObjectWriter<'_>, snapshot: CommitId) -> Result<TreeId, CycleError> {
         let tree = self.store.tree_of(snapshot)?;
         let now = Now { at: self.shared.world.now(), settings: &self.shared.policy.settings.sleep };
         let survey = Survey::of(&self.store, tree, now, &HashSet::new())?;
         let evening = self.evening(snapshot)?;
-        let writer = self.store.writer()?;
-        let found = self.without_tainted(&writer, &survey, evening, tree)?;
-        writer.publish()?;
-        Ok(found.tree)
+        Ok(self.without_tainted(writer, &survey, evening.main, tree)?.tree)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::SLEEP_TRAILER;
+use super::{SLEEP_TRAILER, SNAPSHOT_TRAILER};
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::Applied;
@@ -36,6 +36,8 @@ impl Cycle {
             return Ok(Restored { applied: Applied { neurons, ..Applied::default() }, from: None });
         }
         let (from, removed_by) = self.last_seen(id)?;
+        // Wake knew more of it than main did the evening before.
+        let from = self.consolidated_by(removed_by.as_ref(), id)?.unwrap_or(from);
         let path = layout::neuron(id);
         let bytes = self.store.read(from.tree, &path)?.expect("invariant: it was seen in this tree");
         let mut neuron = Neuron { archived: None, ..decode_neuron(&bytes, &path, id)? };
@@ -77,6 +79,14 @@ impl Cycle {
             message: format!("no commit of main or wake has a neuron {id}"),
             hint: Some("`git brain log` and `git log --all -- network/neurons` show what there was".to_owned()),
         })
+    }
+
+    /// The state of wake that a sleep consolidated when it removed a neuron, if that sleep did.
+    fn consolidated_by(&self, sleep: Option<&Commit>, id: &NeuronId) -> Result<Option<Commit>, CycleError> {
+        let snapshot = sleep.and_then(|sleep| sleep.trailer(SNAPSHOT_TRAILER)).and_then(|id| CommitId::parse(id).ok());
+        // A shallow clone may not have it.
+        let Some(commit) = snapshot.and_then(|id| self.store.commit(id).ok()) else { return Ok(None) };
+        Ok(self.store.file(commit.tree, &layout::neuron(id))?.is_some().then_some(commit))
     }
 
     /// The connections to a neuron that went with it: source, type, weight.

@@ -183,15 +183,19 @@ impl Cycle {
         right: TreeId,
         options: Options,
     ) -> Result<Outcome, CycleError> {
-        let outcome = self.merge_trees(base, left, right, options)?;
-        if outcome.conflicts.is_empty() {
-            return Ok(outcome);
-        }
-        Err(CycleError::Refused {
-            message: format!("the policy leaves this to a person: {}", in_words(&outcome.conflicts)),
-            hint: Some("settle it on main or wake, then sleep again; nothing was moved".to_owned()),
-        })
+        settled(self.merge_trees(base, left, right, options)?)
     }
+}
+
+/// A merge that left nothing to a person; else nothing is moved.
+pub(super) fn settled(outcome: Outcome) -> Result<Outcome, CycleError> {
+    if outcome.conflicts.is_empty() {
+        return Ok(outcome);
+    }
+    Err(CycleError::Refused {
+        message: format!("the policy leaves this to a person: {}", in_words(&outcome.conflicts)),
+        hint: Some("settle it on main or wake, then sleep again; nothing was moved".to_owned()),
+    })
 }
 
 /// Subject and body of S.

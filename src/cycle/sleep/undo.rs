@@ -1,11 +1,13 @@
 //! Taking the last sleep back: main gets the tree before it, and wake loses nothing but the consolidation.
 
 use super::settle::Note;
+use super::squash::settled;
 use super::{Night, UNDOES_TRAILER, agent};
 use crate::cycle::merge::edits_of;
 use crate::cycle::{Cycle, CycleError};
-use crate::merge::{Options, Outside};
+use crate::merge::{Options, Outcome, Outside};
 use crate::model::ids::RunId;
+use crate::model::settings::MergePolicy;
 use crate::store::{Author, CommitId, CommitSpec, Left, LockName, ObjectWriter, Trailer, TreeId};
 
 /// A sleep that was taken back.
@@ -29,19 +31,22 @@ impl Cycle {
     /// # Errors
     /// There is none; or the policy leaves a later change to a person.
     pub fn undo_sleep(&self, dry_run: bool) -> Result<Undone, CycleError> {
-        let _sleep = self.store.lock(LockName::Sleep)?;
+        let _sleep = (!dry_run).then(|| self.store.lock(LockName::Sleep)).transpose()?;
         if !dry_run {
             self.settle_by_history()?;
         }
         let Some(night) = self.last_night()? else {
             return Err(CycleError::Usage { message: "there is no sleep to take back".to_owned(), hint: None });
         };
-        let snapshot = if dry_run { None } else { Some(self.snapshot_tree(night.snapshot)?) };
+        let (run, squash) = (night.run.clone(), night.commit.id);
+        if dry_run {
+            let (main, wake) = (self.store.need_tip(self.store.main())?, self.store.need_tip(self.store.wake())?);
+            return Ok(Undone { run, squash, main, wake, left: Vec::new() });
+        }
+        let snapshot = self.snapshot_to_return_to(night.snapshot)?;
         loop {
             let _trunk = self.store.lock(LockName::Trunk)?;
             let (main, wake) = (self.store.need_tip(self.store.main())?, self.store.need_tip(self.store.wake())?);
-            let (run, squash) = (night.run.clone(), night.commit.id);
-            let Some(snapshot) = snapshot else { return Ok(Undone { run, squash, main, wake, left: Vec::new() }) };
             let writer = self.store.writer()?;
             let (undo, back) = self.undo_commits(&writer, &night, snapshot, (main, wake))?;
             writer.publish()?;
@@ -52,6 +57,19 @@ impl Cycle {
                 return Ok(Undone { run, squash, main: undo, wake: back, left });
             }
         }
+    }
+
+    fn snapshot_to_return_to(&self, snapshot: CommitId) -> Result<TreeId, CycleError> {
+        let writer = self.store.writer()?;
+        let tree = self.snapshot_tree(&writer, snapshot)?;
+        writer.publish()?;
+        Ok(tree)
+    }
+
+    /// `left` without what led from `right` to `base`. Taking back is subtraction: `max` would keep what is to go, `right` would lose what was
+    /// learnt since, so the brain's own policy is not asked.
+    fn without(&self, base: TreeId, left: TreeId, right: TreeId, options: Options) -> Result<Outcome, CycleError> {
+        settled(self.merge_trees_by(&MergePolicy::default(), base, left, right, options)?)
     }
 
     fn undo_commits(
@@ -69,7 +87,7 @@ impl Cycle {
         let tree = if left == slept {
             before
         } else {
-            writer.edit(Some(left), edits_of(&self.decided(slept, left, before, Options::default())?))?
+            writer.edit(Some(left), edits_of(&self.without(slept, left, before, Options::default())?))?
         };
         let newest = self.store.newest_run(wake)?;
         let commit = |tree, parents, subject: String, newest: Option<RunId>| {
@@ -91,7 +109,7 @@ impl Cycle {
         let undo = commit(tree, vec![main], format!("sleep: undo {}", night.run), newest.clone())?;
         let left = self.store.tree_of(wake)?;
         let options = Options { outside: Outside::Left, returning: true };
-        let outcome = self.decided(slept, left, snapshot, options)?;
+        let outcome = self.without(slept, left, snapshot, options)?;
         let tree = writer.edit(Some(left), edits_of(&outcome))?;
         let back = commit(tree, vec![wake, undo], format!("merge the undoing of {}", night.run), newest)?;
         Ok((undo, back))
