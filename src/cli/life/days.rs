@@ -139,7 +139,7 @@ impl<'a> Life<'a> {
         let mut day = Day { day: number, date: self.at(number, 0).to_string()[..10].to_owned(), ..Day::default() };
         if calendar.quiet != Some(number) {
             if let Some(branch) = self.under_way.take() {
-                self.brain(self.at(number, 7))?.merge(&[branch.clone()], false)?;
+                self.brain(self.at(number, 7))?.merge(std::slice::from_ref(&branch), false)?;
                 day.merged = Some(branch);
             }
             if calendar.person == number {
