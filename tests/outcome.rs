@@ -105,7 +105,7 @@ fn what_cannot_be_judged_says_why() {
     assert!(report["notes"].to_string().contains("0.5 is assumed"), "{report}");
     assert!(report["notes"].to_string().contains("nothing learns"), "{report}");
     let again = sandbox.json(&["outcome", &silent, "--value", "0"]);
-    assert!(again["notes"].to_string().contains("judged 1 times before"), "{again}");
+    assert!(again["notes"].to_string().contains("judged once before"), "{again}");
     assert_eq!(ledger(&sandbox).len(), 2);
 }
 
@@ -430,6 +430,6 @@ fn the_newest_entries_come_first_across_days_and_years() {
         let report = sandbox.json(&["-c", history, "outcome", &run, "--value", "0.4", "--dry-run"]);
         report["notes"].to_string()
     };
-    assert!(notes("learning.history=1").contains("judged 1 times before"));
+    assert!(notes("learning.history=1").contains("judged once before"));
     assert!(notes("learning.history=256").contains("judged 3 times before"));
 }

@@ -84,7 +84,8 @@ impl Brain {
         let applied = self.apply_given(given, request.no_merge, request.dry_run)?;
         let mut notes = applied.notes;
         if earlier > 0 {
-            notes.push(format!("{} was judged {earlier} times before; this counts beside it", record.run));
+            let times = if earlier == 1 { "once".to_owned() } else { format!("{earlier} times") };
+            notes.push(format!("{} was judged {times} before; this counts beside it", record.run));
         }
         if credited == 0 && judgement.error != 0.0 {
             notes.push(format!("no connection is known that led to {}: nothing learns from it", record.run));

@@ -253,3 +253,29 @@ fn sleep_branch(name: &str) -> Result<Branch, BrainError> {
 fn paths(left: &[Left]) -> Vec<String> {
     left.iter().map(|left| format!("{}/{} ({})", left.work_tree.display(), left.path, left.reason)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brain::{InitRequest, World};
+    use crate::store::{LockName, RefChange};
+
+    #[test]
+    fn whoever_waited_for_a_sleep_that_was_killed_clears_its_branch_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::fixed("2026-01-26T14:32:00Z".parse().unwrap(), "s");
+        let request = InitRequest { dir: folder.path().to_path_buf(), in_repo: false, program: "git-brain".into() };
+        let (brain, _) = Brain::init(&request, world).unwrap();
+        let store = &brain.cycle.store;
+        // The brain is open when another process begins to sleep and is killed.
+        let killed = "20260126t143100000z-abcd2345-sleep";
+        let branch = Branch::parse(&format!("sleep/{killed}")).unwrap();
+        let change = RefChange::create(branch.clone(), store.need_tip(store.wake()).unwrap());
+        let _ = store.update_refs(&[change], "test").unwrap();
+        std::fs::write(store.private_dir().join("sleep"), format!(r#"{{"run": "{killed}"}}"#)).unwrap();
+        assert_eq!(brain.sleep(SleepRequest::default()).unwrap().state, SleepState::Slept);
+        assert_eq!(store.tip(&branch).unwrap(), None);
+        assert!(brain.take_notes().iter().any(|note| note.contains(killed)), "it is told");
+        assert!(store.try_lock(LockName::Sleep).unwrap().is_some());
+    }
+}

@@ -110,7 +110,7 @@ impl Cycle {
     /// Sleeps once. Nothing is written on a night after a day without activity.
     pub fn sleep(&self, mode: Mode) -> Result<Sleep, CycleError> {
         // Whoever only looks waits for nobody, and may look where nobody can write.
-        let _sleep = (mode != Mode::Dry).then(|| self.store.lock(crate::store::LockName::Sleep)).transpose()?;
+        let _sleep = (mode != Mode::Dry).then(|| self.bedtime()).transpose()?;
         match self.prepare(mode)? {
             Sleep::Waiting(prepared) if mode == Mode::Whole => Ok(Sleep::Done(Box::new(self.squash(&prepared)?))),
             other => Ok(other),
@@ -119,7 +119,7 @@ impl Cycle {
 
     /// Puts a sleep that waits on its branch on main.
     pub fn approve_sleep(&self, branch: &Branch) -> Result<Slept, CycleError> {
-        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        let _sleep = self.bedtime()?;
         let writer = self.store.writer()?;
         let prepared = self.prepared(&writer, branch)?;
         writer.publish()?;
@@ -138,7 +138,7 @@ impl Cycle {
         if dry_run {
             return Ok(self.waiting(branch)?.0);
         }
-        let _sleep = self.store.lock(crate::store::LockName::Sleep)?;
+        let _sleep = self.bedtime()?;
         let (run, tip) = self.waiting(branch)?;
         self.remove_branch(branch, tip)?;
         Ok(run)

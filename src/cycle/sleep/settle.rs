@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{SLEEP_TRAILER, UNDOES_TRAILER, branch_of};
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::RunId;
-use crate::store::{Branch, CommitId, Left, LockName, RefChange, RefOutcome, StoreError};
+use crate::store::{Branch, CommitId, Left, Lock, LockName, RefChange, RefOutcome, StoreError};
 
 /// What a process is about to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -104,6 +104,18 @@ impl Cycle {
         }
         // Whoever cannot lock here cannot write here either, and only reads.
         let Ok(Some(_sleep)) = self.store.try_lock(LockName::Sleep) else { return Ok(()) };
+        self.settle_held()
+    }
+
+    /// Waits until nobody else sleeps, and settles what whoever did so last has left if he was killed meanwhile.
+    pub(super) fn bedtime(&self) -> Result<Lock, CycleError> {
+        let lock = self.store.lock(LockName::Sleep)?;
+        self.settle_held()?;
+        Ok(lock)
+    }
+
+    /// The same under the lock.
+    fn settle_held(&self) -> Result<(), CycleError> {
         let Some(note) = std::fs::read(self.note_file()).ok() else { return Ok(()) };
         let note: Option<Note> = serde_json::from_slice(&note).ok();
         let told = match &note {

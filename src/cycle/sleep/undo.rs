@@ -31,7 +31,7 @@ impl Cycle {
     /// # Errors
     /// There is none; or the policy leaves a later change to a person.
     pub fn undo_sleep(&self, dry_run: bool) -> Result<Undone, CycleError> {
-        let _sleep = (!dry_run).then(|| self.store.lock(LockName::Sleep)).transpose()?;
+        let _sleep = (!dry_run).then(|| self.bedtime()).transpose()?;
         if !dry_run {
             self.settle_by_history()?;
         }
