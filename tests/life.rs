@@ -155,7 +155,7 @@ fn one_commit_a_night(sandbox: &Sandbox, days: &[Value], main: &[Commit]) {
     assert_eq!(main.len(), 1 + nights.len() + 1, "the birth, the nights, and a person's commit");
     assert!(sandbox.lines(&["rev-list", "--min-parents=2", "main"]).is_empty(), "main is linear");
     let last = &main.last().expect("commits").id;
-    assert_eq!(&sandbox.lines(&["merge-base", "main", "wake"]), &[last.clone()]);
+    assert_eq!(&sandbox.lines(&["merge-base", "main", "wake"]), std::slice::from_ref(last));
     let fixed = sandbox.lines(&["log", "--format=%(trailers:key=Clock,valueonly,separator=)", "main"]);
     assert_eq!(fixed.iter().filter(|clock| *clock == "fixed").count(), main.len() - 1, "all but the person's");
     for branch in ["main", "wake"] {
