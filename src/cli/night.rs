@@ -111,7 +111,7 @@ pub(super) fn watch(session: &Session, args: &args::Watch) -> Done {
             Err(error) => {
                 let text = format!("the watch goes on, but: {error}");
                 if text != last {
-                    tell(session, &WatchEvent::Note { at: session.world.now().to_string(), text: text.clone() });
+                    print(session, &WatchEvent::Note { at: session.world.now().to_string(), text: text.clone() });
                     last = text;
                 }
             }
@@ -129,11 +129,11 @@ const USAGE: u8 = 2;
 
 /// One round of a watch. The brain is opened anew: settings and agents may have changed.
 fn look(session: &Session, watched: &mut Watched) -> Result<(), BrainError> {
-    session.brain()?.watch(watched)?.iter().for_each(|event| tell(session, event));
+    session.brain()?.watch(watched)?.iter().for_each(|event| print(session, event));
     Ok(())
 }
 
-fn tell(session: &Session, event: &WatchEvent) {
+fn print(session: &Session, event: &WatchEvent) {
     match session.out.is_json() {
         true => session.out.document(event),
         false => session.out.text(&(heard(event) + "\n")),
