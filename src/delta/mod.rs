@@ -13,4 +13,4 @@ pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply, hebbian_cha
 pub use capability::Limits;
 pub use ledger::{LedgerEntry, Method, UNSTATED, Valued};
 pub use operation::{Document, DocumentError, Edge, Operation, Prediction};
-pub use record::{Effect, RunRecord};
+pub use record::{Effect, RunOutline, RunRecord};

@@ -3,6 +3,7 @@
 //! Its effects are stored field by field (before, after), so that a recorded run can be applied to another tree without
 //! executing its operations again: `reinforce` or `activate` would give other numbers on another base.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::operation::{Operation, Prediction};
@@ -45,6 +46,85 @@ pub struct RunRecord {
     /// What the engine changed of the proposal or clamped, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// Of a record, who did what, without the values: a record of an import is as long as the neurons that it made.
+#[derive(Debug, Deserialize)]
+pub struct RunOutline {
+    /// The run.
+    pub run: RunId,
+    /// Where what it brings comes from.
+    pub origin: Origin,
+    /// What it proposed.
+    pub ops: Vec<Operation>,
+    /// What that touched, one entry a neuron.
+    pub effects: Vec<EffectOutline>,
+}
+
+/// Which parts of a neuron a run touched.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct EffectOutline {
+    /// The neuron; absent where it was made.
+    pub neuron: Option<NeuronId>,
+    /// The neuron, where the run made it.
+    pub created: Option<Made>,
+    /// The connections.
+    pub connections: Vec<Touched>,
+    concept: Option<IgnoredAny>,
+    #[serde(rename = "type")]
+    kind: Option<IgnoredAny>,
+    salience: Option<IgnoredAny>,
+    activation_count: Option<IgnoredAny>,
+    last_activated: Option<IgnoredAny>,
+    origin: Option<IgnoredAny>,
+    pinned: Option<IgnoredAny>,
+    archived: Option<IgnoredAny>,
+    created_at: Option<IgnoredAny>,
+    labels: Option<IgnoredAny>,
+}
+
+/// A neuron that a run made.
+#[derive(Debug, Deserialize)]
+pub struct Made {
+    /// Its id.
+    pub id: NeuronId,
+}
+
+/// A connection that a run touched.
+#[derive(Debug, Deserialize)]
+pub struct Touched {
+    /// The neuron it points to.
+    pub target: NeuronId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub link: Link,
+}
+
+impl RunOutline {
+    /// Reads the outline of a record that was checked when it was merged; `what` names it in errors.
+    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        json::typed(bytes, what)
+    }
+}
+
+impl EffectOutline {
+    /// The fields that the run touched beside connections, by their names in [`Effect`].
+    pub fn fields(&self) -> impl Iterator<Item = &'static str> {
+        let fields = [
+            ("concept", &self.concept),
+            ("type", &self.kind),
+            ("salience", &self.salience),
+            ("activation_count", &self.activation_count),
+            ("last_activated", &self.last_activated),
+            ("origin", &self.origin),
+            ("pinned", &self.pinned),
+            ("archived", &self.archived),
+            ("created_at", &self.created_at),
+            ("labels", &self.labels),
+        ];
+        fields.into_iter().filter(|(_, touched)| touched.is_some()).map(|(name, _)| name)
+    }
 }
 
 /// A value before and after.
@@ -296,6 +376,14 @@ mod tests {
         assert_eq!(effect.set_on(&after, false), before);
         let other = Neuron { pinned: true, ..neuron("a") };
         assert!(effect.set_on(&other, true).pinned, "untouched fields stay");
+        // An outline names the same fields.
+        let text = serde_json::to_string(&effect).unwrap();
+        let outline: EffectOutline = serde_json::from_str(&text).unwrap();
+        let fields = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).unwrap();
+        let named: Vec<&str> =
+            fields.keys().map(String::as_str).filter(|k| !["neuron", "connections"].contains(k)).collect();
+        assert_eq!(outline.fields().collect::<Vec<_>>(), named);
+        assert_eq!(outline.connections.len(), 1);
     }
 
     #[test]
@@ -317,5 +405,8 @@ mod tests {
             notes: vec!["x".into()],
         };
         assert_eq!(RunRecord::decode(&record.encode(), "r").unwrap(), record);
+        let outline = RunOutline::decode(&record.encode(), "r").unwrap();
+        assert_eq!((outline.run, outline.origin), (record.run, record.origin));
+        assert_eq!(outline.effects[0].created.as_ref().unwrap().id.as_str(), "a");
     }
 }

@@ -9,7 +9,7 @@ use super::prepare::Prepared;
 use crate::consolidation::record::{FileOf, Line, lines};
 use crate::consolidation::{SleepRecord, Totals};
 use crate::cycle::{Cycle, CycleError};
-use crate::delta::{Operation, RunRecord};
+use crate::delta::{Operation, RunOutline};
 use crate::model::Neuron;
 use crate::model::document::Goal;
 use crate::model::ids::{NeuronId, RunId};
@@ -33,7 +33,7 @@ impl Cycle {
     /// The record of a sleep whose tree is `tree`, upon main's `main`.
     pub(super) fn journal(&self, prepared: &Prepared, main: CommitId, tree: TreeId) -> Result<SleepRecord, CycleError> {
         let before = self.store.tree_of(main)?;
-        let runs = Runs::of(self.records_between(before, prepared.snapshot_tree)?);
+        let runs = Runs::of(self.outlines_between(before, prepared.snapshot_tree)?);
         let learnt = self.changes(before, prepared.snapshot_tree, &|what, after| runs.who(what, after))?;
         let reasons: HashMap<&str, &str> =
             prepared.why.iter().map(|why| (why.what.as_str(), why.reason.as_str())).collect();
@@ -130,7 +130,7 @@ impl Cycle {
 struct Runs(HashMap<String, RunId>);
 
 impl Runs {
-    fn of(records: Vec<(String, RunRecord)>) -> Self {
+    fn of(records: Vec<(String, RunOutline)>) -> Self {
         let mut found: HashMap<String, RunId> = HashMap::new();
         let mut did = |what: String, run: &RunId| {
             let last = found.entry(what).or_insert_with(|| run.clone());
@@ -163,8 +163,7 @@ impl Runs {
                 for change in &effect.connections {
                     did(format!("{id} connections.{}.{}", change.target, change.link), &record.run);
                 }
-                let fields = serde_json::to_value(effect).unwrap_or_default();
-                for field in fields.as_object().into_iter().flat_map(|f| f.keys()) {
+                for field in effect.fields() {
                     did(format!("{id} {field}"), &record.run);
                 }
             }

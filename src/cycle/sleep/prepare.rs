@@ -11,7 +11,7 @@ use super::{Evening, Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::{Cycle, CycleError};
-use crate::delta::{LedgerEntry, RunRecord};
+use crate::delta::{LedgerEntry, RunOutline, RunRecord};
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Neuron, Stamp};
@@ -143,7 +143,7 @@ impl Cycle {
         let now = Now { at: self.shared.world.now(), settings: &settings.sleep };
         let tree = self.store.tree_of(wake)?;
         let changed = self.changed_neurons(evening.wake, tree)?;
-        let survey = Survey::of(&self.store, tree, now, &changed)?; // (2)
+        let survey = Survey::of(&self.store, tree, now, &changed, &self.shared.neurons)?; // (2)
         let snapshot = self.without_tainted(writer, &survey, evening.main, tree)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);
@@ -221,7 +221,7 @@ impl Cycle {
                 edits.push(TreeEdit::new(layout::neuron(&id), Some(neuron.encode())));
             }
         }
-        for (path, record) in self.records_between(main, tree)? {
+        for (path, record) in self.outlines_between(main, tree)? {
             if record.origin.is_tainted() {
                 edits.push(TreeEdit::new(path, None));
             }
@@ -230,8 +230,19 @@ impl Cycle {
         Ok(Snapshot { tree, left_out })
     }
 
+    /// The outlines of the records of runs that came between two trees.
+    pub(super) fn outlines_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunOutline)>, CycleError> {
+        let mut outlines = Vec::new();
+        for change in self.store.diff(Some(old), Some(new), layout::RUNS)? {
+            let (Place::Run(_), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else { continue };
+            let outline = RunOutline::decode(&self.store.content(file.blob)?, &change.path)?;
+            outlines.push((change.path, outline));
+        }
+        Ok(outlines)
+    }
+
     /// The records of runs that came between two trees.
-    pub(super) fn records_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunRecord)>, CycleError> {
+    fn records_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunRecord)>, CycleError> {
         let mut records = Vec::new();
         for change in self.store.diff(Some(old), Some(new), layout::RUNS)? {
             let (Place::Run(_), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else { continue };
@@ -394,7 +405,7 @@ impl Cycle {
     pub(super) fn snapshot_tree(&self, writer: &ObjectWriter<'_>, snapshot: CommitId) -> Result<TreeId, CycleError> {
         let tree = self.store.tree_of(snapshot)?;
         let now = Now { at: self.shared.world.now(), settings: &self.shared.policy.settings.sleep };
-        let survey = Survey::of(&self.store, tree, now, &HashSet::new())?;
+        let survey = Survey::of(&self.store, tree, now, &HashSet::new(), &self.shared.neurons)?;
         let evening = self.evening(snapshot)?;
         Ok(self.without_tainted(writer, &survey, evening.main, tree)?.tree)
     }

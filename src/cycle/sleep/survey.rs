@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::consolidation::{Glance, Now};
 use crate::cycle::CycleError;
-use crate::cycle::network::decode_neuron;
+use crate::cycle::network::{Neurons, decode_neuron};
 use crate::model::Neuron;
 use crate::model::ids::{NeuronId, hash64};
 use crate::model::layout::{self, Place};
@@ -25,16 +26,21 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks at every neuron of a tree.
-    pub fn of(store: &Store, tree: TreeId, now: Now<'_>, changed: &HashSet<BlobId>) -> Result<Self, CycleError> {
+    /// Looks at every neuron of a tree. Those in files of `changed` are remembered in `neurons`: the record will ask for them again.
+    pub fn of(
+        store: &Store,
+        tree: TreeId,
+        now: Now<'_>,
+        changed: &HashSet<BlobId>,
+        neurons: &Neurons,
+    ) -> Result<Self, CycleError> {
         let Some(folder) = store.folder(tree, layout::NEURONS)? else { return Ok(Self::default()) };
         let files = store.files(folder, "")?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = files.len().div_ceil(threads).max(1);
-        let dir = store.common_dir();
+        let eye = Eye { dir: store.common_dir(), now, changed, neurons };
         let parts: Vec<Self> = std::thread::scope(|scope| {
-            let shares: Vec<_> =
-                files.chunks(share).map(|files| scope.spawn(move || Self::part(dir, files, now, changed))).collect();
+            let shares: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || eye.part(files))).collect();
             let joined = shares.into_iter().map(|share| share.join().expect("invariant: reading does not panic"));
             joined.collect::<Result<_, CycleError>>()
         })?;
@@ -47,21 +53,6 @@ impl Survey {
             survey.pointing.extend(part.pointing.into_iter().map(|(target, source)| (target, first + source)));
         }
         Ok(survey)
-    }
-
-    fn part(dir: &Path, files: &[(String, File)], now: Now<'_>, changed: &HashSet<BlobId>) -> Result<Self, CycleError> {
-        let store = Store::open(dir)?;
-        let mut part = Self::default();
-        for (path, file) in files {
-            let path = format!("{}/{path}", layout::NEURONS);
-            let Place::Neuron(id) = Place::of(&path) else { continue };
-            let neuron = decode_neuron(&store.content(file.blob)?, &path, &id)?;
-            part.look(&neuron, now);
-            if changed.contains(&file.blob) {
-                part.changed.push((neuron.salience, id));
-            }
-        }
-        Ok(part)
     }
 
     fn look(&mut self, neuron: &Neuron, now: Now<'_>) {
@@ -92,6 +83,34 @@ impl Survey {
     /// Every neuron's id.
     pub fn ids(&self) -> impl Iterator<Item = &NeuronId> {
         self.all.iter()
+    }
+}
+
+/// What a thread needs to look.
+#[derive(Clone, Copy)]
+struct Eye<'a> {
+    dir: &'a Path,
+    now: Now<'a>,
+    changed: &'a HashSet<BlobId>,
+    neurons: &'a Neurons,
+}
+
+impl Eye<'_> {
+    fn part(self, files: &[(String, File)]) -> Result<Survey, CycleError> {
+        let store = Store::open(self.dir)?;
+        let mut part = Survey::default();
+        for (path, file) in files {
+            let path = format!("{}/{path}", layout::NEURONS);
+            let Place::Neuron(id) = Place::of(&path) else { continue };
+            let bytes = store.content(file.blob)?;
+            let neuron = decode_neuron(&bytes, &path, &id)?;
+            part.look(&neuron, self.now);
+            if self.changed.contains(&file.blob) {
+                part.changed.push((neuron.salience, id));
+                self.neurons.remember(file.blob, &Arc::new(neuron), bytes.len());
+            }
+        }
+        Ok(part)
     }
 }
 
