@@ -56,6 +56,8 @@ pub const COMMAND_TIMEOUT_MS: u64 = 60_000;
 pub const COMMAND_TIMEOUT_MAX_MS: u64 = 3_600_000;
 /// Connections that a session neuron keeps before turn links stop until the next sleep prunes them.
 pub const SESSION_LINKS: usize = 256;
+/// Neurons of a day that a sleep keeps in memory between looking at them and writing its record; of more, the rest is read twice.
+pub const DAY_NEURONS: usize = 262_144;
 /// Bytes of lines in one file of a sleep's record; a bulk import before a sleep fills several.
 pub const SLEEP_RECORD_BYTES: usize = 4 << 20;
 /// How long a command waits for another process that holds a lock, milliseconds, before it says "busy".

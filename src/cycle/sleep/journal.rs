@@ -15,7 +15,7 @@ use crate::model::document::Goal;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
-use crate::store::{CommitId, File, TreeId};
+use crate::store::{BlobId, CommitId, File, TreeId};
 
 /// A neuron's file, read.
 type Read = Option<(Arc<Neuron>, String)>;
@@ -33,8 +33,12 @@ impl Cycle {
     /// The record of a sleep whose tree is `tree`, upon main's `main`.
     pub(super) fn journal(&self, prepared: &Prepared, main: CommitId, tree: TreeId) -> Result<SleepRecord, CycleError> {
         let before = self.store.tree_of(main)?;
-        let runs = Runs::of(self.outlines_between(before, prepared.snapshot_tree)?);
-        let learnt = self.changes(before, prepared.snapshot_tree, &|what, after| runs.who(what, after))?;
+        let runs = match prepared.read.runs.is_empty() {
+            true => Runs::of(&self.outlines_between(before, prepared.snapshot_tree)?),
+            false => Runs::of(&prepared.read.runs),
+        };
+        let known = &prepared.read.neurons;
+        let learnt = self.changes(before, prepared.snapshot_tree, known, &|what, after| runs.who(what, after))?;
         let reasons: HashMap<&str, &str> =
             prepared.why.iter().map(|why| (why.what.as_str(), why.reason.as_str())).collect();
         let because = |what: &str, _: Option<&Neuron>| match reasons.get(what) {
@@ -43,7 +47,7 @@ impl Cycle {
             None if what.ends_with(" run") || what.ends_with(" version") => "this sleep".to_owned(),
             None => format!("{} had it otherwise, or a person edited it", self.store.main()),
         };
-        let consolidated = self.changes(prepared.snapshot_tree, tree, &because)?;
+        let consolidated = self.changes(prepared.snapshot_tree, tree, known, &because)?;
         let mut totals = Totals::default();
         let both: BTreeSet<&NeuronId> = learnt.neurons.keys().chain(consolidated.neurons.keys()).collect();
         for id in both {
@@ -88,6 +92,7 @@ impl Cycle {
         &self,
         old: TreeId,
         new: TreeId,
+        known: &HashMap<BlobId, Arc<Neuron>>,
         why: &dyn Fn(&str, Option<&Neuron>) -> String,
     ) -> Result<Changes, CycleError> {
         let mut changes = Changes::default();
@@ -98,7 +103,10 @@ impl Cycle {
                 Place::Neuron(id) => {
                     let read = |file: Option<File>| -> Result<Read, CycleError> {
                         let read = file.map(|file| {
-                            let neuron = self.shared.neurons.read(&self.store, file, &change.path, &id)?;
+                            let neuron = match known.get(&file.blob) {
+                                Some(neuron) if neuron.id == id => Arc::clone(neuron),
+                                _ => self.shared.neurons.read(&self.store, file, &change.path, &id)?,
+                            };
                             Ok::<_, CycleError>((neuron, file.blob.to_string()))
                         });
                         read.transpose()
@@ -107,8 +115,8 @@ impl Cycle {
                     fn file(read: &Read) -> Option<FileOf<'_>> {
                         read.as_ref().map(|(neuron, blob)| FileOf { neuron, blob })
                     }
-                    let known = after.as_ref().or(before.as_ref()).map(|(neuron, _)| neuron.as_ref());
-                    changes.lines.extend(lines(file(&before), file(&after), &|what| why(what, known)));
+                    let last = after.as_ref().or(before.as_ref()).map(|(neuron, _)| neuron.as_ref());
+                    changes.lines.extend(lines(file(&before), file(&after), &|what| why(what, last)));
                     changes.totals.count(
                         before.as_ref().map(|(neuron, _)| neuron.as_ref()),
                         after.as_ref().map(|(neuron, _)| neuron.as_ref()),
@@ -130,7 +138,7 @@ impl Cycle {
 struct Runs(HashMap<String, RunId>);
 
 impl Runs {
-    fn of(records: Vec<(String, RunOutline)>) -> Self {
+    fn of(records: &[(String, RunOutline)]) -> Self {
         let mut found: HashMap<String, RunId> = HashMap::new();
         let mut did = |what: String, run: &RunId| {
             let last = found.entry(what).or_insert_with(|| run.clone());

@@ -3,7 +3,9 @@
 //! Steps: (1) main's own changes come into wake; (2) one look at every neuron; (3) what is tainted is left out of the snapshot; (4) rules:
 //! strengthen, replay, scale down; (5) prune. (4) and (5) are a commit each on `sleep/<run>`.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::settle::Note;
 use super::survey::{Survey, read_all};
@@ -42,14 +44,26 @@ pub struct Prepared {
     pub candidates: usize,
     /// Why each thing changed.
     pub why: Vec<Why>,
+    /// What was read on the way, for the record.
+    pub(super) read: Rc<Read>,
     /// True if it waited for a person: then a cut-off attempt leaves the branch.
     pub waited: bool,
+}
+
+/// What a sleep has read of its day. Nothing but speed depends on it.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// Neurons by their files' content.
+    pub neurons: HashMap<BlobId, Arc<Neuron>>,
+    /// The day's records, in outline.
+    pub runs: Vec<(String, RunOutline)>,
 }
 
 /// The snapshot of a sleep.
 struct Snapshot {
     tree: TreeId,
     left_out: BTreeSet<NeuronId>,
+    runs: Vec<(String, RunOutline)>,
 }
 
 impl Cycle {
@@ -143,7 +157,7 @@ impl Cycle {
         let now = Now { at: self.shared.world.now(), settings: &settings.sleep };
         let tree = self.store.tree_of(wake)?;
         let changed = self.changed_neurons(evening.wake, tree)?;
-        let survey = Survey::of(&self.store, tree, now, &changed, &self.shared.neurons)?; // (2)
+        let mut survey = Survey::of(&self.store, tree, now, &changed)?; // (2)
         let snapshot = self.without_tainted(writer, &survey, evening.main, tree)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);
@@ -191,6 +205,7 @@ impl Cycle {
             left_out: snapshot.left_out.len(),
             candidates: candidates.len(),
             why,
+            read: Rc::new(Read { neurons: std::mem::take(&mut survey.kept), runs: snapshot.runs }),
             waited: false,
             run,
         })
@@ -221,13 +236,11 @@ impl Cycle {
                 edits.push(TreeEdit::new(layout::neuron(&id), Some(neuron.encode())));
             }
         }
-        for (path, record) in self.outlines_between(main, tree)? {
-            if record.origin.is_tainted() {
-                edits.push(TreeEdit::new(path, None));
-            }
-        }
+        let runs = self.outlines_between(main, tree)?;
+        let tainted = runs.iter().filter(|(_, record)| record.origin.is_tainted());
+        edits.extend(tainted.map(|(path, _)| TreeEdit::new(path.clone(), None)));
         let tree = if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? };
-        Ok(Snapshot { tree, left_out })
+        Ok(Snapshot { tree, left_out, runs })
     }
 
     /// The outlines of the records of runs that came between two trees.
@@ -396,6 +409,7 @@ impl Cycle {
             left_out: record.left_out,
             candidates: 0,
             why: record.consolidated.into_iter().map(why).collect(),
+            read: Rc::default(),
             waited: true,
             run,
         })
@@ -405,7 +419,7 @@ impl Cycle {
     pub(super) fn snapshot_tree(&self, writer: &ObjectWriter<'_>, snapshot: CommitId) -> Result<TreeId, CycleError> {
         let tree = self.store.tree_of(snapshot)?;
         let now = Now { at: self.shared.world.now(), settings: &self.shared.policy.settings.sleep };
-        let survey = Survey::of(&self.store, tree, now, &HashSet::new(), &self.shared.neurons)?;
+        let survey = Survey::of(&self.store, tree, now, &HashSet::new())?;
         let evening = self.evening(snapshot)?;
         Ok(self.without_tainted(writer, &survey, evening.main, tree)?.tree)
     }

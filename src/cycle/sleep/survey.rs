@@ -1,12 +1,13 @@
 //! One look at every neuron of a tree, by as many threads as there are processors. What no rule concerns is not kept.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::consolidation::{Glance, Now};
 use crate::cycle::CycleError;
-use crate::cycle::network::{Neurons, decode_neuron};
+use crate::cycle::network::decode_neuron;
+use crate::limits;
 use crate::model::Neuron;
 use crate::model::ids::{NeuronId, hash64};
 use crate::model::layout::{self, Place};
@@ -19,6 +20,8 @@ pub(super) struct Survey {
     noticed: Vec<(NeuronId, Glance)>,
     /// Neurons that changed since the evening before, with the salience that they were left with.
     pub changed: Vec<(u16, NeuronId)>,
+    /// Those neurons, as many as are kept.
+    pub kept: HashMap<BlobId, Arc<Neuron>>,
     /// All of them, for rules that concern neurons for their neighbours: in the order of the files.
     all: Vec<NeuronId>,
     /// (hash of the target's id, index in `all` of the source), one per connection.
@@ -26,19 +29,14 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks at every neuron of a tree. Those in files of `changed` are remembered in `neurons`: the record will ask for them again.
-    pub fn of(
-        store: &Store,
-        tree: TreeId,
-        now: Now<'_>,
-        changed: &HashSet<BlobId>,
-        neurons: &Neurons,
-    ) -> Result<Self, CycleError> {
+    /// Looks at every neuron of a tree. Those in files of `changed` are kept, at most [`limits::DAY_NEURONS`]: the record asks for them
+    /// again.
+    pub fn of(store: &Store, tree: TreeId, now: Now<'_>, changed: &HashSet<BlobId>) -> Result<Self, CycleError> {
         let Some(folder) = store.folder(tree, layout::NEURONS)? else { return Ok(Self::default()) };
         let files = store.files(folder, "")?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = files.len().div_ceil(threads).max(1);
-        let eye = Eye { dir: store.common_dir(), now, changed, neurons };
+        let eye = Eye { dir: store.common_dir(), now, changed, most: limits::DAY_NEURONS / threads };
         let parts: Vec<Self> = std::thread::scope(|scope| {
             let shares: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || eye.part(files))).collect();
             let joined = shares.into_iter().map(|share| share.join().expect("invariant: reading does not panic"));
@@ -49,6 +47,7 @@ impl Survey {
             let first = survey.all.len() as u32;
             survey.noticed.extend(part.noticed);
             survey.changed.extend(part.changed);
+            survey.kept.extend(part.kept);
             survey.all.extend(part.all);
             survey.pointing.extend(part.pointing.into_iter().map(|(target, source)| (target, first + source)));
         }
@@ -92,7 +91,8 @@ struct Eye<'a> {
     dir: &'a Path,
     now: Now<'a>,
     changed: &'a HashSet<BlobId>,
-    neurons: &'a Neurons,
+    /// Neurons to keep.
+    most: usize,
 }
 
 impl Eye<'_> {
@@ -102,12 +102,13 @@ impl Eye<'_> {
         for (path, file) in files {
             let path = format!("{}/{path}", layout::NEURONS);
             let Place::Neuron(id) = Place::of(&path) else { continue };
-            let bytes = store.content(file.blob)?;
-            let neuron = decode_neuron(&bytes, &path, &id)?;
+            let neuron = decode_neuron(&store.content(file.blob)?, &path, &id)?;
             part.look(&neuron, self.now);
             if self.changed.contains(&file.blob) {
                 part.changed.push((neuron.salience, id));
-                self.neurons.remember(file.blob, &Arc::new(neuron), bytes.len());
+                if part.kept.len() < self.most {
+                    part.kept.insert(file.blob, Arc::new(neuron));
+                }
             }
         }
         Ok(part)
