@@ -108,8 +108,8 @@ impl Brain {
             Sleep::Dry(record) => self.told(SleepState::DryRun, &record)?,
             Sleep::Waiting(prepared) => {
                 let tree = self.cycle.store.tree_of(prepared.tip)?;
-                let record =
-                    self.cycle.sleep_record(tree, &prepared.run)?.unwrap_or_else(|| empty_record(&prepared.run));
+                let record = self.cycle.sleep_record(tree, &prepared.run)?;
+                let record = record.expect("invariant: a sleep that waits was just given its record");
                 SleepReport {
                     branch: Some(prepared.branch.to_string()),
                     record: None,
@@ -220,22 +220,6 @@ impl Brain {
             held: false,
         };
         self.land(draft, &restored.applied, dry_run)
-    }
-}
-
-fn empty_record(run: &crate::model::ids::RunId) -> SleepRecord {
-    SleepRecord {
-        run: run.clone(),
-        at: crate::model::Stamp::from_unix(run.unix_ms() / 1000),
-        base: String::new(),
-        snapshot: String::new(),
-        left_out: 0,
-        learnt_totals: Totals::default(),
-        consolidated_totals: Totals::default(),
-        totals: Totals::default(),
-        further: 0,
-        learnt: Vec::new(),
-        consolidated: Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args;
 use super::output::safe;
-use super::write::short;
+use super::write::landed;
 use super::{Done, Session};
 use crate::brain::{
     AgentCalibration, Calibration, GoalReport, GoalsReport, LedgerReport, OutcomeReport, OutcomeRequest, Valued,
@@ -36,11 +36,7 @@ fn judged(report: &OutcomeReport) -> String {
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe(&d.to_string()))));
     lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe(&c.to_string()))));
-    lines.push(match (&report.commit, report.merged) {
-        (None, _) => format!("would be run {}", report.run),
-        (Some(_), true) => format!("{} is in wake, {}", report.run, short(&report.wake)),
-        (Some(commit), false) => format!("{} is on {}, {}", report.run, report.branch, short(commit)),
-    });
+    lines.push(landed(&report.run, report.commit.as_deref(), &report.branch, report.merged.then_some(&report.wake)));
     lines.join("\n") + "\n"
 }
 

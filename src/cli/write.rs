@@ -170,12 +170,17 @@ fn applied(report: &ApplyReport) -> String {
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe(&d.to_string()))));
     lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe(&c.to_string()))));
-    lines.push(match (&report.commit, report.merged) {
-        (None, _) => format!("would be run {}", report.run),
-        (Some(_), true) => format!("{} is in wake, {}", report.run, short(&report.wake)),
-        (Some(commit), false) => format!("{} is on {}, {}", report.run, report.branch, short(commit)),
-    });
+    lines.push(landed(&report.run, report.commit.as_deref(), &report.branch, report.merged.then_some(&report.wake)));
     lines.join("\n") + "\n"
+}
+
+/// Where a run is now: in wake at that tip, on its branch, or nowhere yet.
+pub(super) fn landed(run: &str, commit: Option<&str>, branch: &str, wake: Option<&String>) -> String {
+    match (commit, wake) {
+        (None, _) => format!("would be run {run}"),
+        (Some(_), Some(wake)) => format!("{run} is in wake, {}", short(wake)),
+        (Some(commit), None) => format!("{run} is on {branch}, {}", short(commit)),
+    }
 }
 
 /// An id as people read it.

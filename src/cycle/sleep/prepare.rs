@@ -15,6 +15,7 @@ use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::{LedgerEntry, RunOutline, RunRecord};
 use crate::model::ids::{NeuronId, RunId};
+use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::{Neuron, Stamp};
 use crate::store::{
@@ -245,24 +246,23 @@ impl Cycle {
 
     /// The outlines of the records of runs that came between two trees.
     pub(super) fn outlines_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunOutline)>, CycleError> {
-        let mut outlines = Vec::new();
-        for change in self.store.diff(Some(old), Some(new), layout::RUNS)? {
-            let (Place::Run(_), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else { continue };
-            let outline = RunOutline::decode(&self.store.content(file.blob)?, &change.path)?;
-            outlines.push((change.path, outline));
-        }
-        Ok(outlines)
+        self.runs_between(old, new, RunOutline::decode)
     }
 
-    /// The records of runs that came between two trees.
-    fn records_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunRecord)>, CycleError> {
-        let mut records = Vec::new();
+    /// The records of runs that came between two trees, by their paths, as `decode` reads them.
+    fn runs_between<T>(
+        &self,
+        old: TreeId,
+        new: TreeId,
+        decode: impl Fn(&[u8], &str) -> Result<T, JsonError>,
+    ) -> Result<Vec<(String, T)>, CycleError> {
+        let mut runs = Vec::new();
         for change in self.store.diff(Some(old), Some(new), layout::RUNS)? {
             let (Place::Run(_), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else { continue };
-            let record = RunRecord::decode(&self.store.content(file.blob)?, &change.path)?;
-            records.push((change.path, record));
+            let run = decode(&self.store.content(file.blob)?, &change.path)?;
+            runs.push((change.path, run));
         }
-        Ok(records)
+        Ok(runs)
     }
 
     /// The entries of the ledger that came between two trees, oldest first.
@@ -323,7 +323,7 @@ impl Cycle {
         if archived.is_empty() {
             return Ok(spared);
         }
-        for (_, record) in self.records_between(evening, tree)? {
+        for (_, record) in self.runs_between(evening, tree, RunRecord::decode)? {
             for effect in &record.effects {
                 let made = effect.created.iter().flat_map(|n| n.connections.iter().map(|c| (&c.target, true)));
                 let grown = |(old, new): (Option<u16>, Option<u16>)| new.unwrap_or(0) > old.unwrap_or(0);
