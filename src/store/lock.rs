@@ -65,7 +65,14 @@ impl LockName {
 #[derive(Debug)]
 #[must_use = "the lock is released when this is dropped"]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Closing the file is not enough: a program that another thread is just starting has it open too until it runs.
+    fn drop(&mut self) {
+        let _ = FileExt::unlock(&self.file);
+    }
 }
 
 impl Store {
@@ -118,7 +125,7 @@ pub(super) fn acquire(folder: &Path, name: LockName, wait: Duration) -> Result<L
     }
     // Who holds it is told to those that wait in vain. Not needed for anything else, so a failure is no matter.
     let _ = file.set_len(0).and_then(|()| file.write_all(format!("pid {}\n", std::process::id()).as_bytes()));
-    Ok(Lock { _file: file })
+    Ok(Lock { file })
 }
 
 pub(super) fn is_contended(error: &std::io::Error) -> bool {
@@ -149,5 +156,16 @@ mod tests {
         drop(held);
         assert!(two.try_lock(LockName::Trunk).unwrap().is_some());
         assert!(one.private_dir().join("locks/trunk").exists());
+    }
+
+    #[test]
+    fn a_dropped_lock_is_free_although_a_copy_of_its_file_is_open() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let held = store.lock(LockName::Maintenance).unwrap();
+        let inherited = held.file.try_clone().unwrap();
+        drop(held);
+        assert!(store.try_lock(LockName::Maintenance).unwrap().is_some());
+        drop(inherited);
     }
 }
