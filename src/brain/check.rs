@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::examine::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
 use super::{Brain, BrainError};
+use crate::cycle::signed;
 use crate::model::Neuron;
 use crate::model::ids::{NeuronId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::store::{File, Store, StoreError, TreeId};
+use crate::store::{CommitId, File, Store, StoreError, TreeId};
 
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
@@ -40,7 +41,7 @@ pub struct FixReport {
 }
 
 impl Brain {
-    /// Checks every file of a commit; wake's tip by default. Needs no settings or agents that can be read: those are
+    /// Checks every file of a commit; wake's tip by default; and, where signatures are required, who signed what led to it. Needs no settings or agents that can be read: those are
     /// checked as well.
     pub fn check(dir: &Path, revision: Option<&str>) -> Result<CheckReport, BrainError> {
         let store = Store::open(dir)?;
@@ -48,7 +49,10 @@ impl Brain {
             None => store.need_tip(store.wake())?,
             Some(text) => store.resolve(text)?.ok_or_else(|| BrainError::usage(format!("{text} names no commit")))?,
         };
-        let (files, findings) = check_tree(&store, store.tree_of(commit)?)?;
+        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?)?;
+        let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
+        let unsigned = signed::unsigned(&store, commit, &since)?;
+        findings.extend(unsigned.into_iter().map(|(commit, why)| Finding::error(&commit.to_string(), 1, why)));
         Ok(CheckReport { commit: commit.to_string(), files, findings })
     }
 

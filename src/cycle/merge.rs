@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::commit::{Committed, create_branch};
 use super::sides::TreeSides;
-use super::{Cycle, CycleError};
+use super::{Cycle, CycleError, signed};
 use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside};
 use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
@@ -221,6 +221,9 @@ impl Cycle {
         let store = &self.store;
         if store.is_ancestor(candidate.commit, current)? {
             return Ok(Fate::Already);
+        }
+        if let Some((commit, why)) = signed::unsigned(store, candidate.commit, &[current])?.first() {
+            return Ok(Fate::Refused(format!("{}: commit {commit} {why}", candidate.name)));
         }
         let Some(base) = self.base_of(writer, current, candidate.commit)? else {
             return Ok(Fate::Refused(format!("{} has no history in common with wake", candidate.name)));

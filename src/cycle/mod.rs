@@ -4,7 +4,7 @@
 //! its own branch; `merge` brings the branches into wake; [`Cycle::until_quiet`] goes round. Every stage can be
 //! restarted from git alone: what waits is in the queue, on branches, or between two commits of wake.
 //!
-//! `judging` goes from the outcome of a run to a corrective delta; `ledger` and `goals` read what came of that.
+//! `signed` asks who signed what comes from elsewhere. `judging` goes from the outcome of a run to a corrective delta; `ledger` and `goals` read what came of that.
 //!
 //! The only things here that are not git: the marker of how far triggers were evaluated (a cache; see [`wake`]), and
 //! child processes of command agents.
@@ -30,6 +30,7 @@ pub mod policy;
 mod quiet;
 pub mod run;
 mod sides;
+pub mod signed;
 pub mod sleep;
 pub mod snapshot;
 pub mod stimulus;

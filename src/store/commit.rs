@@ -9,6 +9,8 @@ use crate::model::AgentName;
 pub(super) const FALLBACK_NAME: &str = "git-brain";
 /// Its address. `.invalid` is reserved: nobody owns it.
 pub(super) const FALLBACK_EMAIL: &str = "git-brain@git-brain.invalid";
+/// What the addresses of agents end with.
+const AGENT_DOMAIN: &str = "@git-brain.invalid";
 
 /// One line `Key: value` at the end of a message.
 pub type Trailer = (String, String);
@@ -73,6 +75,12 @@ impl Commit {
         self.trailers.iter().filter(move |(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v.as_str())
     }
 
+    /// The agent that its author's address names.
+    pub fn agent(&self) -> Option<AgentName> {
+        let name = self.email.strip_suffix(AGENT_DOMAIN)?;
+        AgentName::parse(name).ok().filter(|_| self.email != FALLBACK_EMAIL)
+    }
+
     /// The first line of the message.
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
@@ -82,7 +90,7 @@ impl Commit {
 impl CommitSpec {
     pub(super) fn encode(&self, user: &(String, String)) -> Result<Vec<u8>, StoreError> {
         let (author, email) = match &self.author {
-            Author::Agent(name) => (name.to_string(), format!("{name}@git-brain.invalid")),
+            Author::Agent(name) => (name.to_string(), format!("{name}{AGENT_DOMAIN}")),
             Author::User => user.clone(),
         };
         let mut text = format!("tree {}\n", self.tree);

@@ -103,6 +103,12 @@ pub enum StoreError {
         /// Where the walk began.
         from: String,
     },
+    /// Signing is asked for, or signatures are, and it cannot be done.
+    #[error("{message}")]
+    Signing {
+        /// What is wrong.
+        message: String,
+    },
     /// A file operation failed.
     #[error("{}: {source}", path.display())]
     File {
@@ -141,6 +147,9 @@ impl StoreError {
             }
             Self::InsideRepository { .. } => {
                 "`git brain init --in-repo` puts the brain on branches of its own in that repository".to_owned()
+            }
+            Self::Signing { .. } => {
+                "docs/signing.md says how commits are signed, `git config --local --list` what is set".to_owned()
             }
             Self::NotEmpty { .. } => "name a folder that is empty or does not exist yet".to_owned(),
             Self::Busy { what, .. } if what.ends_with(".lock") => {

@@ -88,20 +88,39 @@ impl Store {
         })
     }
 
-    /// The commits that `tip` has and `hidden` have not, parents before children. Published commits only.
+    /// The commits that `tip` has and `hidden` have not, parents before children.
     pub fn commits_beyond(&self, tip: CommitId, hidden: &[CommitId]) -> Result<Vec<CommitId>, StoreError> {
+        let (mut unpublished, front) = self.frontier(tip)?;
+        let mut hidden_front = BTreeSet::new();
+        for id in hidden {
+            let (ours, published) = self.frontier(*id)?;
+            unpublished.retain(|id| !ours.contains(id));
+            hidden_front.extend(published);
+        }
         let walked = self.with(|r| {
             let mut walk = r.revwalk()?;
             walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE)?;
-            walk.push(tip.0)?;
-            hidden.iter().try_for_each(|id| walk.hide(id.0))?;
+            front.iter().try_for_each(|id| walk.push(id.0))?;
+            hidden_front.iter().try_for_each(|id| walk.hide(id.0))?;
             walk.take(limits::HISTORY_WALK + 1).collect::<Result<Vec<_>, _>>()
         });
         let walked = walked.map_err(|e| StoreError::git(format!("history of {tip}"), e))?;
         if walked.len() > limits::HISTORY_WALK {
             return Err(StoreError::TooLong { commits: limits::HISTORY_WALK, from: tip.to_string() });
         }
-        Ok(walked.into_iter().map(CommitId).collect())
+        let mut found: Vec<CommitId> = walked.into_iter().map(CommitId).collect();
+        let mut open = vec![tip];
+        while let Some(id) = open.last().copied() {
+            let parents = if unpublished.contains(&id) { self.commit(id)?.parents } else { Vec::new() };
+            match parents.into_iter().find(|parent| unpublished.contains(parent)) {
+                Some(parent) => open.push(parent),
+                None => {
+                    open.pop();
+                    found.extend(unpublished.remove(&id).then_some(id));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The unpublished commits at and behind a commit, and the published ones where those end.

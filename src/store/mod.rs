@@ -30,6 +30,7 @@ mod plumbing;
 mod recent;
 mod refs;
 mod settings;
+mod signature;
 mod tree;
 mod vectors;
 mod worktree;
@@ -38,7 +39,7 @@ mod writer;
 #[cfg(test)]
 mod sandbox;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
@@ -56,6 +57,7 @@ pub use object::Objects;
 pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
 pub use recent::Recent;
 pub use refs::{RefChange, RefOutcome};
+pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};
 pub use worktree::Left;
@@ -78,6 +80,8 @@ pub struct Store {
     recent: Objects,
     writing: Cell<bool>,
     kept: RefCell<Vec<writer::Keep>>,
+    /// How commits are signed here, once it was asked for.
+    signer: OnceCell<Option<signature::Signer>>,
     notes: RefCell<Vec<String>>,
 }
 
@@ -105,6 +109,7 @@ impl Store {
             recent: Arc::new(Recent::new(limits::RECENT_BYTES)),
             writing: Cell::new(false),
             kept: RefCell::default(),
+            signer: OnceCell::new(),
             notes: RefCell::default(),
         }
     }

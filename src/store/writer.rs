@@ -53,9 +53,9 @@ impl ObjectWriter<'_> {
         self.add(ObjectType::Blob, content).map(BlobId)
     }
 
-    /// Adds a commit.
+    /// Adds a commit, signed where this machine signs.
     pub fn commit(&self, spec: &CommitSpec) -> Result<CommitId, StoreError> {
-        let bytes = spec.encode(&self.store.user())?;
+        let bytes = self.store.signed(spec.encode(&self.store.user())?, &spec.author)?;
         self.add(ObjectType::Commit, bytes).map(CommitId)
     }
 

@@ -41,6 +41,14 @@ fn all_merge_bases_are_found_published_or_not() {
         for (old, new, expected) in [(0, 5, true), (4, 5, false), (5, 5, true), (5, 0, false), (2, 3, true)] {
             assert_eq!(store.is_ancestor(ids[old], ids[new]).unwrap(), expected, "{published}: {old} {new}");
         }
+        let beyond = |tip: usize, hidden: &[usize]| {
+            let hidden: Vec<CommitId> = hidden.iter().map(|n| ids[*n]).collect();
+            store.commits_beyond(ids[tip], &hidden).unwrap()
+        };
+        assert_eq!(beyond(5, &[4]), [ids[3], ids[5]], "{published}");
+        assert_eq!(beyond(4, &[4]), [], "{published}");
+        let all = beyond(5, &[]);
+        assert_eq!((all.len(), all[0], &all[3..]), (5, ids[0], &[ids[3], ids[5]][..]), "{published}");
         let alone = node(&writer, "alone", &[], &[]);
         assert_eq!(store.merge_bases(alone, ids[5]).unwrap(), []);
     }

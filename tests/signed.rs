@@ -1,0 +1,198 @@
+//! Signed runs: with real SSH keys, through `ssh-keygen` and git's own verification.
+//!
+//! Without `ssh-keygen` on the path these tests say so and pass.
+
+mod sandbox;
+
+use std::process::Command;
+
+use sandbox::{Sandbox, connect, create, delta};
+use serde_json::json;
+
+/// A brain whose person and whose agent `memory` have keys of their own; a stranger has one too.
+fn signing() -> Option<Sandbox> {
+    if Command::new("ssh-keygen").arg("-?").output().is_err() {
+        eprintln!("SKIPPED: there is no ssh-keygen");
+        return None;
+    }
+    let sandbox = Sandbox::new();
+    let mut allowed = String::new();
+    for (name, identity) in [
+        ("ann", Some("ann@example.invalid,perception@git-brain.invalid,sleep@git-brain.invalid")),
+        ("keys/memory", Some("memory@git-brain.invalid")),
+        ("keys/decision", Some("decision@git-brain.invalid")),
+        ("stranger", None),
+    ] {
+        let path = sandbox.file(name, "");
+        std::fs::remove_file(&path).unwrap();
+        let made = sandbox.command("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &path]).status().unwrap();
+        assert!(made.success());
+        if let Some(identity) = identity {
+            allowed.push_str(&format!("{identity} {}", std::fs::read_to_string(format!("{path}.pub")).unwrap()));
+        }
+    }
+    let allowed = sandbox.file("allowed", allowed);
+    sandbox.apply(&delta(json!([create("tea")])), &[]);
+    sandbox.git(&["config", "brain.sign", "true"]);
+    sandbox.git(&["config", "brain.signingKey", &sandbox.path("ann")]);
+    sandbox.git(&["config", "brain.agentKeys", &sandbox.path("keys")]);
+    sandbox.git(&["config", "brain.allowedSigners", &allowed]);
+    sandbox.git(&["config", "gpg.ssh.allowedSignersFile", &allowed]);
+    sandbox.git(&["config", "brain.requireSignatures", "true"]);
+    sandbox.git(&["config", "brain.signedSince", &sandbox.tip("wake")]);
+    Some(sandbox)
+}
+
+/// The branch of a run that waits: memory activates, a person creates.
+fn held(sandbox: &Sandbox, agent: &str) -> String {
+    let op = match agent {
+        "memory" => json!({"op": "activate", "id": "tea", "strength": 0.5}),
+        _ => create("coffee"),
+    };
+    let run = sandbox.apply(&delta(json!([op])), &["--agent", agent, "--no-merge"]);
+    run["branch"].as_str().unwrap().to_owned()
+}
+
+/// Merging it is refused for that reason, and wake stays.
+#[track_caller]
+fn refused(sandbox: &Sandbox, branch: &str, why: &str) {
+    let before = sandbox.tip("wake");
+    let answer = sandbox.brain(&["merge", branch]).exits(3);
+    assert!(format!("{}{}", answer.out, answer.err).contains(why), "{answer}");
+    assert_eq!(sandbox.tip("wake"), before);
+}
+
+/// The commit of a branch, remade by `change`, as a branch of its own.
+fn remade(sandbox: &Sandbox, branch: &str, name: &str, change: impl Fn(String) -> String) -> String {
+    let commit = change(sandbox.git(&["cat-file", "commit", branch]) + "\n");
+    let file = sandbox.file("commit", commit);
+    let id = sandbox.git(&["hash-object", "-t", "commit", "-w", &file]);
+    sandbox.git(&["branch", "-f", name, &id]);
+    name.to_owned()
+}
+
+/// A commit without its signature.
+fn stripped(commit: String) -> String {
+    let mut inside = false;
+    let kept = commit.split_inclusive('\n').filter(|line| {
+        inside = line.starts_with("gpgsig ") || (inside && line.starts_with(' '));
+        !inside
+    });
+    kept.collect()
+}
+
+#[test]
+fn a_whole_day_is_signed_and_git_verifies_it() {
+    let Some(sandbox) = signing() else { return };
+    let since = sandbox.tip("wake");
+    let branch = held(&sandbox, "memory");
+    sandbox.git(&["verify-commit", &branch]);
+    sandbox.brain(&["merge", &branch]).exits(0);
+    let fed = sandbox.json(&["feed", "we drink tea in the morning"]);
+    assert!(fed["runs"].as_array().unwrap().iter().all(|run| run["merged"].is_string()), "{fed}");
+    sandbox.apply(&delta(json!([connect("tea", "n_core_memory", "feeds_into", 20000)])), &[]);
+    sandbox.brain(&["sleep"]).exits(0);
+    let new = sandbox.lines(&["rev-list", "wake", "main", &format!("^{since}"), "^main~1"]);
+    assert!(new.len() >= 8, "{}", sandbox.git(&["log", "--oneline", "--graph", "wake", "main"]));
+    new.iter().for_each(|commit| drop(sandbox.git(&["verify-commit", commit])));
+    sandbox.brain(&["check"]).exits(0);
+    sandbox.fsck();
+}
+
+#[test]
+fn what_is_unsigned_or_by_another_key_is_not_merged() {
+    let Some(sandbox) = signing() else { return };
+    let branch = held(&sandbox, "memory");
+    let bare = remade(&sandbox, &branch, "bare", stripped);
+    refused(&sandbox, &bare, "is not signed");
+    let changed = remade(&sandbox, &branch, "changed", |commit| commit.replace("Agent: memory", "Agent: Memory"));
+    assert_ne!(sandbox.tip(&changed), sandbox.tip(&branch), "the text that is replaced is there");
+    refused(&sandbox, &changed, "is not signed by memory@git-brain.invalid");
+    sandbox.git(&["config", "brain.signingKey", &sandbox.path("stranger")]);
+    let foreign = held(&sandbox, "human");
+    refused(&sandbox, &foreign, "is not signed by ann@example.invalid");
+    sandbox.brain(&["merge", &branch]).exits(0);
+}
+
+#[test]
+fn a_key_signs_for_its_own_role_alone() {
+    let Some(sandbox) = signing() else { return };
+    // The key of decision, for a run of memory.
+    for kind in ["", ".pub"] {
+        let [from, to] = ["decision", "memory"].map(|agent| sandbox.beside(&format!("keys/{agent}{kind}")));
+        std::fs::copy(from, to).unwrap();
+    }
+    let forged = held(&sandbox, "memory");
+    refused(&sandbox, &forged, "is not signed by memory@git-brain.invalid");
+    // An agent's key, for a merge that says it is a person's.
+    sandbox.git(&["config", "brain.signingKey", &sandbox.path("keys/decision")]);
+    let forged = held(&sandbox, "human");
+    refused(&sandbox, &forged, "is not signed by ann@example.invalid");
+}
+
+#[test]
+fn an_agents_key_signs_nothing_but_runs_of_its_own() {
+    let Some(sandbox) = signing() else { return };
+    let branch = held(&sandbox, "memory");
+    sandbox.git(&["config", "gpg.format", "ssh"]);
+    sandbox.git(&["config", "user.signingKey", &sandbox.path("keys/memory")]);
+    let tree = format!("{branch}^{{tree}}");
+    let mut sign = sandbox.command("git", &["commit-tree", "-S", "-p", "wake", "-m", "no run", &tree]);
+    for role in ["AUTHOR", "COMMITTER"] {
+        sign.env(format!("GIT_{role}_EMAIL"), "memory@git-brain.invalid");
+    }
+    let made = sign.output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let commit = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+    sandbox.git(&["verify-commit", &commit]);
+    refused(&sandbox, &commit, "is by memory, and no run of memory");
+}
+
+#[test]
+fn a_replayed_run_changes_nothing() {
+    let Some(sandbox) = signing() else { return };
+    let branch = held(&sandbox, "memory");
+    let commit = sandbox.tip(&branch);
+    sandbox.brain(&["merge", &branch]).exits(0);
+    let before = sandbox.tip("wake");
+    // The very commit again, and the same change on top of what came since.
+    sandbox.brain(&["merge", &commit]).exits(0);
+    assert_eq!(sandbox.tip("wake"), before);
+    let onto = remade(&sandbox, &commit, "replayed", |text| {
+        let parent = sandbox.tip(&format!("{commit}~1"));
+        text.replace(&format!("parent {parent}"), &format!("parent {before}"))
+    });
+    refused(&sandbox, &onto, "is not signed by memory@git-brain.invalid");
+}
+
+#[test]
+fn what_cannot_be_verified_is_refused_and_says_why() {
+    let Some(sandbox) = signing() else { return };
+    let branch = held(&sandbox, "memory");
+    sandbox.git(&["config", "--unset", "brain.allowedSigners"]);
+    sandbox.git(&["config", "--unset", "gpg.ssh.allowedSignersFile"]);
+    let before = sandbox.tip("wake");
+    let answer = sandbox.brain(&["merge", &branch]).exits(2);
+    assert!(answer.err.contains("brain.allowedSigners"), "{answer}");
+    // A file of the tree cannot name who may sign.
+    sandbox.git(&["config", "brain.allowedSigners", "allowed"]);
+    sandbox.brain(&["merge", &branch]).exits(2);
+    sandbox.git(&["config", "brain.signingKey", "/nonexistent"]);
+    let answer = sandbox.try_apply(&delta(json!([create("coffee")])), &[]).exits(2);
+    assert!(answer.err.contains("/nonexistent"), "{answer}");
+    assert_eq!(sandbox.tip("wake"), before);
+}
+
+#[test]
+fn check_names_what_is_not_signed() {
+    let Some(sandbox) = signing() else { return };
+    sandbox.git(&["config", "brain.sign", "false"]);
+    sandbox.git(&["config", "brain.requireSignatures", "false"]);
+    let run = sandbox.apply(&delta(json!([create("coffee")])), &[]);
+    sandbox.brain(&["check"]).exits(0);
+    sandbox.git(&["config", "brain.requireSignatures", "true"]);
+    let answer = sandbox.brain(&["check"]).exits(1);
+    assert!(answer.out.contains(run["commit"].as_str().unwrap()), "{answer}");
+    sandbox.git(&["config", "brain.signedSince", &sandbox.tip("wake")]);
+    sandbox.brain(&["check"]).exits(0);
+}
