@@ -11,6 +11,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "child processes of command agents, and the marker's file")]
 
+mod admission;
 pub mod bootstrap;
 pub mod command;
 pub mod commit;
@@ -33,6 +34,7 @@ mod sides;
 pub mod sleep;
 pub mod snapshot;
 pub mod stimulus;
+pub mod sync;
 pub mod trunk;
 pub mod wake;
 

@@ -53,7 +53,7 @@ pub struct Made {
 }
 
 /// Makes a repository at `dir`, which is absent or empty and in no repository: branches `main` and `wake` at one first
-/// commit of `files`, main checked out. `program` is how git shall call this program's merge driver.
+/// commit of `files`, main checked out. The clone of a brain's own repository becomes a brain as it is. `program` is how git shall call this program's merge driver.
 pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &str) -> Result<Made, StoreError> {
     std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
     let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
@@ -63,6 +63,12 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
         let own = around.workdir().is_some_and(|root| root.canonicalize().is_ok_and(|root| root == dir));
         if own && brain_branches(&around)?.is_some() {
             return Err(StoreError::AlreadyBrain { path: dir });
+        }
+        if own
+            && !marker.exists()
+            && let Some(made) = adopt_clone(around.path(), program)?
+        {
+            return Ok(made);
         }
         if !own || !marker.exists() {
             return Err(StoreError::InsideRepository { path: dir, repository: around.commondir().to_owned() });
@@ -125,12 +131,8 @@ pub fn create_in_repo(
         store.finish_in_repo(program, false)?;
         return Ok(store.made(commit, true));
     }
-    let plain = Store::over(discover(dir)?, Branch::parse("main")?, Branch::parse("wake")?);
-    if plain.remote(&plain.wake)?.is_some()
-        && let Some(commit) = plain.adopt()?
-    {
-        plain.finish_in_repo(program, true)?;
-        return Ok(plain.made(commit, true));
+    if let Some(made) = adopt_clone(store.repository.path(), program)? {
+        return Ok(made);
     }
     let commit = store.first_commit(files, first)?;
     for branch in [&store.wake, &store.main] {
@@ -138,6 +140,18 @@ pub fn create_in_repo(
     }
     store.finish_in_repo(program, false)?;
     Ok(store.made(commit, false))
+}
+
+/// Makes the clone of a repository that is a brain a brain: the origin's `main` and `wake` become its branches. `None`: its
+/// origin is no brain.
+fn adopt_clone(git_dir: &Path, program: &str) -> Result<Option<Made>, StoreError> {
+    let store = Store::over(discover(git_dir)?, Branch::parse("main")?, Branch::parse("wake")?);
+    if store.at_origin(&store.wake)?.is_none() {
+        return Ok(None);
+    }
+    let Some(commit) = store.adopt()? else { return Ok(None) };
+    store.finish_in_repo(program, true)?;
+    Ok(Some(store.made(commit, true)))
 }
 
 fn is_empty(dir: &Path) -> Result<bool, StoreError> {
@@ -191,7 +205,7 @@ impl Store {
         Ok(())
     }
 
-    fn remote(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {
+    fn at_origin(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {
         self.ref_target(&format!("refs/remotes/origin/{branch}"))
     }
 
@@ -202,7 +216,7 @@ impl Store {
             let local = self.tip(branch)?;
             let found = match local {
                 Some(commit) => Some(commit),
-                None => self.remote(branch)?,
+                None => self.at_origin(branch)?,
             };
             let Some(commit) = found else { return Ok(None) };
             if self.file(self.tree_of(commit)?, layout::METADATA)?.is_none() {
