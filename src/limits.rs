@@ -154,3 +154,7 @@ pub const SYNC_ROUNDS: usize = 32;
 pub const SYNC_PAUSE_MS: u64 = 50;
 /// Runs that the commit by which two machines' wakes are merged names; the tree has all.
 pub const NAMED_RUNS: usize = 64;
+/// Faults that a refusal of what comes from elsewhere names: whoever mends them begins with the first.
+pub const NAMED_FAULTS: usize = 20;
+/// Branches of one push that the gate of a remote looks at: far more than wait for review at a time.
+pub const PUSHED_REFS: usize = 10_000;

@@ -117,6 +117,9 @@ pub struct Init {
     /// Put the brain on branches of its own into the repository that is already there.
     #[arg(long)]
     pub in_repo: bool,
+    /// Make a bare repository with our gate, for several machines to sync through.
+    #[arg(long)]
+    pub bare: bool,
     /// Install git hooks (default for a repository of its own).
     #[arg(long, overrides_with = "no_hooks")]
     pub hooks: bool,

@@ -3,12 +3,29 @@
 use super::output::safe;
 use super::write::{plural, short};
 use super::{Done, Session, args};
-use crate::brain::SyncReport;
+use crate::brain::{Brain, InitRequest, SyncReport};
 
 pub(super) fn sync(session: &Session, args: &args::Sync) -> Done {
     let brain = session.brain()?;
     let report = brain.sync(args.remote.as_deref(), args.writer.dry_run)?;
     session.out.report(&report, told);
+    Ok(0)
+}
+
+/// `init --bare`.
+pub(super) fn init_bare(session: &Session, request: &InitRequest, args: &args::Init) -> Done {
+    let report = Brain::init_bare(&request.dir, args.in_repo, &request.program)?;
+    if !args.no_hooks {
+        super::house::install_hooks(session, &request.dir)?;
+    }
+    session.out.report(&report, |report| {
+        let dir = safe(&report.dir.display().to_string());
+        format!(
+            "{dir} is a remote for brains (branches {} and {}); its gate looks at what is pushed.\n\
+             Next, in a brain: git remote add origin {dir} && git brain sync\n",
+            report.main, report.wake
+        )
+    });
     Ok(0)
 }
 

@@ -111,6 +111,45 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     Ok(store.made(commit, false))
 }
 
+/// Makes a bare repository at `dir`, absent, empty or bare already, that machines of a brain sync through; its branches are
+/// `main` and `wake`, or `brain/main` and `brain/wake`. It is empty until somebody pushes. Hooks are another step.
+pub fn create_bare(dir: &Path, in_repo: bool, program: &str) -> Result<Made, StoreError> {
+    std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
+    let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
+    let prefix = if in_repo { "brain/" } else { "" };
+    let (main, wake) = (Branch::parse(&format!("{prefix}main"))?, Branch::parse(&format!("{prefix}wake"))?);
+    let repository = match Repository::open_bare(&dir) {
+        Ok(there) if there.is_bare() => there,
+        _ if !is_empty(&dir)? => return Err(StoreError::NotEmpty { path: dir }),
+        _ => {
+            let mut options = RepositoryInitOptions::new();
+            options.bare(true).external_template(false).initial_head("main");
+            Repository::init_opts(&dir, &options).map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?
+        }
+    };
+    if brain_branches(&repository)?.is_some() {
+        return Err(StoreError::AlreadyBrain { path: dir });
+    }
+    let store = Store::over(repository, main, wake);
+    let path = store.common.join("config");
+    let mut config = git2::Config::open(&path).map_err(|e| StoreError::git(path.display().to_string(), e))?;
+    // What git itself can hold on to, also if our hook is taken away; and what makes a push durable, and findable later.
+    let keys = [
+        ("receive.fsckObjects", "true"),
+        ("receive.autogc", "false"),
+        ("core.fsync", "all"),
+        ("core.logAllRefUpdates", "true"),
+    ];
+    let own = (!in_repo).then_some(("receive.denyNonFastForwards", "true"));
+    for (key, value) in keys.into_iter().chain(own) {
+        config.set_str(key, value).map_err(|e| StoreError::git(format!("configuration key {key}"), e))?;
+    }
+    store.configure(program, !in_repo)?;
+    let commit = store.tip(&store.main)?;
+    let adopted = commit.is_some();
+    Ok(Made { commit: commit.unwrap_or(CommitId(git2::Oid::ZERO_SHA1)), ..store.made(CommitId(git2::Oid::ZERO_SHA1), adopted) })
+}
+
 /// Puts a brain into the repository around `dir`, on orphan branches `brain/main` and `brain/wake`.
 ///
 /// Branches that are there already are used: local ones, then the origin's, then, in the clone of a repository that is

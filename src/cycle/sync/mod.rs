@@ -10,6 +10,7 @@
 //! What (1) or (2) refuse moves nothing here. `trunks` has the rules by which main and wake of two machines become one.
 //! No agent is started: what came in is news for the next `run`.
 
+pub mod receive;
 mod trunks;
 
 use std::time::Duration;
