@@ -161,7 +161,7 @@ fn a_clone_becomes_a_brain_and_both_write() {
 
 #[test]
 fn two_machines_that_both_slept_become_one_again() {
-    let world = World::new();
+    let world = World::gated();
     world.clone("b");
     world.apply("a", json!([adjust("x", "y", "feeds_into", 100), create("of-a")]));
     world.apply("b", json!([adjust("x", "y", "feeds_into", 30), create("of-b")]));
@@ -207,7 +207,14 @@ impl World {
         let message = self.git(name, &["log", "-1", "--format=%B", commit]);
         let parents = self.git(name, &["log", "-1", "--format=%P", commit]);
         let email = self.git(name, &["log", "-1", "--format=%ae", commit]);
-        self.commit(name, commit, &parents.split(' ').collect::<Vec<_>>(), files, &message, &[("GIT_AUTHOR_EMAIL", &email)])
+        self.commit(
+            name,
+            commit,
+            &parents.split(' ').collect::<Vec<_>>(),
+            files,
+            &message,
+            &[("GIT_AUTHOR_EMAIL", &email)],
+        )
     }
 
     /// A commit of the tree of `from` with files written otherwise.
@@ -282,10 +289,11 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
     assert_ne!(dangling, neuron);
     let future = neuron.replacen("\"last_salience_update\": \"20", "\"last_salience_update\": \"21", 1);
     assert_ne!(future, neuron);
-    let (branch, run) = world.waiting("a", "memory", json!([create("z"), connect("x", "z", "feeds_into", 2000)]));
-    let own = world.path_of("a", &run, "-memory.json");
+    let (branch, run) = world.waiting("a", "perception", json!([create("z"), connect("x", "z", "feeds_into", 2000)]));
+    let own = world.path_of("a", &run, &format!("{}.json", branch.rsplit('/').next().unwrap()));
     let x = world.path_of("a", &run, "/x.json");
-    let (said, did) = (world.git("a", &["show", &format!("{run}:{own}")]), world.git("a", &["show", &format!("{run}:{x}")]));
+    let (said, did) =
+        (world.git("a", &["show", &format!("{run}:{own}")]), world.git("a", &["show", &format!("{run}:{x}")]));
     let forged = did.replace("\"weight\": 2000", "\"weight\": 60000") + "\n";
     assert!(forged.contains("60000") && did.contains("2000"), "{did}");
     let quiet_record = said.replace("2000", "2001") + "\n";
@@ -294,7 +302,7 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
         let id = path.rsplit('/').next().unwrap().trim_end_matches(".json").to_owned();
         (id, said.replace(from, to) + "\n")
     };
-    let (stranger, text) = renamed("-memory", "-stranger");
+    let (stranger, text) = renamed("perception", "stranger");
     let shard = |id: &str| {
         use sha2::Digest;
         let hash = sha2::Sha256::digest(id.as_bytes());
@@ -303,20 +311,39 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
     let folder = own.rsplitn(3, '/').last().unwrap().to_owned();
     let strange_path = format!("{folder}/{}/{stranger}.json", shard(&stranger));
     let strange = world.recommit("a", &run, &[(&own, None), (&strange_path, Some(&text))]);
-    let pinned = said.replacen("{\"op\":\"create\"", "{\"op\":\"retype\"", 1);
-    let _ = pinned;
-    let wide = said.replace("\"op\":\"connect\"", "\"op\":\"disconnect\"");
-    let wide = if wide == said { said.replace("\"op\": \"connect\"", "\"op\": \"disconnect\"") } else { wide };
+    // One operation a line.
+    let archive = |line: &str| match line.contains("connect\"") {
+        true => format!("    {{\"op\":\"archive\",\"id\":\"y\"}}{}\n", if line.ends_with(',') { "," } else { "" }),
+        false => format!("{line}\n"),
+    };
+    let ops = said.find("\"effects\"").unwrap();
+    let wide: String = said[..ops].lines().map(archive).collect::<String>().trim_end().to_owned() + &said[ops..] + "\n";
+    assert!(wide.contains("archive"), "{said}");
     vec![
         ("bad JSON", on_wake(&[(&y, Some("{\n  \"id\": \"y\",,\n}\n"))], &[]), "wake".into(), "y.json:2"),
-        ("a field that is none", on_wake(&[(&y, Some(&neuron.replace("\"pinned\"", "\"pinnned\"")))], &[]), "wake".into(), "y.json"),
+        (
+            "a field that is none",
+            on_wake(&[(&y, Some(&neuron.replace("\"pinned\"", "\"pinnned\"")))], &[]),
+            "wake".into(),
+            "y.json",
+        ),
         ("a dangling connection", on_wake(&[(&y, Some(&dangling))], &[]), "wake".into(), "nowhere"),
         ("a neuron that is pointed to goes", on_wake(&[(&y, None)], &[]), "wake".into(), "points to y"),
-        ("a place where nothing belongs", on_wake(&[("network/x.json", Some("{}\n"))], &[]), "wake".into(), "nothing belongs"),
+        (
+            "a place where nothing belongs",
+            on_wake(&[("network/x.json", Some("{}\n"))], &[]),
+            "wake".into(),
+            "nothing belongs",
+        ),
         ("a symlink", on_wake(&[(&y, Some("link:/etc/passwd"))], &[]), "wake".into(), "symlink"),
         ("a record is changed", on_wake(&[(&record, Some("{}\n"))], &[]), "wake".into(), "written once"),
         ("a record is removed", on_wake(&[(&record, None)], &[]), "wake".into(), "written once"),
-        ("a stamp ahead of the clock", on_wake(&[(&y, Some(&future))], &[]), "wake".into(), "last_salience_update is ahead"),
+        (
+            "a stamp ahead of the clock",
+            on_wake(&[(&y, Some(&future))], &[]),
+            "wake".into(),
+            "last_salience_update is ahead",
+        ),
         (
             "a commit ahead of the clock",
             on_wake(&[("notes", Some("x"))], &[("GIT_AUTHOR_DATE", "2099-01-01T00:00:00Z")]),
@@ -341,17 +368,32 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
             "wake".into(),
             "no record of a run",
         ),
-        ("forged effects", world.recommit("a", &run, &[(&x, Some(&forged))]), branch.clone(), "not what its operations do"),
-        ("a forged record", world.recommit("a", &run, &[(&own, Some(&quiet_record))]), branch.clone(), "not what its operations do"),
-        ("beyond capabilities", world.recommit("a", &run, &[(&own, Some(&(wide + "\n")))]), branch.clone(), "may not disconnect"),
-        ("an agent that nobody knows", strange, branch.replace("memory", "stranger"), "no agent stranger"),
+        (
+            "forged effects",
+            world.recommit("a", &run, &[(&x, Some(&forged))]),
+            branch.clone(),
+            "not what its operations do",
+        ),
+        (
+            "a forged record",
+            world.recommit("a", &run, &[(&own, Some(&quiet_record))]),
+            branch.clone(),
+            "not what its operations do",
+        ),
+        ("beyond capabilities", world.recommit("a", &run, &[(&own, Some(&wide))]), branch.clone(), "may not archive"),
+        ("an agent that nobody knows", strange, branch.replace("perception", "stranger"), "no agent stranger"),
         (
             "beyond the network",
             world.recommit("a", &run, &[("brain.toml", Some("[merge]\nweight = \"max\"\n"))]),
             branch.clone(),
             "not what its operations do",
         ),
-        ("broken settings on main", world.commit("a", &main, &[&main], &[("brain.toml", Some("[merge\n"))], "x\n", &[]), "main".into(), "brain.toml"),
+        (
+            "broken settings on main",
+            world.commit("a", &main, &[&main], &[("brain.toml", Some("[merge\n"))], "x\n", &[]),
+            "main".into(),
+            "brain.toml",
+        ),
         (
             "a forged merge",
             world.commit("a", &wake, &[&wake, &run], &[], "merge\n\nPolicy: default\n", &[]),
@@ -389,7 +431,7 @@ fn the_gate_refuses_each_forbidden_thing_and_takes_good_ones() {
     declined(&["wake:refs/tags/v1"], "none of the brain's");
     assert_eq!(world.refs("remote.git"), before);
     // What is good goes by plain git too: a run that waits, a person's settings, a stimulus by hand.
-    let (branch, _) = world.waiting("a", "memory", json!([create("good")]));
+    let (branch, _) = world.waiting("a", "perception", json!([create("good")]));
     world.git("a", &["push", "-q", "origin", &branch]);
     world.write("a", "brain.toml", &format!("{}\n# a remark\n", world.read("a", "brain.toml")));
     world.git("a", &["commit", "-q", "-am", "a remark"]);
@@ -459,7 +501,9 @@ fn a_rewritten_an_emptied_and_a_lost_remote_lose_nothing() {
     let tip = world.tip("b", "wake");
     let heads = world.git("b", &["for-each-ref", "refs/heads"]);
     let rewritten = world.git("a", &["commit-tree", "-m", "empty", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"]);
-    for spec in [format!("+{rewritten}:refs/heads/wake"), format!("+{tip}^1:refs/heads/wake"), ":refs/heads/wake".to_owned()] {
+    for spec in
+        [format!("+{rewritten}:refs/heads/wake"), format!("+{tip}^1:refs/heads/wake"), ":refs/heads/wake".to_owned()]
+    {
         world.git("a", &["push", "-q", "origin", &spec]);
         let said = world.refused("b");
         assert!(said.contains(&tip) && said.contains("Nothing was moved"), "{said}");
@@ -488,7 +532,7 @@ fn a_rewritten_an_emptied_and_a_lost_remote_lose_nothing() {
 
 #[test]
 fn people_edit_settings_on_both_sides() {
-    let world = World::new();
+    let world = World::gated();
     world.clone("b");
     let settings = world.read("a", "brain.toml");
     world.write("a", "brain.toml", &format!("{settings}\n# by a\n"));
@@ -528,7 +572,7 @@ fn people_edit_settings_on_both_sides() {
 fn agents_that_are_new_on_main_bring_their_runs_along() {
     let world = World::gated();
     world.clone("b");
-    let agent = world.read("a", "agents/memory.json").replace("\"memory\"", "\"second\"");
+    let agent = world.read("a", "agents/perception.json").replace("\"name\": \"perception\"", "\"name\": \"second\"");
     world.write("a", "agents/second.json", &agent);
     world.git("a", &["add", "agents"]);
     world.git("a", &["commit", "-q", "-m", "a second memory"]);
@@ -539,13 +583,33 @@ fn agents_that_are_new_on_main_bring_their_runs_along() {
     world.sync("b");
     world.same(&["a", "b"]);
     assert_eq!(world.neuron("b", "wake", "by-second")["id"], "by-second");
+    // A machine that was offline while settings and agents changed ran by those that it knew.
+    let settings = world.read("a", "brain.toml");
+    let weaker = settings.replace("[learning]\n", "[learning]\nsalience_gain = 30000\n");
+    assert_ne!(weaker, settings);
+    world.write("a", "brain.toml", &weaker);
+    world.git("a", &["rm", "-q", "agents/second.json"]);
+    world.git("a", &["commit", "-q", "-am", "salience is gained slower, by one agent less"]);
+    world.sync("a");
+    world.brain("b", &["trust"]);
+    for agent in ["second", "perception"] {
+        let (branch, _) = world.waiting("b", agent, json!([{"op": "activate", "id": "by-second", "strength": 0.5}]));
+        world.brain("b", &["merge", &branch]);
+    }
+    world.sync("b");
+    world.sync("a");
+    world.same(&["a", "b"]);
+    // From now on it is over.
+    let dir = world.dir("b").display().to_string();
+    let input = delta(json!([create("late")])).to_string();
+    world.sandbox.brain_with(&["-C", &dir, "apply", "--agent", "second", "-"], input.as_bytes()).exits(3);
 }
 
 #[test]
 fn what_waits_for_review_waits_everywhere() {
     let world = World::gated();
     world.clone("b");
-    let (branch, commit) = world.waiting("a", "memory", json!([create("maybe")]));
+    let (branch, commit) = world.waiting("a", "perception", json!([create("maybe")]));
     world.sync("a");
     world.sync("b");
     assert_eq!(world.tip("b", &branch), commit);

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, targets};
 use super::{Brain, BrainError, World};
+use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, targets};
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::{Cycle, RunBounds};
 use crate::model::ids::NeuronId;

@@ -28,6 +28,7 @@ use std::path::Path;
 
 pub use crate::activation::recall::Way;
 pub use crate::chemistry::dopamine::Calibration;
+pub use crate::cycle::admission::file::{Finding, Level};
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::delta::{Method, Valued};
 pub use crate::store::{HookDone, HookState};
@@ -35,7 +36,6 @@ pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};
 pub use doctor::{Checkup, DoctorReport, Health};
 pub use driver::{DriverFiles, DriverReport};
-pub use crate::cycle::admission::file::{Finding, Level};
 pub use goal::{GoalReport, GoalsReport};
 pub use hook::{HookAnswer, HooksAnswer};
 pub use ledger::{AgentCalibration, LedgerReport};

@@ -104,7 +104,9 @@ impl Cycle {
         let main = match (store.tip(store.main())?, main) {
             (Some(here), _) => here,
             (None, Some(pushed)) => pushed,
-            (None, None) => return Err(CycleError::refused(format!("there is no {} yet, and none is pushed", store.main()))),
+            (None, None) => {
+                return Err(CycleError::refused(format!("there is no {} yet, and none is pushed", store.main())));
+            }
         };
         let policy = Policy::load_at(&store, &world, &[], main)?;
         let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });

@@ -57,12 +57,7 @@ impl Policy {
     }
 
     /// Reads the policy from a commit, where main is still to come.
-    pub fn load_at(
-        store: &Store,
-        world: &World,
-        flags: &[Override],
-        main: CommitId,
-    ) -> Result<Self, CycleError> {
+    pub fn load_at(store: &Store, world: &World, flags: &[Override], main: CommitId) -> Result<Self, CycleError> {
         let tree = store.tree_of(main)?;
         let settings_file = store.file(tree, layout::SETTINGS)?;
         let text = match store.read(tree, layout::SETTINGS)? {

@@ -124,7 +124,8 @@ pub fn create_bare(dir: &Path, in_repo: bool, program: &str) -> Result<Made, Sto
         _ => {
             let mut options = RepositoryInitOptions::new();
             options.bare(true).external_template(false).initial_head("main");
-            Repository::init_opts(&dir, &options).map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?
+            Repository::init_opts(&dir, &options)
+                .map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?
         }
     };
     if brain_branches(&repository)?.is_some() {
@@ -147,7 +148,10 @@ pub fn create_bare(dir: &Path, in_repo: bool, program: &str) -> Result<Made, Sto
     store.configure(program, !in_repo)?;
     let commit = store.tip(&store.main)?;
     let adopted = commit.is_some();
-    Ok(Made { commit: commit.unwrap_or(CommitId(git2::Oid::ZERO_SHA1)), ..store.made(CommitId(git2::Oid::ZERO_SHA1), adopted) })
+    Ok(Made {
+        commit: commit.unwrap_or(CommitId(git2::Oid::ZERO_SHA1)),
+        ..store.made(CommitId(git2::Oid::ZERO_SHA1), adopted)
+    })
 }
 
 /// Puts a brain into the repository around `dir`, on orphan branches `brain/main` and `brain/wake`.

@@ -155,6 +155,8 @@ impl Store {
             "--no-auto-maintenance",
             "--no-write-fetch-head",
             "--no-show-forced-updates",
+            // Plain git's `origin/…` are not moved along.
+            "--refmap=",
             "--",
             &remote.address,
         ];

@@ -14,7 +14,8 @@
 //! connection dangles; nothing is dated ahead of the clock, or made under a fixed one.
 //!
 //! *Grounds.* Agents are judged by main as it is here. Where new commits of main change settings or agents, runs made under
-//! them are judged by those as well: whoever may push to main decides about agents, as whoever may commit there does.
+//! them are judged by those as well: whoever may push to main decides about agents, as whoever may commit there does. A
+//! machine that was offline while main went on ran by main as it was where its run started, and is judged by that.
 //!
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
@@ -90,6 +91,7 @@ impl Cycle {
             latest: self.shared.world.commit_seconds() + limits::FUTURE_SECONDS,
             grounds: vec![Grounds::of_policy(&self.shared.policy)],
             first: known.is_empty(),
+            tips: tips.values().chain(known).copied().collect(),
             examined: HashSet::new(),
             faults: BTreeSet::new(),
         };
@@ -139,6 +141,8 @@ struct Judge<'c> {
     grounds: Vec<Grounds>,
     /// True if there is nothing here yet: then histories may begin.
     first: bool,
+    /// What is here, and what is to come: the histories that are judged, or were.
+    tips: Vec<CommitId>,
     /// Files that were found good, by path and content.
     examined: HashSet<(String, String)>,
     faults: BTreeSet<Fault>,
@@ -148,6 +152,18 @@ impl Judge<'_> {
     fn fault(&mut self, commit: &Commit, path: &str, line: usize, message: impl Into<String>) {
         let commit = commit.id.to_string();
         self.faults.insert(Fault { commit, path: path.to_owned(), line, message: message.into() });
+    }
+
+    /// A commit of the histories that are judged or were. Another object can come along in a push, and nobody looks at it.
+    fn judged(&self, id: &str) -> Result<Option<Commit>, CycleError> {
+        let Ok(id) = CommitId::parse(id) else { return Ok(None) };
+        let Ok(commit) = self.cycle.store.commit(id) else { return Ok(None) };
+        for tip in &self.tips {
+            if self.cycle.store.is_ancestor(id, *tip)? {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
     }
 
     fn commit(&mut self, id: CommitId, on_main: bool) -> Result<(), CycleError> {
@@ -177,9 +193,10 @@ impl Judge<'_> {
             CycleError::Store(
                 error @ (StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }),
             ) => self.note_unreadable(id, error.to_string()),
-            error @ (CycleError::Json(_) | CycleError::Merge(_) | CycleError::Settings(_) | CycleError::Refused { .. }) => {
-                self.note_unreadable(id, error.to_string())
-            }
+            error @ (CycleError::Json(_)
+            | CycleError::Merge(_)
+            | CycleError::Settings(_)
+            | CycleError::Refused { .. }) => self.note_unreadable(id, error.to_string()),
             other => return Err(other),
         }
         Ok(())
@@ -192,7 +209,12 @@ impl Judge<'_> {
     /// Dates and clocks of the commit itself.
     fn clock(&mut self, commit: &Commit) {
         if commit.trailer("Clock").is_some() {
-            self.fault(commit, "", 0, "was made under a fixed clock (BRAIN_NOW or BRAIN_SEED): its dates and ids are no true ones");
+            self.fault(
+                commit,
+                "",
+                0,
+                "was made under a fixed clock (BRAIN_NOW or BRAIN_SEED): its dates and ids are no true ones",
+            );
         }
         if commit.at > self.latest || commit.committed > self.latest {
             self.fault(commit, "", 0, "is dated ahead of the clock here");
@@ -281,7 +303,8 @@ impl Judge<'_> {
     /// What a `git revert` may take back: what the commit that it names had added.
     fn reverted(&self, commit: &Commit) -> Result<HashSet<String>, CycleError> {
         let store = &self.cycle.store;
-        let named = commit.message.split("This reverts commit ").nth(1).and_then(|rest| CommitId::parse(rest.get(..40)?).ok());
+        let named =
+            commit.message.split("This reverts commit ").nth(1).and_then(|rest| CommitId::parse(rest.get(..40)?).ok());
         let Some(named) = named else { return Ok(HashSet::new()) };
         // It must be one that the commit descends from: anything else could be made up for the purpose.
         if store.commit(named).is_err() || !store.is_ancestor(named, commit.id)? {

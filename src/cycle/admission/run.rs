@@ -112,7 +112,8 @@ impl Judge<'_> {
         if record.at.unix() > self.latest {
             self.fault(commit, &path, 1, "the run's clock is ahead of the clock here");
         }
-        let wrong = self.done_again(&record, before, |judge, applied| {
+        let parent = commit.parents[0];
+        let wrong = self.done_again(&record, (parent, before), |judge, applied| {
             Ok(judge.expected(&record, applied, before, changes)? == commit.tree)
         })?;
         if let Some(why) = wrong {
@@ -139,14 +140,18 @@ impl Judge<'_> {
             return Ok(());
         }
         // Held against where it says that it started: what it did there must be what it says.
-        let base = record.base.as_deref().and_then(|base| CommitId::parse(base).ok());
-        let Some(base) = base.and_then(|base| self.cycle.store.commit(base).ok()) else {
-            self.fault(commit, &path, 1, "was brought without its history, so what it says cannot be held against anything");
+        let base = record.base.as_deref().map(|base| self.judged(base)).transpose()?.flatten();
+        let Some(base) = base else {
+            self.fault(
+                commit,
+                &path,
+                1,
+                "was brought without its history, so what it says cannot be held against anything",
+            );
             return Ok(());
         };
-        let wrong = self.done_again(&record, base.tree, |_, applied| {
-            Ok(effects_of(applied) == record.effects)
-        })?;
+        let wrong =
+            self.done_again(&record, (base.id, base.tree), |_, applied| Ok(effects_of(applied) == record.effects))?;
         if let Some(why) = wrong {
             self.fault(commit, &path, 1, why);
         } else if alone {
@@ -163,14 +168,14 @@ impl Judge<'_> {
     fn done_again(
         &self,
         record: &RunRecord,
-        tree: TreeId,
+        (start, tree): (CommitId, TreeId),
         same: impl Fn(&Self, &Applied) -> Result<bool, CycleError>,
     ) -> Result<Option<String>, CycleError> {
         let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
         let mut first = None;
-        for grounds in &self.grounds {
+        let mut holds = |grounds: &Grounds| -> Result<bool, CycleError> {
             let wrong = match apply(record, grounds, &network)? {
-                Ok(applied) if same(self, &applied)? => return Ok(None),
+                Ok(applied) if same(self, &applied)? => return Ok(true),
                 Ok(_) => Wrong::Otherwise,
                 Err(wrong) => wrong,
             };
@@ -178,12 +183,31 @@ impl Judge<'_> {
             if matches!(first, None | Some(Wrong::Unknown)) {
                 first = Some(wrong);
             }
+            Ok(false)
+        };
+        for grounds in &self.grounds {
+            if holds(grounds)? {
+                return Ok(None);
+            }
+        }
+        if let Some(grounds) = self.grounds_at(start)?
+            && holds(&grounds)?
+        {
+            return Ok(None);
         }
         Ok(first.map(|wrong| match wrong {
             Wrong::Unknown => format!("there is no agent {} in this brain", record.agent),
             Wrong::Refused(why) => why,
             Wrong::Otherwise => "what it says it did is not what its operations do".to_owned(),
         }))
+    }
+
+    /// Main as it was where a run started: who was offline ran by what he knew. Only what main's own history has.
+    fn grounds_at(&self, start: CommitId) -> Result<Option<Grounds>, CycleError> {
+        let store = &self.cycle.store;
+        let Some(main) = store.tip(store.main())? else { return Ok(None) };
+        let Some(then) = store.merge_bases(main, start)?.first().copied() else { return Ok(None) };
+        Ok(Grounds::of_tree(store, store.tree_of(then)?).ok())
     }
 
     /// The tree that an honest run leaves.
@@ -197,12 +221,15 @@ impl Judge<'_> {
         let store = &self.cycle.store;
         let record = RunRecord { effects: effects_of(applied), ..record.clone() };
         let mut all = edits(applied, &record);
-        all.extend(applied.neurons.iter().map(|(id, (_, after))| TreeEdit::new(layout::neuron(id), Some(after.encode()))));
+        all.extend(
+            applied.neurons.iter().map(|(id, (_, after))| TreeEdit::new(layout::neuron(id), Some(after.encode()))),
+        );
         // Which of the stimuli that it descends from it consumed, only its commit says.
-        let consumed = changes.iter().filter(|change| change.new.is_none()).filter(|change| match Place::of(&change.path) {
-            Place::Queue(id) => record.stimuli.contains(&id),
-            _ => false,
-        });
+        let consumed =
+            changes.iter().filter(|change| change.new.is_none()).filter(|change| match Place::of(&change.path) {
+                Place::Queue(id) => record.stimuli.contains(&id),
+                _ => false,
+            });
         all.extend(consumed.map(|change| TreeEdit::new(change.path.clone(), None)));
         if changes.iter().any(|change| change.path == layout::METADATA) {
             all.extend(self.bootstrapped(&record, before)?);
@@ -231,7 +258,9 @@ impl Judge<'_> {
         let mut effects = BTreeMap::new();
         for change in changes {
             let (Place::Neuron(id), Some(new)) = (Place::of(&change.path), change.new) else { continue };
-            let Ok(after) = crate::model::Neuron::decode(&store.read_file(new, &change.path)?, &change.path) else { continue };
+            let Ok(after) = crate::model::Neuron::decode(&store.read_file(new, &change.path)?, &change.path) else {
+                continue;
+            };
             effects.insert(id.clone(), Effect::between(network.neuron(&id)?.as_ref(), &after));
         }
         Ok(effects)

@@ -31,7 +31,14 @@ impl Judge<'_> {
         };
         let store = &self.cycle.store;
         let snapshot = match (commit.trailer("Sleep"), commit.trailer("Snapshot")) {
-            (Some(_), Some(id)) => Some(CommitId::parse(id)?),
+            (Some(sleep), Some(id)) => {
+                let slept = store.commit(right)?;
+                if slept.trailer("Sleep") != Some(sleep) || slept.trailer("Snapshot") != Some(id) {
+                    self.fault(commit, "", 0, "merges a sleep that is another than it says");
+                    return Ok(());
+                }
+                Some(CommitId::parse(id)?)
+            }
             _ => None,
         };
         let right_tree = store.tree_of(right)?;
@@ -100,12 +107,7 @@ impl Judge<'_> {
     }
 
     /// The merge policy of a `brain.toml` that the brain has or had at that merge.
-    fn policy(
-        &self,
-        commit: &Commit,
-        named: &str,
-        parents: [CommitId; 2],
-    ) -> Result<Option<MergePolicy>, CycleError> {
+    fn policy(&self, commit: &Commit, named: &str, parents: [CommitId; 2]) -> Result<Option<MergePolicy>, CycleError> {
         if named == "default" {
             return Ok(Some(MergePolicy::default()));
         }
@@ -115,8 +117,12 @@ impl Judge<'_> {
         for tree in [commit.tree, store.tree_of(parents[0])?, store.tree_of(parents[1])?] {
             known |= store.file(tree, layout::SETTINGS)?.is_some_and(|file| file.blob == blob);
         }
-        if !known {
-            return Ok(None);
+        // A machine that was offline merged by what main had been when it last saw it.
+        let main = store.tip(store.main())?;
+        let mut history = main.into_iter().flat_map(|main| store.first_parents(main, None)).take(limits::HISTORY_WALK);
+        while !known {
+            let Some(older) = history.next() else { return Ok(None) };
+            known = store.file(older?.tree, layout::SETTINGS)?.is_some_and(|file| file.blob == blob);
         }
         Ok(Some(Settings::read(&String::from_utf8_lossy(&store.blob(blob)?), &[])?.merge))
     }
@@ -132,7 +138,10 @@ impl Judge<'_> {
         for (tree, name) in [(left, "one"), (right, "the other")] {
             for change in store.diff(Some(tree), Some(commit.tree), layout::NETWORK)? {
                 if Place::of(&change.path).is_immutable() && change.old.is_some() {
-                    faults.push((change.path, format!("is written once for ever, and is not as {name} of its parents has it")));
+                    faults.push((
+                        change.path,
+                        format!("is written once for ever, and is not as {name} of its parents has it"),
+                    ));
                 }
             }
         }
@@ -160,6 +169,11 @@ impl Judge<'_> {
         if record.base != parent.to_string() || commit.trailer("Snapshot") != Some(record.snapshot.as_str()) {
             self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep that began elsewhere");
         }
+        let Some(snapshot) = self.judged(&record.snapshot)? else {
+            self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep over a day that nobody has");
+            return Ok(());
+        };
+        let own = |path: &str| matches!(Place::of(path), Place::Sleep(run) | Place::Chapter(run) if run == record.run);
         let lines = record.learnt.iter().chain(&record.consolidated);
         // A line begins with a neuron's id, or with `neuron` and the id of one that comes or goes.
         let named: HashSet<&str> = lines
@@ -169,6 +183,13 @@ impl Judge<'_> {
             let place = Place::of(&change.path);
             if place.is_immutable() && change.old.is_some() {
                 self.fault(commit, &change.path, 1, "is written once for ever, and a sleep changes it");
+            }
+            if place.is_immutable()
+                && !own(&change.path)
+                && change.new.is_some()
+                && self.cycle.store.file(snapshot.tree, &change.path)? != change.new
+            {
+                self.fault(commit, &change.path, 1, "is brought by a sleep, and the day that it slept over has it not");
             }
             if let Place::Neuron(id) = &place
                 && !named.contains(id.as_str())
@@ -230,8 +251,7 @@ impl Judge<'_> {
         let writer = store.writer()?;
         let returned = self.cycle.snapshot_tree(&writer, snapshot)?;
         let outcome = self.cycle.merge_trees_by(&MergePolicy::default(), night.tree, left, returned, options)?;
-        let agrees =
-            outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree;
+        let agrees = outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree;
         drop(writer);
         if !agrees {
             self.fault(commit, "", 0, format!("does not do what taking {undone} back does"));

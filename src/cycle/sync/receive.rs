@@ -70,7 +70,12 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
             Ok(None) => {}
             Err(message) => {
                 let commit = update.new.or(update.old).map_or(String::new(), |id| id.to_string());
-                faults.push(Fault { commit, path: String::new(), line: 0, message: format!("{}: {message}", update.name) });
+                faults.push(Fault {
+                    commit,
+                    path: String::new(),
+                    line: 0,
+                    message: format!("{}: {message}", update.name),
+                });
             }
         }
     }
@@ -165,7 +170,12 @@ mod tests {
         let good = format!("{zero} {one} refs/heads/wake\n{one} {zero} refs/heads/x");
         let read = Update::read_all(&good).unwrap();
         assert_eq!((read[0].old, read[0].new.is_some(), read[1].new), (None, true, None));
-        for bad in [format!("{one} refs/heads/wake"), format!("{one} {one}  refs/heads/wake"), "x y z".to_owned(), "\n".to_owned()] {
+        for bad in [
+            format!("{one} refs/heads/wake"),
+            format!("{one} {one}  refs/heads/wake"),
+            "x y z".to_owned(),
+            "\n".to_owned(),
+        ] {
             assert!(Update::read_all(&bad).is_err(), "{bad:?}");
         }
     }
