@@ -148,3 +148,13 @@ pub const NARRATION_BYTES: usize = 512 << 10;
 pub const CONFIDENCE_MEMORY: u32 = 10_000;
 /// Most days that `demo --days` lives: a year, which takes some minutes.
 pub const DEMO_DAYS: u64 = 366;
+/// How often a sync that somebody else outran fetches and merges again: each round takes the place of one that succeeded elsewhere.
+pub const SYNC_ROUNDS: usize = 32;
+/// Longest first pause of such a sync, milliseconds; it doubles six times, to some seconds.
+pub const SYNC_PAUSE_MS: u64 = 50;
+/// Runs that the commit by which two machines' wakes are merged names; the tree has all.
+pub const NAMED_RUNS: usize = 64;
+/// Faults that a refusal of what comes from elsewhere names: whoever mends them begins with the first.
+pub const NAMED_FAULTS: usize = 20;
+/// Branches of one push that the gate of a remote looks at: far more than wait for review at a time.
+pub const PUSHED_REFS: usize = 10_000;

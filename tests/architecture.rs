@@ -82,7 +82,7 @@ const STORY: [(&str, &[&str]); 8] = [
     ("Chapter", &["src/model/layout.rs", "src/chemistry/serotonin/", STAGE, "src/brain/", "src/cycle/sleep/"]),
 ];
 const STAGE: &str = "src/cycle/narrative.rs";
-const EXAMINE: &str = "src/brain/examine.rs";
+const EXAMINE: &str = "src/cycle/admission/file.rs";
 const SCHEMA: &str = "src/brain/schema.rs";
 /// Files that may spell the folder of the narrative, be it in a comment.
 const STORY_FOLDER: [&str; 5] =

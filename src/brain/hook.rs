@@ -9,8 +9,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::examine::{Content, Finding, Level, dangling, examine, examine_place, targets};
 use super::{Brain, BrainError, World};
+use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, targets};
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::{Cycle, RunBounds};
 use crate::model::ids::NeuronId;
@@ -50,6 +50,11 @@ impl Brain {
     /// Does what git's hook NAME is for. An unknown name, and a repository without a brain, are nobody's fault: exit 0.
     pub fn hook(dir: &Path, world: World, name: &str, arguments: &[String]) -> Result<HookAnswer, BrainError> {
         match HookName::parse(name) {
+            Some(HookName::PreReceive) => super::receive::gate(&called_from(dir), world),
+            Some(HookName::PostReceive) => {
+                knock_everywhere(&called_from(dir), &world);
+                Ok(HookAnswer::default())
+            }
             Some(hook) if hook.is_gate() => gate(&called_from(dir)),
             Some(_) => {
                 knock(&called_from(dir), &world);
@@ -140,6 +145,23 @@ fn knock_at(store: &Store, dir: &Path, world: &World) -> Result<(), BrainError> 
         started(&["hook", WAKE])?;
     }
     Ok(())
+}
+
+/// Something was pushed: what came on main and wake is looked at in the background, whoever pushed waits for nothing.
+fn knock_everywhere(dir: &Path, world: &World) {
+    if world.in_hook() {
+        return;
+    }
+    let Ok(store) = Store::open(dir) else { return };
+    let Ok(branches) = belled(&store) else { return };
+    for (branch, tip) in branches {
+        if doorbell::mark(&store, &branch) == Some(tip) {
+            continue;
+        }
+        if let Err(error) = doorbell::start(&store, &["hook", RING, branch.as_str()]) {
+            doorbell::log(&store, &format!("{} doorbell: {error}", world.now()));
+        }
+    }
 }
 
 /// In the background: the whole of it.

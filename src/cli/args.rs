@@ -55,6 +55,8 @@ pub enum Command {
     Propagate(Propagate),
     /// Consolidate what wake has learnt into one commit on main; or take the last sleep back.
     Sleep(Sleep),
+    /// Bring this brain and another repository of it together: fetch, judge, merge, push.
+    Sync(Sync),
     /// Bring a neuron back that was archived or pruned.
     Restore(Restore),
     /// Put on main what waits on a branch of a sleep.
@@ -115,6 +117,9 @@ pub struct Init {
     /// Put the brain on branches of its own into the repository that is already there.
     #[arg(long)]
     pub in_repo: bool,
+    /// Make a bare repository with our gate, for several machines to sync through.
+    #[arg(long)]
+    pub bare: bool,
     /// Install git hooks (default for a repository of its own).
     #[arg(long, overrides_with = "no_hooks")]
     pub hooks: bool,
@@ -361,6 +366,16 @@ pub struct Sleep {
     /// Only if it is time: by the clock, after many runs, when much is active or the machine idles.
     #[arg(long, conflicts_with = "undo")]
     pub if_due: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `sync`.
+#[derive(Debug, Args)]
+pub struct Sync {
+    /// A remote's name, or an address; by default `brain.remote`, main's upstream, the only remote, or origin.
+    pub remote: Option<String>,
     /// Options of every writer.
     #[command(flatten)]
     pub writer: Writer,

@@ -12,6 +12,7 @@ mod look;
 mod night;
 mod output;
 mod story;
+mod sync;
 mod trade;
 mod vitals;
 mod write;
@@ -106,6 +107,7 @@ impl Session {
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
             Command::Story(args) => story::story(&self, &args),
+            Command::Sync(args) => sync::sync(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),

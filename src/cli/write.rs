@@ -28,6 +28,9 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
         session.out.say(&format!("would make a brain in {}", request.dir.display()));
         return Ok(0);
     }
+    if args.bare {
+        return super::sync::init_bare(session, &request, args);
+    }
     let (brain, report) = Brain::init(&request, session.world.clone())?;
     let wants_hooks = if args.in_repo { args.hooks } else { !args.no_hooks };
     if wants_hooks {

@@ -277,7 +277,7 @@ fn neuron_edits(applied: &Applied, writer: &ObjectWriter<'_>, shared: &Shared) -
 }
 
 /// The other files that a delta changes, its record included.
-fn edits(applied: &Applied, record: &RunRecord) -> Vec<TreeEdit> {
+pub(super) fn edits(applied: &Applied, record: &RunRecord) -> Vec<TreeEdit> {
     let mut edits = vec![TreeEdit::new(layout::run(&record.run), Some(record.encode()))];
     for signal in &applied.signals {
         edits.push(TreeEdit::new(layout::signal(&signal.to, &signal.id), Some(json::pretty(signal))));

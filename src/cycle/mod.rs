@@ -11,6 +11,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "child processes of command agents, and the marker's file")]
 
+pub mod admission;
 pub mod bootstrap;
 pub mod command;
 pub mod commit;
@@ -34,6 +35,7 @@ pub mod signed;
 pub mod sleep;
 pub mod snapshot;
 pub mod stimulus;
+pub mod sync;
 pub mod trunk;
 pub mod wake;
 
@@ -93,6 +95,23 @@ impl Cycle {
             Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() };
         cycle.settle()?;
         Ok(cycle)
+    }
+
+    /// Opens a repository for what is being pushed to it: objects in git's quarantine are read, and where main is still to
+    /// come, the pushed one is the policy.
+    pub fn receiving(dir: &Path, world: World, main: Option<crate::store::CommitId>) -> Result<Self, CycleError> {
+        let store = Store::open(dir)?;
+        store.read_quarantine()?;
+        let main = match (store.tip(store.main())?, main) {
+            (Some(here), _) => here,
+            (None, Some(pushed)) => pushed,
+            (None, None) => {
+                return Err(CycleError::refused(format!("there is no {} yet, and none is pushed", store.main())));
+            }
+        };
+        let policy = Policy::load_at(&store, &world, &[], main)?;
+        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
+        Ok(Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() })
     }
 
     /// True if the agent consumes stimuli from the queue.

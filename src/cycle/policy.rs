@@ -11,7 +11,7 @@ use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::settings::{Model, Override};
 use crate::model::{Agent, Settings};
-use crate::store::{BlobId, Store, TreeId};
+use crate::store::{BlobId, CommitId, Store, TreeId};
 use crate::world::{Trust, World};
 
 /// The name of the person at this machine: needs no definition and is unrestricted.
@@ -53,7 +53,11 @@ pub struct Policy {
 impl Policy {
     /// Reads the policy from main's tip.
     pub fn load(store: &Store, world: &World, flags: &[Override]) -> Result<Self, CycleError> {
-        let main = store.need_tip(store.main())?;
+        Self::load_at(store, world, flags, store.need_tip(store.main())?)
+    }
+
+    /// Reads the policy from a commit, where main is still to come.
+    pub fn load_at(store: &Store, world: &World, flags: &[Override], main: CommitId) -> Result<Self, CycleError> {
         let tree = store.tree_of(main)?;
         let settings_file = store.file(tree, layout::SETTINGS)?;
         let text = match store.read(tree, layout::SETTINGS)? {

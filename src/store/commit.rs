@@ -58,6 +58,8 @@ pub struct Commit {
     pub email: String,
     /// The author's time, seconds since 1970.
     pub at: i64,
+    /// The committer's time, seconds since 1970.
+    pub committed: i64,
     /// The whole message.
     pub message: String,
     /// The trailers, unescaped, in order.
@@ -151,17 +153,21 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
     let object = |text: &str| Oid::from_str(text).ok().filter(|_| text.len() == 40);
     let tree = TreeId(object(lines.next()?.strip_prefix("tree ")?)?);
     let mut parents = Vec::new();
-    let mut author_line = None;
+    let (mut author_line, mut committer_line) = (None, None);
     for line in lines {
         if let Some(parent) = line.strip_prefix("parent ") {
             parents.push(CommitId(object(parent)?));
         } else if let (None, Some(rest)) = (author_line, line.strip_prefix("author ")) {
             author_line = Some(rest);
+        } else if let (None, Some(rest)) = (committer_line, line.strip_prefix("committer ")) {
+            committer_line = Some(rest);
         }
     }
     let (author, rest) = author_line?.split_once('<')?;
     let (email, when) = rest.rsplit_once('>')?;
-    let at = when.trim_start().split(' ').next().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let seconds = |when: &str| when.trim_start().split(' ').next().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let committed = committer_line.and_then(|line| line.rsplit_once('>')).map_or(0, |(_, when)| seconds(when));
+    let at = seconds(when);
     Some(Commit {
         id,
         tree,
@@ -169,6 +175,7 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
         author: author.trim_end().to_owned(),
         email: email.to_owned(),
         at,
+        committed,
         message: message.to_owned(),
         trailers: parse_trailers(message),
     })

@@ -92,6 +92,28 @@ pub enum StoreError {
         /// Who, if known.
         holder: Option<String>,
     },
+    /// No other repository to sync with.
+    #[error("there is no remote to sync with{}", listed(known))]
+    NoRemote {
+        /// The remotes that there are.
+        known: Vec<String>,
+    },
+    /// A remote's name or address that is refused.
+    #[error("{name:?} is no remote: {reason}")]
+    BadRemote {
+        /// The name.
+        name: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Git could not talk to another repository.
+    #[error("{remote}: {message}")]
+    Remote {
+        /// Its name or address.
+        remote: String,
+        /// What git said.
+        message: String,
+    },
     /// A second batch of objects was begun before the first was published or dropped.
     #[error("a batch of objects is already open on this store")]
     BatchOpen,
@@ -127,6 +149,10 @@ pub enum StoreError {
     },
 }
 
+fn listed(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!(" of that name; there are {}", known.join(", ")) }
+}
+
 impl StoreError {
     pub(super) fn git(what: impl Into<String>, source: git2::Error) -> Self {
         Self::Git { what: what.into(), source }
@@ -152,6 +178,12 @@ impl StoreError {
                 "docs/signing.md says how commits are signed, `git config --local --list` what is set".to_owned()
             }
             Self::NotEmpty { .. } => "name a folder that is empty or does not exist yet".to_owned(),
+            Self::NoRemote { .. } => {
+                "`git brain sync NAME-OR-ADDRESS`; `git remote add origin ADDRESS` gives it a name, and `git config \
+                 brain.remote NAME` chooses one of several"
+                    .to_owned()
+            }
+            Self::Remote { .. } => "`git ls-remote` with the same name or address shows what git can reach".to_owned(),
             Self::Busy { what, .. } if what.ends_with(".lock") => {
                 format!("if no git command is running there, remove {what}")
             }

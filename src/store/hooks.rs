@@ -36,11 +36,17 @@ pub enum HookName {
     PostCommit,
     /// A doorbell: a merge was made.
     PostMerge,
+    /// A gate of a bare repository: refuses a push that is not admitted.
+    PreReceive,
+    /// A doorbell of a bare repository: something was pushed.
+    PostReceive,
 }
 
 impl HookName {
-    /// All of them.
+    /// Those of a repository that people commit in.
     pub const ALL: [Self; 3] = [Self::PreCommit, Self::PostCommit, Self::PostMerge];
+    /// Those of a bare repository, which people push to.
+    pub const BARE: [Self; 2] = [Self::PreReceive, Self::PostReceive];
 
     /// The name of the file.
     pub fn as_str(self) -> &'static str {
@@ -48,17 +54,19 @@ impl HookName {
             Self::PreCommit => "pre-commit",
             Self::PostCommit => "post-commit",
             Self::PostMerge => "post-merge",
+            Self::PreReceive => "pre-receive",
+            Self::PostReceive => "post-receive",
         }
     }
 
     /// The hook with that name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|hook| hook.as_str() == name)
+        Self::ALL.into_iter().chain(Self::BARE).find(|hook| hook.as_str() == name)
     }
 
     /// True if a non-zero exit of it refuses what git is about to do.
     pub fn is_gate(self) -> bool {
-        matches!(self, Self::PreCommit)
+        matches!(self, Self::PreCommit | Self::PreReceive)
     }
 }
 
@@ -158,7 +166,8 @@ impl Store {
         };
         let shared = !inside(&self.common) && !self.work_dir().is_some_and(|root| inside(&root));
         let mut hooks = Vec::new();
-        for hook in HookName::ALL {
+        let wanted = if self.repository.is_bare() { &HookName::BARE[..] } else { &HookName::ALL[..] };
+        for hook in wanted.iter().copied() {
             hooks.push(one_hook(&folder, hook, task, dry_run)?);
         }
         Ok(HooksReport { folder, shared, hooks })
@@ -306,6 +315,11 @@ fn block(hook: HookName, program: &str, made: bool) -> String {
     let name = hook.as_str();
     let made = if made { format!("{MADE}\n") } else { String::new() };
     let act = match hook.is_gate() {
+        // Without it nobody looks at what comes: nothing comes.
+        true if hook == HookName::PreReceive => format!(
+            "  {program} hook {name} \"$@\" || exit 1\nelse\n  echo 'git-brain: its program is gone, so nothing is let in' >&2\n  \
+             exit 1\n"
+        ),
         // Its words are for the person who commits; its refusal is the hook's.
         true => format!(
             "  {program} hook {name} \"$@\" || exit $?\nelse\n  echo 'git-brain: its program is gone, so the network was \

@@ -53,7 +53,7 @@ pub struct Made {
 }
 
 /// Makes a repository at `dir`, which is absent or empty and in no repository: branches `main` and `wake` at one first
-/// commit of `files`, main checked out. `program` is how git shall call this program's merge driver.
+/// commit of `files`, main checked out. The clone of a brain's own repository becomes a brain as it is. `program` is how git shall call this program's merge driver.
 pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &str) -> Result<Made, StoreError> {
     std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
     let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
@@ -63,6 +63,12 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
         let own = around.workdir().is_some_and(|root| root.canonicalize().is_ok_and(|root| root == dir));
         if own && brain_branches(&around)?.is_some() {
             return Err(StoreError::AlreadyBrain { path: dir });
+        }
+        if own
+            && !marker.exists()
+            && let Some(made) = adopt_clone(around.path(), program)?
+        {
+            return Ok(made);
         }
         if !own || !marker.exists() {
             return Err(StoreError::InsideRepository { path: dir, repository: around.commondir().to_owned() });
@@ -105,6 +111,49 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     Ok(store.made(commit, false))
 }
 
+/// Makes a bare repository at `dir`, absent, empty or bare already, that machines of a brain sync through; its branches are
+/// `main` and `wake`, or `brain/main` and `brain/wake`. It is empty until somebody pushes. Hooks are another step.
+pub fn create_bare(dir: &Path, in_repo: bool, program: &str) -> Result<Made, StoreError> {
+    std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
+    let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
+    let prefix = if in_repo { "brain/" } else { "" };
+    let (main, wake) = (Branch::parse(&format!("{prefix}main"))?, Branch::parse(&format!("{prefix}wake"))?);
+    let repository = match Repository::open_bare(&dir) {
+        Ok(there) if there.is_bare() => there,
+        _ if !is_empty(&dir)? => return Err(StoreError::NotEmpty { path: dir }),
+        _ => {
+            let mut options = RepositoryInitOptions::new();
+            options.bare(true).external_template(false).initial_head("main");
+            Repository::init_opts(&dir, &options)
+                .map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?
+        }
+    };
+    if brain_branches(&repository)?.is_some() {
+        return Err(StoreError::AlreadyBrain { path: dir });
+    }
+    let store = Store::over(repository, main, wake);
+    let path = store.common.join("config");
+    let mut config = git2::Config::open(&path).map_err(|e| StoreError::git(path.display().to_string(), e))?;
+    // What git itself can hold on to, also if our hook is taken away; and what makes a push durable, and findable later.
+    let keys = [
+        ("receive.fsckObjects", "true"),
+        ("receive.autogc", "false"),
+        ("core.fsync", "all"),
+        ("core.logAllRefUpdates", "true"),
+    ];
+    let own = (!in_repo).then_some(("receive.denyNonFastForwards", "true"));
+    for (key, value) in keys.into_iter().chain(own) {
+        config.set_str(key, value).map_err(|e| StoreError::git(format!("configuration key {key}"), e))?;
+    }
+    store.configure(program, !in_repo)?;
+    let commit = store.tip(&store.main)?;
+    let adopted = commit.is_some();
+    Ok(Made {
+        commit: commit.unwrap_or(CommitId(git2::Oid::ZERO_SHA1)),
+        ..store.made(CommitId(git2::Oid::ZERO_SHA1), adopted)
+    })
+}
+
 /// Puts a brain into the repository around `dir`, on orphan branches `brain/main` and `brain/wake`.
 ///
 /// Branches that are there already are used: local ones, then the origin's, then, in the clone of a repository that is
@@ -125,12 +174,8 @@ pub fn create_in_repo(
         store.finish_in_repo(program, false)?;
         return Ok(store.made(commit, true));
     }
-    let plain = Store::over(discover(dir)?, Branch::parse("main")?, Branch::parse("wake")?);
-    if plain.remote(&plain.wake)?.is_some()
-        && let Some(commit) = plain.adopt()?
-    {
-        plain.finish_in_repo(program, true)?;
-        return Ok(plain.made(commit, true));
+    if let Some(made) = adopt_clone(store.repository.path(), program)? {
+        return Ok(made);
     }
     let commit = store.first_commit(files, first)?;
     for branch in [&store.wake, &store.main] {
@@ -138,6 +183,18 @@ pub fn create_in_repo(
     }
     store.finish_in_repo(program, false)?;
     Ok(store.made(commit, false))
+}
+
+/// Makes the clone of a repository that is a brain a brain: the origin's `main` and `wake` become its branches. `None`: its
+/// origin is no brain.
+fn adopt_clone(git_dir: &Path, program: &str) -> Result<Option<Made>, StoreError> {
+    let store = Store::over(discover(git_dir)?, Branch::parse("main")?, Branch::parse("wake")?);
+    if store.at_origin(&store.wake)?.is_none() {
+        return Ok(None);
+    }
+    let Some(commit) = store.adopt()? else { return Ok(None) };
+    store.finish_in_repo(program, true)?;
+    Ok(Some(store.made(commit, true)))
 }
 
 fn is_empty(dir: &Path) -> Result<bool, StoreError> {
@@ -191,7 +248,7 @@ impl Store {
         Ok(())
     }
 
-    fn remote(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {
+    fn at_origin(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {
         self.ref_target(&format!("refs/remotes/origin/{branch}"))
     }
 
@@ -202,7 +259,7 @@ impl Store {
             let local = self.tip(branch)?;
             let found = match local {
                 Some(commit) => Some(commit),
-                None => self.remote(branch)?,
+                None => self.at_origin(branch)?,
             };
             let Some(commit) = found else { return Ok(None) };
             if self.file(self.tree_of(commit)?, layout::METADATA)?.is_none() {

@@ -25,6 +25,8 @@ pub enum LockName {
     Cycle,
     /// Sleeping, and taking a sleep back.
     Sleep,
+    /// Talking to another repository of the brain.
+    Sync,
     /// Repacking.
     Maintenance,
     /// The removal of what dead processes left.
@@ -41,6 +43,7 @@ impl LockName {
             Self::Trunk => "locks/trunk",
             Self::Cycle => "locks/cycle",
             Self::Sleep => "locks/sleep",
+            Self::Sync => "locks/sync",
             Self::Maintenance => "locks/maintenance",
             Self::Recovery => "locks/recovery",
             Self::Snapshot => "locks/snapshot",
@@ -53,6 +56,7 @@ impl LockName {
             Self::Trunk => "the trunk (main and wake)",
             Self::Cycle => "the cycle",
             Self::Sleep => "sleep",
+            Self::Sync => "sync",
             Self::Maintenance => "maintenance",
             Self::Recovery => "recovery",
             Self::Snapshot => "making a snapshot",

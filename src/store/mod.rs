@@ -29,6 +29,7 @@ mod object;
 mod plumbing;
 mod recent;
 mod refs;
+mod remote;
 mod settings;
 mod signature;
 mod tree;
@@ -50,7 +51,7 @@ pub use driver::DriverState;
 pub use error::StoreError;
 pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
-pub use init::{FirstCommit, Made, create, create_in_repo};
+pub use init::{FirstCommit, Made, create, create_bare, create_in_repo};
 pub use lock::{Lock, LockName};
 pub use names::{BlobId, Branch, CommitId, TreeId};
 pub use object::Objects;
@@ -58,6 +59,7 @@ pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, repla
 pub use recent::Recent;
 pub use refs::{RefChange, RefOutcome};
 pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
+pub use remote::{PushOutcome, Pushed, Remote, Tips};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};
 pub use worktree::Left;
@@ -144,6 +146,16 @@ impl Store {
     pub fn add_quarantine(&self, objects: &Path) -> Result<(), StoreError> {
         let added = self.with(|r| r.odb()?.add_disk_alternate(&objects.to_string_lossy()));
         added.map_err(|e| StoreError::git(format!("objects in {}", objects.display()), e))
+    }
+
+    /// Reads pushed objects that are not part of the repository yet, from where git's receiving hook says that they are.
+    pub fn read_quarantine(&self) -> Result<(), StoreError> {
+        for name in ["GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
+            let folders = std::env::var_os(name).unwrap_or_default();
+            let folders = std::env::split_paths(&folders).filter(|folder| !folder.as_os_str().is_empty());
+            folders.into_iter().try_for_each(|folder| self.add_quarantine(&folder))?;
+        }
+        Ok(())
     }
 
     /// What the store put right on the way, one sentence each, since the last call: recovered locks for example.

@@ -117,10 +117,7 @@ impl Store {
 
     /// What the index, the one that git's environment names, has otherwise than HEAD in the brain's own files.
     pub fn staged(&self) -> Result<Vec<FileChange>, StoreError> {
-        for name in ["GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
-            let folders = variable(name).unwrap_or_default();
-            std::env::split_paths(&folders).try_for_each(|folder| self.add_quarantine(&folder))?;
-        }
+        self.read_quarantine()?;
         let (_, head) = self.head()?;
         let head = head.map_or(EMPTY_TREE.to_owned(), |commit| commit.to_string());
         let top = |path: &str| format!(":(top){path}");

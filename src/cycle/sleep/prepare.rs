@@ -416,7 +416,11 @@ impl Cycle {
     }
 
     /// The tree that a sleep started from: that of the commit without what is tainted. The same for the same commit.
-    pub(super) fn snapshot_tree(&self, writer: &ObjectWriter<'_>, snapshot: CommitId) -> Result<TreeId, CycleError> {
+    pub(in crate::cycle) fn snapshot_tree(
+        &self,
+        writer: &ObjectWriter<'_>,
+        snapshot: CommitId,
+    ) -> Result<TreeId, CycleError> {
         let tree = self.store.tree_of(snapshot)?;
         let now = Now { at: self.shared.world.now(), settings: &self.shared.policy.settings.sleep };
         let survey = Survey::of(&self.store, tree, now, &HashSet::new())?;

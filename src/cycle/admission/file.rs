@@ -1,4 +1,4 @@
-//! The format of one file of a brain: what `check`, the gate and `doctor` have in common.
+//! The format of one file of a brain: what admission, `check`, the gate of commits and `doctor` have in common.
 //!
 //! Looks at a path, a mode and bytes, and at nothing else. What needs other files (connections that dangle, queue entries
 //! without their stimulus) is asked of the caller.
@@ -42,11 +42,11 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn error(path: &str, line: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn error(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, level: Level::Error, message: message.into() }
     }
 
-    pub(super) fn warning(path: &str, line: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn warning(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, level: Level::Warning, message: message.into() }
     }
 
@@ -58,7 +58,7 @@ impl Finding {
 
 /// What a file says about others.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// A neuron, which may point to others.
     Neuron(Box<Neuron>),
     /// A queue entry, and the stimulus file that it names.
@@ -68,18 +68,18 @@ pub(super) enum Content {
 }
 
 /// A file that was looked at.
-pub(super) struct Examined {
-    pub(super) findings: Vec<Finding>,
-    pub(super) content: Content,
+pub(crate) struct Examined {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) content: Content,
 }
 
 /// True for the files that are the brain's own.
-pub(super) fn is_ours(path: &str) -> bool {
+pub(crate) fn is_ours(path: &str) -> bool {
     path == layout::SETTINGS || path.starts_with("network/") || path.starts_with("agents/") || path == layout::NETWORK
 }
 
 /// Judges place and mode; what is not even to be read gives `Err`.
-pub(super) fn examine_place(path: &str, file: File) -> Result<Option<Finding>, Finding> {
+pub(crate) fn examine_place(path: &str, file: File) -> Result<Option<Finding>, Finding> {
     let in_network = !matches!(Place::of(path), Place::Agent(_) | Place::Settings | Place::Other);
     if !file.is_regular() {
         return match Place::of(path) {
@@ -98,7 +98,7 @@ pub(super) fn examine_place(path: &str, file: File) -> Result<Option<Finding>, F
 }
 
 /// Judges a file by itself.
-pub(super) fn examine(path: &str, bytes: &[u8]) -> Examined {
+pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
     let mut content = Content::Alone;
     let mut findings = Vec::new();
     let outcome = match Place::of(path) {
@@ -198,7 +198,7 @@ fn settings(path: &str, bytes: &[u8]) -> Result<(), JsonError> {
 }
 
 /// Connections of a neuron to what is not there, with their lines.
-pub(super) fn dangling(path: &str, bytes: &[u8], missing: &[&NeuronId]) -> Vec<Finding> {
+pub(crate) fn dangling(path: &str, bytes: &[u8], missing: &[&NeuronId]) -> Vec<Finding> {
     let found = |target: &&NeuronId| {
         let line = line_of(bytes, &format!("\"target\": {}", json::inline(target)));
         Finding::error(path, line, format!("a connection points to {target}, which is not there"))
@@ -207,7 +207,7 @@ pub(super) fn dangling(path: &str, bytes: &[u8], missing: &[&NeuronId]) -> Vec<F
 }
 
 /// The targets of a neuron, each once.
-pub(super) fn targets(neuron: &Neuron) -> Vec<&NeuronId> {
+pub(crate) fn targets(neuron: &Neuron) -> Vec<&NeuronId> {
     // Connections are sorted by target.
     let mut targets: Vec<&NeuronId> = neuron.connections.iter().map(|c| &c.target).collect();
     targets.dedup();

@@ -1,0 +1,48 @@
+//! The gate of a bare repository, and the doorbell behind it.
+//!
+//! The gate keeps git's environment, because that names the quarantine in which the pushed objects lie. It fails closed:
+//! on what it cannot read, on its own errors, where there is no brain.
+
+use std::path::Path;
+
+use super::hook::HookAnswer;
+use super::{Brain, BrainError, InitReport, RunReport, World};
+use crate::cycle::admission::file::{Finding, Level};
+use crate::cycle::sync::receive::{Update, receive};
+use crate::limits;
+use crate::store;
+use crate::world;
+
+/// Judges the push that git describes on standard input.
+pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
+    let input = world::read_stdin_bounded(limits::DELTA_BYTES)?;
+    let text = String::from_utf8(input).map_err(|_| BrainError::refused("the names of what is pushed are no UTF-8"))?;
+    let faults = receive(dir, world, &Update::read_all(&text)?)?;
+    let findings = faults.iter().take(limits::NAMED_FAULTS).map(|fault| {
+        let place = if fault.path.is_empty() { fault.commit.clone() } else { fault.path.clone() };
+        let of = if fault.path.is_empty() { String::new() } else { format!(" (commit {})", fault.commit) };
+        Finding { path: place, line: fault.line, level: Level::Error, message: format!("{}{of}", fault.message) }
+    });
+    let mut hints = Vec::new();
+    if faults.len() > limits::NAMED_FAULTS {
+        hints.push(format!("{} more are not shown", faults.len() - limits::NAMED_FAULTS));
+    }
+    if !faults.is_empty() {
+        hints.push("nothing was let in; `git brain sync` pushes what can be".to_owned());
+    }
+    Ok(HookAnswer { exit: u8::from(!faults.is_empty()), findings: findings.collect(), hints })
+}
+
+impl Brain {
+    /// Makes a bare repository that machines of a brain sync through, or makes an existing bare one that.
+    pub fn init_bare(dir: &Path, in_repo: bool, program: &str) -> Result<InitReport, BrainError> {
+        let made = store::create_bare(dir, in_repo, program)?;
+        Ok(InitReport {
+            dir: std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned()),
+            main: made.main.to_string(),
+            wake: made.wake.to_string(),
+            adopted: made.adopted,
+            first_runs: RunReport::default(),
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! `sync`: many machines.
+
+use super::output::safe;
+use super::write::{plural, short};
+use super::{Done, Session, args};
+use crate::brain::{Brain, InitRequest, SyncReport};
+
+pub(super) fn sync(session: &Session, args: &args::Sync) -> Done {
+    let brain = session.brain()?;
+    let report = brain.sync(args.remote.as_deref(), args.writer.dry_run)?;
+    session.out.report(&report, told);
+    Ok(0)
+}
+
+/// `init --bare`.
+pub(super) fn init_bare(session: &Session, request: &InitRequest, args: &args::Init) -> Done {
+    let report = Brain::init_bare(&request.dir, args.in_repo, &request.program)?;
+    if !args.no_hooks {
+        super::house::install_hooks(session, &request.dir)?;
+    }
+    session.out.report(&report, |report| {
+        let dir = safe(&report.dir.display().to_string());
+        format!(
+            "{dir} is a remote for brains (branches {} and {}); its gate looks at what is pushed.\n\
+             Next, in a brain: git remote add origin {dir} && git brain sync\n",
+            report.main, report.wake
+        )
+    });
+    Ok(0)
+}
+
+fn told(report: &SyncReport) -> String {
+    let fetched = plural(report.fetched, "commit", "commits");
+    let mut lines = Vec::new();
+    match (report.dry_run, report.fetched, report.pushed.is_empty()) {
+        (true, ..) => lines.push(format!("{}: {fetched} would come in, and are found good.", safe(&report.remote))),
+        (_, 0, true) => lines.push(format!("{}: nothing new here or there.", safe(&report.remote))),
+        _ => lines.push(format!("{}: {fetched} came in.", safe(&report.remote))),
+    }
+    for pushed in &report.pushed {
+        lines.push(match &pushed.commit {
+            Some(commit) => format!("  {} is {} there", pushed.branch, short(commit)),
+            None => format!("  {} is gone there: its run is in wake", pushed.branch),
+        });
+    }
+    if let Some(old) = &report.rescued {
+        lines.push(format!(
+            "main there was pushed first and stands; main as it was here, {}, is kept as a rescue ref, and what it \
+             consolidated is in wake",
+            short(old)
+        ));
+    }
+    lines.extend(report.notes.iter().map(|note| safe(note)));
+    lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
+    lines.join("\n") + "\n"
+}

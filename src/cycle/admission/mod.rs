@@ -1,0 +1,428 @@
+//! Admission: one judge for all that comes from outside, before it is merged (`sync`) and before a remote takes it
+//! (the gate of a bare repository).
+//!
+//! Each new commit is judged once, against its parents, by what it claims to be:
+//!
+//! | commit | claims by | held against |
+//! |---|---|---|
+//! | of a run | the record that it adds | its operations, done again on its parent: the same tree, to the byte (`run`) |
+//! | of a merge | its `Policy:` | the typed merge of its parents, done again (`trunk`) |
+//! | of a sleep, or of its undoing | its `Sleep:` or `Undoes:` | its record; what it takes back (`trunk`) |
+//! | of a person | nothing | the rules of the format (here and in `file`) |
+//!
+//! And for all of them: every file is a plain one, at its place, and readable; what is written once stays; no new
+//! connection dangles; nothing is dated ahead of the clock, or made under a fixed one.
+//!
+//! *Grounds.* Agents are judged by main as it is here. Where new commits of main change settings or agents, runs made under
+//! them are judged by those as well: whoever may push to main decides about agents, as whoever may commit there does. A
+//! machine that was offline while main went on ran by main as it was where its run started, and is judged by that.
+//!
+//! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
+
+pub mod file;
+mod run;
+mod trunk;
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde::Serialize;
+
+use super::network::TreeNetwork;
+use super::{Cycle, CycleError, HUMAN};
+use crate::limits;
+use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::model::layout::{self, Place};
+use crate::model::{Neuron, Stimulus};
+use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
+use file::{Content, Level, examine, examine_place};
+use run::Grounds;
+
+/// Something that keeps a commit out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Fault {
+    /// The commit.
+    pub commit: String,
+    /// The file; empty if it is the commit itself.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let commit: String = self.commit.chars().take(12).collect();
+        match self.path.is_empty() {
+            true => write!(f, "{commit}: {}", self.message),
+            false => write!(f, "{commit}: {}:{}: {}", self.path, self.line, self.message),
+        }
+    }
+}
+
+/// What was judged.
+#[derive(Clone, Debug, Default)]
+pub struct Judged {
+    /// How many commits were new.
+    pub commits: usize,
+    /// What is wrong with them.
+    pub faults: Vec<Fault>,
+}
+
+impl Cycle {
+    /// What this repository has already, and so need not judge.
+    pub fn known(&self) -> Result<Vec<CommitId>, CycleError> {
+        let store = &self.store;
+        let mut known = store.seen_anywhere()?;
+        known.extend(store.rescued()?);
+        for branch in [store.main(), store.wake()] {
+            known.extend(store.tip(branch)?);
+        }
+        known.extend(self.run_branches()?.into_iter().map(|(_, tip)| tip));
+        known.sort();
+        known.dedup();
+        Ok(known)
+    }
+
+    /// Judges every commit behind those tips that is not behind `known`: main's first, then wake's, then those of runs.
+    pub fn judge(&self, tips: &Tips, known: &[CommitId]) -> Result<Judged, CycleError> {
+        let mut judge = Judge {
+            cycle: self,
+            latest: self.shared.world.commit_seconds() + limits::FUTURE_SECONDS,
+            grounds: vec![Grounds::of_policy(&self.shared.policy)],
+            first: known.is_empty(),
+            tips: tips.values().chain(known).copied().collect(),
+            examined: HashSet::new(),
+            faults: BTreeSet::new(),
+        };
+        let (main, wake) = (self.store.main(), self.store.wake());
+        let mut order: Vec<(&Branch, CommitId)> = tips.iter().map(|(branch, tip)| (branch, *tip)).collect();
+        order.sort_by_key(|(branch, _)| (*branch != main, *branch != wake));
+        let mut known = known.to_vec();
+        let mut commits = 0;
+        for (branch, tip) in order {
+            for id in self.store.commits_beyond(tip, &known)? {
+                commits += 1;
+                judge.commit(id, branch == main)?;
+            }
+            known.push(tip);
+        }
+        Ok(Judged { commits, faults: judge.faults.into_iter().collect() })
+    }
+
+    /// Lets in what a remote has, or says why not. How many commits were new.
+    pub(super) fn admit(&self, theirs: &Tips) -> Result<usize, CycleError> {
+        let judged = self.judge(theirs, &self.known()?)?;
+        if judged.faults.is_empty() {
+            return Ok(judged.commits);
+        }
+        Err(refusal("what is there is not let in, and nothing was moved here", &judged.faults))
+    }
+}
+
+/// Faults as one refusal.
+fn refusal(what: &str, faults: &[Fault]) -> CycleError {
+    let mut lines: Vec<String> = faults.iter().take(limits::NAMED_FAULTS).map(ToString::to_string).collect();
+    if faults.len() > limits::NAMED_FAULTS {
+        lines.push(format!("… and {} more", faults.len() - limits::NAMED_FAULTS));
+    }
+    CycleError::Refused {
+        message: format!("{what}:\n{}", lines.join("\n")),
+        hint: Some("docs/scale.md says what is looked at; whoever pushed those commits can push good ones".to_owned()),
+    }
+}
+
+/// A look at many commits.
+struct Judge<'c> {
+    cycle: &'c Cycle,
+    /// Seconds since 1970: nothing may be dated later.
+    latest: i64,
+    /// By what runs are judged; the first is this brain's own.
+    grounds: Vec<Grounds>,
+    /// True if there is nothing here yet: then histories may begin.
+    first: bool,
+    /// What is here, and what is to come: the histories that are judged, or were.
+    tips: Vec<CommitId>,
+    /// Files that were found good, by path and content.
+    examined: HashSet<(String, String)>,
+    faults: BTreeSet<Fault>,
+}
+
+impl Judge<'_> {
+    fn fault(&mut self, commit: &Commit, path: &str, line: usize, message: impl Into<String>) {
+        let commit = commit.id.to_string();
+        self.faults.insert(Fault { commit, path: path.to_owned(), line, message: message.into() });
+    }
+
+    /// A commit of the histories that are judged or were. Another object can come along in a push, and nobody looks at it.
+    fn judged(&self, id: &str) -> Result<Option<Commit>, CycleError> {
+        let Ok(id) = CommitId::parse(id) else { return Ok(None) };
+        let Ok(commit) = self.cycle.store.commit(id) else { return Ok(None) };
+        for tip in &self.tips {
+            if self.cycle.store.is_ancestor(id, *tip)? {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
+    }
+
+    fn commit(&mut self, id: CommitId, on_main: bool) -> Result<(), CycleError> {
+        let commit = match self.cycle.store.commit(id) {
+            Ok(commit) => commit,
+            Err(error) => return self.unreadable(id, error.into()),
+        };
+        self.clock(&commit);
+        let judged = match commit.parents[..] {
+            [] => self.beginning(&commit),
+            [parent] => self.step(&commit, parent, on_main),
+            [left, right] => self.merge(&commit, left, right),
+            _ => {
+                self.fault(&commit, "", 0, "merges more than two histories at once");
+                Ok(())
+            }
+        };
+        match judged {
+            Err(error) => self.unreadable(id, error),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// What cannot be read is a fault of the commit, unless it is this machine that fails.
+    fn unreadable(&mut self, id: CommitId, error: CycleError) -> Result<(), CycleError> {
+        match error {
+            CycleError::Store(
+                error @ (StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }),
+            ) => self.note_unreadable(id, error.to_string()),
+            error @ (CycleError::Json(_)
+            | CycleError::Merge(_)
+            | CycleError::Settings(_)
+            | CycleError::Refused { .. }) => self.note_unreadable(id, error.to_string()),
+            other => return Err(other),
+        }
+        Ok(())
+    }
+
+    fn note_unreadable(&mut self, id: CommitId, message: String) {
+        self.faults.insert(Fault { commit: id.to_string(), path: String::new(), line: 0, message });
+    }
+
+    /// Dates and clocks of the commit itself.
+    fn clock(&mut self, commit: &Commit) {
+        if commit.trailer("Clock").is_some() {
+            self.fault(
+                commit,
+                "",
+                0,
+                "was made under a fixed clock (BRAIN_NOW or BRAIN_SEED): its dates and ids are no true ones",
+            );
+        }
+        if commit.at > self.latest || commit.committed > self.latest {
+            self.fault(commit, "", 0, "is dated ahead of the clock here");
+        }
+        for run in commit.trailer_values("Run").filter_map(|text| RunId::parse(text).ok()).collect::<Vec<_>>() {
+            if run.unix_ms().div_euclid(1000) > self.latest {
+                self.fault(commit, "", 0, format!("names {run}, which is dated ahead of the clock here"));
+            }
+        }
+    }
+
+    fn beginning(&mut self, commit: &Commit) -> Result<(), CycleError> {
+        if !self.first {
+            self.fault(commit, "", 0, "begins a history of its own: that of another brain");
+            return Ok(());
+        }
+        let changes = self.cycle.store.diff(None, Some(commit.tree), "")?;
+        self.files(commit, &changes)?;
+        self.connections(commit, &changes, None)
+    }
+
+    fn step(&mut self, commit: &Commit, parent: CommitId, on_main: bool) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let before = store.tree_of(parent)?;
+        let changes = store.diff(Some(before), Some(commit.tree), "")?;
+        self.files(commit, &changes)?;
+        if on_main {
+            self.extend_grounds(commit, &changes)?;
+        }
+        if commit.trailer("Sleep").is_some() {
+            self.squash(commit, parent, &changes)?;
+            return self.connections(commit, &changes, Some(before));
+        }
+        if commit.trailer("Undoes").is_some() {
+            return self.undone(commit, parent);
+        }
+        let records: Vec<RunId> = changes
+            .iter()
+            .filter(|change| change.old.is_none())
+            .filter_map(|change| match Place::of(&change.path) {
+                Place::Run(run) => Some(run),
+                _ => None,
+            })
+            .collect();
+        if let [run] = records.as_slice()
+            && run.agent().as_str() != HUMAN
+            && self.is_in_place(commit, run, parent)?
+        {
+            return self.run(commit, run, before, &changes);
+        }
+        self.by_hand(commit, &records, before, &changes)
+    }
+
+    /// What a person committed, also if it brings records of runs: by cherry-pick, by squash, by an import, by hand.
+    fn by_hand(
+        &mut self,
+        commit: &Commit,
+        records: &[RunId],
+        before: TreeId,
+        changes: &[FileChange],
+    ) -> Result<(), CycleError> {
+        if records.is_empty()
+            && let Some(agent) = agent_of(commit)
+        {
+            self.fault(commit, "", 0, format!("is by the agent {agent}, and has no record of a run"));
+        }
+        let reverted = self.reverted(commit)?;
+        for change in changes {
+            if Place::of(&change.path).is_immutable()
+                && change.old.is_some()
+                && !(change.new.is_none() && reverted.contains(&change.path))
+            {
+                let what = if change.new.is_some() { "is changed" } else { "is removed" };
+                self.fault(commit, &change.path, 1, format!("{what}, and it is written once for ever"));
+            }
+            if change.path == layout::METADATA && change.new.is_none() {
+                self.fault(commit, &change.path, 1, "is removed");
+            }
+        }
+        for run in records {
+            self.brought(commit, run, before, changes, records.len() == 1)?;
+        }
+        self.connections(commit, changes, Some(before))
+    }
+
+    /// What a `git revert` may take back: what the commit that it names had added.
+    fn reverted(&self, commit: &Commit) -> Result<HashSet<String>, CycleError> {
+        let store = &self.cycle.store;
+        let named =
+            commit.message.split("This reverts commit ").nth(1).and_then(|rest| CommitId::parse(rest.get(..40)?).ok());
+        let Some(named) = named else { return Ok(HashSet::new()) };
+        // It must be one that the commit descends from: anything else could be made up for the purpose.
+        if store.commit(named).is_err() || !store.is_ancestor(named, commit.id)? {
+            return Ok(HashSet::new());
+        }
+        let named = store.commit(named)?;
+        let before = named.parents.first().map(|parent| store.tree_of(*parent)).transpose()?;
+        let changes = store.diff(before, Some(named.tree), layout::NETWORK)?;
+        Ok(changes.into_iter().filter(|change| change.old.is_none()).map(|change| change.path).collect())
+    }
+
+    /// Places, modes, formats and dates of what a commit writes.
+    fn files(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
+        for change in changes {
+            let Some(new) = change.new else { continue };
+            let key = (change.path.clone(), new.blob.to_string());
+            if self.examined.contains(&key) && new.is_regular() {
+                continue;
+            }
+            let place = match examine_place(&change.path, new) {
+                Ok(finding) => finding,
+                Err(finding) => {
+                    self.fault(commit, &finding.path, finding.line, finding.message);
+                    continue;
+                }
+            };
+            for finding in place.into_iter().filter(|finding| finding.level == Level::Error) {
+                self.fault(commit, &finding.path, finding.line, finding.message);
+            }
+            if Place::of(&change.path) == Place::Other {
+                continue;
+            }
+            let bytes = self.cycle.store.blob(new.blob)?;
+            let examined = examine(&change.path, &bytes);
+            let mut good = true;
+            for finding in examined.findings.into_iter().filter(|finding| finding.level == Level::Error) {
+                good = false;
+                self.fault(commit, &finding.path, finding.line, finding.message);
+            }
+            self.dates(commit, &change.path, &bytes, &examined.content);
+            if let Content::Queue(_, named) = &examined.content
+                && self.cycle.store.file(commit.tree, named)?.is_none()
+            {
+                self.fault(commit, &change.path, 1, format!("names {named}, which is not there"));
+            }
+            if good {
+                self.examined.insert(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stamps of the network that are ahead of the clock: one of them would freeze all fading.
+    fn dates(&mut self, commit: &Commit, path: &str, bytes: &[u8], content: &Content) {
+        let latest = self.latest;
+        let late: Vec<&str> = match (content, Place::of(path)) {
+            (Content::Neuron(neuron), _) => [
+                ("created_at", Some(neuron.created_at)),
+                ("last_salience_update", Some(neuron.last_salience_update)),
+                ("last_activated", neuron.last_activated),
+            ]
+            .into_iter()
+            .filter(|(_, at)| at.is_some_and(|at| at.unix() > latest))
+            .map(|(what, _)| what)
+            .collect(),
+            (_, Place::Stimulus(_)) if Stimulus::decode(bytes, path).is_ok_and(|s| s.at.unix() > latest) => vec!["at"],
+            (_, Place::Run(run)) if run.unix_ms().div_euclid(1000) > latest => vec!["run"],
+            _ => Vec::new(),
+        };
+        for what in late {
+            self.fault(commit, path, 1, format!("{what} is ahead of the clock here"));
+        }
+    }
+
+    /// New connections to what is not there; and, where neurons go, old ones.
+    fn connections(
+        &mut self,
+        commit: &Commit,
+        changes: &[FileChange],
+        before: Option<TreeId>,
+    ) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::remembering(store, commit.tree, &self.cycle.shared.neurons);
+        let mut gone: HashSet<NeuronId> = HashSet::new();
+        let mut missing: Vec<(String, NeuronId)> = Vec::new();
+        for change in changes {
+            let Place::Neuron(id) = Place::of(&change.path) else { continue };
+            let Some(new) = change.new.filter(|file| file.is_regular()) else {
+                gone.insert(id);
+                continue;
+            };
+            let Ok(after) = Neuron::decode(&store.blob(new.blob)?, &change.path) else { continue };
+            let old = change.old.map(|old| store.blob(old.blob)).transpose()?;
+            let old = old.and_then(|bytes| Neuron::decode(&bytes, &change.path).ok());
+            let was_there: HashSet<&NeuronId> = old.iter().flat_map(file::targets).collect();
+            for target in file::targets(&after).into_iter().filter(|target| !was_there.contains(target)) {
+                if network.shared(target)?.is_none() {
+                    missing.push((change.path.clone(), target.clone()));
+                }
+            }
+        }
+        if let (false, Some(_)) = (gone.is_empty(), before) {
+            for (path, file) in store.files(commit.tree, layout::NEURONS)? {
+                let Ok(neuron) = Neuron::decode(&store.blob(file.blob)?, &path) else { continue };
+                let lost = file::targets(&neuron).into_iter().filter(|target| gone.contains(*target)).cloned();
+                missing.extend(lost.map(|target| (path.clone(), target)));
+            }
+        }
+        for (path, target) in missing {
+            self.fault(commit, &path, 1, format!("a connection points to {target}, which is not there"));
+        }
+        Ok(())
+    }
+}
+
+/// The agent that wrote a commit, if it was one.
+fn agent_of(commit: &Commit) -> Option<AgentName> {
+    let name = commit.email.strip_suffix("@git-brain.invalid")?;
+    // The address of a machine without `user.name`, which is a person's.
+    AgentName::parse(name).ok().filter(|name| name.as_str() != "git-brain")
+}

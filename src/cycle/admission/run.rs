@@ -1,0 +1,305 @@
+//! Runs from elsewhere: what their records say is done again on their parents, by what their agents may do.
+//!
+//! `delta::apply` is a function of operations, author and network, so an honest run gives the same tree here. People's
+//! runs are not done again: a person may do anything, and some of theirs (imports, restoring) come of no operations. Their
+//! records must say what their commits did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Judge;
+use crate::cycle::commit::edits;
+use crate::cycle::network::TreeNetwork;
+use crate::cycle::policy::Policy;
+use crate::cycle::{CycleError, EVALUATOR, HUMAN, bootstrap};
+use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord};
+use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::model::layout::{self, Place};
+use crate::model::settings::Settings;
+use crate::model::{Agent, Metadata, json};
+use crate::store::{BlobId, Commit, CommitId, FileChange, Store, TreeEdit, TreeId};
+
+/// Settings and agents that were in force at a time.
+pub(super) struct Grounds {
+    settings: Settings,
+    agents: BTreeMap<AgentName, Agent>,
+    /// The blob of `brain.toml`.
+    pub blob: Option<BlobId>,
+}
+
+impl Grounds {
+    /// What is in force here.
+    pub fn of_policy(policy: &Policy) -> Self {
+        let agents = policy.agents.values().map(|member| (member.agent.name.clone(), member.agent.clone()));
+        Self { settings: policy.settings.clone(), agents: agents.collect(), blob: policy.blob }
+    }
+
+    /// What a tree of main has. Definitions that cannot be read are none.
+    pub fn of_tree(store: &Store, tree: TreeId) -> Result<Self, CycleError> {
+        let text = store.read(tree, layout::SETTINGS)?.unwrap_or_default();
+        let settings = Settings::read(&String::from_utf8_lossy(&text), &[])?;
+        let mut agents = BTreeMap::new();
+        for (path, file) in store.files(tree, layout::AGENTS)? {
+            let Place::Agent(name) = Place::of(&path) else { continue };
+            if let Ok(agent) = Agent::decode(&store.read_file(file, &path)?, &path) {
+                agents.insert(name, agent);
+            }
+        }
+        Ok(Self { settings, agents, blob: store.file(tree, layout::SETTINGS)?.map(|file| file.blob) })
+    }
+
+    /// Rank and limits of an agent.
+    fn authority(&self, agent: &AgentName) -> Option<(u32, Limits)> {
+        match self.agents.get(agent) {
+            Some(known) => Some((known.priority, Limits::from(known))),
+            None if agent.as_str() == EVALUATOR => {
+                let own = bootstrap::evaluator();
+                Some((own.priority, Limits::from(&own)))
+            }
+            None => None,
+        }
+    }
+}
+
+/// Why a run is not what it says.
+enum Wrong {
+    /// Those grounds know no such agent.
+    Unknown,
+    /// It may not, or its operations make no sense there.
+    Refused(String),
+    /// Its operations do something else.
+    Otherwise,
+}
+
+impl Judge<'_> {
+    /// Where a commit of main changes settings or agents, runs may have been made under them.
+    pub(super) fn extend_grounds(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
+        let concerns = |change: &FileChange| matches!(Place::of(&change.path), Place::Settings | Place::Agent(_));
+        if changes.iter().any(concerns) {
+            // What cannot be read is a fault already, and no ground for anything.
+            if let Ok(grounds) = Grounds::of_tree(&self.cycle.store, commit.tree) {
+                self.grounds.push(grounds);
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the run's record says that it started where its commit stands.
+    pub(super) fn is_in_place(&self, commit: &Commit, run: &RunId, parent: CommitId) -> Result<bool, CycleError> {
+        let record = self.record(commit.tree, run)?;
+        Ok(record.is_some_and(|record| record.base.is_none_or(|base| base == parent.to_string())))
+    }
+
+    fn record(&self, tree: TreeId, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
+        let path = layout::run(run);
+        let bytes = self.cycle.store.read(tree, &path)?;
+        // What does not parse was told already.
+        Ok(bytes.and_then(|bytes| RunRecord::decode(&bytes, &path).ok()))
+    }
+
+    /// The commit of an agent's run, where it was made.
+    pub(super) fn run(
+        &mut self,
+        commit: &Commit,
+        run: &RunId,
+        before: TreeId,
+        changes: &[FileChange],
+    ) -> Result<(), CycleError> {
+        let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
+        let path = layout::run(run);
+        if let Some(why) = self.vouched_for(commit, &record.agent) {
+            self.fault(commit, &path, 1, why);
+        }
+        if record.at.unix() > self.latest {
+            self.fault(commit, &path, 1, "the run's clock is ahead of the clock here");
+        }
+        let parent = commit.parents[0];
+        let wrong = self.done_again(&record, (parent, before), |judge, applied| {
+            Ok(judge.expected(&record, applied, before, changes)? == commit.tree)
+        })?;
+        if let Some(why) = wrong {
+            self.fault(commit, &path, 1, why);
+        }
+        Ok(())
+    }
+
+    /// A record that came otherwise than by its own commit.
+    pub(super) fn brought(
+        &mut self,
+        commit: &Commit,
+        run: &RunId,
+        before: TreeId,
+        changes: &[FileChange],
+        alone: bool,
+    ) -> Result<(), CycleError> {
+        let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
+        let path = layout::run(run);
+        if record.agent.as_str() == HUMAN {
+            if alone && agent_of_effects(&record) != self.touched(before, changes)? {
+                self.fault(commit, &path, 1, "does not say what its commit did to the network");
+            }
+            return Ok(());
+        }
+        // Held against where it says that it started: what it did there must be what it says.
+        let base = record.base.as_deref().map(|base| self.judged(base)).transpose()?.flatten();
+        let Some(base) = base else {
+            self.fault(
+                commit,
+                &path,
+                1,
+                "was brought without its history, so what it says cannot be held against anything",
+            );
+            return Ok(());
+        };
+        let wrong =
+            self.done_again(&record, (base.id, base.tree), |_, applied| Ok(effects_of(applied) == record.effects))?;
+        if let Some(why) = wrong {
+            self.fault(commit, &path, 1, why);
+        } else if alone {
+            let said: BTreeSet<NeuronId> = record.effects.iter().filter_map(|e| e.neuron.clone()).collect();
+            let other = self.touched(before, changes)?.into_keys().find(|id| !said.contains(id));
+            if let Some(id) = other {
+                self.fault(commit, &path, 1, format!("says nothing of {id}, which its commit changes"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Does a run's operations again, by every ground that there is, until `same` is content. What is wrong, in words.
+    fn done_again(
+        &self,
+        record: &RunRecord,
+        (start, tree): (CommitId, TreeId),
+        same: impl Fn(&Self, &Applied) -> Result<bool, CycleError>,
+    ) -> Result<Option<String>, CycleError> {
+        let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        let mut first = None;
+        let mut holds = |grounds: &Grounds| -> Result<bool, CycleError> {
+            let wrong = match apply(record, grounds, &network)? {
+                Ok(applied) if same(self, &applied)? => return Ok(true),
+                Ok(_) => Wrong::Otherwise,
+                Err(wrong) => wrong,
+            };
+            // An agent that is new in main is none of ours; what the next ground says of it counts.
+            if matches!(first, None | Some(Wrong::Unknown)) {
+                first = Some(wrong);
+            }
+            Ok(false)
+        };
+        for grounds in &self.grounds {
+            if holds(grounds)? {
+                return Ok(None);
+            }
+        }
+        if let Some(grounds) = self.grounds_at(start)?
+            && holds(&grounds)?
+        {
+            return Ok(None);
+        }
+        Ok(first.map(|wrong| match wrong {
+            Wrong::Unknown => format!("there is no agent {} in this brain", record.agent),
+            Wrong::Refused(why) => why,
+            Wrong::Otherwise => "what it says it did is not what its operations do".to_owned(),
+        }))
+    }
+
+    /// Main as it was where a run started: who was offline ran by what he knew. Only what main's own history has.
+    fn grounds_at(&self, start: CommitId) -> Result<Option<Grounds>, CycleError> {
+        let store = &self.cycle.store;
+        let Some(main) = store.tip(store.main())? else { return Ok(None) };
+        let Some(then) = store.merge_bases(main, start)?.first().copied() else { return Ok(None) };
+        Ok(Grounds::of_tree(store, store.tree_of(then)?).ok())
+    }
+
+    /// The tree that an honest run leaves.
+    fn expected(
+        &self,
+        record: &RunRecord,
+        applied: &Applied,
+        before: TreeId,
+        changes: &[FileChange],
+    ) -> Result<TreeId, CycleError> {
+        let store = &self.cycle.store;
+        let record = RunRecord { effects: effects_of(applied), ..record.clone() };
+        let mut all = edits(applied, &record);
+        all.extend(
+            applied.neurons.iter().map(|(id, (_, after))| TreeEdit::new(layout::neuron(id), Some(after.encode()))),
+        );
+        // Which of the stimuli that it descends from it consumed, only its commit says.
+        let consumed =
+            changes.iter().filter(|change| change.new.is_none()).filter(|change| match Place::of(&change.path) {
+                Place::Queue(id) => record.stimuli.contains(&id),
+                _ => false,
+            });
+        all.extend(consumed.map(|change| TreeEdit::new(change.path.clone(), None)));
+        if changes.iter().any(|change| change.path == layout::METADATA) {
+            all.extend(self.bootstrapped(&record, before)?);
+        }
+        let writer = store.writer()?;
+        Ok(writer.edit(Some(before), all)?)
+    }
+
+    /// The bootstrap's run completes the bootstrap, once.
+    fn bootstrapped(&self, record: &RunRecord, before: TreeId) -> Result<Option<TreeEdit>, CycleError> {
+        let Some(bytes) = self.cycle.store.read(before, layout::METADATA)? else { return Ok(None) };
+        let mut metadata: Metadata = json::strict(&bytes, layout::METADATA, crate::limits::DOCUMENT_BYTES)?;
+        if record.agent.as_str() != "bootstrap" || metadata.bootstrap_complete {
+            return Ok(None);
+        }
+        metadata.bootstrap_complete = true;
+        metadata.seed_timestamp = Some(record.at);
+        metadata.run = Some(record.run.clone());
+        Ok(Some(TreeEdit::new(layout::METADATA, Some(json::pretty(&metadata)))))
+    }
+
+    /// What a commit did to neurons, as records say it.
+    fn touched(&self, before: TreeId, changes: &[FileChange]) -> Result<BTreeMap<NeuronId, Effect>, CycleError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::remembering(store, before, &self.cycle.shared.neurons);
+        let mut effects = BTreeMap::new();
+        for change in changes {
+            let (Place::Neuron(id), Some(new)) = (Place::of(&change.path), change.new) else { continue };
+            let Ok(after) = crate::model::Neuron::decode(&store.read_file(new, &change.path)?, &change.path) else {
+                continue;
+            };
+            effects.insert(id.clone(), Effect::between(network.neuron(&id)?.as_ref(), &after));
+        }
+        Ok(effects)
+    }
+
+    /// Where signatures of runs are to be verified: why this commit does not speak for that agent, if it does not. Until there are
+    /// any, an agent's name carries the trust of whoever may push.
+    fn vouched_for(&self, _commit: &Commit, _agent: &AgentName) -> Option<String> {
+        None
+    }
+}
+
+fn apply(
+    record: &RunRecord,
+    grounds: &Grounds,
+    network: &TreeNetwork<'_>,
+) -> Result<Result<Applied, Wrong>, CycleError> {
+    let Some((rank, limits)) = grounds.authority(&record.agent) else { return Ok(Err(Wrong::Unknown)) };
+    let document =
+        Document { agent: Some(record.agent.clone()), prediction: record.prediction.clone(), ops: record.ops.clone() };
+    let author = delta::Author {
+        run: record.run.clone(),
+        agent: record.agent.clone(),
+        clock: record.at,
+        rank,
+        origin: record.origin.clone(),
+    };
+    let Settings { learning, activation, .. } = &grounds.settings;
+    match delta::apply(&document, &author, Some(&limits), network, learning, activation) {
+        Ok(applied) => Ok(Ok(applied)),
+        Err(ApplyError::Refused(refusal)) => Ok(Err(Wrong::Refused(refusal.to_string()))),
+        Err(ApplyError::Lookup(error)) => Err(error),
+    }
+}
+
+fn effects_of(applied: &Applied) -> Vec<Effect> {
+    applied.neurons.values().map(|(before, after)| Effect::between(before.as_ref(), after)).collect()
+}
+
+fn agent_of_effects(record: &RunRecord) -> BTreeMap<NeuronId, Effect> {
+    record.effects.iter().filter_map(|effect| Some((effect.neuron.clone()?, effect.clone()))).collect()
+}

@@ -1,0 +1,261 @@
+//! Merges, sleeps and their undoing from elsewhere: done again, as far as that costs no more than it did there.
+//!
+//! A merge that names its policy is held against the typed merge of its parents. One that does not is a person's, and
+//! held against the rules of the format only. A sleep is not slept again: its record must name every neuron that it
+//! changed, and nothing that is written once may go.
+
+use std::collections::HashSet;
+
+use super::Judge;
+use crate::cycle::CycleError;
+use crate::cycle::merge::edits_of;
+use crate::limits;
+use crate::merge::{Options, Outside};
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::model::settings::{MergePolicy, Settings};
+use crate::store::{BlobId, Commit, CommitId, FileChange, TreeId};
+
+impl Judge<'_> {
+    pub(super) fn merge(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
+        if let Some(undone) = commit.trailer("Undoes") {
+            let undone = undone.to_owned();
+            return self.merge_of_undoing(commit, &undone, left, right);
+        }
+        let Some(policy) = commit.trailer("Policy").map(str::to_owned) else {
+            return self.merged_by_hand(commit, left, right);
+        };
+        let Some(policy) = self.policy(commit, &policy, [left, right])? else {
+            self.fault(commit, "", 0, format!("names the policy {policy}, which is no brain.toml of this brain"));
+            return Ok(());
+        };
+        let store = &self.cycle.store;
+        let snapshot = match (commit.trailer("Sleep"), commit.trailer("Snapshot")) {
+            (Some(sleep), Some(id)) => {
+                let slept = store.commit(right)?;
+                if slept.trailer("Sleep") != Some(sleep) || slept.trailer("Snapshot") != Some(id) {
+                    self.fault(commit, "", 0, "merges a sleep that is another than it says");
+                    return Ok(());
+                }
+                Some(CommitId::parse(id)?)
+            }
+            _ => None,
+        };
+        let right_tree = store.tree_of(right)?;
+        let agrees = match snapshot {
+            // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is.
+            Some(snapshot) => {
+                let plain = store.tree_of(snapshot)?;
+                self.gives(commit, &policy, plain, left, right_tree)? || {
+                    let writer = store.writer()?;
+                    let base = self.cycle.snapshot_tree(&writer, snapshot)?;
+                    self.gives_by(&writer, commit, &policy, base, left, right_tree)?
+                }
+            }
+            None => {
+                let writer = store.writer()?;
+                match self.cycle.base_of(&writer, left, right)? {
+                    Some(base) => self.gives_by(&writer, commit, &policy, base, left, right_tree)?,
+                    None => false,
+                }
+            }
+        };
+        if !agrees {
+            self.fault(commit, "", 0, "says that it is a typed merge, and its tree is not that of its parents' merge");
+            return Ok(());
+        }
+        // What a merge gives of good parents is good; outside the network it has what main has, which was judged there.
+        let outside: Vec<FileChange> = store
+            .diff(Some(store.tree_of(left)?), Some(commit.tree), "")?
+            .into_iter()
+            .filter(|change| !change.path.starts_with("network/"))
+            .collect();
+        self.files(commit, &outside)
+    }
+
+    fn gives(
+        &self,
+        commit: &Commit,
+        policy: &MergePolicy,
+        base: TreeId,
+        left: CommitId,
+        right: TreeId,
+    ) -> Result<bool, CycleError> {
+        let writer = self.cycle.store.writer()?;
+        self.gives_by(&writer, commit, policy, base, left, right)
+    }
+
+    /// True if the typed merge gives the commit's network.
+    fn gives_by(
+        &self,
+        writer: &crate::store::ObjectWriter<'_>,
+        commit: &Commit,
+        policy: &MergePolicy,
+        base: TreeId,
+        left: CommitId,
+        right: TreeId,
+    ) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        let left = store.tree_of(left)?;
+        let options = Options { outside: Outside::Left, ..Options::default() };
+        let outcome = self.cycle.merge_trees_by(policy, base, left, right, options)?;
+        if !outcome.conflicts.is_empty() {
+            return Ok(false);
+        }
+        let merged = writer.edit(Some(left), edits_of(&outcome))?;
+        Ok(store.folder(merged, layout::NETWORK)? == store.folder(commit.tree, layout::NETWORK)?)
+    }
+
+    /// The merge policy of a `brain.toml` that the brain has or had at that merge.
+    fn policy(&self, commit: &Commit, named: &str, parents: [CommitId; 2]) -> Result<Option<MergePolicy>, CycleError> {
+        if named == "default" {
+            return Ok(Some(MergePolicy::default()));
+        }
+        let store = &self.cycle.store;
+        let blob = BlobId::parse(named)?;
+        let mut known = self.grounds.iter().any(|grounds| grounds.blob == Some(blob));
+        for tree in [commit.tree, store.tree_of(parents[0])?, store.tree_of(parents[1])?] {
+            known |= store.file(tree, layout::SETTINGS)?.is_some_and(|file| file.blob == blob);
+        }
+        // A machine that was offline merged by what main had been when it last saw it.
+        let main = store.tip(store.main())?;
+        let mut history = main.into_iter().flat_map(|main| store.first_parents(main, None)).take(limits::HISTORY_WALK);
+        while !known {
+            let Some(older) = history.next() else { return Ok(None) };
+            known = store.file(older?.tree, layout::SETTINGS)?.is_some_and(|file| file.blob == blob);
+        }
+        Ok(Some(Settings::read(&String::from_utf8_lossy(&store.blob(blob)?), &[])?.merge))
+    }
+
+    /// A merge by plain git. It may decide as it likes, but takes nothing away that is written once.
+    fn merged_by_hand(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let (left, right) = (store.tree_of(left)?, store.tree_of(right)?);
+        let changes = store.diff(Some(left), Some(commit.tree), "")?;
+        let others: HashSet<String> =
+            store.diff(Some(right), Some(commit.tree), "")?.into_iter().map(|change| change.path).collect();
+        let mut faults = Vec::new();
+        for (tree, name) in [(left, "one"), (right, "the other")] {
+            for change in store.diff(Some(tree), Some(commit.tree), layout::NETWORK)? {
+                if Place::of(&change.path).is_immutable() && change.old.is_some() {
+                    faults.push((
+                        change.path,
+                        format!("is written once for ever, and is not as {name} of its parents has it"),
+                    ));
+                }
+            }
+        }
+        for (path, message) in faults {
+            self.fault(commit, &path, 1, message);
+        }
+        let own: Vec<FileChange> = changes.iter().filter(|change| others.contains(&change.path)).cloned().collect();
+        self.files(commit, &own)?;
+        self.connections(commit, &changes, Some(left))
+    }
+
+    /// S: its record names what it changed.
+    pub(super) fn squash(
+        &mut self,
+        commit: &Commit,
+        parent: CommitId,
+        changes: &[FileChange],
+    ) -> Result<(), CycleError> {
+        let run = commit.trailer("Sleep").and_then(|run| RunId::parse(run).ok());
+        let record = run.as_ref().map(|run| self.cycle.sleep_record(commit.tree, run)).transpose()?.flatten();
+        let Some(record) = record else {
+            self.fault(commit, "", 0, "calls itself a sleep, and has no record of it");
+            return Ok(());
+        };
+        if record.base != parent.to_string() || commit.trailer("Snapshot") != Some(record.snapshot.as_str()) {
+            self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep that began elsewhere");
+        }
+        let Some(snapshot) = self.judged(&record.snapshot)? else {
+            self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep over a day that nobody has");
+            return Ok(());
+        };
+        let own = |path: &str| matches!(Place::of(path), Place::Sleep(run) | Place::Chapter(run) if run == record.run);
+        let lines = record.learnt.iter().chain(&record.consolidated);
+        // A line begins with a neuron's id, or with `neuron` and the id of one that comes or goes.
+        let named: HashSet<&str> = lines
+            .filter_map(|line| line.what.strip_prefix("neuron ").unwrap_or(&line.what).split(' ').next())
+            .collect();
+        for change in changes {
+            let place = Place::of(&change.path);
+            if place.is_immutable() && change.old.is_some() {
+                self.fault(commit, &change.path, 1, "is written once for ever, and a sleep changes it");
+            }
+            if place.is_immutable()
+                && !own(&change.path)
+                && change.new.is_some()
+                && self.cycle.store.file(snapshot.tree, &change.path)? != change.new
+            {
+                self.fault(commit, &change.path, 1, "is brought by a sleep, and the day that it slept over has it not");
+            }
+            if let Place::Neuron(id) = &place
+                && !named.contains(id.as_str())
+            {
+                self.fault(commit, &change.path, 1, "is changed by a sleep whose record does not name it");
+            }
+        }
+        Ok(())
+    }
+
+    /// U: main without a sleep.
+    pub(super) fn undone(&mut self, commit: &Commit, parent: CommitId) -> Result<(), CycleError> {
+        let Some(night) = self.night(commit, parent)? else {
+            self.fault(commit, "", 0, "takes back a sleep that main never had");
+            return Ok(());
+        };
+        let store = &self.cycle.store;
+        let before = night.parents.first().map(|id| store.tree_of(*id)).transpose()?;
+        let Some(before) = before else { return Ok(()) };
+        let agrees = match store.tree_of(parent)? == night.tree {
+            true => commit.tree == before,
+            false => self.gives(commit, &MergePolicy::default(), night.tree, parent, before)?,
+        };
+        if !agrees {
+            self.fault(commit, "", 0, format!("does not do what taking {} back does", night.id));
+        }
+        Ok(())
+    }
+
+    /// The sleep that a commit takes back, in the history of main behind it.
+    fn night(&self, commit: &Commit, main: CommitId) -> Result<Option<Commit>, CycleError> {
+        let Some(run) = commit.trailer("Undoes") else { return Ok(None) };
+        for found in self.cycle.store.first_parents(main, None).take(limits::HISTORY_WALK) {
+            let found = found?;
+            if found.trailer("Sleep") == Some(run) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Wake without a sleep: `left` without what led from the snapshot to S.
+    fn merge_of_undoing(
+        &mut self,
+        commit: &Commit,
+        undone: &str,
+        left: CommitId,
+        right: CommitId,
+    ) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let night = self.night(commit, right)?;
+        let snapshot = night.as_ref().and_then(|night| CommitId::parse(night.trailer("Snapshot")?).ok());
+        let (Some(night), Some(snapshot)) = (night, snapshot) else {
+            self.fault(commit, "", 0, format!("takes back {undone}, a sleep that main never had"));
+            return Ok(());
+        };
+        let options = Options { outside: Outside::Left, returning: true };
+        let left = store.tree_of(left)?;
+        let writer = store.writer()?;
+        let returned = self.cycle.snapshot_tree(&writer, snapshot)?;
+        let outcome = self.cycle.merge_trees_by(&MergePolicy::default(), night.tree, left, returned, options)?;
+        let agrees = outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree;
+        drop(writer);
+        if !agrees {
+            self.fault(commit, "", 0, format!("does not do what taking {undone} back does"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,211 @@
+//! Many machines: what another repository of the brain has comes in, what this one has goes out.
+//!
+//! ```text
+//! fetch → (1) was it rewritten? → (2) admission → (3) merge, under the trunk lock → push, expecting what was fetched
+//!   ▲                                                                                  │
+//!   └──────────────────────── somebody else pushed first ◀─────────────────────────────┘
+//! ```
+//!
+//! Nothing is forced, here or there. What is pushed descends from what the remote has, and goes as a whole or not at all.
+//! What (1) or (2) refuse moves nothing here. `trunks` has the rules by which main and wake of two machines become one.
+//! No agent is started: what came in is news for the next `run`.
+
+pub mod receive;
+mod trunks;
+
+use std::time::Duration;
+
+use super::{Cycle, CycleError};
+use crate::limits;
+use crate::model::ids::RunId;
+use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
+use trunks::Joined;
+
+/// What a sync did, or in a dry run would do.
+#[derive(Clone, Debug, Default)]
+pub struct Synced {
+    /// The remote's name here.
+    pub remote: String,
+    /// Commits that came in.
+    pub fetched: usize,
+    /// Branches that the remote got, with what they are there now; `None`: removed, because their run is in wake.
+    pub pushed: Vec<(Branch, Option<CommitId>)>,
+    /// Main's tip.
+    pub main: Option<CommitId>,
+    /// Wake's tip.
+    pub wake: Option<CommitId>,
+    /// Main's old tip, where the remote's was not its descendant: kept under `refs/git-brain/rescue/`.
+    pub rescued: Option<CommitId>,
+    /// How often somebody else pushed first.
+    pub races: usize,
+    /// What happened on the way, one sentence each.
+    pub notes: Vec<String>,
+    /// Files of a work tree that people have edited, and that were left alone.
+    pub left: Vec<Left>,
+}
+
+impl Cycle {
+    /// Brings this brain and a remote to the same main and wake. With `dry_run`, fetches and judges, and moves nothing.
+    pub fn sync(&self, asked: Option<&str>, dry_run: bool) -> Result<Synced, CycleError> {
+        let remote = self.store.remote(asked)?;
+        if self.store.is_shallow() {
+            return Err(CycleError::Refused {
+                message: "this is a shallow clone: without its history nothing can be merged".to_owned(),
+                hint: Some("`git fetch --unshallow`, then sync again".to_owned()),
+            });
+        }
+        let _alone = self.store.lock(LockName::Sync)?;
+        let mut synced = Synced { remote: remote.name.clone(), ..Synced::default() };
+        let outcome = self.exchange(&remote, dry_run, &mut synced);
+        self.store.forget_incoming(&remote)?;
+        outcome.map(|()| synced)
+    }
+
+    fn exchange(&self, remote: &Remote, dry_run: bool, synced: &mut Synced) -> Result<(), CycleError> {
+        for round in 0..limits::SYNC_ROUNDS {
+            let theirs = self.fetched(remote, synced)?;
+            if dry_run {
+                synced.main = self.store.tip(self.store.main())?;
+                synced.wake = self.store.tip(self.store.wake())?;
+                return Ok(());
+            }
+            let joined = self.join(&theirs, synced)?;
+            let wishes = self.wishes(&theirs, &joined)?;
+            (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
+            let outcome = match wishes.is_empty() {
+                true => PushOutcome::Done,
+                false => self.store.push(remote, &wishes)?,
+            };
+            match outcome {
+                PushOutcome::Done => {
+                    let ours = [(self.store.main(), joined.main), (self.store.wake(), joined.wake)];
+                    let now = ours.into_iter().map(|(branch, tip)| (branch.clone(), tip)).collect();
+                    self.store.set_seen(remote, &now)?;
+                    synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
+                    self.store.maintain()?;
+                    return Ok(());
+                }
+                PushOutcome::Modified => synced.races += 1,
+                PushOutcome::Refused(why) => {
+                    return Err(CycleError::Refused {
+                        message: format!("{} does not take what is here:\n{why}", remote.name),
+                        hint: Some("what came from there is merged here; nothing of ours is there".to_owned()),
+                    });
+                }
+            }
+            self.pause(round);
+        }
+        Err(CycleError::Busy(format!(
+            "others were faster {} times, and pushed to {} first",
+            limits::SYNC_ROUNDS,
+            remote.name
+        )))
+    }
+
+    /// Waits a random while, longer from round to round: who lost together must not come together again.
+    fn pause(&self, round: usize) {
+        let longest = (limits::SYNC_PAUSE_MS << round.min(6)).max(1);
+        let random = crate::world::World::default().id_bits(&[]);
+        std::thread::sleep(Duration::from_millis(random % longest));
+    }
+
+    /// What the remote has, fetched and found good.
+    fn fetched(&self, remote: &Remote, synced: &mut Synced) -> Result<Tips, CycleError> {
+        let (there, seen) = (self.store.remote_tips(remote)?, self.store.seen(remote)?);
+        let theirs = match there == seen {
+            // Nothing moved since it was judged. Branches of runs are not remembered, so there are none either.
+            true => there,
+            false => self.store.fetch(remote, &there)?,
+        };
+        self.refuse_rewritten(remote, &seen, &theirs)?;
+        synced.fetched += self.admit(&theirs)?;
+        self.store.set_seen(remote, &theirs)?;
+        Ok(theirs)
+    }
+
+    /// (1) What was seen there once must still be there, or below what is there now.
+    fn refuse_rewritten(&self, remote: &Remote, seen: &Tips, theirs: &Tips) -> Result<(), CycleError> {
+        for (branch, last) in seen {
+            let what = match theirs.get(branch) {
+                Some(now) if self.store.is_ancestor(*last, *now)? => continue,
+                Some(now) => format!("was rewritten: {branch} was {last} there, and {now} does not descend from it"),
+                None => format!("has no branch {branch} any more, which was {last}"),
+            };
+            self.store.rescue(*last)?;
+            return Err(CycleError::Refused {
+                message: format!("{} {what}. Nothing was moved here, and {last} is kept as a rescue ref", remote.name),
+                hint: Some(format!(
+                    "if that was a mistake, `git push {0} +{last}:refs/heads/{branch}` brings it back there; if it was meant, \
+                     `git update-ref -d refs/git-brain/remotes/{0}/{branch}` forgets what was seen, and the next sync merges \
+                     what is there with what is here",
+                    remote.name
+                )),
+            });
+        }
+        Ok(())
+    }
+
+    /// What the remote is to get.
+    fn wishes(&self, theirs: &Tips, joined: &Joined) -> Result<Vec<Pushed>, CycleError> {
+        let store = &self.store;
+        let mut wishes = Vec::new();
+        let mut wish = |branch: &Branch, new: Option<CommitId>| {
+            let old = theirs.get(branch).copied();
+            if old != new {
+                wishes.push(Pushed { branch: branch.clone(), old, new });
+            }
+        };
+        wish(store.main(), Some(joined.main));
+        wish(store.wake(), Some(joined.wake));
+        // What waits for a person waits on every machine; what is in wake waits nowhere.
+        for (branch, tip) in theirs.iter().filter(|(branch, _)| run_of(store.runs_prefix().as_str(), branch).is_some())
+        {
+            if store.is_ancestor(*tip, joined.wake)? {
+                wish(branch, None);
+            }
+        }
+        for (branch, tip) in self.run_branches()? {
+            let there = theirs.get(&branch).copied();
+            let onward = match there {
+                Some(there) => store.is_ancestor(there, tip)?,
+                None => true,
+            };
+            if onward && self.waits_for_review(tip)? && !store.is_ancestor(tip, joined.wake)? {
+                wish(&branch, Some(tip));
+            }
+        }
+        Ok(wishes)
+    }
+
+    fn waits_for_review(&self, tip: CommitId) -> Result<bool, CycleError> {
+        Ok(self.store.commit(tip)?.trailer("Review").is_some())
+    }
+
+    /// Branches of runs that wait there for a person, and now here too.
+    fn take_over_waiting(&self, theirs: &Tips, wake: CommitId) -> Result<(), CycleError> {
+        for (branch, tip) in theirs {
+            if run_of(&self.store.runs_prefix(), branch).is_none()
+                || !self.waits_for_review(*tip)?
+                || self.store.is_ancestor(*tip, wake)?
+            {
+                continue;
+            }
+            let change = match self.store.tip(branch)? {
+                None => RefChange::create(branch.clone(), *tip),
+                Some(here) if here != *tip && self.store.is_ancestor(here, *tip)? => {
+                    RefChange::advance(branch.clone(), here, *tip)
+                }
+                Some(_) => continue,
+            };
+            // Whoever moved the branch meanwhile knows more.
+            let _ = self.store.update_refs(&[change], "git-brain: sync")?;
+        }
+        Ok(())
+    }
+}
+
+/// The run that a branch is of: `agents/<name>/<run>` below the brain's folder.
+pub(super) fn run_of(prefix: &str, branch: &Branch) -> Option<RunId> {
+    let (agent, run) = branch.as_str().strip_prefix(prefix)?.split_once('/')?;
+    RunId::parse(run).ok().filter(|run| run.agent().as_str() == agent)
+}

@@ -1,0 +1,182 @@
+//! What a remote with our gate takes: the updates of one push, judged together.
+//!
+//! main, wake and the branches of runs are the brain's; each only ever grows. What is anything else is refused in a
+//! repository that is the brain's own. In one that a brain was put into, branches of code are none of our business, unless
+//! they lie in the brain's folder.
+
+use std::path::Path;
+
+use super::run_of;
+use crate::cycle::admission::Fault;
+use crate::cycle::{Cycle, CycleError};
+use crate::limits;
+use crate::store::{Branch, CommitId, Store, StoreError, Tips};
+use crate::world::World;
+
+/// One line of git's receiving hook: a ref is `old` (`None`: it is not there) and shall be `new`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// The ref's whole name.
+    pub name: String,
+    /// What it is.
+    pub old: Option<CommitId>,
+    /// What it shall be.
+    pub new: Option<CommitId>,
+}
+
+impl Update {
+    /// Reads `<old> <new> <ref>` lines. Anything odd refuses all of it.
+    pub fn read_all(text: &str) -> Result<Vec<Self>, CycleError> {
+        let lines: Vec<&str> = text.lines().collect();
+        if lines.len() > limits::PUSHED_REFS {
+            return Err(CycleError::refused(format!("a push of more than {} branches", limits::PUSHED_REFS)));
+        }
+        lines.into_iter().map(Self::read).collect()
+    }
+
+    fn read(line: &str) -> Result<Self, CycleError> {
+        let odd = || CycleError::refused(format!("not a line of a push: {line:?}"));
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [old, new, name] = fields.as_slice() else { return Err(odd()) };
+        let id = |text: &str| -> Result<Option<CommitId>, CycleError> {
+            let id = CommitId::parse(text).map_err(|_| odd())?;
+            Ok(Some(id).filter(|_| text.bytes().any(|b| b != b'0')))
+        };
+        Ok(Self { name: (*name).to_owned(), old: id(old)?, new: id(new)? })
+    }
+}
+
+/// What a ref is to the brain.
+enum Meaning {
+    /// main or wake.
+    Trunk(Branch),
+    /// The branch of a run.
+    Run(Branch),
+    /// A commit that is kept for rescue.
+    Rescue,
+    /// Somebody else's, in a repository that the brain is a guest of.
+    Foreign,
+}
+
+/// Judges a push. No fault: it may go in.
+pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault>, CycleError> {
+    let store = Store::open(dir)?;
+    store.read_quarantine()?;
+    let mut tips = Tips::new();
+    let mut faults = Vec::new();
+    for update in updates {
+        match judge_ref(&store, update, updates)? {
+            Ok(Some((branch, new))) => drop(tips.insert(branch, new)),
+            Ok(None) => {}
+            Err(message) => {
+                let commit = update.new.or(update.old).map_or(String::new(), |id| id.to_string());
+                faults.push(Fault {
+                    commit,
+                    path: String::new(),
+                    line: 0,
+                    message: format!("{}: {message}", update.name),
+                });
+            }
+        }
+    }
+    if !faults.is_empty() || tips.is_empty() {
+        return Ok(faults);
+    }
+    let cycle = Cycle::receiving(dir, world, tips.get(store.main()).copied())?;
+    faults.extend(cycle.judge(&tips, &cycle.known()?)?.faults);
+    let after = |branch: &Branch| tips.get(branch).copied().map_or_else(|| store.tip(branch), |tip| Ok(Some(tip)));
+    if let (Some(main), Some(wake)) = (after(store.main())?, after(store.wake())?)
+        && store.merge_bases(main, wake)?.is_empty()
+    {
+        let message = format!("{} and {} would have no history in common", store.main(), store.wake());
+        faults.push(Fault { commit: wake.to_string(), path: String::new(), line: 0, message });
+    }
+    Ok(faults)
+}
+
+/// Judges what becomes of a ref, without its content. The branch that is to be judged by that.
+fn judge_ref(
+    store: &Store,
+    update: &Update,
+    updates: &[Update],
+) -> Result<Result<Option<(Branch, CommitId)>, String>, CycleError> {
+    let meaning = match meaning(store, &update.name) {
+        Ok(meaning) => meaning,
+        Err(why) => return Ok(Err(why)),
+    };
+    let branch = match meaning {
+        Meaning::Foreign => return Ok(Ok(None)),
+        Meaning::Rescue => {
+            let kept = update.new.is_some() && (update.old.is_none() || update.old == update.new);
+            return Ok(if kept { Ok(None) } else { Err("what is kept for rescue stays".to_owned()) });
+        }
+        Meaning::Trunk(branch) => match update.new {
+            None => return Ok(Err("is never removed".to_owned())),
+            Some(_) => branch,
+        },
+        Meaning::Run(branch) => branch,
+    };
+    let Some(new) = update.new else {
+        // Its run is in wake, or will be by this very push.
+        let wake = updates.iter().find(|u| u.name == store.wake().full()).and_then(|u| u.new);
+        let wake = wake.map_or_else(|| store.tip(store.wake()), |tip| Ok(Some(tip)))?;
+        return Ok(match (update.old, wake) {
+            (Some(old), Some(wake)) if store.is_ancestor(old, wake)? => Ok(None),
+            _ => Err("is not in wake, so it is not removed".to_owned()),
+        });
+    };
+    if let Err(StoreError::Missing { .. } | StoreError::BadObject { .. }) = store.commit(new) {
+        return Ok(Err("is no commit".to_owned()));
+    }
+    if let Some(old) = update.old
+        && !store.is_ancestor(old, new)?
+    {
+        return Ok(Err("would lose commits: what is there only ever grows".to_owned()));
+    }
+    Ok(Ok(Some((branch, new))))
+}
+
+fn meaning(store: &Store, name: &str) -> Result<Meaning, String> {
+    if let Some(id) = name.strip_prefix("refs/git-brain/rescue/") {
+        return CommitId::parse(id).map(|_| Meaning::Rescue).map_err(|_| "is no rescue ref".to_owned());
+    }
+    let folder = store.wake().as_str().rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+    let short = name.strip_prefix("refs/heads/");
+    let in_folder = match (&folder, short) {
+        (Some(folder), Some(short)) => short.starts_with(folder.as_str()) || format!("{short}/") == *folder,
+        _ => false,
+    };
+    if folder.is_some() && !in_folder && !name.starts_with("refs/git-brain/") {
+        return Ok(Meaning::Foreign);
+    }
+    let foreign = || "is none of the brain's: those are main, wake and agents/<name>/<run>".to_owned();
+    let branch = short.and_then(|short| Branch::parse(short).ok()).ok_or_else(foreign)?;
+    if branch == *store.main() || branch == *store.wake() {
+        return Ok(Meaning::Trunk(branch));
+    }
+    match run_of(&store.runs_prefix(), &branch) {
+        Some(_) => Ok(Meaning::Run(branch)),
+        None => Err(foreign()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_lines_are_read() {
+        let (zero, one) = ("0".repeat(40), "1".repeat(40));
+        let good = format!("{zero} {one} refs/heads/wake\n{one} {zero} refs/heads/x");
+        let read = Update::read_all(&good).unwrap();
+        assert_eq!((read[0].old, read[0].new.is_some(), read[1].new), (None, true, None));
+        for bad in [
+            format!("{one} refs/heads/wake"),
+            format!("{one} {one}  refs/heads/wake"),
+            "x y z".to_owned(),
+            "\n".to_owned(),
+        ] {
+            assert!(Update::read_all(&bad).is_err(), "{bad:?}");
+        }
+    }
+}

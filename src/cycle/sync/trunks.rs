@@ -1,0 +1,275 @@
+//! Two mains and two wakes become one of each.
+//!
+//! *Main is an audit log*: one line of commits, and never two histories side by side. The main that was pushed first
+//! stands. Whoever comes later gives up its own: a sleep's S stays as a rescue ref, and its effects are in wake, so that
+//! the next sleep brings them to main and its log includes them. What people committed on the main that is given up:
+//! settings, agents and hooks become one commit upon the other main, by the three-way rule (both changed the same file: a
+//! conflict, and nothing moves); what they changed in the network is merged into wake, like any sleep's effects.
+//!
+//! *Wakes merge* by the typed merge from their real merge base. The first parent is the side that has the newest sleep of
+//! main, so that who walks wake back finds it. Outside the network, wake has what main has.
+
+use super::Synced;
+use crate::cycle::merge::{edits_of, in_words};
+use crate::cycle::{Cycle, CycleError};
+use crate::limits;
+use crate::merge::{Options, Outcome, Outside};
+use crate::model::layout;
+use crate::store::{
+    Author, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Tips, TreeEdit,
+    TreeId,
+};
+
+/// Where main and wake are after a sync.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joined {
+    pub main: CommitId,
+    pub wake: CommitId,
+}
+
+/// A main that is given up, and what stands instead.
+struct Chosen {
+    main: CommitId,
+    /// The old tip here, if the new one does not descend from it.
+    given_up: Option<CommitId>,
+}
+
+impl Cycle {
+    /// (3) Moves main and wake to what both sides have together.
+    pub(super) fn join(&self, theirs: &Tips, synced: &mut Synced) -> Result<Joined, CycleError> {
+        // What a killed process left on branches goes along.
+        let pending = self.pending()?;
+        if !pending.is_empty() {
+            self.merge(pending, false)?;
+        }
+        let _trunk = self.store.lock(LockName::Trunk)?;
+        loop {
+            let here =
+                Joined { main: self.store.need_tip(self.store.main())?, wake: self.store.need_tip(self.store.wake())? };
+            let writer = self.store.writer()?;
+            let (joined, given_up) = self.joined(&writer, here, theirs)?;
+            writer.publish()?;
+            // Kept before main leaves it.
+            given_up.map(|old| self.store.rescue(old)).transpose()?;
+            let mut changes = Vec::new();
+            for (branch, old, new) in
+                [(self.store.wake(), here.wake, joined.wake), (self.store.main(), here.main, joined.main)]
+            {
+                if old != new {
+                    changes.push(RefChange::advance(branch.clone(), old, new));
+                }
+            }
+            match self.store.update_refs(&changes, "git-brain: sync")? {
+                RefOutcome::Done { left } => {
+                    synced.left.extend(left);
+                    synced.rescued = given_up.or(synced.rescued);
+                    self.take_over_waiting(theirs, joined.wake)?;
+                    return Ok(joined);
+                }
+                RefOutcome::Modified { .. } => continue,
+            }
+        }
+    }
+
+    fn joined(
+        &self,
+        writer: &ObjectWriter<'_>,
+        here: Joined,
+        theirs: &Tips,
+    ) -> Result<(Joined, Option<CommitId>), CycleError> {
+        let store = &self.store;
+        let their_main = theirs.get(store.main()).copied();
+        let chosen = self.chosen_main(writer, here.main, their_main)?;
+        let mut wake = here.wake;
+        if let Some(old) = chosen.given_up {
+            wake = self.with_main(writer, wake, old)?;
+        }
+        if let Some(their_wake) = theirs.get(store.wake()).copied() {
+            let ours_is_newer = match their_main {
+                Some(theirs) => theirs != here.main && store.is_ancestor(theirs, here.main)?,
+                None => true,
+            };
+            wake = self.joined_wake(writer, (wake, their_wake), ours_is_newer, chosen.main)?;
+        }
+        let wake = self.with_main(writer, wake, chosen.main)?;
+        Ok((Joined { main: chosen.main, wake }, chosen.given_up))
+    }
+
+    fn chosen_main(
+        &self,
+        writer: &ObjectWriter<'_>,
+        ours: CommitId,
+        theirs: Option<CommitId>,
+    ) -> Result<Chosen, CycleError> {
+        let store = &self.store;
+        let Some(theirs) = theirs else { return Ok(Chosen { main: ours, given_up: None }) };
+        if store.is_ancestor(theirs, ours)? {
+            return Ok(Chosen { main: ours, given_up: None });
+        }
+        if store.is_ancestor(ours, theirs)? {
+            return Ok(Chosen { main: theirs, given_up: None });
+        }
+        let Some(base) = store.merge_bases(ours, theirs)?.first().copied() else {
+            return Err(another_brain(store.main().as_str()));
+        };
+        let (base_tree, our_tree, their_tree) = (store.tree_of(base)?, store.tree_of(ours)?, store.tree_of(theirs)?);
+        let by_people = self.outside_network(base_tree, our_tree)?;
+        let chosen = |main| Ok(Chosen { main, given_up: Some(ours) });
+        if by_people.is_empty() {
+            return chosen(theirs);
+        }
+        let right = writer.edit(Some(base_tree), edits(by_people))?;
+        let outcome = self.merge_trees(base_tree, their_tree, right, Options::default())?;
+        if !outcome.conflicts.is_empty() {
+            return Err(CycleError::Refused {
+                message: format!("{} was changed here and there: {}", store.main(), in_words(&outcome.conflicts)),
+                hint: Some(format!(
+                    "look at theirs with `git show {theirs}:PATH`, commit on {} what is to stand on both sides, and sync again; \
+                     nothing was moved",
+                    store.main()
+                )),
+            });
+        }
+        if outcome.edits.is_empty() {
+            return chosen(theirs);
+        }
+        let tree = writer.edit(Some(their_tree), edits_of(&outcome))?;
+        let (subjects, replayed) = self.people_said(ours, base)?;
+        let mut trailers: Vec<_> = replayed.iter().map(|id| ("Replays".to_owned(), id.to_string())).collect();
+        trailers.extend(self.shared.clock_trailer());
+        chosen(writer.commit(&CommitSpec {
+            tree,
+            parents: vec![theirs],
+            author: Author::User,
+            at: self.shared.world.commit_seconds(),
+            subject: match subjects.as_slice() {
+                [one] => one.clone(),
+                several => format!("sync: {} changes of settings and agents", several.len()),
+            },
+            body: if subjects.len() > 1 { subjects.join("\n") } else { String::new() },
+            trailers,
+        })?)
+    }
+
+    /// Subjects and ids of the commits of main that change what lies outside the network, oldest first.
+    fn people_said(&self, tip: CommitId, base: CommitId) -> Result<(Vec<String>, Vec<CommitId>), CycleError> {
+        let mut found = (Vec::new(), Vec::new());
+        for commit in self.store.first_parents(tip, Some(base)).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            let Some(parent) = commit.parents.first() else { break };
+            if self.store.is_ancestor(commit.id, base)? {
+                break;
+            }
+            if !self.outside_network(self.store.tree_of(*parent)?, commit.tree)?.is_empty() {
+                found.0.insert(0, commit.subject().to_owned());
+                found.1.insert(0, commit.id);
+            }
+        }
+        Ok(found)
+    }
+
+    fn outside_network(&self, old: TreeId, new: TreeId) -> Result<Vec<FileChange>, CycleError> {
+        let network = |tree| self.store.folder(tree, layout::NETWORK);
+        let mut changes = self.store.diff(Some(old), Some(new), "")?;
+        if network(old)? != network(new)? {
+            changes.retain(|change| !change.path.starts_with("network/"));
+        }
+        Ok(changes)
+    }
+
+    fn joined_wake(
+        &self,
+        writer: &ObjectWriter<'_>,
+        (ours, theirs): (CommitId, CommitId),
+        ours_is_newer: bool,
+        main: CommitId,
+    ) -> Result<CommitId, CycleError> {
+        let store = &self.store;
+        if store.is_ancestor(theirs, ours)? {
+            return Ok(ours);
+        }
+        if store.is_ancestor(ours, theirs)? {
+            return Ok(theirs);
+        }
+        let (first, second) = if ours_is_newer { (ours, theirs) } else { (theirs, ours) };
+        let Some(base) = self.base_of(writer, first, second)? else {
+            return Err(another_brain(store.wake().as_str()));
+        };
+        let (left, right) = (store.tree_of(first)?, store.tree_of(second)?);
+        let options = Options { outside: Outside::Left, ..Options::default() };
+        let outcome = decided(self.merge_trees(base, left, right, options)?)?;
+        let merged = writer.edit(Some(left), edits_of(&outcome))?;
+        let mut tree = merged;
+        if let Some(network) = store.folder(merged, layout::NETWORK)? {
+            let put = TreeEdit { path: layout::NETWORK.to_owned(), change: Change::PutFolder(network) };
+            tree = writer.edit(Some(store.tree_of(main)?), vec![put])?;
+        }
+        let brought = outcome.brought.len();
+        self.wake_commit(writer, tree, [first, second], format!("sync: {brought} runs of another machine"), &outcome)
+    }
+
+    /// Wake with what main has, if it has not.
+    fn with_main(&self, writer: &ObjectWriter<'_>, wake: CommitId, main: CommitId) -> Result<CommitId, CycleError> {
+        let store = &self.store;
+        if store.is_ancestor(main, wake)? {
+            return Ok(wake);
+        }
+        let Some(base) = self.base_of(writer, wake, main)? else {
+            return Err(another_brain(store.main().as_str()));
+        };
+        let left = store.tree_of(wake)?;
+        let options = Options { outside: Outside::Right, ..Options::default() };
+        let outcome = decided(self.merge_trees(base, left, store.tree_of(main)?, options)?)?;
+        let tree = writer.edit(Some(left), edits_of(&outcome))?;
+        let subject = format!("merge {}", store.commit(main)?.subject());
+        self.wake_commit(writer, tree, [wake, main], subject, &outcome)
+    }
+
+    fn wake_commit(
+        &self,
+        writer: &ObjectWriter<'_>,
+        tree: TreeId,
+        parents: [CommitId; 2],
+        subject: String,
+        outcome: &Outcome,
+    ) -> Result<CommitId, CycleError> {
+        let newest =
+            [self.store.newest_run(parents[0])?, self.store.newest_run(parents[1])?].into_iter().flatten().max();
+        let brought = &outcome.brought[..outcome.brought.len().min(limits::NAMED_RUNS)];
+        Ok(writer.commit(&CommitSpec {
+            tree,
+            parents: parents.to_vec(),
+            author: Author::User,
+            at: self.shared.world.commit_seconds(),
+            subject,
+            body: String::new(),
+            trailers: self.merge_trailers(None, brought, newest.as_ref()),
+        })?)
+    }
+}
+
+fn edits(changes: Vec<FileChange>) -> Vec<TreeEdit> {
+    let edit =
+        |change: FileChange| TreeEdit { path: change.path, change: change.new.map_or(Change::Remove, Change::Put) };
+    changes.into_iter().map(edit).collect()
+}
+
+/// A merge that left nothing to a person.
+fn decided(outcome: Outcome) -> Result<Outcome, CycleError> {
+    if outcome.conflicts.is_empty() {
+        return Ok(outcome);
+    }
+    Err(CycleError::Refused {
+        message: format!("the policy leaves this to a person: {}", in_words(&outcome.conflicts)),
+        hint: Some("settle it on one of the two machines, then sync again; nothing was moved".to_owned()),
+    })
+}
+
+fn another_brain(branch: &str) -> CycleError {
+    CycleError::Refused {
+        message: format!("{branch} here and {branch} there have no history in common: they are two brains"),
+        hint: Some(
+            "`git brain export` there and `git brain import` here bring the memories of another brain in".to_owned(),
+        ),
+    }
+}

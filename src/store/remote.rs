@@ -1,0 +1,312 @@
+//! Other repositories of the same brain: looking at one, fetching from it, pushing to it.
+//!
+//! The git command does the transport, as a child process: it knows every protocol, credential and proxy that the person
+//! has set up. Arguments only, values behind `--`, no hook, no transport helper that is a command line. What is fetched
+//! comes into a namespace of our own; plain git's `origin/…` stays the person's. Nothing is ever forced: a push names
+//! what it expects to find, and what it brings descends from that.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{Branch, CommitId, LOCAL_VARIABLES, Store, StoreError};
+use crate::model::ids::hex_hash;
+
+/// Where what was last seen of a remote, and accepted, is remembered: `<remote>/<branch>` below it.
+const SEEN: &str = "refs/git-brain/remotes";
+/// Where what a remote has is kept while it is judged.
+const INCOMING: &str = "refs/git-brain/incoming";
+/// The local configuration key that names the remote to sync with.
+const CONFIG_REMOTE: &str = "brain.remote";
+/// Longest name of a remote, bytes: it becomes a folder of refs.
+const REMOTE_BYTES: usize = 100;
+
+/// Another repository of the brain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// What it is called here; of an address that has no name, `url-` and a hash.
+    pub name: String,
+    /// What git is told: the name, or the address.
+    address: String,
+}
+
+/// The branches of a remote that are the brain's, with their tips.
+pub type Tips = BTreeMap<Branch, CommitId>;
+
+/// A wish for a remote's branch: it is `old` there (`None`: it does not exist) and shall be `new` (`None`: not exist).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pushed {
+    /// The branch.
+    pub branch: Branch,
+    /// What it must be.
+    pub old: Option<CommitId>,
+    /// What it shall be.
+    pub new: Option<CommitId>,
+}
+
+/// What became of a push. All of it was done, or nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a lost race is no error, and must be answered"]
+pub enum PushOutcome {
+    /// All branches moved.
+    Done,
+    /// Somebody else moved one first: fetch and merge again.
+    Modified,
+    /// The other side does not want it, and says why.
+    Refused(String),
+}
+
+impl Store {
+    /// The remote that a person names, else `brain.remote` of the local configuration, else that of main's upstream, else the
+    /// only one, else `origin`.
+    pub fn remote(&self, asked: Option<&str>) -> Result<Remote, StoreError> {
+        let asked = match asked {
+            Some(name) => Some(name.to_owned()),
+            None => self.local_config(CONFIG_REMOTE)?,
+        };
+        let names = self.remote_names()?;
+        if let Some(asked) = asked {
+            return self.named_remote(&asked, &names);
+        }
+        let upstream =
+            self.local_config(&format!("branch.{}.remote", self.main()))?.filter(|name| names.contains(name));
+        let origin = || names.iter().find(|name| *name == "origin").cloned();
+        match upstream.or_else(|| (names.len() == 1).then(|| names[0].clone())).or_else(origin) {
+            Some(name) => self.named_remote(&name, &names),
+            None => Err(StoreError::NoRemote { known: names }),
+        }
+    }
+
+    fn remote_names(&self) -> Result<Vec<String>, StoreError> {
+        let names = self.with(|r| Ok(r.remotes()?.iter().flatten().flatten().map(str::to_owned).collect::<Vec<_>>()));
+        names.map_err(|e| StoreError::git("remotes", e))
+    }
+
+    fn named_remote(&self, asked: &str, names: &[String]) -> Result<Remote, StoreError> {
+        let bad = |reason| StoreError::BadRemote { name: asked.chars().take(80).collect(), reason };
+        if asked.is_empty() || asked.starts_with('-') || asked.chars().any(char::is_control) {
+            return Err(bad("it is empty, starts with '-' or has control characters"));
+        }
+        if names.iter().any(|name| name == asked) {
+            // It becomes a part of refs of ours.
+            let fits = asked.len() <= REMOTE_BYTES && Branch::parse(asked).is_ok();
+            return if fits {
+                Ok(Remote { name: asked.to_owned(), address: asked.to_owned() })
+            } else {
+                Err(bad("git does not allow it in a ref"))
+            };
+        }
+        if asked.contains("::") {
+            return Err(bad("git would run a program for it"));
+        }
+        let address = match std::path::absolute(asked) {
+            Ok(path) if Path::new(asked).exists() => path.display().to_string(),
+            _ if asked.contains(['/', ':']) => asked.to_owned(),
+            _ => return Err(StoreError::NoRemote { known: names.to_vec() }),
+        };
+        Ok(Remote { name: format!("url-{}", hex_hash(address.as_bytes(), 12)), address })
+    }
+
+    /// The brain's branches that the remote has now: main, wake, and those of runs.
+    pub fn remote_tips(&self, remote: &Remote) -> Result<Tips, StoreError> {
+        let runs = self.runs_prefix();
+        let patterns = [self.main().full(), self.wake().full(), format!("refs/heads/{runs}*")];
+        let mut arguments = vec!["ls-remote", "--quiet", "--refs", "--", &remote.address];
+        arguments.extend(patterns.iter().map(String::as_str));
+        let ended = self.transport(&arguments)?;
+        if !ended.status.success() {
+            return Err(failed(remote, &ended));
+        }
+        let mut tips = Tips::new();
+        for line in String::from_utf8_lossy(&ended.stdout).lines() {
+            let Some((id, name)) = line.split_once('\t') else { continue };
+            let branch = name.strip_prefix("refs/heads/").and_then(|name| Branch::parse(name).ok());
+            // Names that we would refuse are none of ours; so is what a pattern of git's matches elsewhere.
+            let Some(branch) = branch.filter(|branch| self.is_ours(branch)) else { continue };
+            tips.insert(branch, CommitId::parse(id)?);
+        }
+        Ok(tips)
+    }
+
+    /// The folder of branches that runs have: `agents/`, or `brain/agents/` where the brain is `brain/wake`.
+    pub fn runs_prefix(&self) -> String {
+        let wake = self.wake().as_str();
+        wake.rsplit_once('/').map_or("agents/".to_owned(), |(folder, _)| format!("{folder}/agents/"))
+    }
+
+    fn is_ours(&self, branch: &Branch) -> bool {
+        branch == self.main() || branch == self.wake() || branch.as_str().starts_with(&self.runs_prefix())
+    }
+
+    /// Fetches branches, objects checked by git and durable. What they are then, which may be newer than what was asked for.
+    pub fn fetch(&self, remote: &Remote, branches: &Tips) -> Result<Tips, StoreError> {
+        if branches.is_empty() {
+            return Ok(Tips::new());
+        }
+        let place = |branch: &Branch| format!("{INCOMING}/{}/{branch}", remote.name);
+        let specs: Vec<String> = branches.keys().map(|b| format!("+{}:{}", b.full(), place(b))).collect();
+        let mut arguments = vec![
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-prune",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+            "--no-write-fetch-head",
+            "--no-show-forced-updates",
+            // Plain git's `origin/…` are not moved along.
+            "--refmap=",
+            "--",
+            &remote.address,
+        ];
+        arguments.extend(specs.iter().map(String::as_str));
+        let ended = self.transport(&arguments)?;
+        if !ended.status.success() {
+            return Err(failed(remote, &ended));
+        }
+        self.with(|r| r.odb()?.refresh()).map_err(|e| StoreError::git("fetched packs", e))?;
+        let mut tips = Tips::new();
+        for branch in branches.keys() {
+            tips.extend(self.ref_target(&place(branch))?.map(|tip| (branch.clone(), tip)));
+        }
+        Ok(tips)
+    }
+
+    /// Forgets what was kept while it was judged.
+    pub fn forget_incoming(&self, remote: &Remote) -> Result<(), StoreError> {
+        self.remove_refs(&format!("{INCOMING}/{}/*", remote.name))
+    }
+
+    fn remove_refs(&self, pattern: &str) -> Result<(), StoreError> {
+        let removed = self.with(|r| r.references_glob(pattern)?.flatten().try_for_each(|mut found| found.delete()));
+        removed.map_err(|e| StoreError::git(pattern, e))
+    }
+
+    /// What was last seen of a remote and accepted.
+    pub fn seen(&self, remote: &Remote) -> Result<Tips, StoreError> {
+        let prefix = format!("{SEEN}/{}/", remote.name);
+        let found = self.with(|r| {
+            let refs = r.references_glob(&format!("{prefix}*"))?;
+            Ok(refs
+                .flatten()
+                .filter_map(|found| Some((found.name().ok()?.to_owned(), found.target()?)))
+                .collect::<Vec<_>>())
+        });
+        let found = found.map_err(|e| StoreError::git(&prefix, e))?;
+        let tip =
+            |(name, id): (String, git2::Oid)| Some((Branch::parse(name.strip_prefix(&prefix)?).ok()?, CommitId(id)));
+        Ok(found.into_iter().filter_map(tip).collect())
+    }
+
+    /// Everything that was seen of any remote: it is known here already.
+    pub fn seen_anywhere(&self) -> Result<Vec<CommitId>, StoreError> {
+        let found = self.with(|r| {
+            let refs = r.references_glob(&format!("{SEEN}/*"))?;
+            Ok(refs.flatten().filter_map(|found| found.target()).map(CommitId).collect())
+        });
+        found.map_err(|e| StoreError::git(SEEN, e))
+    }
+
+    /// Remembers what was seen of a remote: main and wake move, branches of runs come and go.
+    pub fn set_seen(&self, remote: &Remote, tips: &Tips) -> Result<(), StoreError> {
+        for (branch, tip) in tips.iter().filter(|(branch, _)| *branch == self.main() || *branch == self.wake()) {
+            let name = format!("{SEEN}/{}/{branch}", remote.name);
+            if self.ref_target(&name)? == Some(*tip) {
+                continue;
+            }
+            let made = self.with(|r| r.reference(&name, tip.0, true, "git-brain: sync").map(|_| ()));
+            made.map_err(|e| StoreError::git(name, e))?;
+            self.named(*tip);
+        }
+        Ok(())
+    }
+
+    /// Moves branches of a remote, all or none, each if it is what is expected there. The caller sees to it that each new
+    /// tip descends from the old one.
+    pub fn push(&self, remote: &Remote, wishes: &[Pushed]) -> Result<PushOutcome, StoreError> {
+        let text = |id: Option<CommitId>| id.map_or(String::new(), |id| id.to_string());
+        let leases: Vec<String> =
+            wishes.iter().map(|w| format!("--force-with-lease={}:{}", w.branch.full(), text(w.old))).collect();
+        let specs: Vec<String> = wishes.iter().map(|w| format!("{}:{}", text(w.new), w.branch.full())).collect();
+        let mut arguments =
+            vec!["push", "--porcelain", "--atomic", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"];
+        arguments.extend(leases.iter().map(String::as_str));
+        arguments.extend(["--", &remote.address]);
+        arguments.extend(specs.iter().map(String::as_str));
+        let ended = self.transport(&arguments)?;
+        if ended.status.success() {
+            return Ok(PushOutcome::Done);
+        }
+        let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        let reasons: Vec<&str> = out.lines().filter(|line| line.starts_with('!')).collect();
+        if reasons.is_empty() {
+            return Err(failed(remote, &ended));
+        }
+        const LOST: [&str; 7] = [
+            "stale info",
+            "fetch first",
+            "non-fast-forward",
+            "cannot lock ref",
+            "failed to update ref",
+            "incorrect old value",
+            "reference already exists",
+        ];
+        // A lease is checked before anything is sent; the lock of a ref at the other side may still be lost.
+        if reasons
+            .iter()
+            .chain(&err.lines().collect::<Vec<_>>())
+            .any(|line| LOST.iter().any(|lost| line.contains(lost)))
+        {
+            return Ok(PushOutcome::Modified);
+        }
+        Ok(PushOutcome::Refused(format!("{}\n{}", reasons.join("\n"), said(&err)).trim().to_owned()))
+    }
+
+    /// True if a part of the history is missing here.
+    pub fn is_shallow(&self) -> bool {
+        self.repository.is_shallow()
+    }
+
+    /// Runs git where it talks to another repository.
+    fn transport(&self, arguments: &[&str]) -> Result<std::process::Output, StoreError> {
+        let mut git = Command::new("git");
+        LOCAL_VARIABLES.iter().for_each(|name| {
+            git.env_remove(name);
+        });
+        // It would overrule what we say about protocols.
+        git.env_remove("GIT_ALLOW_PROTOCOL");
+        if !std::io::stdin().is_terminal() {
+            git.env("GIT_TERMINAL_PROMPT", "0");
+        }
+        git.env("LC_ALL", "C").env("GIT_DIR", &self.common);
+        let settings = [
+            "core.hooksPath=/dev/null",
+            "core.fsync=all",
+            "core.fsmonitor=false",
+            "protocol.ext.allow=never",
+            "protocol.fd.allow=never",
+            "transfer.fsckObjects=true",
+            "fetch.fsckObjects=true",
+            "fetch.unpackLimit=1",
+            "fetch.writeCommitGraph=false",
+            "gc.auto=0",
+        ];
+        settings.iter().for_each(|setting| {
+            git.args(["-c", setting]);
+        });
+        let here = self.work_dir().unwrap_or_else(|| self.common.clone());
+        git.current_dir(&here).args(arguments).stdin(Stdio::null());
+        git.output().map_err(StoreError::file("git"))
+    }
+}
+
+fn failed(remote: &Remote, ended: &std::process::Output) -> StoreError {
+    StoreError::Remote { remote: remote.address.clone(), message: said(&String::from_utf8_lossy(&ended.stderr)) }
+}
+
+/// What git or the other side said, for a terminal: no control characters, no endless text.
+fn said(text: &str) -> String {
+    let lines = text.lines().map(|line| line.chars().filter(|c| !c.is_control()).take(300).collect::<String>());
+    lines.filter(|line| !line.trim().is_empty()).take(40).collect::<Vec<_>>().join("\n")
+}
