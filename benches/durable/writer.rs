@@ -171,7 +171,7 @@ pub fn write(mode: &str, writer: &str, millis: &str, acknowledged: &str) -> Resu
     // A number that no earlier writer of this repository had.
     let first = std::fs::read_to_string(acknowledged).map_or(0, |text| text.lines().count());
     let mut told = std::fs::OpenOptions::new().create(true).append(true).open(acknowledged)?;
-    print!("ready\n");
+    println!("ready");
     std::io::stdout().flush()?;
     std::io::stdin().lock().read_line(&mut String::new())?;
     let (began, mut waits) = (Instant::now(), Vec::new());

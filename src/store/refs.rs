@@ -1,5 +1,7 @@
 //! Refs: moved by compare-and-swap only, and listed.
 
+mod advance;
+
 use std::time::Duration;
 
 use backon::{BackoffBuilder, BlockingRetryable, ExponentialBuilder};
@@ -262,6 +264,13 @@ impl Store {
     fn attempt(&self, change: &RefChange, reason: &str, again: bool) -> Result<Step, git2::Error> {
         let name = change.branch.full();
         let repository = &self.repository;
+        if let (Some(expected), Some(new)) = (change.expected, change.new) {
+            match self.advance(&change.branch, expected, new, reason)? {
+                Some(Step::Found(found)) if again && found == change.new => return Ok(Step::Made),
+                Some(step) => return Ok(step),
+                None => {}
+            }
+        }
         let made = match (change.expected, change.new) {
             (None, None) => Ok(()),
             // A zero id means "must not exist", and is compared under the ref's lock as any other.

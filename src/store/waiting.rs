@@ -14,7 +14,7 @@
 //!   takes it again.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +22,6 @@ use fs2::FileExt;
 use git2::{ObjectType, Oid};
 use sha2::{Digest, Sha256};
 
-use super::intent::{absent_is_fine, discard_rubbish};
 use super::lock::is_contended;
 use super::object::Pending;
 use super::{Batch, CommitId, Store, StoreError};
@@ -66,7 +65,7 @@ pub struct Waited {
 }
 
 impl Store {
-    /// Hands a run over to whoever holds the trunk. `None`: it is too large to be worth it, or that name waits already.
+    /// Hands a run over to whoever holds the trunk. `None`: it is too large to be worth it, or that run waits already.
     pub fn hand_over(&self, run: &RunId, commit: CommitId, batch: &Batch) -> Result<Option<Waiting>, StoreError> {
         let Some(bytes) = encode(commit, &batch.0) else { return Ok(None) };
         let folder = self.private_dir().join(FOLDER);
@@ -80,7 +79,8 @@ impl Store {
         let path = folder.join(run.as_str());
         match made.persist_noclobber(&path) {
             Ok(file) => Ok(Some(Waiting { path, file, length: bytes.len() as u64 })),
-            Err(e) if e.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(None),
+            // Not found: whoever took the runs that wait came by before it was locked, and thought its writer dead.
+            Err(e) if matches!(e.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Ok(None),
             Err(e) => Err(StoreError::File { path, source: e.error }),
         }
     }
@@ -93,7 +93,7 @@ impl Store {
         let folder = self.private_dir().join(FOLDER);
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(e) => return Err(StoreError::file(&folder)(e)),
         };
         // Nothing but plain files: opening a pipe would wait for its writer.
@@ -173,12 +173,8 @@ fn take(path: &Path, except: &[&RunId]) -> Option<Waited> {
     match FileExt::try_lock_exclusive(&file) {
         Err(e) if is_contended(&e) => {}
         Err(_) => return None,
-        Ok(()) if path.to_string_lossy().ends_with(UNFINISHED) => {
-            discard_rubbish(path, &file);
-            return None;
-        }
         Ok(()) => {
-            let _ = std::fs::remove_file(path).or_else(absent_is_fine);
+            let _ = std::fs::remove_file(path);
             return None;
         }
     }

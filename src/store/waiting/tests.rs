@@ -66,7 +66,7 @@ fn what_nobody_waits_for_is_removed_unread() {
     let taken = store.take_waiting(&[]).unwrap();
     assert_eq!(taken.iter().map(|t| &t.run).collect::<Vec<_>>(), [&id("2")]);
     drop(waiting);
-    assert_eq!(files(&store), [".tmpabc.new", "a-folder"], "and of a dead submitter nothing is left");
+    assert_eq!(files(&store), ["a-folder"], "and of a dead submitter nothing is left");
 }
 
 #[test]
