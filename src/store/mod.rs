@@ -34,6 +34,7 @@ mod settings;
 mod signature;
 mod tree;
 mod vectors;
+mod waiting;
 mod worktree;
 mod writer;
 
@@ -52,16 +53,17 @@ pub use error::StoreError;
 pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_bare, create_in_repo};
-pub use lock::{Lock, LockName};
+pub use lock::{Lock, LockName, Turn};
 pub use names::{BlobId, Branch, CommitId, TreeId};
 pub use object::Objects;
 pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
 pub use recent::Recent;
-pub use refs::{RefChange, RefOutcome};
+pub use refs::{Races, RefChange, RefOutcome};
 pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
 pub use remote::{PushOutcome, Pushed, Remote, Tips};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};
+pub use waiting::{Waited, Waiting};
 pub use worktree::Left;
 pub use writer::{Batch, ObjectWriter};
 
