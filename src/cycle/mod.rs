@@ -19,6 +19,7 @@ mod error;
 mod export;
 pub mod goals;
 mod import;
+mod influence;
 pub mod inhibition;
 pub mod judging;
 pub mod ledger;
@@ -28,6 +29,7 @@ pub mod narrative;
 pub mod network;
 pub mod policy;
 mod quiet;
+pub mod revert;
 pub mod run;
 mod sides;
 pub mod sleep;
@@ -37,7 +39,7 @@ pub mod trunk;
 pub mod wake;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,6 +71,8 @@ pub struct Cycle {
     waiting: RefCell<HashMap<StimulusId, Arc<Stimulus>>>,
     /// What the runs of this command were, as their records have it: those are long, and never change.
     causes: RefCell<HashMap<RunId, Cause>>,
+    /// Stimuli that wait because their origin has brought its share today, by origin.
+    held_by_influence: RefCell<BTreeMap<String, usize>>,
 }
 
 /// What every run of a command shares.
@@ -89,7 +93,14 @@ impl Cycle {
         let policy = Policy::load(&store, &world, flags)?;
         let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
         let cycle =
-            Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() };
+            Self {
+            dir: dir.to_owned(),
+            store,
+            shared,
+            waiting: RefCell::default(),
+            causes: RefCell::default(),
+            held_by_influence: RefCell::default(),
+        };
         cycle.settle()?;
         Ok(cycle)
     }
