@@ -383,6 +383,22 @@ impl Origins {
         self.level(origin) != Level::Trusted
     }
 
+    /// The less trusting of two in everything: what a file that nobody here has accepted may ask for beside what a person here did.
+    pub fn stricter(&self, other: &Self) -> Self {
+        let bound = |a: u32, b: u32| if a == 0 || b == 0 { a.max(b) } else { a.min(b) };
+        Self {
+            import: self.import.max(other.import),
+            mcp: self.mcp.max(other.mcp),
+            http: self.http.max(other.http),
+            clone: self.clone.max(other.clone),
+            webhook: self.webhook.max(other.webhook),
+            other: self.other.max(other.other),
+            influence: bound(self.influence, other.influence),
+            weight: self.weight.min(other.weight),
+            share: self.share.min(other.share),
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
         if self.weight > 1000 || self.share > 100 {
             return Err("origins.weight is at most 1000, origins.share at most 100".to_owned());
@@ -650,6 +666,10 @@ mod tests {
         ] {
             assert_eq!(level(text), expected, "{text}");
         }
+        let lax = Settings::read("[origins]\nother = \"trusted\"\nwebhook = \"refused\"\ninfluence = 0\nshare = 90\n", &[]).unwrap();
+        let both = lax.origins.stricter(&origins);
+        assert_eq!((both.other, both.webhook), (Level::Review, Level::Refused));
+        assert_eq!((both.influence, both.share), (200, 30));
         let strict = Settings::read("[origins]\nimport = \"refused\"\nmcp = \"trusted\"\n", &[]).unwrap().origins;
         assert!(strict.is_tainted(&Origin::parse("import").unwrap()) && !strict.is_tainted(&Origin::parse("mcp:a").unwrap()));
         for (key, value) in [("origins.local", "refused"), ("origins.mcp", "maybe"), ("origins.weight", "1001")] {
