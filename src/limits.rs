@@ -102,6 +102,10 @@ pub const CLOZES: usize = 60;
 pub const MEASURED_CHANGES: usize = 2_000;
 /// Newest entries of the ledger that are read for calibration.
 pub const MEASURED_ENTRIES: usize = 2_000;
+/// Effects of the runs that one run takes back at most: its record has the neurons that go whole, and stays below [`DOCUMENT_BYTES`].
+pub const REVERTED_EFFECTS: usize = 4_096;
+/// Memories that are ranked where some of the best are not trusted, so that these cannot push the others out of sight.
+pub const RANKED_WITH_TAINT: usize = 4_096;
 /// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
 pub const INPUT_BYTES: usize = 1 << 30;
 /// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.

@@ -129,6 +129,8 @@ fn after(tree: &Tree, number: usize, run: &Run) -> Tree {
         ops: vec![],
         effects,
         notes: vec![],
+        reverts: vec![],
+        approves: vec![],
     };
     next.insert(layout::run(&record.run), record.encode());
     next

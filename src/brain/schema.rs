@@ -234,6 +234,8 @@ mod tests {
             ops: Document::parse(DELTA.as_bytes(), "delta").unwrap().ops,
             effects: vec![Effect::between(None, &after), Effect::between(Some(&before), &after)],
             notes: vec!["x".into()],
+            reverts: vec![],
+            approves: vec![],
         };
         let text = String::from_utf8(record.encode()).unwrap();
         accepts("run", &text);

@@ -8,9 +8,8 @@ use crate::consolidation::{SleepRecord, Totals};
 use crate::cycle::HUMAN;
 use crate::cycle::commit::Draft;
 use crate::cycle::sleep::{Mode, Sleep, run_of};
-use crate::delta::Document;
 use crate::model::ids::{AgentName, NeuronId};
-use crate::model::{Origin, layout};
+use crate::model::layout;
 use crate::store::{Branch, Left};
 
 /// How to sleep.
@@ -204,21 +203,7 @@ impl Brain {
         let newest = self.cycle.store.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"restore", id.as_str().as_bytes()], 0)?;
         let restored = self.cycle.restored(&id, self.cycle.store.tree_of(base)?, &run)?;
-        let draft = Draft {
-            base,
-            run,
-            reason: "by hand".to_owned(),
-            cognition: "restore".to_owned(),
-            clock: shared.world.now(),
-            depth: 0,
-            origin: Origin::local(),
-            consumed: Vec::new(),
-            roots: Vec::new(),
-            authority: shared.policy.authority(&agent)?,
-            lines: Vec::new(),
-            document: Document { agent: Some(agent), ..Document::default() },
-            held: false,
-        };
+        let draft = Draft::by_hand(shared, base, run, "restore")?;
         self.land(draft, &restored.applied, dry_run)
     }
 }

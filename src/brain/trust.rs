@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Brain, BrainError};
-use crate::cycle::bootstrap;
+use crate::cycle::{Policy, bootstrap};
 use crate::model::document::Cognition;
 use crate::model::{Settings, layout};
 use crate::world::Trust;
@@ -20,6 +20,8 @@ pub struct TrustItem {
     pub grants: String,
     /// True if it is trusted here.
     pub trusted: bool,
+    /// The blob that was trusted at that path before, if its content has changed since.
+    pub before: Option<String>,
 }
 
 /// What needs trust, and where trust is recorded.
@@ -35,6 +37,7 @@ impl Brain {
     /// Everything that needs trust: definitions that are not the bootstrap's own, and settings that name endpoints.
     pub fn trust_list(&self) -> Result<TrustReport, BrainError> {
         let cycle = &self.cycle;
+        let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
         let mut items = Vec::new();
         for member in cycle.shared.policy.agents.values() {
             let item = TrustItem {
@@ -42,6 +45,7 @@ impl Brain {
                 blob: member.blob.to_string(),
                 grants: grants(&member.agent),
                 trusted: member.trusted,
+                before: trust.before(&member.path, &member.blob.to_string()),
             };
             let tree = cycle.store.tree_of(cycle.store.need_tip(cycle.store.main())?)?;
             let content = cycle.store.read(tree, &member.path)?.unwrap_or_default();
@@ -49,14 +53,15 @@ impl Brain {
                 items.push(item);
             }
         }
-        let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
-        let no_models = cycle.shared.policy.settings.models.is_empty();
-        if let (Some(blob), false) = (cycle.shared.policy.blob, no_models) {
+        let policy = &cycle.shared.policy;
+        let needs_trust = !policy.settings.models.is_empty() || policy.loosens_origins;
+        if let (Some(blob), true) = (policy.blob, needs_trust) {
             items.push(TrustItem {
                 path: layout::SETTINGS.to_owned(),
                 trusted: trust.covers(layout::SETTINGS, &blob.to_string()),
                 blob: blob.to_string(),
-                grants: endpoints(&cycle.shared.policy.settings),
+                grants: settings_grants(policy),
+                before: trust.before(layout::SETTINGS, &blob.to_string()),
             });
         }
         Ok(TrustReport { items, record: None })
@@ -70,7 +75,7 @@ impl Brain {
             trust.trusted.insert(item.path.clone(), item.blob.clone());
         }
         let record = trust.save(world)?;
-        let items = items.iter().map(|i| TrustItem { trusted: true, ..i.clone() }).collect();
+        let items = items.iter().map(|i| TrustItem { trusted: true, before: None, ..i.clone() }).collect();
         Ok(TrustReport { items, record: Some(record.display().to_string()) })
     }
 
@@ -82,6 +87,18 @@ impl Brain {
         let record = trust.save(world)?;
         Ok(TrustReport { items: Vec::new(), record: Some(record.display().to_string()) })
     }
+}
+
+/// What the settings would be able to do.
+fn settings_grants(policy: &Policy) -> String {
+    let mut grants = Vec::new();
+    if !policy.settings.models.is_empty() {
+        grants.push(endpoints(&policy.settings));
+    }
+    if policy.loosens_origins {
+        grants.push("trust origins further than you do without it ([origins])".to_owned());
+    }
+    grants.join("; ")
 }
 
 /// What goes where by the models of the settings.
@@ -96,7 +113,11 @@ fn endpoints(settings: &Settings) -> String {
 
 fn grants(agent: &crate::model::Agent) -> String {
     let may = agent.capabilities.operations.join(", ");
-    let may = if may.is_empty() { "propose nothing".to_owned() } else { format!("propose {may}") };
+    let mut may = if may.is_empty() { "propose nothing".to_owned() } else { format!("propose {may}") };
+    match &agent.capabilities.regions {
+        Some(regions) => may += &format!(" on {}", crate::model::json::inline(regions)),
+        None => may += " on all neurons of its types",
+    }
     match &agent.cognition {
         Cognition::Reflex { rule } => format!("think by the reflex {rule:?}, {may}").to_lowercase(),
         Cognition::Command { argv, environment, .. } => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::{Brain, BrainError, Progress};
-use crate::cycle::commit::Draft;
+use crate::cycle::commit::{Draft, HELD_AS_ASKED};
 use crate::cycle::merge::Fate;
 use crate::cycle::run::Failure;
 use crate::cycle::stimulus::{self, Input, Labels};
@@ -15,7 +15,7 @@ use crate::limits;
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::json::JsonError;
-use crate::model::{Origin, Stamp};
+use crate::model::{Level, Origin, Stamp};
 use crate::store::TreeId;
 use crate::world;
 
@@ -43,6 +43,8 @@ pub struct FeedRequest {
     pub session: Option<String>,
     /// The run whose action it answers: what is fed is its outcome as well.
     pub answers: Option<String>,
+    /// Where it ultimately comes from, `class` or `class:detail`; this machine by default.
+    pub origin: Option<String>,
     /// Only store it.
     pub no_run: bool,
     /// Write nothing.
@@ -202,6 +204,7 @@ impl Brain {
     /// Stores stimuli durably, then runs agents until quiet.
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
         let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
+        let origin = self.claimed_origin(request.origin.as_deref())?;
         let (inputs, subject) = read_inputs(request, answers)?;
         let world = &self.cycle.shared.world;
         let tip = self.at(None)?;
@@ -210,7 +213,7 @@ impl Brain {
             world.id_bits(&[backend.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
         };
         let stimuli =
-            stimulus::stimuli(inputs, world.now(), &Origin::local(), random).map_err(|(index, field, message)| {
+            stimulus::stimuli(inputs, world.now(), &origin, random).map_err(|(index, field, message)| {
                 BrainError::refused(format!("input {}, {field}: {message}", index + 1))
             })?;
         if request.dry_run {
@@ -231,6 +234,19 @@ impl Brain {
             ran.notes.push(format!("no agent {EVALUATOR} is here to judge; `git brain outcome {run}` does"));
         }
         Ok(FeedReport { stimuli: new.iter().map(ToString::to_string).collect(), known, ran })
+    }
+
+    /// Where input is said to come from. Nobody can say that it is more than of this machine.
+    fn claimed_origin(&self, label: Option<&str>) -> Result<Origin, BrainError> {
+        let Some(label) = label else { return Ok(Origin::local()) };
+        let origin = Origin::parse(label).map_err(BrainError::usage)?;
+        if !origin.may_be_claimed() {
+            return Err(BrainError::refused(format!("nothing that is fed comes from {origin}")));
+        }
+        if self.cycle.shared.policy.settings.origins.level(&origin) == Level::Refused {
+            return Err(BrainError::refused(format!("what comes from {origin} is refused here, by [origins] of the settings")));
+        }
+        Ok(origin)
     }
 
     /// Evaluates triggers, runs agents side by side, merges, until quiet or bounded.
@@ -285,19 +301,11 @@ impl Brain {
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0)?;
         let shared = &self.cycle.shared;
         let draft = Draft {
-            base,
-            run: run.clone(),
             reason: reason.to_owned(),
-            cognition: cognition.to_owned(),
-            clock: shared.world.now(),
-            depth: 0,
-            origin: Origin::local(),
-            consumed: Vec::new(),
-            roots: Vec::new(),
-            authority: shared.policy.authority(&agent)?,
             lines,
             document,
-            held: no_merge,
+            held: no_merge.then_some(HELD_AS_ASKED),
+            ..Draft::by_hand(shared, base, run, cognition)?
         };
         let applied = draft.apply(&self.cycle.store, shared)?;
         self.land(draft, &applied, dry_run)
@@ -305,7 +313,7 @@ impl Brain {
 
     /// Commits what a draft does and merges it into wake, unless it is held.
     pub(super) fn land(&self, draft: Draft, applied: &Applied, dry_run: bool) -> Result<ApplyReport, BrainError> {
-        let (run, held) = (draft.run.clone(), draft.held);
+        let (run, held) = (draft.run.clone(), draft.held.is_some());
         let mut answer = ApplyReport {
             run: run.to_string(),
             branch: crate::cycle::commit::branch_of(self.cycle.store.wake(), &run)?.to_string(),

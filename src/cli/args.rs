@@ -59,10 +59,12 @@ pub enum Command {
     Sync(Sync),
     /// Bring a neuron back that was archived or pruned.
     Restore(Restore),
-    /// Put on main what waits on a branch of a sleep.
-    Approve(Branch),
+    /// Put on main what waits on a branch of a sleep; or say that memories of an origin are fine.
+    Approve(Approve),
     /// Throw away what waits on a branch of a sleep.
     Reject(Branch),
+    /// Take back exactly what a run did, or all that came from an origin.
+    Revert(Revert),
     /// Wake, sleep and report in one process, for who wants no hooks.
     Watch(Watch),
     /// How the brain is.
@@ -152,6 +154,9 @@ pub struct Feed {
     /// The run whose action this answers: it is remembered, and judged as that run's outcome.
     #[arg(long, value_name = "RUN")]
     pub answers: Option<String>,
+    /// Where it ultimately comes from, such as mcp:editor or webhook:forge; this machine by default. The settings say how far that is trusted.
+    #[arg(long, value_name = "CLASS[:DETAIL]")]
+    pub origin: Option<String>,
     /// Only store it; run no agents.
     #[arg(long)]
     pub no_run: bool,
@@ -391,7 +396,36 @@ pub struct Restore {
     pub writer: Writer,
 }
 
-/// `approve` and `reject`.
+/// `approve`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("approved").required(true).args(["what", "origin"])))]
+pub struct Approve {
+    /// The branch, `sleep/RUN`; or neurons whose origin is not trusted.
+    pub what: Vec<String>,
+    /// All neurons and runs of this origin, or of this class of origins.
+    #[arg(long, value_name = "CLASS[:DETAIL]")]
+    pub origin: Option<String>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `revert`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("reverted").required(true).args(["run", "origin"])))]
+pub struct Revert {
+    /// The run.
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+    /// All runs of this origin, or of this class of origins, and what descends from them.
+    #[arg(long, value_name = "CLASS[:DETAIL]")]
+    pub origin: Option<String>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `reject`.
 #[derive(Debug, Args)]
 pub struct Branch {
     /// The branch, `sleep/RUN`.

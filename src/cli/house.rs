@@ -164,7 +164,11 @@ fn listed(report: &TrustReport) -> String {
     }
     let line = |item: &TrustItem| {
         let state = if item.trusted { "trusted" } else { "inert  " };
-        format!("{state}  {} ({})\n           may {}\n", safe(&item.path), short(&item.blob), safe(&item.grants))
+        let changed = item.before.as_ref().map_or_else(String::new, |before| {
+            format!("           changed since you trusted it: git diff {} {}\n", short(before), short(&item.blob))
+        });
+        let (path, grants) = (safe(&item.path), safe(&item.grants));
+        format!("{state}  {path} ({})\n           may {grants}\n{changed}", short(&item.blob))
     };
     report.items.iter().map(line).collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 the answer is no, 2 usage, 3 conflict or refused, 4 provider failed, 5 bad data, 6 busy.
 
+mod amend;
 pub mod args;
 mod ask;
 mod demo;
@@ -97,7 +98,8 @@ impl Session {
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Sleep(args) => night::sleep(&self, &args),
             Command::Restore(args) => night::restore(&self, &args),
-            Command::Approve(args) => night::approve(&self, &args),
+            Command::Approve(args) => amend::approve(&self, &args),
+            Command::Revert(args) => amend::revert(&self, &args),
             Command::Reject(args) => night::reject(&self, &args),
             Command::Watch(args) => night::watch(&self, &args),
             Command::Status(args) => look::status(&self, &args),

@@ -1,4 +1,4 @@
-//! `sleep`, `restore`, `approve`, `reject`, `watch`: the brain's nights.
+//! `sleep`, `restore`, `reject`, `watch`: the brain's nights.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) fn sleep(session: &Session, args: &args::Sleep) -> Done {
     Ok(0)
 }
 
-fn told(report: &SleepReport) -> String {
+pub(super) fn told(report: &SleepReport) -> String {
     let mut lines = Vec::new();
     let run = report.run.as_deref().unwrap_or_default();
     match report.state {
@@ -68,12 +68,6 @@ fn undone(report: &UndoReport, dry_run: bool) -> String {
     }
     lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
     lines.join("\n") + "\n"
-}
-
-pub(super) fn approve(session: &Session, args: &args::Branch) -> Done {
-    let report = session.brain()?.approve(&args.branch, args.writer.dry_run)?;
-    session.out.report(&report, told);
-    Ok(0)
 }
 
 pub(super) fn reject(session: &Session, args: &args::Branch) -> Done {

@@ -76,6 +76,7 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
         source: args.source.clone(),
         session: args.session.clone(),
         answers: args.answers.clone(),
+        origin: args.origin.clone(),
         no_run: args.no_run,
         dry_run: args.writer.dry_run,
     };

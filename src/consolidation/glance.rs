@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::model::ids::NeuronId;
-use crate::model::settings::Sleep;
+use crate::model::settings::{Origins, Sleep};
 use crate::model::{Kind, Neuron, Stamp};
 
 /// When a sleep happens, and by which settings.
@@ -14,6 +14,8 @@ pub struct Now<'a> {
     pub at: Stamp,
     /// Its settings.
     pub settings: &'a Sleep,
+    /// How far origins are trusted.
+    pub origins: &'a Origins,
 }
 
 /// What a look at one neuron tells.
@@ -56,7 +58,7 @@ impl Now<'_> {
             silent: old && neuron.activation_count < self.settings.prune_below && !protected,
             archived: neuron.is_archived() && !protected,
             weak: neuron.connections.iter().any(|c| c.weight < self.settings.prune_weight),
-            tainted: neuron.origin.is_tainted(),
+            tainted: self.origins.is_tainted(&neuron.origin),
         }
     }
 
@@ -96,7 +98,7 @@ mod tests {
     }
 
     fn glance(neuron: &Neuron, at: i64) -> Glance {
-        Now { at: Stamp::from_unix(at), settings: &Sleep::default() }.glance(neuron)
+        Now { at: Stamp::from_unix(at), settings: &Sleep::default(), origins: &Origins::default() }.glance(neuron)
     }
 
     #[test]

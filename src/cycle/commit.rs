@@ -3,6 +3,7 @@
 //! What a command agent did may have cost money, and is durable on its branch before anything else happens. What a reflex
 //! did can be done again: it is published together with its merge, and has a branch only if it is not merged.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::network::TreeNetwork;
@@ -11,12 +12,20 @@ use super::trunk::stimulus_trailers;
 use super::wake::{Cause, Job};
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
-use crate::model::ids::{AgentName, RunId, StimulusId};
-use crate::model::{Metadata, Origin, Stamp, Stimulus, json, layout};
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
+use crate::model::{Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout};
 use crate::store::{
     self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
     TreeEdit,
 };
+
+/// Why a run waits whose input is trusted too little, as the trailer `Review:` has it.
+pub const HELD_FOR_ORIGIN: &str = "origin";
+/// Why a run waits of which a person asked that.
+pub const HELD_AS_ASKED: &str = "asked";
+
+/// Trailer of a commit that takes runs back: each of them, as far as they fit.
+pub const REVERTS_TRAILER: &str = "Reverts";
 
 /// Most lines of rendered effects in a commit message.
 const MESSAGE_LINES: usize = 40;
@@ -48,8 +57,25 @@ pub struct Draft {
     pub authority: (u32, Option<Limits>),
     /// The line of each operation in the document as it was given, where it was given as text.
     pub lines: Vec<usize>,
-    /// True if the branch should stay for review instead of being merged by whoever comes next.
-    pub held: bool,
+    /// What no delta can say.
+    pub amends: Amends,
+    /// Why the branch should stay for review instead of being merged by whoever comes next, in a word.
+    pub held: Option<&'static str>,
+}
+
+/// What a person's run does that no delta can say: taking runs back, approving them.
+#[derive(Clone, Debug, Default)]
+pub struct Amends {
+    /// The runs that it takes back.
+    pub reverts: Vec<RunId>,
+    /// The runs that it approves.
+    pub approves: Vec<RunId>,
+    /// Neurons that are taken away, as they were.
+    pub removed: BTreeMap<NeuronId, Neuron>,
+    /// Of the neurons that change, those that become exactly what they were before others, marks included.
+    pub unmarked: BTreeSet<NeuronId>,
+    /// Other files that change: flags, goals, queue entries.
+    pub files: Vec<TreeEdit>,
 }
 
 /// A run, committed.
@@ -69,6 +95,8 @@ pub struct Committed {
     pub consumed: Vec<StimulusId>,
     /// What the runs after it need to know of it.
     pub cause: Cause,
+    /// True if it waits on its branch for a person.
+    pub held: bool,
     /// What the engine clamped or raised.
     pub notes: Vec<String>,
 }
@@ -88,11 +116,18 @@ impl Draft {
         run: RunId,
         job: &Job,
         document: Document,
+        seen: Origin,
     ) -> Result<Self, CycleError> {
         if let Some(named) = document.agent.as_ref().filter(|named| **named != job.agent) {
             return Err(CycleError::refused(format!("the delta of {} says that it is by {named}", job.agent)));
         }
-        let origin = job.stimuli.iter().map(|s| s.origin.clone()).reduce(Origin::least_trusted).unwrap_or_default();
+        let origin = job.origin.clone().least_trusted(seen);
+        let authority = shared.policy.authority(&job.agent)?;
+        let level = shared.policy.settings.origins.level(&origin);
+        let level = authority.1.as_ref().map_or(level, |limits| limits.capabilities().level(&origin, level));
+        if level == Level::Refused {
+            return Err(CycleError::refused(format!("what comes from {origin} is refused here, by [origins] of the settings")));
+        }
         Ok(Self {
             base,
             reason: job.reason.clone(),
@@ -102,10 +137,33 @@ impl Draft {
             origin,
             consumed: job.stimuli.clone(),
             roots: job.roots.clone(),
-            authority: shared.policy.authority(&job.agent)?,
+            authority,
             document,
             lines: Vec::new(),
-            held: false,
+            amends: Amends::default(),
+            held: (level == Level::Review).then_some(HELD_FOR_ORIGIN),
+            run,
+        })
+    }
+
+    /// The draft of a run that a person makes by hand: it is of this machine, descends from nothing, and has no operations unless
+    /// they are added.
+    pub fn by_hand(shared: &Shared, base: CommitId, run: RunId, cognition: &str) -> Result<Self, CycleError> {
+        let agent = run.agent();
+        Ok(Self {
+            base,
+            reason: "by hand".to_owned(),
+            cognition: cognition.to_owned(),
+            clock: shared.world.now(),
+            depth: 0,
+            origin: Origin::local(),
+            consumed: Vec::new(),
+            roots: Vec::new(),
+            authority: shared.policy.authority(&agent)?,
+            lines: Vec::new(),
+            document: Document { agent: Some(agent), ..Document::default() },
+            amends: Amends::default(),
+            held: None,
             run,
         })
     }
@@ -124,6 +182,7 @@ impl Draft {
             clock: self.clock,
             rank: self.authority.0,
             origin: self.origin.clone(),
+            consumed: self.consumed.iter().map(|s| s.id.clone()).collect(),
         };
         let settings = &shared.policy.settings;
         let limits = self.authority.1.as_ref();
@@ -170,6 +229,8 @@ impl Draft {
         let base_tree = store.tree_of(self.base)?;
         let mut edits = edits(applied, &record);
         edits.extend(neuron_edits(applied, writer, shared)?);
+        edits.extend(self.amends.removed.keys().map(|id| TreeEdit::new(layout::neuron(id), None)));
+        edits.extend(self.amends.files.iter().cloned());
         edits.extend(self.consumed.iter().map(|s| TreeEdit::new(layout::queue_entry(&s.id), None)));
         edits.extend(self.completed_bootstrap(store, base_tree, shared)?);
         let tree = writer.edit(Some(base_tree), edits)?;
@@ -189,6 +250,7 @@ impl Draft {
             trigger: self.reason,
             commit,
             unpublished: None,
+            held: self.held.is_some(),
             consumed: self.consumed.into_iter().map(|s| s.id).collect(),
             notes: record.notes.clone(),
             cause: record.into(),
@@ -208,9 +270,21 @@ impl Draft {
             stimuli: self.roots.clone(),
             prediction: self.document.prediction.clone(),
             ops: self.document.ops.clone(),
-            effects: applied.neurons.values().map(|(b, a)| Effect::between(b.as_ref(), a)).collect(),
+            effects: self.effects(applied),
             notes: applied.notes.clone(),
+            reverts: self.amends.reverts.clone(),
+            approves: self.amends.approves.clone(),
         }
+    }
+
+    fn effects(&self, applied: &Applied) -> Vec<Effect> {
+        let changed = applied.neurons.iter().map(|(id, (before, after))| match self.amends.unmarked.contains(id) {
+            true => Effect::unmarked(before.as_ref(), after),
+            false => Effect::between(before.as_ref(), after),
+        });
+        let mut effects: Vec<Effect> = changed.chain(self.amends.removed.values().map(Effect::removal)).collect();
+        effects.sort_by(|a, b| a.id().cmp(&b.id()));
+        effects
     }
 
     /// The bootstrap agent's run completes the bootstrap.
@@ -244,9 +318,12 @@ impl Draft {
             trailers.push(("Depth".to_owned(), self.depth.to_string()));
         }
         trailers.extend(stimulus_trailers(&self.roots));
-        if self.held {
-            trailers.push(("Review".to_owned(), "asked".to_owned()));
-        }
+        let named = |key: &str, runs: &[RunId]| {
+            runs.iter().take(MESSAGE_LINES).map(|run| (key.to_owned(), run.to_string())).collect::<Vec<_>>()
+        };
+        trailers.extend(named(REVERTS_TRAILER, &self.amends.reverts));
+        trailers.extend(named("Approves", &self.amends.approves));
+        trailers.extend(self.held.map(|why| ("Review".to_owned(), why.to_owned())));
         trailers.extend(shared.clock_trailer());
         trailers
     }
@@ -310,6 +387,7 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
     let parts: Vec<String> = [
         count(made, "new neuron"),
         count(touched, "changed neuron"),
+        count(record.effects.iter().filter(|e| e.removed.is_some()).count(), "neuron taken away"),
         count(applied.signals.len(), "signal"),
         count(applied.acknowledgements.len(), "answer"),
         count(applied.flags.len(), "flag"),

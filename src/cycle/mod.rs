@@ -21,6 +21,7 @@ mod export;
 pub mod goals;
 mod group;
 mod import;
+mod influence;
 pub mod inhibition;
 pub mod judging;
 pub mod ledger;
@@ -30,6 +31,7 @@ pub mod narrative;
 pub mod network;
 pub mod policy;
 mod quiet;
+pub mod revert;
 pub mod run;
 mod sides;
 pub mod signed;
@@ -41,7 +43,7 @@ pub mod trunk;
 pub mod wake;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,6 +75,8 @@ pub struct Cycle {
     waiting: RefCell<HashMap<StimulusId, Arc<Stimulus>>>,
     /// What the runs of this command were, as their records have it: those are long, and never change.
     causes: RefCell<HashMap<RunId, Cause>>,
+    /// Stimuli that wait because their origin has brought its share today, by origin.
+    held_by_influence: RefCell<BTreeMap<String, usize>>,
 }
 
 /// What every run of a command shares.
@@ -93,7 +97,14 @@ impl Cycle {
         let policy = Policy::load(&store, &world, flags)?;
         let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
         let cycle =
-            Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() };
+            Self {
+            dir: dir.to_owned(),
+            store,
+            shared,
+            waiting: RefCell::default(),
+            causes: RefCell::default(),
+            held_by_influence: RefCell::default(),
+        };
         cycle.settle()?;
         Ok(cycle)
     }

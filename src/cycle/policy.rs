@@ -42,6 +42,8 @@ pub struct Policy {
     pub blob: Option<BlobId>,
     /// True if the endpoints of `brain.toml` may be used here.
     pub endpoints_trusted: bool,
+    /// True if `brain.toml` trusts an origin further than the person here does without it: inert until trusted.
+    pub loosens_origins: bool,
     /// The settings without `brain.toml`, if they are whole: what a person at this machine asked for.
     own: Option<Settings>,
     /// The agents by name.
@@ -73,6 +75,7 @@ impl Policy {
             settings: Settings::read(&text, &overrides)?,
             blob: settings_file.map(|f| f.blob),
             endpoints_trusted: false,
+            loosens_origins: false,
             own: Settings::read("", &overrides).ok(),
             agents: BTreeMap::new(),
             broken: Vec::new(),
@@ -84,6 +87,12 @@ impl Policy {
     fn load_agents(&mut self, store: &Store, world: &World, tree: TreeId) -> Result<(), CycleError> {
         let trust = Trust::load(world, &store.private_dir())?;
         self.endpoints_trusted = self.blob.is_some_and(|blob| trust.covers(layout::SETTINGS, &blob.to_string()));
+        let here = self.own.as_ref().map(|own| own.origins.clone()).unwrap_or_default();
+        let strict = self.settings.origins.stricter(&here);
+        self.loosens_origins = strict != self.settings.origins;
+        if !self.endpoints_trusted {
+            self.settings.origins = strict;
+        }
         for (path, file) in store.files(tree, layout::AGENTS)? {
             let Place::Agent(name) = Place::of(&path) else { continue };
             let Some(bytes) = store.read(tree, &path)? else { continue };

@@ -125,12 +125,28 @@ impl Cycle {
             self.set_marker(turned.wake)?;
         }
         turned.notes.extend(braking.note());
+        turned.notes.extend(self.influence_notes());
         turned.notes.extend(self.store.take_notes());
         Ok(turned)
     }
 
     /// Merges the runs of one round.
     fn take_in(&self, turned: &mut Turned, committed: Vec<Committed>) -> Result<(), CycleError> {
+        let (held, committed): (Vec<_>, Vec<_>) = committed.into_iter().partition(|run| run.held);
+        for run in held {
+            turned.notes.push(format!(
+                "{} waits for you on its branch, because what it brings comes from {}: `git brain merge {0}`",
+                run.branch, run.cause.origin
+            ));
+            turned.runs.push(RunSummary {
+                run: run.run,
+                trigger: run.trigger,
+                commit: run.commit,
+                merged: None,
+                decisions: Vec::new(),
+                conflicts: Vec::new(),
+            });
+        }
         let report = self.merge_round(&committed)?;
         let mut triggers: HashMap<RunId, String> = committed.into_iter().map(|c| (c.run, c.trigger)).collect();
         for (candidate, fate) in &report.fates {

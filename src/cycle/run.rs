@@ -12,14 +12,14 @@ use super::commit::{Committed, Draft};
 use super::judging::{Looked, Veil};
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
-use super::wake::Job;
+use super::wake::{Job, least_trusted};
 use super::{Cycle, CycleError, command, goals, ledger};
 use crate::cognition::{Snapshot, reflex};
 use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
-use crate::model::{Flag, Neuron, Stamp, json};
+use crate::model::{Flag, Neuron, Origin, Stamp, json};
 use crate::store::{CommitId, Objects, Store, TreeId};
 
 /// What became of one run.
@@ -102,6 +102,13 @@ impl Part {
     }
 }
 
+/// The least trusted origin of what a snapshot shows. A program may obey any text that it reads; a rule obeys none.
+fn shown(snapshot: &Snapshot) -> Origin {
+    let neurons = snapshot.neurons.iter().map(|n| n.origin.clone());
+    let stimuli = snapshot.stimuli.iter().map(|s| s.origin.clone());
+    least_trusted(neurons.chain(stimuli))
+}
+
 /// One run on its way.
 struct Spawn {
     cycle: Part,
@@ -136,9 +143,12 @@ impl Spawn {
                     if let Some(error) = network.take_failure() {
                         return Err(error);
                     }
-                    let Some(draft) = this.draft(document)? else { return Ok(None) };
+                    let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
                     let applied = draft.apply_to(&network, &this.cycle.shared)?;
-                    draft.commit_unpublished(&applied, &store, &this.cycle.shared).map(Some)
+                    match draft.held {
+                        Some(_) => draft.commit(&applied, &store, &this.cycle.shared).map(Some),
+                        None => draft.commit_unpublished(&applied, &store, &this.cycle.shared).map(Some),
+                    }
                 })
                 .await
             }
@@ -149,14 +159,15 @@ impl Spawn {
                     let network =
                         TreeNetwork::remembering(&store, store.tree_of(spawn.tip)?, &spawn.cycle.shared.neurons);
                     let snapshot = spawn.snapshot(&store, &network)?;
+                    let seen = shown(&snapshot);
                     let (snapshot, veil) = match spawn.judges() {
                         true => Veil::over(snapshot, &network).map(|(snapshot, veil)| (snapshot, Some(veil)))?,
                         false => (snapshot, None),
                     };
-                    Ok((json::pretty(&snapshot), veil))
+                    Ok((json::pretty(&snapshot), veil, seen))
                 })
                 .await?;
-                let (input, veil) = input;
+                let (input, veil, seen) = input;
                 let output = command::think(&argv, &environment, timeout_ms, input).await;
                 let output = output.map_err(|e| CycleError::refused(format!("{}: {e}", this.job.agent)))?;
                 blocking(move || {
@@ -170,7 +181,7 @@ impl Spawn {
                         Some(veil) => this.lifted(&veil, document, &store)?,
                         None => document,
                     };
-                    let Some(draft) = this.draft(document)? else { return Ok(None) };
+                    let Some(draft) = this.draft(document, seen)? else { return Ok(None) };
                     let applied = draft.apply(&store, &this.cycle.shared)?;
                     draft.commit(&applied, &store, &this.cycle.shared).map(Some)
                 })
@@ -194,8 +205,8 @@ impl Spawn {
     }
 
     /// What to apply and commit; nothing if there is nothing to keep.
-    fn draft(&self, document: Document) -> Result<Option<Draft>, CycleError> {
-        let draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document)?;
+    fn draft(&self, document: Document, seen: Origin) -> Result<Option<Draft>, CycleError> {
+        let draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
         Ok((!draft.document.ops.is_empty() || !self.job.stimuli.is_empty()).then_some(draft))
     }
 

@@ -17,7 +17,7 @@ use crate::limits;
 use crate::model::document::{Condition, Rule, State};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{Flag, Metadata, Signal, Stamp, Stimulus, json};
+use crate::model::{Flag, Metadata, Origin, Signal, Stamp, Stimulus, json};
 use crate::store::{CommitId, FileChange, TreeId};
 use crate::trigger::{self, Happened, Woken};
 
@@ -43,6 +43,9 @@ pub struct Job {
     pub depth: u32,
     /// The run's clock.
     pub clock: Stamp,
+    /// Where what woke it comes from: the least trusted of its stimuli, of the runs that sent its signals, set its flags or changed
+    /// its neurons last, and of those neurons.
+    pub origin: Origin,
 }
 
 /// Stimuli that are not due: tried and failed in this process (the next command tries again), or consumed by a run that
@@ -177,6 +180,7 @@ impl Cycle {
         self.waiting.replace(waiting.iter().map(|s| (s.id.clone(), Arc::clone(s))).collect());
         waiting.retain(|s| !failed.contains(&s.id));
         waiting.sort_by(|a, b| (a.at, a.order, &a.id).cmp(&(b.at, b.order, &b.id)));
+        self.hold_to_influence(tree, &mut waiting)?;
         Ok(waiting)
     }
 
@@ -254,11 +258,13 @@ pub struct Cause {
     pub depth: u32,
     /// The stimuli that it descends from.
     pub stimuli: Vec<StimulusId>,
+    /// Where what it brought comes from.
+    pub origin: Origin,
 }
 
 impl From<RunRecord> for Cause {
     fn from(record: RunRecord) -> Self {
-        Self { at: record.at, depth: record.depth, stimuli: record.stimuli }
+        Self { at: record.at, depth: record.depth, stimuli: record.stimuli, origin: record.origin }
     }
 }
 
@@ -329,6 +335,7 @@ impl Due<'_> {
             roots: stimuli.iter().map(|s| s.id.clone()).collect(),
             depth: 1,
             clock: latest(stimuli.iter().map(|s| s.at), self.cycle.shared.world.now()),
+            origin: least_trusted(stimuli.iter().map(|s| s.origin.clone())),
             stimuli,
         }
     }
@@ -342,8 +349,12 @@ impl Due<'_> {
         active: Vec<NeuronId>,
     ) -> Result<Option<Job>, CycleError> {
         let mut runs: BTreeSet<RunId> = signals.iter().map(|s| s.run.clone()).collect();
+        let mut origins = Vec::new();
         for id in &active {
-            runs.extend(self.network.shared(id)?.and_then(|n| n.run.clone()));
+            if let Some(neuron) = self.network.shared(id)? {
+                runs.extend(neuron.run.clone());
+                origins.push(neuron.origin.clone());
+            }
         }
         if signals.is_empty() && active.is_empty() {
             runs.extend(self.window.happened.flags.iter().filter_map(|(_, flag)| flag.run.clone()));
@@ -366,9 +377,11 @@ impl Due<'_> {
         let mut roots: Vec<StimulusId> = causes.iter().flat_map(|c| c.stimuli.iter().cloned()).collect();
         roots.sort();
         roots.dedup();
+        origins.extend(causes.iter().map(|c| c.origin.clone()));
         Ok(Some(Job {
             agent: agent.clone(),
             reason: woken.reason.clone(),
+            origin: least_trusted(origins),
             stimuli: Vec::new(),
             signals,
             active,
@@ -377,6 +390,11 @@ impl Due<'_> {
             clock: latest(causes.iter().map(|c| c.at), self.cycle.shared.world.now()),
         }))
     }
+}
+
+/// The least trusted of some origins and of this machine, where all runs are at home.
+pub(super) fn least_trusted(origins: impl IntoIterator<Item = Origin>) -> Origin {
+    origins.into_iter().fold(Origin::local(), Origin::least_trusted)
 }
 
 /// Splits an agent's signals into runs, oldest first. A reflex knows how many it can answer; what another agent does with
@@ -397,8 +415,25 @@ fn signal_chunks(signals: &[Signal], rule: Option<Rule>, few: usize) -> Vec<Vec<
 
 /// Splits the queue into runs that stay within the operation limit. Turns of one session stay in order: what does not
 /// fit into its session's run waits for the next round, so that it sees the turns before it. Few sessions get a run each,
-/// side by side; where there are more than can run at once, small ones share.
+/// side by side; where there are more than can run at once, small ones share. Stimuli of two origins never share a run: it would
+/// taint all that it brings.
 fn chunks(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Stimulus>> {
+    let mut origins: Vec<&Origin> = queue.iter().map(|s| &s.origin).collect();
+    origins.sort_by_key(|origin| (origin.distrust(), origin.as_str()));
+    origins.dedup();
+    if origins.len() < 2 {
+        return chunks_of_one_origin(queue, parallel);
+    }
+    let mut out = Vec::new();
+    for origin in origins {
+        let own: Vec<Arc<Stimulus>> = queue.iter().filter(|s| s.origin == *origin).cloned().collect();
+        out.extend(chunks_of_one_origin(&own, parallel));
+    }
+    out.truncate(limits::RUNS_PER_ROUND);
+    out
+}
+
+fn chunks_of_one_origin(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Stimulus>> {
     let mut groups: Vec<Vec<&Stimulus>> = Vec::new();
     let mut by_session: HashMap<&str, usize> = HashMap::new();
     for stimulus in queue {

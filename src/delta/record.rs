@@ -10,7 +10,7 @@ use super::operation::{Operation, Prediction};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::json::{self, JsonError};
-use crate::model::neuron::Name;
+use crate::model::neuron::{Name, Version};
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
 /// What a run saw, predicted, proposed and did.
@@ -46,6 +46,12 @@ pub struct RunRecord {
     /// What the engine changed of the proposal or clamped, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The runs whose effects a person takes back by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverts: Vec<RunId>,
+    /// The runs of origins that are not trusted which a person approves by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approves: Vec<RunId>,
 }
 
 /// Of a record, who did what, without the values: a record of an import is as long as the neurons that it made.
@@ -59,6 +65,12 @@ pub struct RunOutline {
     pub ops: Vec<Operation>,
     /// What that touched, one entry a neuron.
     pub effects: Vec<EffectOutline>,
+    /// The runs that it takes back.
+    #[serde(default)]
+    pub reverts: Vec<RunId>,
+    /// The runs that it approves.
+    #[serde(default)]
+    pub approves: Vec<RunId>,
 }
 
 /// Which parts of a neuron a run touched.
@@ -69,6 +81,8 @@ pub struct EffectOutline {
     pub neuron: Option<NeuronId>,
     /// The neuron, where the run made it.
     pub created: Option<Made>,
+    /// The neuron, where the run took it away.
+    pub removed: Option<Made>,
     /// The connections.
     pub connections: Vec<Touched>,
     concept: Option<IgnoredAny>,
@@ -139,6 +153,12 @@ pub struct Effect {
     /// The whole neuron, where the run made it; then nothing else is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Box<Neuron>>,
+    /// The whole neuron, where the run took it away, as only taking back does; then nothing else is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<Box<Neuron>>,
+    /// `version` and `run`, where the run did not mark the neuron as its own: it left it exactly as it was before others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Pair<Marks>>,
     /// `concept` and who named it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concept: Option<Pair<Named<String>>>,
@@ -182,6 +202,16 @@ pub struct Named<T> {
     pub value: T,
     /// Who gave it.
     pub by: Name,
+}
+
+/// The marks that runs leave on a neuron.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Marks {
+    /// The neuron's version.
+    pub version: Version,
+    /// The last run that touched it.
+    pub run: Option<RunId>,
 }
 
 /// Salience as stored.
@@ -244,6 +274,33 @@ impl Effect {
         effect.labels = changed(labels(before), labels(after));
         effect.connections = weight_effects(before, after);
         effect
+    }
+
+    /// That a run took a neuron away.
+    pub fn removal(before: &Neuron) -> Self {
+        Self { neuron: Some(before.id.clone()), removed: Some(Box::new(before.clone())), ..Self::default() }
+    }
+
+    /// The same as [`Effect::between`] for a run that leaves no mark of its own.
+    pub fn unmarked(before: Option<&Neuron>, after: &Neuron) -> Self {
+        let marks = |n: &Neuron| Marks { version: n.version, run: n.run.clone() };
+        let pair = before.map(|before| (marks(before), marks(after)));
+        Self { marks: pair, ..Self::between(before, after) }
+    }
+
+    /// By what the run that has this effect changed the neuron's version.
+    pub fn version_moved(&self, run: &RunId) -> Version {
+        match (&self.removed, &self.marks, &self.created) {
+            (Some(removed), ..) => removed.version,
+            (_, Some((before, after)), _) => before.version.xor(after.version),
+            (_, _, Some(created)) => created.version,
+            _ => Version::default().toggled(run),
+        }
+    }
+
+    /// The id of the neuron that it is about.
+    pub fn id(&self) -> Option<&NeuronId> {
+        self.neuron.as_ref().or(self.created.as_ref().map(|n| &n.id))
     }
 
     /// `neuron` with every field of the effect set to its value before (`after == false`) or after the run.
@@ -344,6 +401,11 @@ impl RunRecord {
         if !self.notes.is_empty() {
             field("notes", list(self.notes.iter().map(json::inline).collect()));
         }
+        for (key, runs) in [("reverts", &self.reverts), ("approves", &self.approves)] {
+            if !runs.is_empty() {
+                field(key, list(runs.iter().map(json::inline).collect()));
+            }
+        }
         format!("{{\n{}\n}}\n", lines.join(",\n")).into_bytes()
     }
 
@@ -403,6 +465,8 @@ mod tests {
             ops: vec![],
             effects: vec![Effect::between(None, &neuron("a"))],
             notes: vec!["x".into()],
+            reverts: vec![],
+            approves: vec![],
         };
         assert_eq!(RunRecord::decode(&record.encode(), "r").unwrap(), record);
         let outline = RunOutline::decode(&record.encode(), "r").unwrap();

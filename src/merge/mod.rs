@@ -25,5 +25,5 @@ pub mod tree;
 pub use decision::{Conflict, Decision, How};
 pub use driver::{Drive, DriverAnswer, drive};
 pub use neuron::{NeuronMerge, merge_neuron};
-pub use replay::{Direction, Replayed, apply_record};
+pub use replay::{Direction, Replayed, apply_record, take_back};
 pub use tree::{Edit, MergeError, Options, Outcome, Outside, Side, Sides, three_way, three_way_with};

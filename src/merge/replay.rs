@@ -44,8 +44,7 @@ pub fn apply_record<E>(
 ) -> Result<Vec<Replayed>, E> {
     let mut changed = Vec::new();
     for effect in &record.effects {
-        let id = effect.neuron.as_ref().or(effect.created.as_ref().map(|n| &n.id));
-        let Some(id) = id else { continue };
+        let Some(id) = effect.id() else { continue };
         let before = lookup(id)?;
         let merged = apply_effect(effect, &record.run, direction, before.as_ref(), policy);
         if let Some(after) = merged.neuron.filter(|after| Some(after) != before.as_ref()) {
@@ -64,9 +63,13 @@ fn apply_effect(
 ) -> NeuronMerge {
     match (direction, &effect.created, target) {
         (Direction::Again, Some(created), target) => merge_neuron(None, target, Some(created), &decisive(policy)),
+        // Whether a file that one side removed goes is the tree's question, and asked of the sides themselves.
+        (_, _, Some(target)) if effect.removed.is_some() => {
+            NeuronMerge { neuron: Some(target.clone()), ..NeuronMerge::default() }
+        }
         (Direction::Again, None, Some(target)) => {
             let base = effect.set_on(target, false);
-            let right = touched(effect.set_on(target, true), run);
+            let right = marked(effect, effect.set_on(target, true), run);
             merge_neuron(Some(&base), Some(target), Some(&right), &decisive(policy))
         }
         (Direction::Back(by), Some(created), Some(target)) => {
@@ -100,6 +103,21 @@ fn decisive(policy: &MergePolicy) -> MergePolicy {
         concept: or(policy.concept, default.concept),
         kind: or(policy.kind, default.kind),
     }
+}
+
+/// With the mark of a run, or with those that it left there instead.
+fn marked(effect: &Effect, mut neuron: Neuron, run: &RunId) -> Neuron {
+    let Some((before, after)) = &effect.marks else { return touched(neuron, run) };
+    neuron.version = neuron.version.xor(before.version).xor(after.version);
+    if neuron.run == before.run {
+        neuron.run.clone_from(&after.run);
+    }
+    neuron
+}
+
+/// Takes the effect of a run on one neuron back, as the run `by`; see [`Direction::Back`].
+pub fn take_back(effect: &Effect, by: &RunId, target: &Neuron, policy: &MergePolicy) -> NeuronMerge {
+    apply_effect(effect, by, Direction::Back(by), Some(target), policy)
 }
 
 /// With the mark of a run.
@@ -152,6 +170,8 @@ mod tests {
             ops: vec![],
             effects: vec![Effect::between(before, &after)],
             notes: vec![],
+            reverts: vec![],
+            approves: vec![],
         };
         (record, after)
     }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use super::capabilities::{Capabilities, Region};
 use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
@@ -270,6 +271,7 @@ impl Agent {
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
         let agent: Self = json::strict(bytes, what, limits::DELTA_BYTES)?;
         let fail = |path: &str, message: String| JsonError::at(what, 1, path, message);
+        agent.capabilities.check().map_err(|(path, message)| fail(&format!("capabilities.{path}"), message))?;
         if let Cognition::Command { argv, timeout_ms, .. } = &agent.cognition {
             if argv.first().is_none_or(String::is_empty) {
                 return Err(fail("cognition.argv", "needs at least the program".to_owned()));
@@ -378,44 +380,6 @@ pub enum Rule {
     Affect,
     /// Judges outcomes by predictions, and lets pathways learn from the difference.
     Evaluator,
-}
-
-/// What an agent's deltas may do. Checked by the engine, whatever the cognition says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Capabilities {
-    /// Operations it may use, by their `op`; empty: none.
-    #[serde(default)]
-    pub operations: Vec<String>,
-    /// Types of neurons that it may create, change or retype to.
-    #[serde(default)]
-    pub types: Vec<Kind>,
-    /// Largest change of one weight by one operation, in weight units.
-    #[serde(default = "default_weight_delta")]
-    pub max_weight_delta: u32,
-    /// Most operations in one delta.
-    #[serde(default = "default_operations")]
-    pub max_operations: u32,
-}
-
-fn default_weight_delta() -> u32 {
-    u32::from(u16::MAX)
-}
-
-fn default_operations() -> u32 {
-    limits::DELTA_OPS as u32
-}
-
-impl Default for Capabilities {
-    /// Nothing is allowed that is not named.
-    fn default() -> Self {
-        Self {
-            operations: Vec::new(),
-            types: Vec::new(),
-            max_weight_delta: default_weight_delta(),
-            max_operations: default_operations(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// Checks `^[a-z0-9][a-z0-9_-]{0,63}$` and refuses Windows device names (also `com1`, `lpt9`).
 pub fn check(text: &str) -> Result<(), IdError> {
     let clipped = || text.chars().take(80).collect::<String>();
-    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+    let good = |b: u8| is_id_char(char::from(b));
     let first = text.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     if !first || text.len() > limits::ID_BYTES || !text.bytes().all(good) {
         return Err(IdError::Grammar(clipped()));
@@ -41,6 +41,18 @@ pub fn check(text: &str) -> Result<(), IdError> {
         return Err(IdError::Device(clipped()));
     }
     Ok(())
+}
+
+/// May an id have that character, behind its first?
+pub fn is_id_char(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-'
+}
+
+/// True if an id has the form of those that are derived by a hash: it stands for what was hashed, and nothing else.
+pub fn looks_derived(id: &NeuronId) -> bool {
+    let Some((start, hash)) = id.as_str().rsplit_once('-') else { return false };
+    let digits = if matches!(start, "c" | "e") { 16 } else { 8 };
+    hash.len() == digits && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 macro_rules! id_type {

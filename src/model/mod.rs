@@ -3,6 +3,7 @@
 //! Pure: no git, clock, network, environment or randomness. Everything above builds on these types; this folder
 //! imports nothing of the crate but `limits`.
 
+pub mod capabilities;
 pub mod cutter;
 pub mod document;
 pub mod ids;
@@ -18,6 +19,6 @@ pub mod stamp;
 pub use document::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus};
 pub use ids::{AgentName, IdError, NeuronId, RunId, SignalId, StimulusId};
 pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
-pub use origin::Origin;
+pub use origin::{Level, Origin};
 pub use settings::Settings;
 pub use stamp::Stamp;

@@ -161,6 +161,12 @@ impl Version {
     pub fn toggled(self, run: &RunId) -> Self {
         Self(self.0 ^ run.hash64())
     }
+
+    /// What two versions differ by.
+    #[must_use]
+    pub fn xor(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
 }
 
 impl Serialize for Version {

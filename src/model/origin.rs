@@ -14,8 +14,25 @@ pub struct Origin(String);
 
 /// Classes from most to least trusted. What is not listed ranks below all of them.
 const CLASSES: [&str; 8] = ["bootstrap", "local", "approved", "import", "mcp", "http", "clone", "webhook"];
-/// How many classes at the front of [`CLASSES`] are trusted: only what is behind them is tainted.
-const TRUSTED: usize = 4;
+
+/// The class of what a person has approved.
+const APPROVED: &str = "approved";
+
+/// How far what comes from a class of origins is trusted, from most to least.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// As what people on this machine say.
+    Trusted,
+    /// It lands in wake at once, where recall sees it, and enters consolidated memory only once a person approves.
+    Tainted,
+    /// Its runs stay on their branches until a person merges them.
+    Review,
+    /// It is not taken in.
+    Refused,
+}
 
 impl Origin {
     /// What people and agents on this machine bring in.
@@ -45,13 +62,36 @@ impl Origin {
 
     /// Rank of distrust: 0 is trusted most.
     pub fn distrust(&self) -> usize {
-        let class = self.0.split(':').next().unwrap_or("");
-        CLASSES.iter().position(|c| *c == class).unwrap_or(CLASSES.len())
+        CLASSES.iter().position(|c| *c == self.class()).unwrap_or(CLASSES.len())
     }
 
-    /// True if what has this origin needs approval before it may enter consolidated memory.
-    pub fn is_tainted(&self) -> bool {
-        self.distrust() >= TRUSTED
+    /// The class: what stands before the first colon.
+    pub fn class(&self) -> &str {
+        self.0.split(':').next().unwrap_or("")
+    }
+
+    /// True if this is the wanted origin, or one of the wanted class where that is all that is wanted.
+    pub fn is_of(&self, wanted: &Origin) -> bool {
+        self == wanted || (wanted.class() == wanted.as_str() && self.class() == wanted.class())
+    }
+
+    /// The origin of what a person has looked at and approved; it says where that came from.
+    pub fn approved(&self) -> Self {
+        if self.class() == APPROVED {
+            return self.clone();
+        }
+        let label: String = format!("{APPROVED}:{}", self.0).chars().take(limits::LABEL_BYTES).collect();
+        Self(label)
+    }
+
+    /// True if a person has approved it.
+    pub fn is_approved(&self) -> bool {
+        self.class() == APPROVED
+    }
+
+    /// True if input may be said to come from there: nobody feeds as the bootstrap, or as what a person has approved.
+    pub fn may_be_claimed(&self) -> bool {
+        !matches!(self.class(), "bootstrap" | APPROVED)
     }
 
     /// The less trusted of the two; between equals the greater label, so that the order of merging does not matter.
@@ -121,12 +161,29 @@ mod tests {
     }
 
     #[test]
-    fn only_outsiders_are_tainted() {
-        for (text, tainted) in [("local", false), ("import", false), ("mcp:x", true), ("unheard-of", true)] {
-            assert_eq!(origin(text).is_tainted(), tainted, "{text}");
+    fn labels_have_a_class_and_a_grammar() {
+        assert_eq!((origin("mcp:editor:1").class(), origin("local").class()), ("mcp", "local"));
+        for (text, wanted, is) in [
+            ("mcp:editor", "mcp:editor", true),
+            ("mcp:editor", "mcp", true),
+            ("mcp:editor", "mcp:edit", false),
+            ("mcp", "mcp:editor", false),
+            ("mcpx:editor", "mcp", false),
+        ] {
+            assert_eq!(origin(text).is_of(&origin(wanted)), is, "{text} {wanted}");
         }
         for bad in ["", "Local", "a b", "1a", "a\n"] {
             assert!(Origin::parse(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn what_is_approved_says_where_it_came_from_and_cannot_be_claimed() {
+        let approved = origin("mcp:editor").approved();
+        assert_eq!((approved.as_str(), approved.approved()), ("approved:mcp:editor", approved.clone()));
+        assert!(approved.is_approved() && !approved.may_be_claimed() && !Origin::bootstrap().may_be_claimed());
+        let long = origin(&"x".repeat(limits::LABEL_BYTES)).approved();
+        assert_eq!(Origin::parse(long.as_str()), Ok(long));
+        assert!(Level::Trusted < Level::Tainted && Level::Review < Level::Refused);
     }
 }

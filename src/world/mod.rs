@@ -56,6 +56,7 @@ pub enum WorldError {
 pub struct World {
     fixed_now: Option<Stamp>,
     seed: Option<String>,
+    state_dir: Option<PathBuf>,
 }
 
 impl World {
@@ -69,12 +70,18 @@ impl World {
                 message: e.to_string(),
             })?),
         };
-        Ok(Self { fixed_now, seed: environment::text("BRAIN_SEED") })
+        Ok(Self { fixed_now, seed: environment::text("BRAIN_SEED"), state_dir: None })
     }
 
     /// A fixed world, for tests and demonstrations.
     pub fn fixed(now: Stamp, seed: &str) -> Self {
-        Self { fixed_now: Some(now), seed: Some(seed.to_owned()) }
+        Self { fixed_now: Some(now), seed: Some(seed.to_owned()), state_dir: None }
+    }
+
+    /// The same with trust recorded elsewhere: for tests in one process, which share an environment.
+    #[must_use]
+    pub fn with_state_dir(self, folder: PathBuf) -> Self {
+        Self { state_dir: Some(folder), ..self }
     }
 
     /// Now, whole seconds.
@@ -132,6 +139,9 @@ impl World {
 
     /// Where trust is recorded, outside any repository: `$XDG_STATE_HOME/git-brain` or `~/.local/state/git-brain`.
     pub fn state_dir(&self) -> Option<PathBuf> {
+        if let Some(folder) = &self.state_dir {
+            return Some(folder.clone());
+        }
         let base = match environment::text("XDG_STATE_HOME").filter(|p| p.starts_with('/')) {
             Some(path) => PathBuf::from(path),
             None => PathBuf::from(environment::text("HOME")?).join(".local/state"),

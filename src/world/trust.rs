@@ -70,6 +70,11 @@ impl Trust {
         self.trusted.get(path).is_some_and(|trusted| trusted == blob)
     }
 
+    /// The blob that is trusted at that path, where that is another one.
+    pub fn before(&self, path: &str, blob: &str) -> Option<String> {
+        self.trusted.get(path).filter(|trusted| *trusted != blob).cloned()
+    }
+
     /// Records it, readable by its owner alone, whole or not at all.
     pub fn save(&self, world: &World) -> Result<PathBuf, TrustError> {
         let path = record(world, Path::new(&self.brain))?;

@@ -152,6 +152,8 @@ mod tests {
             ops: vec![],
             effects,
             notes: vec![],
+            reverts: vec![],
+            approves: vec![],
         }
     }
 

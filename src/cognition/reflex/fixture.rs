@@ -188,6 +188,8 @@ impl World {
             ops,
             effects: vec![],
             notes: vec![],
+            reverts: vec![],
+            approves: vec![],
         });
         run
     }

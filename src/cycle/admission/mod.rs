@@ -28,7 +28,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde::Serialize;
 
 use super::network::TreeNetwork;
-use super::{Cycle, CycleError, HUMAN};
+use super::{Cycle, CycleError, HUMAN, signed};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
@@ -172,6 +172,7 @@ impl Judge<'_> {
             Err(error) => return self.unreadable(id, error.into()),
         };
         self.clock(&commit);
+        self.signature(&commit)?;
         let judged = match commit.parents[..] {
             [] => self.beginning(&commit),
             [parent] => self.step(&commit, parent, on_main),
@@ -185,6 +186,23 @@ impl Judge<'_> {
             Err(error) => self.unreadable(id, error),
             Ok(()) => Ok(()),
         }
+    }
+
+    /// Where signatures are required here: by a key that may sign for its author.
+    fn signature(&mut self, commit: &Commit) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        if !store.requires_signatures()? {
+            return Ok(());
+        }
+        if let Some(since) = store.signed_since()?
+            && store.is_ancestor(commit.id, since)?
+        {
+            return Ok(());
+        }
+        if let Some(why) = signed::unsigned_commit(store, commit)? {
+            self.fault(commit, "", 0, why);
+        }
+        Ok(())
     }
 
     /// What cannot be read is a fault of the commit, unless it is this machine that fails.

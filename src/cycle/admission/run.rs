@@ -106,9 +106,6 @@ impl Judge<'_> {
     ) -> Result<(), CycleError> {
         let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
         let path = layout::run(run);
-        if let Some(why) = self.vouched_for(commit, &record.agent) {
-            self.fault(commit, &path, 1, why);
-        }
         if record.at.unix() > self.latest {
             self.fault(commit, &path, 1, "the run's clock is ahead of the clock here");
         }
@@ -264,12 +261,6 @@ impl Judge<'_> {
             effects.insert(id.clone(), Effect::between(network.neuron(&id)?.as_ref(), &after));
         }
         Ok(effects)
-    }
-
-    /// Where signatures of runs are to be verified: why this commit does not speak for that agent, if it does not. Until there are
-    /// any, an agent's name carries the trust of whoever may push.
-    fn vouched_for(&self, _commit: &Commit, _agent: &AgentName) -> Option<String> {
-        None
     }
 }
 

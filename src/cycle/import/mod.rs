@@ -529,12 +529,14 @@ impl Worker<'_> {
             at: self.frame.now,
             depth: 0,
             base: Some(self.frame.tip.to_string()),
-            origin: Origin::local(),
+            origin: Origin::parse(patch::IMPORT).expect("invariant: a literal origin"),
             stimuli: Vec::new(),
             prediction: None,
             ops: Vec::new(),
             effects,
             notes: vec![format!("{part} of {} (sha256 {})", label.name, label.sha256)],
+            reverts: Vec::new(),
+            approves: Vec::new(),
         };
         let bytes = record.encode();
         if bytes.len() > limits::DOCUMENT_BYTES {

@@ -8,7 +8,7 @@ use crate::model::portable::PortableNeuron;
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
 /// Origin of what a document brings without saying where it is from.
-const IMPORT: &str = "import";
+pub(super) const IMPORT: &str = "import";
 
 /// A wish for one neuron.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,8 +113,9 @@ impl Patch {
         neuron.created_at = wish.created_at.unwrap_or(now);
         neuron.last_activated = wish.last_activated;
         neuron.activation_count = wish.activation_count.unwrap_or(0);
-        neuron.origin =
-            wish.origin.clone().unwrap_or_else(|| Origin::parse(IMPORT).expect("invariant: a literal origin"));
+        // A file can say that it trusts less than an import is trusted, not more.
+        let import = Origin::parse(IMPORT).expect("invariant: a literal origin");
+        neuron.origin = wish.origin.clone().map_or(import.clone(), |said| said.least_trusted(import));
         neuron.pinned = wish.pinned.unwrap_or(false);
         neuron.source.clone_from(&wish.source);
         neuron.session.clone_from(&wish.session);

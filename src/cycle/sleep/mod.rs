@@ -10,7 +10,7 @@
 //! Agents go on meanwhile: their runs are merged before or after W by the same typed merge. One sleep at a time holds the sleep lock; the trunk is
 //! locked only to move the two branches, wake first. What a killed process left is settled by the next command, see `settle`.
 //!
-//! - `prepare`: the snapshot without what is tainted, the rules, the branch; `survey`: one look at every neuron
+//! - `prepare`: the snapshot without what is tainted, the rules, the branch; `taint`, `survey`: one look at every neuron
 //! - `squash`: S and W; `journal`: the record of every change
 //! - `undo`, `restore`: taking back; `due`: when it is time; `settle`: after a kill
 
@@ -21,6 +21,7 @@ mod restore;
 mod settle;
 mod squash;
 mod survey;
+mod taint;
 mod undo;
 
 pub use due::DueBecause;

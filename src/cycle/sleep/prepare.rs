@@ -60,13 +60,6 @@ pub(super) struct Read {
     pub runs: Vec<(String, RunOutline)>,
 }
 
-/// The snapshot of a sleep.
-struct Snapshot {
-    tree: TreeId,
-    left_out: BTreeSet<NeuronId>,
-    runs: Vec<(String, RunOutline)>,
-}
-
 impl Cycle {
     /// Consolidates wake on a branch of its own, which waits; unless nothing happened since the last sleep, or nothing is to be
     /// written.
@@ -155,11 +148,11 @@ impl Cycle {
         evening: Evening,
     ) -> Result<Prepared, CycleError> {
         let settings = &self.shared.policy.settings;
-        let now = Now { at: self.shared.world.now(), settings: &settings.sleep };
+        let now = Now { at: self.shared.world.now(), settings: &settings.sleep, origins: &settings.origins };
         let tree = self.store.tree_of(wake)?;
         let changed = self.changed_neurons(evening.wake, tree)?;
         let mut survey = Survey::of(&self.store, tree, now, &changed)?; // (2)
-        let snapshot = self.without_tainted(writer, &survey, evening.main, tree)?; // (3)
+        let snapshot = self.without_tainted(writer, &survey, &run, evening.main, tree)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);
         let vivid = survey.noticed(|glance| now.is_vivid(glance)).filter(|id| stays(id)).cloned();
@@ -218,39 +211,27 @@ impl Cycle {
         Ok(changes.into_iter().filter_map(|change| change.new).map(|file| file.blob).collect())
     }
 
-    /// The tree without tainted neurons, connections to them and the records of tainted runs: of this day, and of earlier ones, whose
-    /// records `main` does not have either.
-    fn without_tainted(
+    /// Neurons of a tree that may have a connection to one of those; rarely others.
+    pub(in crate::cycle) fn pointing_to(
         &self,
-        writer: &ObjectWriter<'_>,
-        survey: &Survey,
-        main: TreeId,
         tree: TreeId,
-    ) -> Result<Snapshot, CycleError> {
-        let left_out: BTreeSet<NeuronId> = survey.noticed(|glance| glance.tainted).cloned().collect();
-        let mut edits: Vec<TreeEdit> = left_out.iter().map(|id| TreeEdit::new(layout::neuron(id), None)).collect();
-        let sources = survey.pointing_to(&left_out).into_iter().filter(|id| !left_out.contains(id));
-        for (id, mut neuron) in read_all(&self.store, tree, sources)? {
-            let all = neuron.connections.len();
-            neuron.connections.retain(|c| !left_out.contains(&c.target));
-            if neuron.connections.len() < all {
-                edits.push(TreeEdit::new(layout::neuron(&id), Some(neuron.encode())));
-            }
+        targets: &BTreeSet<NeuronId>,
+    ) -> Result<BTreeSet<NeuronId>, CycleError> {
+        if targets.is_empty() {
+            return Ok(BTreeSet::new());
         }
-        let runs = self.outlines_between(main, tree)?;
-        let tainted = runs.iter().filter(|(_, record)| record.origin.is_tainted());
-        edits.extend(tainted.map(|(path, _)| TreeEdit::new(path.clone(), None)));
-        let tree = if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? };
-        Ok(Snapshot { tree, left_out, runs })
+        let settings = &self.shared.policy.settings;
+        let now = Now { at: self.shared.world.now(), settings: &settings.sleep, origins: &settings.origins };
+        Ok(Survey::of(&self.store, tree, now, &HashSet::new())?.pointing_to(targets))
     }
 
     /// The outlines of the records of runs that came between two trees.
-    pub(super) fn outlines_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunOutline)>, CycleError> {
+    pub(in crate::cycle) fn outlines_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunOutline)>, CycleError> {
         self.runs_between(old, new, RunOutline::decode)
     }
 
     /// The records of runs that came between two trees, by their paths, as `decode` reads them.
-    fn runs_between<T>(
+    pub(super) fn runs_between<T>(
         &self,
         old: TreeId,
         new: TreeId,
@@ -405,7 +386,7 @@ impl Cycle {
             tip,
             tree,
             snapshot,
-            snapshot_tree: self.snapshot_tree(writer, snapshot)?,
+            snapshot_tree: self.snapshot_tree(writer, &run, snapshot)?,
             left_out: record.left_out,
             candidates: 0,
             why: record.consolidated.into_iter().map(why).collect(),
@@ -419,13 +400,15 @@ impl Cycle {
     pub(in crate::cycle) fn snapshot_tree(
         &self,
         writer: &ObjectWriter<'_>,
+        run: &RunId,
         snapshot: CommitId,
     ) -> Result<TreeId, CycleError> {
         let tree = self.store.tree_of(snapshot)?;
-        let now = Now { at: self.shared.world.now(), settings: &self.shared.policy.settings.sleep };
+        let settings = &self.shared.policy.settings;
+        let now = Now { at: self.shared.world.now(), settings: &settings.sleep, origins: &settings.origins };
         let survey = Survey::of(&self.store, tree, now, &HashSet::new())?;
         let evening = self.evening(snapshot)?;
-        Ok(self.without_tainted(writer, &survey, evening.main, tree)?.tree)
+        Ok(self.without_tainted(writer, &survey, run, evening.main, tree)?.tree)
     }
 }
 

@@ -43,7 +43,7 @@ impl Cycle {
             let (main, wake) = (self.store.need_tip(self.store.main())?, self.store.need_tip(self.store.wake())?);
             return Ok(Undone { run, squash, main, wake, left: Vec::new() });
         }
-        let snapshot = self.snapshot_to_return_to(night.snapshot)?;
+        let snapshot = self.snapshot_to_return_to(&run, night.snapshot)?;
         let mut races = self.store.races(self.store.wake());
         loop {
             let trunk = self.store.lock(LockName::Trunk)?;
@@ -62,9 +62,9 @@ impl Cycle {
         }
     }
 
-    fn snapshot_to_return_to(&self, snapshot: CommitId) -> Result<TreeId, CycleError> {
+    fn snapshot_to_return_to(&self, run: &RunId, snapshot: CommitId) -> Result<TreeId, CycleError> {
         let writer = self.store.writer()?;
-        let tree = self.snapshot_tree(&writer, snapshot)?;
+        let tree = self.snapshot_tree(&writer, run, snapshot)?;
         writer.publish()?;
         Ok(tree)
     }

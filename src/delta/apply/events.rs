@@ -64,10 +64,12 @@ impl<L: Lookup> Work<'_, L> {
     pub(super) fn goal(&mut self, op: &SetGoal) -> Result<(), ApplyError<L::Error>> {
         let id = op.id.clone().unwrap_or_else(|| Goal::id_of(&op.text));
         let there = self.find_goal(&id)?;
-        let terminal = op.level == GoalLevel::Terminal || there.is_some_and(|g| g.level == GoalLevel::Terminal);
+        let terminal = op.level == GoalLevel::Terminal || there.as_ref().is_some_and(|g| g.level == GoalLevel::Terminal);
         if terminal && self.allowed.is_some() {
             return Err(self.refuse(Reason::Terminal(id)));
         }
+        let own = there.as_ref().is_none_or(|g| g.run.as_ref().is_some_and(|run| run.agent() == self.author.agent));
+        self.check(|limits, _| limits.check_goal(&id, own))?;
         if let Some(neuron) = &op.neuron {
             self.require(neuron)?;
         }

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 pub use weights::{hebbian_change, weight_change};
 
-use super::capability::{self, Limits};
+use super::capability::{self, Limits, Spent};
 use super::ledger::LedgerEntry;
 use super::operation::{Document, Edge, Operation};
 use super::record::RunRecord;
 use crate::limits;
 use crate::model::document::Goal;
-use crate::model::ids::{self, AgentName, GoalId, NeuronId, RunId, SignalId};
+use crate::model::ids::{self, AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::neuron::Name;
 use crate::model::settings::{Activation, Learning};
 use crate::model::{Acknowledgement, Flag, Kind, Link, Neuron, Origin, Signal, Stamp, salience};
@@ -33,6 +33,8 @@ pub struct Author {
     pub rank: u32,
     /// Where what it brings comes from.
     pub origin: Origin,
+    /// The stimuli that it consumes: of these alone an agent makes episodes.
+    pub consumed: Vec<StimulusId>,
 }
 
 /// The network before the delta.
@@ -109,6 +111,12 @@ pub enum Reason {
     /// A neuron that must stay.
     #[error("{0} is core or pinned and cannot be archived")]
     Protected(NeuronId),
+    /// A neuron whose name and type only people change.
+    #[error("{0} is core or pinned: its concept and type are for people to change")]
+    Kept(NeuronId),
+    /// An episode of a stimulus that the run does not consume.
+    #[error("the run does not consume the stimulus {0}, so it cannot remember it")]
+    NotConsumed(StimulusId),
     /// A signal that is not this agent's.
     #[error("there is no signal {0} to this agent")]
     NoSignal(SignalId),
@@ -172,6 +180,7 @@ pub fn apply<L: Lookup>(
         before: BTreeMap::new(),
         now: BTreeMap::new(),
         out: Applied::default(),
+        spent: Spent::default(),
         place: (0, "document"),
     };
     if let Some(limits) = allowed {
@@ -196,6 +205,7 @@ struct Work<'a, L: Lookup> {
     before: BTreeMap<NeuronId, Option<Neuron>>,
     now: BTreeMap<NeuronId, Neuron>,
     out: Applied,
+    spent: Spent,
     place: (usize, &'static str),
 }
 
@@ -225,21 +235,41 @@ impl<L: Lookup> Work<'_, L> {
         self.require(id)?;
         let kind = self.now[id].kind;
         self.check_kind(kind)?;
+        self.check(|limits, this| limits.check_region(id, this.now.get(id)))?;
         Ok(self.now.get_mut(id).expect("invariant: it was just loaded"))
     }
 
-    fn check_kind(&self, kind: Kind) -> Result<(), ApplyError<L::Error>> {
-        match self.allowed.map(|limits| limits.check_kind(kind)) {
+    /// Asks the agent's limits; people have none.
+    fn check(&self, ask: impl FnOnce(&Limits, &Self) -> Result<(), String>) -> Result<(), ApplyError<L::Error>> {
+        match self.allowed.map(|limits| ask(limits, self)) {
             Some(Err(message)) => Err(self.refuse(Reason::Capability(message))),
             _ => Ok(()),
         }
     }
 
-    fn check_change(&self, change: i64) -> Result<(), ApplyError<L::Error>> {
-        match self.allowed.map(|limits| limits.check_change(change)) {
+    /// Asks for a share of what is bounded as a sum.
+    fn spend(
+        &mut self,
+        ask: impl FnOnce(&Limits, &mut Spent) -> Result<(), String>,
+    ) -> Result<(), ApplyError<L::Error>> {
+        match self.allowed.map(|limits| ask(limits, &mut self.spent)) {
             Some(Err(message)) => Err(self.refuse(Reason::Capability(message))),
             _ => Ok(()),
         }
+    }
+
+    fn check_kind(&self, kind: Kind) -> Result<(), ApplyError<L::Error>> {
+        self.check(|limits, _| limits.check_kind(kind))
+    }
+
+    fn check_change(&self, change: i64) -> Result<(), ApplyError<L::Error>> {
+        self.check(|limits, _| limits.check_change(change))
+    }
+
+    /// Refuses agents to rename what only people rename: a core neuron of another type could be archived.
+    fn check_name_is_free(&self, id: &NeuronId) -> Result<(), ApplyError<L::Error>> {
+        let kept = self.now.get(id).is_some_and(|n| n.kind == Kind::Core || n.pinned);
+        if kept && self.allowed.is_some() { Err(self.refuse(Reason::Kept(id.clone()))) } else { Ok(()) }
     }
 
     fn clock(&self, at: Option<Stamp>) -> Result<Stamp, ApplyError<L::Error>> {
@@ -257,7 +287,7 @@ impl<L: Lookup> Work<'_, L> {
                 let clock = self.clock(op.at)?;
                 let added = salience::activation_gain(op.strength, self.learning.salience_gain);
                 self.neuron(&op.id)?.activate(added, clock);
-                Ok(())
+                self.spend(|limits, spent| limits.check_strength(&op.id, op.strength, spent))
             }
             Operation::Connect(op) => self.connect(op),
             Operation::Adjust(op) => {
@@ -272,6 +302,8 @@ impl<L: Lookup> Work<'_, L> {
             Operation::Reword(op) => {
                 let (run, rank) = (self.author.run.clone(), self.author.rank);
                 let origin = self.author.origin.clone();
+                self.neuron(&op.id)?;
+                self.check_name_is_free(&op.id)?;
                 let neuron = self.neuron(&op.id)?;
                 if neuron.concept != op.concept {
                     neuron.concept.clone_from(&op.concept);
@@ -283,10 +315,14 @@ impl<L: Lookup> Work<'_, L> {
             Operation::Retype(op) => {
                 self.check_kind(op.kind)?;
                 let (run, rank) = (self.author.run.clone(), self.author.rank);
+                let origin = self.author.origin.clone();
+                self.neuron(&op.id)?;
+                self.check_name_is_free(&op.id)?;
                 let neuron = self.neuron(&op.id)?;
                 if neuron.kind != op.kind {
                     neuron.kind = op.kind;
                     neuron.named_by.kind = Name { rank: rank.max(neuron.named_by.kind.rank), run: Some(run) };
+                    neuron.origin = neuron.origin.clone().least_trusted(origin);
                 }
                 Ok(())
             }
@@ -344,6 +380,14 @@ impl<L: Lookup> Work<'_, L> {
             }
             return Ok(());
         }
+        if let Some(stimulus) = &op.stimulus
+            && self.allowed.is_some()
+            && !self.author.consumed.contains(stimulus)
+        {
+            return Err(self.refuse(Reason::NotConsumed(stimulus.clone())));
+        }
+        self.check(|limits, _| limits.check_region(&id, None))?;
+        self.spend(|limits, spent| limits.check_created(spent))?;
         let mut neuron = Neuron::new(id.clone(), op.concept.clone(), op.kind, clock);
         let name = Name { rank: self.author.rank, run: Some(self.author.run.clone()) };
         neuron.named_by.concept = name.clone();

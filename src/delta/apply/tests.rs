@@ -28,7 +28,7 @@ fn id(text: &str) -> NeuronId {
 
 fn author() -> Author {
     let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
-    Author { agent: run.agent(), run, clock: Stamp::from_unix(3_600_000), rank: 5, origin: Origin::local() }
+    Author { agent: run.agent(), run, clock: Stamp::from_unix(3_600_000), rank: 5, origin: Origin::local(), consumed: vec![] }
 }
 
 /// a --feeds_into 50000--> b, both semantic, made at hour 1000.
@@ -149,6 +149,7 @@ fn capabilities_hold_operations_types_changes_and_counts() {
         types: vec![Kind::Semantic],
         max_weight_delta: 2000,
         max_operations: 2,
+        ..crate::model::document::Capabilities::default()
     };
     let limits = Limits::of(&author().agent, &capabilities);
     let try_it = |ops: &str| run(&net(), ops, Some(&limits));

@@ -15,6 +15,9 @@ impl<L: Lookup> Work<'_, L> {
         let floor = if self.allowed.is_some() { self.learning.connect_floor } else { 0 };
         let weight = op.weight.max(floor);
         self.check_change(i64::from(weight))?;
+        let edge = Edge { from: op.from.clone(), to: op.to.clone(), link: op.link };
+        self.neuron(&op.from)?;
+        self.check_edge(&edge, i64::from(weight))?;
         let neuron = self.neuron(&op.from)?;
         if neuron.weight(&op.to, op.link) > 0 {
             return Ok(());
@@ -34,6 +37,18 @@ impl<L: Lookup> Work<'_, L> {
         })
     }
 
+    /// Asks whether a connection may be made or changed so that it has that weight: by its type, by where it points to, and by how
+    /// far that is from its weight before the delta.
+    fn check_edge(&mut self, edge: &Edge, weight: i64) -> Result<(), ApplyError<L::Error>> {
+        if self.allowed.is_none() {
+            return Ok(());
+        }
+        self.load(&edge.to)?;
+        self.check(|limits, this| limits.check_target(&edge.to, this.now.get(&edge.to), edge.link))?;
+        let before = self.before.get(&edge.from).and_then(Option::as_ref).map_or(0, |n| n.weight(&edge.to, edge.link));
+        self.check_change(weight - i64::from(before))
+    }
+
     /// Adds to a weight and saturates it; returns the change that was asked for.
     pub(super) fn change_weight(&mut self, edge: &Edge, by: i64) -> Result<i64, ApplyError<L::Error>> {
         let weight = self.existing_weight(edge)?;
@@ -44,6 +59,7 @@ impl<L: Lookup> Work<'_, L> {
             let note = format!("{} {} {}: {wanted} clamped to {clamped}", edge.from, edge.link, edge.to);
             self.out.notes.push(note);
         }
+        self.check_edge(edge, clamped)?;
         self.neuron(&edge.from)?.set_weight(&edge.to, edge.link, clamped as u16);
         Ok(by)
     }
@@ -57,6 +73,8 @@ impl<L: Lookup> Work<'_, L> {
             return Ok(());
         }
         self.change_weight(edge, change)?;
+        // Its salience grows with the weight.
+        self.check(|limits, this| limits.check_region(&edge.to, this.now.get(&edge.to)))?;
         let boost = (change.unsigned_abs() as f64 * self.learning.salience_boost).round().min(65535.0) as u16;
         self.activate_consequently(&edge.to, boost).map(|_| ())
     }
@@ -65,6 +83,10 @@ impl<L: Lookup> Work<'_, L> {
     /// False if there is no such neuron.
     pub(super) fn activate_consequently(&mut self, id: &NeuronId, added: u16) -> Result<bool, ApplyError<L::Error>> {
         let exists = self.load(id)?;
+        if exists {
+            let strength = f64::from(added) / 65535.0;
+            self.spend(|limits, spent| limits.check_strength(id, strength, spent))?;
+        }
         let clock = self.author.clock;
         if let Some(neuron) = self.now.get_mut(id) {
             neuron.activate(added, clock);

@@ -1,0 +1,191 @@
+//! Taking runs back, and approving what came from origins that are not trusted: runs of a person, recorded like any other.
+
+use serde::Serialize;
+
+use super::{Brain, BrainError};
+use crate::cycle::commit::{Amends, Draft};
+use crate::cycle::network::{TreeNetwork, all_neurons};
+use crate::cycle::revert::{Chosen, Reverted};
+use crate::cycle::{Cycle, HUMAN};
+use crate::delta::Applied;
+use crate::limits;
+use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::model::{Neuron, Origin};
+use crate::store::CommitId;
+
+/// What a person said of what others brought, and what came of it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AmendReport {
+    /// The runs that were taken back or approved.
+    pub runs: Vec<String>,
+    /// The person's own runs that did it; several if it is much.
+    pub by: Vec<String>,
+    /// Neurons that changed.
+    pub neurons: Vec<String>,
+    /// Neurons that are gone, because nothing but what is taken back had made and touched them.
+    pub removed: Vec<String>,
+    /// How many of both are exactly as they were before.
+    pub exact: usize,
+    /// What changed, a line each.
+    pub effects: Vec<String>,
+    /// Wake's tip.
+    pub wake: String,
+    /// What was not done, and why, one sentence each.
+    pub notes: Vec<String>,
+    /// True if nothing was written.
+    pub dry_run: bool,
+}
+
+/// True if that is the name of a branch of a sleep.
+pub fn is_sleep_branch(name: &str) -> bool {
+    crate::cycle::sleep::run_of(name).is_some()
+}
+
+impl Brain {
+    /// Takes back exactly what one run did.
+    ///
+    /// # Errors
+    /// It is not in wake, or taken back already.
+    pub fn revert_run(&self, run: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
+        let run = RunId::parse(run).map_err(|e| BrainError::usage(e.to_string()))?;
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let chosen = self.cycle.run_to_revert(&run, tree)?;
+        self.revert(chosen, None, dry_run)
+    }
+
+    /// Takes back what all runs of an origin did, and those that descend from its stimuli, the newest first; what of it still waits in
+    /// the queue goes.
+    pub fn revert_origin(&self, origin: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
+        let origin = Origin::parse(origin).map_err(BrainError::usage)?;
+        if matches!(origin.class(), "local" | "bootstrap") {
+            return Err(BrainError::Refused {
+                message: format!("{origin} is all that this machine did"),
+                hint: Some("`git brain revert --run RUN` takes one run back".to_owned()),
+            });
+        }
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let chosen = self.cycle.runs_of_origin(&origin, tree)?;
+        self.revert(chosen, Some(&origin), dry_run)
+    }
+
+    fn revert(&self, chosen: Chosen, origin: Option<&Origin>, dry_run: bool) -> Result<AmendReport, BrainError> {
+        let cycle = &self.cycle;
+        let mut report = AmendReport { wake: self.at(None)?.to_string(), dry_run, ..AmendReport::default() };
+        let mut parts = Cycle::parts_to_revert(chosen);
+        if parts.is_empty() && origin.is_some() {
+            // The queue may still have something.
+            parts.push(Chosen::new());
+        }
+        let count = parts.len();
+        for (index, part) in parts.into_iter().enumerate() {
+            let (base, by) = self.person_run(&[b"revert", &(index as u64).to_be_bytes()])?;
+            let clock = cycle.shared.world.now();
+            let mut reverted = cycle.reverting(&part, base, &by, clock)?;
+            if let (Some(origin), true) = (origin, index + 1 == count) {
+                let queued = cycle.queued_of_origin(origin, cycle.store.tree_of(base)?)?;
+                reverted.amends.files.extend(queued);
+            }
+            if part.is_empty() && reverted.amends.files.is_empty() {
+                report.notes.push("nothing in wake comes from there, or all of it is taken back already".to_owned());
+                break;
+            }
+            report.exact += reverted.exact;
+            let Reverted { applied, amends, .. } = reverted;
+            let reason = match origin {
+                Some(origin) => format!("revert origin {origin}"),
+                None => "revert run".to_owned(),
+            };
+            self.amend((base, by, "revert", reason), &applied, amends, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// Approves everything of an origin: its neurons enter main with the next sleep, and so does what its runs did to others.
+    pub fn approve_origin(&self, origin: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
+        let origin = Origin::parse(origin).map_err(BrainError::usage)?;
+        let cycle = &self.cycle;
+        let tree = cycle.store.tree_of(self.at(None)?)?;
+        let main = cycle.store.tree_of(cycle.store.need_tip(cycle.store.main())?)?;
+        let neurons = all_neurons(&cycle.store, tree)?.into_iter().filter(|n| n.origin.is_of(&origin)).collect();
+        let runs = cycle.runs_of_origin_since(&origin, main, tree)?;
+        self.approve_all(neurons, runs, dry_run)
+    }
+
+    /// Approves some neurons, with their connections and those to them.
+    pub fn approve_neurons(&self, ids: &[String], dry_run: bool) -> Result<AmendReport, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        let mut neurons = Vec::new();
+        for id in ids {
+            let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
+            let Some(neuron) = network.neuron(&id)? else {
+                return Err(BrainError::refused(format!("there is no neuron {id}")));
+            };
+            neurons.push(neuron);
+        }
+        self.approve_all(neurons, Vec::new(), dry_run)
+    }
+
+    fn approve_all(&self, neurons: Vec<Neuron>, runs: Vec<RunId>, dry_run: bool) -> Result<AmendReport, BrainError> {
+        let origins = &self.cycle.shared.policy.settings.origins;
+        let mut report = AmendReport { wake: self.at(None)?.to_string(), dry_run, ..AmendReport::default() };
+        let tainted: Vec<Neuron> = neurons.into_iter().filter(|n| origins.is_tainted(&n.origin)).collect();
+        if tainted.is_empty() && runs.is_empty() {
+            report.notes.push("nothing there needs approval".to_owned());
+            return Ok(report);
+        }
+        let parts = tainted.len().max(1).div_ceil(limits::REVERTED_EFFECTS);
+        let mut waiting = tainted.into_iter();
+        for index in 0..parts {
+            let (base, by) = self.person_run(&[b"approve", &(index as u64).to_be_bytes()])?;
+            let mut applied = Applied::default();
+            for before in waiting.by_ref().take(limits::REVERTED_EFFECTS) {
+                let mut after = Neuron { origin: before.origin.approved(), ..before.clone() };
+                after.version = after.version.toggled(&by);
+                after.run = Some(by.clone());
+                applied.neurons.insert(before.id.clone(), (Some(before), after));
+            }
+            let approves = if index == 0 { runs.clone() } else { Vec::new() };
+            let amends = Amends { approves, ..Amends::default() };
+            self.amend((base, by, "approve", "approve".to_owned()), &applied, amends, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// A new run of the person at this machine, and the commit that it starts from.
+    fn person_run(&self, document: &[&[u8]]) -> Result<(CommitId, RunId), BrainError> {
+        let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
+        let base = self.at(None)?;
+        let newest = self.cycle.store.newest_run(base)?;
+        let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), document, 0)?;
+        Ok((base, run))
+    }
+
+    /// Commits and merges what a person amends, and adds it to the report.
+    fn amend(
+        &self,
+        (base, by, cognition, reason): (CommitId, RunId, &str, String),
+        applied: &Applied,
+        amends: Amends,
+        report: &mut AmendReport,
+    ) -> Result<(), BrainError> {
+        let runs = amends.reverts.iter().chain(&amends.approves);
+        report.runs.extend(runs.map(ToString::to_string));
+        report.neurons.extend(applied.neurons.keys().map(ToString::to_string));
+        report.removed.extend(amends.removed.keys().map(ToString::to_string));
+        report.effects.extend(amends.removed.keys().map(|id| format!("{id}  taken away")));
+        let draft = Draft { reason, amends, ..Draft::by_hand(&self.cycle.shared, base, by.clone(), cognition)? };
+        let landed = self.land(draft, applied, report.dry_run)?;
+        report.effects.extend(landed.effects);
+        if !report.dry_run && !landed.merged {
+            let conflicts: Vec<String> = landed.conflicts.iter().map(ToString::to_string).collect();
+            return Err(BrainError::Refused {
+                message: format!("{by} stays on its branch: {}", conflicts.join("; ")),
+                hint: Some(format!("`git brain merge {}` once it is settled", landed.branch)),
+            });
+        }
+        report.by.push(by.to_string());
+        report.wake = landed.wake;
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! `approve`, `revert`: what a person says of what others brought.
+
+use super::args;
+use super::output::safe;
+use super::write::{plural, short};
+use super::{Done, Session};
+use crate::brain::{AmendReport, is_sleep_branch};
+
+pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
+    let brain = session.brain()?;
+    if let [branch] = args.what.as_slice()
+        && is_sleep_branch(branch)
+    {
+        let report = brain.approve(branch, args.writer.dry_run)?;
+        session.out.report(&report, super::night::told);
+        return Ok(0);
+    }
+    let report = match &args.origin {
+        Some(origin) => brain.approve_origin(origin, args.writer.dry_run)?,
+        None => brain.approve_neurons(&args.what, args.writer.dry_run)?,
+    };
+    session.out.report(&report, |report| told(report, "approve", "Approved"));
+    Ok(0)
+}
+
+pub(super) fn revert(session: &Session, args: &args::Revert) -> Done {
+    let brain = session.brain()?;
+    let report = match (&args.run, &args.origin) {
+        (Some(run), _) => brain.revert_run(run, args.writer.dry_run)?,
+        (None, origin) => brain.revert_origin(origin.as_deref().unwrap_or_default(), args.writer.dry_run)?,
+    };
+    session.out.report(&report, |report| told(report, "take back", "Took back"));
+    Ok(0)
+}
+
+fn told(report: &AmendReport, would: &str, did: &str) -> String {
+    let verb = if report.dry_run { format!("Would {would}") } else { did.to_owned() };
+    let mut lines = vec![format!(
+        "{verb} {}: {}",
+        plural(report.runs.len(), "run", "runs"),
+        plural(report.neurons.len() + report.removed.len(), "neuron", "neurons")
+    )];
+    lines.extend(report.effects.iter().take(SHOWN).map(|line| format!("  {}", safe(line))));
+    if report.effects.len() > SHOWN {
+        lines.push(format!("  … and {} more; --json has all", report.effects.len() - SHOWN));
+    }
+    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
+    if !report.dry_run {
+        lines.push(format!("{} in wake, {}", report.by.join(", "), short(&report.wake)));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Effects that a person is shown at once.
+const SHOWN: usize = 40;

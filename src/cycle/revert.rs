@@ -1,0 +1,358 @@
+//! Taking back: from runs in wake to what one run of a person changes so that it is as if they had not been.
+//!
+//! A neuron that nothing else has touched since becomes what it was before, to the byte, marks included; one that the runs made goes.
+//! Where others have touched it, the runs' effects are subtracted by the typed merge, and what the others did stays. Records, stimuli,
+//! signals and answers stay: they are the audit. Signals that still wait are answered, so that they wake nobody.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::commit::Amends;
+use super::network::TreeNetwork;
+use super::{Cycle, CycleError, HUMAN};
+use crate::delta::{Applied, Effect, Operation, RunRecord};
+use crate::limits;
+use crate::merge;
+use crate::model::document::Goal;
+use crate::model::ids::{NeuronId, RunId, StimulusId};
+use crate::model::layout::{self, Place};
+use crate::model::neuron::Version;
+use crate::model::settings::MergePolicy;
+use crate::model::{Acknowledgement, Flag, Neuron, Origin, Signal, Stamp, json};
+use crate::store::{CommitId, TreeEdit, TreeId};
+
+/// What taking runs back does.
+#[derive(Debug, Default)]
+pub struct Reverted {
+    /// What changes as by a delta.
+    pub applied: Applied,
+    /// What no delta can say.
+    pub amends: Amends,
+    /// Neurons that become exactly what they were before, those that go included.
+    pub exact: usize,
+}
+
+/// The runs that are to be taken back, newest first.
+pub type Chosen = Vec<RunRecord>;
+
+impl Cycle {
+    /// One run, if it is in the tree and not taken back already.
+    pub fn run_to_revert(&self, run: &RunId, tree: TreeId) -> Result<Chosen, CycleError> {
+        let Some(record) = TreeNetwork::new(&self.store, tree).record(run)? else {
+            return Err(CycleError::refused(format!("there is no run {run} in wake")));
+        };
+        if let Some(by) = self.reverted(tree)?.get(run) {
+            return Err(CycleError::Refused {
+                message: format!("{run} is taken back already, by {by}"),
+                hint: Some(format!("`git brain revert --run {by}` brings it back")),
+            });
+        }
+        Ok(vec![record])
+    }
+
+    /// All runs of an origin, and those that descend from its stimuli, that are not taken back already.
+    pub fn runs_of_origin(&self, origin: &Origin, tree: TreeId) -> Result<Chosen, CycleError> {
+        let mut records = self.all_records(tree, |_| true)?;
+        let reverted = reverted_among(&records);
+        let stimuli: BTreeSet<StimulusId> = records
+            .iter()
+            .filter(|record| record.depth == 1 && record.origin.is_of(origin))
+            .flat_map(|record| record.stimuli.iter().cloned())
+            .collect();
+        records.retain(|record| {
+            let descends = record.stimuli.iter().any(|stimulus| stimuli.contains(stimulus));
+            (record.origin.is_of(origin) || descends) && !reverted.contains_key(&record.run)
+        });
+        Ok(records)
+    }
+
+    /// The runs of an origin that a tree has and main has not.
+    pub fn runs_of_origin_since(
+        &self,
+        origin: &Origin,
+        main: TreeId,
+        tree: TreeId,
+    ) -> Result<Vec<RunId>, CycleError> {
+        let runs = self.outlines_between(main, tree)?.into_iter().map(|(_, run)| run);
+        Ok(runs.filter(|run| run.origin.is_of(origin)).map(|run| run.run).collect())
+    }
+
+    /// The runs of a tree that are taken back, and by which run.
+    fn reverted(&self, tree: TreeId) -> Result<BTreeMap<RunId, RunId>, CycleError> {
+        Ok(reverted_among(&self.all_records(tree, |run| run.agent().as_str() == HUMAN)?))
+    }
+
+    /// Records of a tree, newest first.
+    fn all_records(&self, tree: TreeId, wanted: impl Fn(&RunId) -> bool) -> Result<Vec<RunRecord>, CycleError> {
+        let mut records = Vec::new();
+        for (path, file) in self.store.files(tree, layout::RUNS)? {
+            let Place::Run(run) = Place::of(&path) else { continue };
+            if wanted(&run) {
+                records.push(RunRecord::decode(&self.store.content(file.blob)?, &path)?);
+            }
+        }
+        records.sort_by(|a, b| b.run.cmp(&a.run));
+        Ok(records)
+    }
+
+    /// Cuts runs, newest first, into what one record can hold. Each part is taken back by a run of its own.
+    pub fn parts_to_revert(chosen: Chosen) -> Vec<Chosen> {
+        let mut parts: Vec<Chosen> = Vec::new();
+        let mut effects = 0;
+        for record in chosen {
+            effects += record.effects.len();
+            match parts.last_mut() {
+                Some(last) if effects <= limits::REVERTED_EFFECTS => last.push(record),
+                _ => {
+                    effects = record.effects.len();
+                    parts.push(vec![record]);
+                }
+            }
+        }
+        parts
+    }
+
+    /// What taking these runs back does to the tree of `base`, as the run `by` at `clock`.
+    pub fn reverting(
+        &self,
+        chosen: &Chosen,
+        base: CommitId,
+        by: &RunId,
+        clock: Stamp,
+    ) -> Result<Reverted, CycleError> {
+        let tree = self.store.tree_of(base)?;
+        let mut back = Back { cycle: self, tree, by, network: TreeNetwork::new(&self.store, tree), out: Reverted::default() };
+        back.neurons(chosen)?;
+        back.signals(chosen, clock)?;
+        back.switches(chosen)?;
+        let mut out = back.out;
+        out.amends.reverts = chosen.iter().map(|record| record.run.clone()).collect();
+        Ok(out)
+    }
+
+    /// The queue entries of stimuli of that origin: what is taken back must not be perceived afterwards.
+    pub fn queued_of_origin(&self, origin: &Origin, tree: TreeId) -> Result<Vec<TreeEdit>, CycleError> {
+        let network = TreeNetwork::new(&self.store, tree);
+        let mut edits = Vec::new();
+        for (path, file) in self.store.files(tree, layout::QUEUE)? {
+            let Place::Queue(id) = Place::of(&path) else { continue };
+            let stimulus = network.queued(&id, &self.store.content(file.blob)?)?;
+            if stimulus.is_some_and(|stimulus| stimulus.origin.is_of(origin)) {
+                edits.push(TreeEdit::new(path, None));
+            }
+        }
+        Ok(edits)
+    }
+}
+
+/// Of records, newest first, the runs that are taken back. Taking back can itself be taken back.
+pub(super) fn reverted_among(records: &[RunRecord]) -> BTreeMap<RunId, RunId> {
+    let mut reverted = BTreeMap::new();
+    for record in records.iter().filter(|record| record.agent.as_str() == HUMAN) {
+        if !reverted.contains_key(&record.run) {
+            reverted.extend(record.reverts.iter().map(|run| (run.clone(), record.run.clone())));
+        }
+    }
+    reverted
+}
+
+/// Taking back on its way.
+struct Back<'a> {
+    cycle: &'a Cycle,
+    tree: TreeId,
+    by: &'a RunId,
+    network: TreeNetwork<'a>,
+    out: Reverted,
+}
+
+/// What the runs did to one neuron, newest first.
+type Touches<'r> = Vec<(&'r RunRecord, &'r Effect)>;
+
+impl Back<'_> {
+    fn neurons(&mut self, chosen: &Chosen) -> Result<(), CycleError> {
+        let mut touched: BTreeMap<NeuronId, Touches<'_>> = BTreeMap::new();
+        for record in chosen {
+            for effect in &record.effects {
+                let Some(id) = effect.id() else { continue };
+                touched.entry(id.clone()).or_default().push((record, effect));
+            }
+        }
+        let mut exact: BTreeMap<NeuronId, Option<Neuron>> = BTreeMap::new();
+        let mut summed: BTreeSet<NeuronId> = BTreeSet::new();
+        for (id, touches) in &touched {
+            match self.as_before(id, touches)? {
+                Some(before) => drop(exact.insert(id.clone(), before)),
+                None => drop(summed.insert(id.clone())),
+            }
+        }
+        // Something else may point to what would go: then it stays, emptied.
+        let mut results: BTreeMap<NeuronId, Neuron> = BTreeMap::new();
+        for id in &summed {
+            results.extend(self.subtracted(id, &touched[id])?.map(|after| (id.clone(), after)));
+        }
+        loop {
+            let gone: BTreeSet<NeuronId> = exact.iter().filter(|(_, n)| n.is_none()).map(|(id, _)| id.clone()).collect();
+            let stay = self.still_pointed_to(&gone, &exact, &results)?;
+            if stay.is_empty() {
+                break;
+            }
+            for id in stay {
+                exact.remove(&id);
+                results.extend(self.subtracted(&id, &touched[&id])?.map(|after| (id.clone(), after)));
+            }
+        }
+        self.out.exact = exact.len();
+        let gone: BTreeSet<NeuronId> = exact.iter().filter(|(_, n)| n.is_none()).map(|(id, _)| id.clone()).collect();
+        for (id, before) in exact {
+            let now = self.network.neuron(&id)?;
+            match (now, before) {
+                (Some(now), None) => drop(self.out.amends.removed.insert(id, now)),
+                (now, Some(before)) if now.as_ref() != Some(&before) => {
+                    self.out.amends.unmarked.insert(id.clone());
+                    self.out.applied.neurons.insert(id, (now, before));
+                }
+                _ => {}
+            }
+        }
+        for (id, mut after) in results {
+            let Some(now) = self.network.neuron(&id)? else { continue };
+            after.connections.retain(|c| !gone.contains(&c.target));
+            after.version = now.version.toggled(self.by);
+            after.run = Some(self.by.clone());
+            self.out.applied.neurons.insert(id, (Some(now), after));
+        }
+        Ok(())
+    }
+
+    /// The neuron as it was before the runs (`Some(None)`: there was none), if nothing else has touched it since; else `None`.
+    ///
+    /// Equal versions are the same set of runs. What people changed by hand leaves no mark there, so the values are compared too.
+    fn as_before(&self, id: &NeuronId, touches: &Touches<'_>) -> Result<Option<Option<Neuron>>, CycleError> {
+        let now = self.network.neuron(id)?;
+        let Some((oldest, first)) = touches.last() else { return Ok(None) };
+        let moved = touches.iter().fold(Version::default(), |sum, (record, effect)| sum.xor(effect.version_moved(&record.run)));
+        let version = now.as_ref().map_or(Version::default(), |n| n.version).xor(moved);
+        let before = match oldest.base.as_deref().and_then(|base| CommitId::parse(base).ok()) {
+            Some(base) => match self.cycle.store.commit(base) {
+                Ok(base) => TreeNetwork::new(&self.cycle.store, base.tree).neuron(id)?,
+                // A shallow clone may not have it.
+                Err(_) => return Ok(None),
+            },
+            None => None,
+        };
+        if before.as_ref().map_or(Version::default(), |n| n.version) != version {
+            return Ok(None);
+        }
+        let made = first.created.is_some();
+        if before.is_none() && !made {
+            return Ok(None);
+        }
+        let Some(mut undone) = now else { return Ok(touches[0].1.removed.is_some().then_some(before)) };
+        for (_, effect) in touches.iter().filter(|(_, effect)| effect.created.is_none()) {
+            undone = effect.set_on(&undone, false);
+        }
+        let expected = match (&before, &first.created) {
+            (Some(before), _) => before.clone(),
+            (None, Some(created)) => (**created).clone(),
+            (None, None) => return Ok(None),
+        };
+        let same = Neuron { version: expected.version, run: expected.run.clone(), ..undone } == expected;
+        Ok(same.then_some(before))
+    }
+
+    /// The neuron without what the runs did to it; `None`: it is gone.
+    fn subtracted(&self, id: &NeuronId, touches: &Touches<'_>) -> Result<Option<Neuron>, CycleError> {
+        let Some(mut neuron) = self.network.neuron(id)? else { return Ok(None) };
+        for (_, effect) in touches {
+            let merged = merge::take_back(effect, self.by, &neuron, &MergePolicy::default());
+            neuron = merged.neuron.unwrap_or(neuron);
+        }
+        Ok(Some(neuron))
+    }
+
+    /// Of neurons that would go, those that something which stays points to.
+    fn still_pointed_to(
+        &self,
+        gone: &BTreeSet<NeuronId>,
+        exact: &BTreeMap<NeuronId, Option<Neuron>>,
+        results: &BTreeMap<NeuronId, Neuron>,
+    ) -> Result<BTreeSet<NeuronId>, CycleError> {
+        let mut stay = BTreeSet::new();
+        for source in self.cycle.pointing_to(self.tree, gone)? {
+            let after = match (exact.get(&source), results.get(&source)) {
+                (Some(before), _) => before.clone(),
+                // What only the runs tied has no weight any more, and is cut.
+                (None, Some(after)) => {
+                    let mut after = after.clone();
+                    after.connections.retain(|c| c.weight > 0);
+                    Some(after)
+                }
+                (None, None) => self.network.neuron(&source)?,
+            };
+            let targets = after.into_iter().flat_map(|n| n.connections).map(|c| c.target);
+            stay.extend(targets.filter(|target| *target != source && gone.contains(target)));
+        }
+        Ok(stay)
+    }
+
+    /// Answers the signals of the runs that still wait.
+    fn signals(&mut self, chosen: &Chosen, clock: Stamp) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        for record in chosen {
+            let sent = record.ops.iter().filter_map(|op| if let Operation::Signal(op) = op { Some(&op.to) } else { None });
+            for (index, to) in sent.enumerate() {
+                let id = Signal::id_of(&record.run, index);
+                let there = store.file(self.tree, &layout::signal(to, &id))?.is_some();
+                if there && store.file(self.tree, &layout::acknowledgement(to, &id))?.is_none() {
+                    self.out.applied.acknowledgements.push(Acknowledgement {
+                        signal: id,
+                        by: to.clone(),
+                        run: self.by.clone(),
+                        created_at: clock,
+                        payload: serde_json::json!({"reverted": record.run}),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Flags and goals that one of the runs set last, as they were before.
+    fn switches(&mut self, chosen: &Chosen) -> Result<(), CycleError> {
+        let runs: BTreeSet<&RunId> = chosen.iter().map(|record| &record.run).collect();
+        let mut paths: BTreeMap<String, &RunRecord> = BTreeMap::new();
+        for record in chosen {
+            for op in &record.ops {
+                let path = match op {
+                    Operation::Flag(op) => layout::flag(&op.name),
+                    Operation::Goal(op) => layout::goal(&op.id.clone().unwrap_or_else(|| Goal::id_of(&op.text))),
+                    _ => continue,
+                };
+                // The last one is the oldest.
+                paths.insert(path, record);
+            }
+        }
+        for (path, oldest) in paths {
+            let Some(bytes) = self.cycle.store.read(self.tree, &path)? else { continue };
+            if !set_by(&path, &bytes)?.is_some_and(|run| runs.contains(&run)) {
+                continue;
+            }
+            let base = oldest.base.as_deref().and_then(|base| CommitId::parse(base).ok());
+            let before = match base.map(|base| self.cycle.store.tree_of(base)) {
+                Some(Ok(tree)) => self.cycle.store.read(tree, &path)?,
+                _ => None,
+            };
+            if before.as_ref() != Some(&bytes) {
+                self.out.amends.files.push(TreeEdit::new(path, before));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The run that set a flag or goal last.
+fn set_by(path: &str, bytes: &[u8]) -> Result<Option<RunId>, CycleError> {
+    Ok(match Place::of(path) {
+        Place::Flag(_) => json::strict::<Flag>(bytes, path, limits::DOCUMENT_BYTES)?.run,
+        _ => Goal::decode(bytes, path)?.run,
+    })
+}

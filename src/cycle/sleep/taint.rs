@@ -1,0 +1,116 @@
+//! The snapshot without what is not approved: tainted neurons, connections to them, the records of tainted runs, and what those runs
+//! did to neurons that are not tainted themselves.
+//!
+//! All of it stays in wake. So a sleep moves nothing to main that came from an origin that nobody here trusts, neither as a neuron nor as
+//! a weight or a salience.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::survey::{Survey, read_all};
+use crate::cycle::{Cycle, CycleError, HUMAN};
+use crate::delta::{Effect, RunOutline, RunRecord};
+use crate::merge;
+use crate::model::Neuron;
+use crate::model::ids::{NeuronId, RunId};
+use crate::model::layout;
+use crate::model::settings::MergePolicy;
+use crate::store::{ObjectWriter, TreeEdit, TreeId};
+
+/// The snapshot of a sleep.
+pub(super) struct Snapshot {
+    pub tree: TreeId,
+    /// Neurons that stay in wake.
+    pub left_out: BTreeSet<NeuronId>,
+    /// The runs since main, in outline.
+    pub runs: Vec<(String, RunOutline)>,
+}
+
+impl Cycle {
+    /// The tree without what is tainted: of this day, and of earlier ones, whose records `main` does not have either.
+    ///
+    /// A neuron that a tainted run has renamed and that main knows stays as main has it.
+    pub(super) fn without_tainted(
+        &self,
+        writer: &ObjectWriter<'_>,
+        survey: &Survey,
+        sleep: &RunId,
+        main: TreeId,
+        tree: TreeId,
+    ) -> Result<Snapshot, CycleError> {
+        let origins = &self.shared.policy.settings.origins;
+        let mut left_out: BTreeSet<NeuronId> = survey.noticed(|glance| glance.tainted).cloned().collect();
+        let mut known = read_all(&self.store, main, left_out.iter().cloned())?;
+        known.retain(|_, neuron| !origins.is_tainted(&neuron.origin));
+        left_out.retain(|id| !known.contains_key(id));
+        let runs = self.outlines_between(main, tree)?;
+        let settled = settled(runs.iter().map(|(_, run)| run));
+        let tainted: Vec<&String> = runs
+            .iter()
+            .filter(|(_, run)| origins.is_tainted(&run.origin) && !settled.contains(&run.run))
+            .map(|(path, _)| path)
+            .collect();
+        let mut changed = self.without_effects(tree, &tainted, sleep, &left_out)?;
+        changed.extend(known);
+        let sources = survey.pointing_to(&left_out).into_iter().filter(|id| !left_out.contains(id));
+        for (id, neuron) in read_all(&self.store, tree, sources)? {
+            changed.entry(id).or_insert(neuron);
+        }
+        let mut edits: Vec<TreeEdit> = left_out.iter().map(|id| TreeEdit::new(layout::neuron(id), None)).collect();
+        for (id, mut neuron) in changed {
+            neuron.connections.retain(|c| !left_out.contains(&c.target));
+            let path = layout::neuron(&id);
+            let bytes = neuron.encode();
+            if self.store.read(tree, &path)?.as_ref() != Some(&bytes) {
+                edits.push(TreeEdit::new(path, Some(bytes)));
+            }
+        }
+        edits.extend(tainted.into_iter().map(|path| TreeEdit::new(path.clone(), None)));
+        let tree = if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? };
+        Ok(Snapshot { tree, left_out, runs })
+    }
+
+    /// Neurons that stay, without what the recorded runs did to them, the newest run first. What a person has approved stays as it is.
+    fn without_effects(
+        &self,
+        tree: TreeId,
+        paths: &[&String],
+        sleep: &RunId,
+        left_out: &BTreeSet<NeuronId>,
+    ) -> Result<BTreeMap<NeuronId, Neuron>, CycleError> {
+        let mut records = Vec::new();
+        for path in paths {
+            let Some(bytes) = self.store.read(tree, path)? else { continue };
+            records.push(RunRecord::decode(&bytes, path)?);
+        }
+        records.sort_by(|a, b| b.run.cmp(&a.run));
+        let stays = |id: &&NeuronId| !left_out.contains(*id);
+        let touched = records.iter().flat_map(|r| &r.effects).filter_map(Effect::id).filter(stays);
+        let pointed = records.iter().flat_map(|r| &r.effects).flat_map(|e| &e.connections).map(|c| &c.target);
+        let ids: BTreeSet<NeuronId> = touched.chain(pointed.filter(stays)).cloned().collect();
+        let there = read_all(&self.store, tree, ids)?;
+        let approved = |id: &NeuronId| there.get(id).is_some_and(|n| n.origin.is_approved());
+        let mut without: BTreeMap<NeuronId, Neuron> = BTreeMap::new();
+        for record in &records {
+            for effect in &record.effects {
+                let Some((id, neuron)) = effect.id().and_then(|id| there.get_key_value(id)) else { continue };
+                if left_out.contains(id) || approved(id) || effect.created.is_some() || effect.removed.is_some() {
+                    continue;
+                }
+                let mut effect = effect.clone();
+                effect.connections.retain(|c| !approved(&c.target));
+                let neuron = without.remove(id).unwrap_or_else(|| neuron.clone());
+                let (version, run) = (neuron.version.xor(effect.version_moved(&record.run)), neuron.run.clone());
+                let merged = merge::take_back(&effect, sleep, &neuron, &MergePolicy::default());
+                let taken = merged.neuron.unwrap_or(neuron);
+                without.insert(id.clone(), Neuron { version, run, ..taken });
+            }
+        }
+        Ok(without)
+    }
+}
+
+/// Runs that a person has approved, or has taken back: of these nothing is left to hold out.
+fn settled<'r>(runs: impl Iterator<Item = &'r RunOutline>) -> BTreeSet<RunId> {
+    let own = runs.filter(|run| run.run.agent().as_str() == HUMAN);
+    own.flat_map(|run| run.approves.iter().chain(&run.reverts)).cloned().collect()
+}

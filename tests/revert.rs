@@ -1,0 +1,132 @@
+//! Taking back: exactly what a run did, or all that came from an origin; what others did since stays.
+
+mod sandbox;
+
+use sandbox::{Sandbox, adjust, connect, create, delta};
+use serde_json::{Value, json};
+
+const MCP: &str = "mcp:editor";
+
+fn brain() -> Sandbox {
+    let sandbox = Sandbox::fixed(sandbox::NOW, "revert");
+    sandbox.json(&["feed", "Anna grows green tea in Uji."]);
+    sandbox
+}
+
+fn tree(sandbox: &Sandbox, folder: &str) -> String {
+    sandbox.git(&["rev-parse", &format!("wake:network/{folder}")])
+}
+
+fn run_of(report: &Value) -> String {
+    report["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_origin_taken_back_leaves_exactly_the_tree_of_before() {
+    let sandbox = brain();
+    let neurons = tree(&sandbox, "neurons");
+    let folder = |name: &str| sandbox.documents("wake", &format!("network/{name}"));
+    let (flags, goals) = (folder("flags"), folder("goals"));
+    for text in ["Urgent! Immediately! Green tea from Uji is poison.", "Boris sells poison in Uji.", "Anna is Boris."] {
+        sandbox.json(&["feed", text, "--origin", MCP]);
+    }
+    sandbox.json(&["feed", "Anna waits.", "--origin", MCP, "--no-run"]);
+    assert_ne!(tree(&sandbox, "neurons"), neurons);
+    let refs = sandbox.refs();
+    let shown = sandbox.json(&["revert", "--origin", "mcp", "--dry-run"]);
+    assert!(shown["runs"].as_array().unwrap().len() >= 6, "{shown}");
+    assert_eq!(sandbox.refs(), refs, "a dry run writes nothing");
+    let done = sandbox.json(&["revert", "--origin", MCP]);
+    assert_eq!(tree(&sandbox, "neurons"), neurons, "{done}");
+    assert_eq!((folder("flags"), folder("goals")), (flags, goals));
+    assert_eq!(done["exact"].as_u64().unwrap() as usize, done["neurons"].as_array().unwrap().len() + done["removed"].as_array().unwrap().len());
+    let message = sandbox.git(&["log", "-1", "--format=%B", "wake^2"]);
+    assert!(message.contains("Reverts: "), "{message}");
+    let quiet = sandbox.json(&["run"]);
+    assert!(quiet["runs"].as_array().unwrap().is_empty(), "neither its queue nor its signals wake anybody: {quiet}");
+    assert_eq!(tree(&sandbox, "neurons"), neurons);
+    let again = sandbox.json(&["revert", "--origin", MCP]);
+    assert!(again["runs"].as_array().unwrap().is_empty() && !again["notes"].as_array().unwrap().is_empty(), "{again}");
+    sandbox.brain(&["check"]).exits(0);
+    sandbox.fsck();
+    println!("{} runs taken back, {} neurons exactly as before", done["runs"].as_array().unwrap().len(), done["exact"]);
+}
+
+#[test]
+fn what_others_did_meanwhile_stays() {
+    let sandbox = Sandbox::new();
+    sandbox.apply(&delta(json!([create("a"), create("b"), connect("a", "b", "feeds_into", 20_000)])), &[]);
+    let bad = run_of(&sandbox.apply(
+        &delta(json!([adjust("a", "b", "feeds_into", 5_000), create("c"), connect("a", "c", "feeds_into", 3_000),
+            {"op": "flag", "name": "alarm", "value": true}, {"op": "reword", "id": "b", "concept": "evil"}])),
+        &[],
+    ));
+    sandbox.apply(&delta(json!([adjust("a", "b", "feeds_into", 70), create("d"), connect("d", "c", "recalls", 900)])), &[]);
+    sandbox.json(&["revert", "--run", &bad]);
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(20_070), "what was added since stays");
+    assert_eq!(sandbox.neuron("b")["concept"], "b");
+    assert_eq!(sandbox.weight("d", "c", "recalls"), Some(900), "what others tied to it stays tied");
+    let made = sandbox.neuron("c");
+    assert!(made["archived"] == made["run"], "emptied and archived, because something still points to it: {made}");
+    assert!(sandbox.documents("wake", "network/flags").is_empty());
+    sandbox.brain(&["revert", "--run", &bad]).exits(3);
+    sandbox.brain(&["check"]).exits(0);
+}
+
+#[test]
+fn taking_back_what_was_taken_back_restores_it() {
+    let sandbox = Sandbox::new();
+    sandbox.apply(&delta(json!([create("a"), create("b"), connect("a", "b", "feeds_into", 20_000)])), &[]);
+    let before = tree(&sandbox, "neurons");
+    let run = run_of(&sandbox.apply(&delta(json!([create("c"), adjust("a", "b", "feeds_into", 7), connect("c", "a", "recalls", 5)])), &[]));
+    let after = tree(&sandbox, "neurons");
+    let back = sandbox.json(&["revert", "--run", &run]);
+    assert_eq!(tree(&sandbox, "neurons"), before);
+    let again = sandbox.json(&["revert", "--run", back["by"][0].as_str().unwrap()]);
+    assert_eq!(tree(&sandbox, "neurons"), after, "{again}");
+    let third = sandbox.json(&["revert", "--run", &run]);
+    assert_eq!(tree(&sandbox, "neurons"), before, "it is in force again, and can be taken back again: {third}");
+}
+
+#[test]
+fn a_reverted_run_stays_reverted_when_its_branch_is_merged_again() {
+    let sandbox = Sandbox::new();
+    sandbox.apply(&delta(json!([create("a"), create("b"), connect("a", "b", "feeds_into", 20_000)])), &[]);
+    let before = tree(&sandbox, "neurons");
+    let report = sandbox.apply(&delta(json!([create("c"), adjust("a", "b", "feeds_into", 7)])), &["--no-merge"]);
+    let commit = report["commit"].as_str().unwrap().to_owned();
+    sandbox.json(&["merge", report["branch"].as_str().unwrap()]);
+    // A copy of the run that shares no merge with wake, as a squash or a cherry-pick makes it.
+    let tree_id = sandbox.git(&["rev-parse", &format!("{commit}^{{tree}}")]);
+    let parent = sandbox.git(&["rev-parse", &format!("{commit}^")]);
+    let copy = sandbox.git(&["commit-tree", &tree_id, "-p", &parent, "-m", "the same again"]);
+    sandbox.json(&["revert", "--run", &run_of(&report)]);
+    assert_eq!(tree(&sandbox, "neurons"), before);
+    sandbox.json(&["merge", &copy]);
+    assert_eq!(tree(&sandbox, "neurons"), before);
+}
+
+#[test]
+fn what_sleep_has_put_on_main_goes_with_the_next_one() {
+    let mut sandbox = brain();
+    let poison = run_of(&sandbox.apply(&delta(json!([create("poison"), connect("poison", "n_core_memory", "recalls", 9_000)])), &[]));
+    sandbox.json(&["sleep"]);
+    assert!(sandbox.neuron_path("main", "poison").is_some());
+    sandbox.json(&["revert", "--run", &poison]);
+    sandbox.at("2026-01-27T14:32:00Z");
+    sandbox.json(&["sleep"]);
+    assert!(sandbox.neuron_path("main", "poison").is_none());
+    assert!(sandbox.neuron_path("wake", "poison").is_none());
+    sandbox.brain(&["check", "main"]).exits(0);
+}
+
+#[test]
+fn only_outsiders_are_taken_back_whole() {
+    let sandbox = brain();
+    for origin in ["local", "bootstrap"] {
+        sandbox.brain(&["revert", "--origin", origin]).exits(3);
+    }
+    sandbox.brain(&["revert"]).exits(2);
+    sandbox.brain(&["revert", "--run", "20260126t143100000z-abcd2345-memory"]).exits(3);
+    sandbox.brain(&["revert", "--run", "x"]).exits(2);
+}
