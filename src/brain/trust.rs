@@ -50,13 +50,14 @@ impl Brain {
             }
         }
         let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
-        let no_models = cycle.shared.policy.settings.models.is_empty();
-        if let (Some(blob), false) = (cycle.shared.policy.blob, no_models) {
+        let settings = &cycle.shared.policy.settings;
+        let is_plain = settings.models.is_empty() && settings.secrets.allow.is_empty();
+        if let (Some(blob), false) = (cycle.shared.policy.blob, is_plain) {
             items.push(TrustItem {
                 path: layout::SETTINGS.to_owned(),
                 trusted: trust.covers(layout::SETTINGS, &blob.to_string()),
                 blob: blob.to_string(),
-                grants: endpoints(&cycle.shared.policy.settings),
+                grants: granted(settings),
             });
         }
         Ok(TrustReport { items, record: None })
@@ -84,6 +85,14 @@ impl Brain {
     }
 }
 
+/// What the settings can do, in a sentence.
+fn granted(settings: &Settings) -> String {
+    let sent = (!settings.models.is_empty()).then(|| endpoints(settings));
+    let allow = &settings.secrets.allow;
+    let let_through = (!allow.is_empty()).then(|| format!("let through as no secrets: {}", allow.join(", ")));
+    [sent, let_through].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
 /// What goes where by the models of the settings.
 fn endpoints(settings: &Settings) -> String {
     let models: Vec<&str> = settings.models.keys().map(String::as_str).collect();
@@ -99,9 +108,15 @@ fn grants(agent: &crate::model::Agent) -> String {
     let may = if may.is_empty() { "propose nothing".to_owned() } else { format!("propose {may}") };
     match &agent.cognition {
         Cognition::Reflex { rule } => format!("think by the reflex {rule:?}, {may}").to_lowercase(),
-        Cognition::Command { argv, environment, .. } => {
+        Cognition::Command { argv, environment, reads, writes, network, .. } => {
             let seen = if environment.is_empty() { String::new() } else { format!(" with {}", environment.join(", ")) };
-            format!("run {}{seen}, {may}", crate::model::json::inline(argv))
+            let list = |what: &str, paths: &[String]| match paths {
+                [] => String::new(),
+                paths => format!(", {what} {}", paths.join(" ")),
+            };
+            let (read, write) = (list("read", reads), list("write", writes));
+            let reach = if *network { "with the network" } else { "without network" };
+            format!("run {}{seen} {reach}{read}{write}, {may}", crate::model::json::inline(argv))
         }
     }
 }

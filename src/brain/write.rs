@@ -14,7 +14,8 @@ use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::{AgentName, RunId};
-use crate::model::json::JsonError;
+use crate::model::json::{self, JsonError};
+use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp};
 use crate::store::TreeId;
 use crate::world;
@@ -68,6 +69,8 @@ pub struct RunReport {
     pub runs: Vec<RunLine>,
     /// Runs that came to nothing.
     pub failures: Vec<FailureLine>,
+    /// Why runs wait that nothing but the budget stops.
+    pub unpaid: Vec<String>,
     /// Wake's tip.
     pub wake: String,
     /// What happened on the way.
@@ -202,7 +205,7 @@ impl Brain {
     /// Stores stimuli durably, then runs agents until quiet.
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
         let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
-        let (inputs, subject) = read_inputs(request, answers)?;
+        let (inputs, subject) = read_inputs(request, answers, &self.cycle.shared.secrets)?;
         let world = &self.cycle.shared.world;
         let tip = self.at(None)?;
         let backend = self.cycle.backend(tip)?;
@@ -279,7 +282,11 @@ impl Brain {
 
     /// Applies a document that no trigger asked for.
     pub(super) fn apply_given(&self, given: Given, no_merge: bool, dry_run: bool) -> Result<ApplyReport, BrainError> {
-        let Given { document, bytes, lines, agent, reason, cognition } = given;
+        let Given { mut document, bytes, lines, agent, reason, cognition } = given;
+        // What was not given as text, such as a goal.
+        if let Some(clean) = self.cycle.shared.secrets.redact_json(&json::pretty(&document)) {
+            document = Document::parse(&clean, "the document")?;
+        }
         let base = self.at(None)?;
         let newest = self.cycle.store.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0)?;
@@ -427,6 +434,7 @@ fn report(turned: Turned) -> RunReport {
     RunReport {
         runs: turned.runs.into_iter().map(run_line).collect(),
         failures: turned.failures.into_iter().map(failure_line).collect(),
+        unpaid: turned.unpaid,
         wake: turned.wake.to_string(),
         notes: turned.notes,
     }
@@ -455,8 +463,13 @@ fn failure_line(failure: Failure) -> FailureLine {
 }
 
 /// Reads what is fed; the second value names it in the commit's subject.
-fn read_inputs(request: &FeedRequest, answers: Option<RunId>) -> Result<(Vec<Input>, String), BrainError> {
-    let (source, session) = (request.source.clone(), request.session.clone());
+fn read_inputs(
+    request: &FeedRequest,
+    answers: Option<RunId>,
+    secrets: &Secrets,
+) -> Result<(Vec<Input>, String), BrainError> {
+    let clean = |label: &Option<String>| label.as_deref().map(|label| secrets.redact(label).into_owned());
+    let (source, session) = (clean(&request.source), clean(&request.session));
     let labels = Labels { at: request.at, source, session, answers };
     let mut inputs = Vec::new();
     let mut names = Vec::new();
@@ -464,17 +477,19 @@ fn read_inputs(request: &FeedRequest, answers: Option<RunId>) -> Result<(Vec<Inp
         let (bytes, what) = read_source(source, limits::INPUT_BYTES)?;
         let is_batch = matches!(source, Source::File(path) if has_extension(path, "jsonl"));
         if is_batch {
-            inputs.extend(stimulus::from_jsonl(&bytes, &what, &labels)?);
-            names.push(file_name(&what));
+            inputs.extend(stimulus::from_jsonl(&bytes, &what, &labels, secrets)?);
+            names.push(secrets.redact(&file_name(&what)).into_owned());
             continue;
         }
         let text = String::from_utf8(bytes).map_err(|e| {
             let line = e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
             JsonError::at(&what, line, "", "is not UTF-8")
         })?;
+        // Before it is divided and before ids are made of it.
+        let text = secrets.redact(&text);
         match source {
             Source::File(_) => {
-                let name = file_name(&what);
+                let name = secrets.redact(&file_name(&what)).into_owned();
                 inputs.extend(stimulus::from_text(&text, &name, &labels));
                 names.push(name);
             }

@@ -12,8 +12,10 @@
 #![allow(clippy::disallowed_methods, reason = "child processes of command agents, and the marker's file")]
 
 pub mod bootstrap;
+pub mod budget;
 pub mod command;
 pub mod commit;
+pub mod confine;
 pub mod doorbell;
 mod error;
 mod export;
@@ -51,9 +53,11 @@ pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 use crate::model::Stimulus;
 use crate::model::document::{Cognition, Condition, Rule, State};
 use crate::model::ids::{AgentName, RunId, StimulusId};
+use crate::model::secret::Secrets;
 use crate::model::settings::Override;
-use crate::store::{Store, Trailer};
+use crate::store::{Account, Store, Trailer};
 use crate::world::World;
+use command::Place;
 use network::Neurons;
 use wake::Cause;
 
@@ -80,14 +84,25 @@ pub struct Shared {
     pub world: World,
     /// Neurons that were read lately.
     pub neurons: Neurons,
+    /// What was spent, on all processes of this machine.
+    pub account: Account,
+    /// Where programs of agents run.
+    pub place: Place,
+    /// What no object may hold.
+    pub secrets: Arc<Secrets>,
 }
 
 impl Cycle {
     /// Opens the brain that `dir` lies in, with settings from flags.
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
-        let store = Store::open(dir)?;
+        let mut store = Store::open(dir)?;
         let policy = Policy::load(&store, &world, flags)?;
-        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
+        let secrets = Arc::new(policy.secrets(&world)?);
+        store.set_secrets(Arc::clone(&secrets));
+        let account = Account::at(&store.private_dir());
+        let private = [Some(store.common_dir().to_owned()), store.work_dir()].into_iter().flatten().collect();
+        let place = Place { home: world.home(), private };
+        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default(), account, place, secrets });
         let cycle =
             Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() };
         cycle.settle()?;

@@ -12,6 +12,7 @@ pub mod neuron;
 pub mod origin;
 pub mod portable;
 pub mod salience;
+pub mod secret;
 pub mod settings;
 pub mod stamp;
 

@@ -29,6 +29,10 @@ pub struct Settings {
     pub cycle: Cycle,
     /// What brakes the cycle.
     pub inhibition: Inhibition,
+    /// What programs and models may cost.
+    pub budget: Budget,
+    /// What no object may hold.
+    pub secrets: Secrets,
     /// Models by name. Inert until trusted.
     pub models: BTreeMap<String, Model>,
     /// The reflexive chain.
@@ -318,6 +322,56 @@ impl Default for Inhibition {
     fn default() -> Self {
         Self { ratio: 1.0, cycles: 3 }
     }
+}
+
+/// `[budget]`: what the runs of all agents together may cost, on all processes of this machine. 0: no bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// Runs on one day (UTC), reflexes included.
+    pub runs_per_day: u64,
+    /// Calls of programs and models on one day.
+    pub turns_per_day: u64,
+    /// Tokens on one day.
+    pub tokens_per_day: u64,
+    /// Money on one day, in millionths of the currency that you count in.
+    pub micros_per_day: u64,
+    /// Calls of programs and models that one stimulus may cause.
+    pub turns_per_stimulus: u64,
+    /// Tokens that one stimulus may cost.
+    pub tokens_per_stimulus: u64,
+    /// Money that one stimulus may cost, in millionths.
+    pub micros_per_stimulus: u64,
+}
+
+impl Budget {
+    /// No bound at all.
+    pub const UNBOUNDED: Self = Self {
+        runs_per_day: 0,
+        turns_per_day: 0,
+        tokens_per_day: 0,
+        micros_per_day: 0,
+        turns_per_stimulus: 0,
+        tokens_per_stimulus: 0,
+        micros_per_stimulus: 0,
+    };
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        use crate::limits;
+        Self { turns_per_day: limits::TURNS_PER_DAY, turns_per_stimulus: limits::TURNS_PER_STIMULUS, ..Self::UNBOUNDED }
+    }
+}
+
+/// `[secrets]`: what no object of the repository may hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Secrets {
+    /// Kinds of secrets, or patterns, that are let through. In `brain.toml`: inert until trusted.
+    pub allow: Vec<String>,
+    /// Names of environment variables whose values are secrets, beside those that models and agents name.
+    pub environment: Vec<String>,
 }
 
 /// `[models.NAME]`: a model that agents may think with. Inert until trusted.

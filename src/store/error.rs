@@ -103,6 +103,14 @@ pub enum StoreError {
         /// Where the walk began.
         from: String,
     },
+    /// What was to be written holds a secret. The secret itself is never told.
+    #[error("{what} would hold a secret ({kind}), and is not written")]
+    Secret {
+        /// The path, or what kind of object it is.
+        what: String,
+        /// The kind of secret.
+        kind: &'static str,
+    },
     /// A file operation failed.
     #[error("{}: {source}", path.display())]
     File {
@@ -131,6 +139,14 @@ impl StoreError {
         move |source| Self::File { path, source }
     }
 
+    /// The same, naming the path where that is known.
+    pub(super) fn at(self, path: &str) -> Self {
+        match self {
+            Self::Secret { kind, .. } => Self::Secret { what: path.to_owned(), kind },
+            other => other,
+        }
+    }
+
     /// What the user can do about it, where there is something.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
@@ -150,6 +166,9 @@ impl StoreError {
             Self::Missing { .. } => {
                 "`git fsck` tells what else is missing; a shallow or partial clone is not enough".to_owned()
             }
+            Self::Secret { kind, .. } => format!(
+                "take it out; or if it is none, let its kind ({kind}) or a pattern of it through by secrets.allow"
+            ),
             _ => return None,
         };
         Some(text)

@@ -33,6 +33,8 @@ pub enum LockName {
     Snapshot,
     /// Getting vectors of texts: nothing is paid for twice.
     Vectors,
+    /// The account of what was spent.
+    Account,
 }
 
 impl LockName {
@@ -45,6 +47,7 @@ impl LockName {
             Self::Recovery => "locks/recovery",
             Self::Snapshot => "locks/snapshot",
             Self::Vectors => "locks/vectors",
+            Self::Account => "locks/account",
         }
     }
 
@@ -57,6 +60,7 @@ impl LockName {
             Self::Recovery => "recovery",
             Self::Snapshot => "making a snapshot",
             Self::Vectors => "getting embeddings",
+            Self::Account => "the account of the budget",
         }
     }
 }

@@ -12,11 +12,13 @@
 
 #![allow(clippy::disallowed_methods, reason = "store is the boundary to files")]
 
+mod account;
 mod bulk;
 mod cache;
 mod commit;
 mod driver;
 mod error;
+mod guard;
 mod health;
 mod history;
 mod hooks;
@@ -42,11 +44,13 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
+pub use account::{Account, Entry};
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use driver::DriverState;
 pub use error::StoreError;
+pub use guard::Guard;
 pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
@@ -62,6 +66,7 @@ pub use worktree::Left;
 pub use writer::{Batch, ObjectWriter};
 
 use crate::limits;
+use crate::model::secret::Secrets;
 
 /// The local configuration key that names the branch of consolidated memory.
 pub const CONFIG_MAIN: &str = "brain.main";
@@ -79,6 +84,7 @@ pub struct Store {
     writing: Cell<bool>,
     kept: RefCell<Vec<writer::Keep>>,
     notes: RefCell<Vec<String>>,
+    secrets: Arc<Secrets>,
 }
 
 impl Store {
@@ -106,6 +112,7 @@ impl Store {
             writing: Cell::new(false),
             kept: RefCell::default(),
             notes: RefCell::default(),
+            secrets: Arc::default(),
         }
     }
 

@@ -41,8 +41,19 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 9] =
-    ["activation", "recall", "learning", "sleep", "serotonin", "inhibition", "merge", "context", "cycle"];
+const SECTIONS: [&str; 11] = [
+    "activation",
+    "recall",
+    "learning",
+    "sleep",
+    "serotonin",
+    "inhibition",
+    "merge",
+    "context",
+    "cycle",
+    "budget",
+    "secrets",
+];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
 pub(super) fn text(name: &str) -> Option<String> {
