@@ -168,3 +168,26 @@ pub const NAMED_RUNS: usize = 64;
 pub const NAMED_FAULTS: usize = 20;
 /// Branches of one push that the gate of a remote looks at: far more than wait for review at a time.
 pub const PUSHED_REFS: usize = 10_000;
+/// Processes that one command agent may have at a time: what a build or a browser needs, and a fork bomb is far beyond at once.
+pub const CHILD_PROCESSES: usize = 128;
+/// Bytes of private memory that each process of a command agent may have unless its definition says otherwise: what a runtime with a
+/// large heap asks for, and a machine with few gigabytes survives.
+pub const CHILD_MEMORY_MB: u64 = 4 << 10;
+/// Most that a definition may ask for, MiB.
+pub const CHILD_MEMORY_MAX_MB: u64 = 1 << 20;
+/// Largest file that a command agent may write, bytes.
+pub const CHILD_FILE_BYTES: u64 = 1 << 30;
+/// Files that each process of a command agent may have open: what systems give by default.
+pub const CHILD_FILES: u64 = 1024;
+/// Folders and files that a definition may list to be read, or to be written.
+pub const CHILD_PATHS: usize = 64;
+/// How often a command agent's processes are counted, milliseconds: looking costs the machine's processes.
+pub const CHILD_LOOK_MS: i64 = 100;
+/// How long killing what a command agent has started may take, milliseconds, before its supervisor itself is killed.
+pub const CHILD_KILL_MS: u64 = 4_000;
+/// Calls of programs and models on one day unless a setting says less or more: a mistake costs a day's budget and not a month's.
+pub const TURNS_PER_DAY: u64 = 10_000;
+/// Calls of programs and models that one stimulus may cause unless a setting says less or more: as many as its runs.
+pub const TURNS_PER_STIMULUS: u64 = RUNS_PER_STIMULUS as u64;
+/// Shortest value of a variable that is a secret, bytes: a shorter one stands in any text by chance.
+pub const SECRET_BYTES: usize = 8;

@@ -62,7 +62,10 @@ const MADE: &str = r#"{"ops": [{"op": "create", "id": "from-echo", "concept": "f
 #[test]
 fn a_program_is_inert_until_it_is_trusted() {
     let sandbox = brain_with("exit 0");
-    define(&sandbox, &definition(&format!("touch '{}'; echo '{MADE}'", sandbox.path("ran")), 20_000));
+    let mut definition = definition(&format!("touch '{}'; echo '{MADE}'", sandbox.path("ran/it")), 20_000);
+    std::fs::create_dir(sandbox.beside("ran")).unwrap();
+    definition["cognition"]["writes"] = json!([sandbox.path("ran")]);
+    define(&sandbox, &definition);
     assert!(!is_trusted(&sandbox));
     let shown = sandbox.brain(&["status"]).exits(0);
     assert!(shown.out.lines().any(|l| l.contains("echo") && l.contains("inert until `git brain trust`")), "{shown}");
@@ -75,14 +78,14 @@ fn a_program_is_inert_until_it_is_trusted() {
     for look in [&["trust", "--list"][..], &["trust", "--dry-run"], &["show", "echo"], &["log"]] {
         sandbox.brain(look).exits(0);
     }
-    assert!(!is_trusted(&sandbox) && !sandbox.beside("ran").exists());
+    assert!(!is_trusted(&sandbox) && !sandbox.beside("ran/it").exists());
     assert_eq!(commits_of_echo(&sandbox), Vec::<String>::new());
 
     trust(&sandbox);
     assert!(is_trusted(&sandbox));
     wake(&sandbox);
     run(&sandbox).exits(0);
-    assert!(sandbox.beside("ran").exists());
+    assert!(sandbox.beside("ran/it").exists());
     assert_eq!(commits_of_echo(&sandbox).len(), 1);
 }
 
@@ -205,11 +208,12 @@ fn a_program_that_fails_is_reported_and_commits_nothing() {
 #[test]
 fn a_program_sees_its_snapshot_and_nothing_of_this_machine() {
     let sandbox = brain_with("exit 0").with("CANARY_KEY", "tweet").with("ALLOWED_KEY", "sesame");
-    let (seen, input) = (sandbox.path("environment"), sandbox.path("input"));
+    let (seen, input) = (sandbox.file("environment", ""), sandbox.file("input", ""));
     let script =
         format!("env > '{seen}'; pwd >> '{seen}'; echo \"args $@\" >> '{seen}'; cat > '{input}'; echo '{MADE}'");
     let mut definition = definition(&script, 20_000);
     definition["cognition"]["environment"] = json!(["ALLOWED_KEY"]);
+    definition["cognition"]["writes"] = json!([seen, input]);
     define(&sandbox, &definition);
     trust(&sandbox);
     wake(&sandbox);

@@ -73,7 +73,7 @@ fn narrator(sandbox: &Sandbox, script: &str, timeout_ms: u64) {
         "name": "narrator",
         "role": "Tells the story.",
         "trigger": {"any": []},
-        "cognition": {"kind": "command", "argv": ["sh", "-c", script], "timeout_ms": timeout_ms},
+        "cognition": {"kind": "command", "argv": ["sh", "-c", script], "timeout_ms": timeout_ms, "writes": [sandbox.path("read")]},
     });
     std::fs::write(sandbox.dir().join("agents/narrator.json"), format!("{definition:#}\n")).unwrap();
     sandbox.git(&["add", "agents/narrator.json"]);
@@ -216,17 +216,18 @@ fn a_narrator_tells_and_one_that_fails_is_noted() {
     let template = today(&[]);
     assert_eq!((&template["narrator"], template["notes"].is_null()), (&json!("template"), true));
 
-    let read = sandbox.path("read.json");
+    std::fs::create_dir(sandbox.beside("read")).unwrap();
+    let read = sandbox.path("read/it.json");
     let honest = json!({"text": "I learnt.", "claims": [{"judged": judged, "value": 0.4}], "mood": -0.06});
     narrator(&sandbox, &format!("cat > '{read}'; echo '{honest}'"), 20_000);
     let untrusted = today(&["--narrator"]);
     assert_eq!(untrusted["text"], template["text"]);
     assert!(untrusted["notes"][0].as_str().unwrap().contains("not trusted"), "{untrusted}");
-    assert!(!sandbox.beside("read.json").exists());
+    assert!(!sandbox.beside("read/it.json").exists());
 
     sandbox.brain(&["trust"]).exits(0);
     assert_eq!(today(&[])["narrator"], "template", "no program runs unless it is asked for");
-    assert!(!sandbox.beside("read.json").exists());
+    assert!(!sandbox.beside("read/it.json").exists());
     let told = today(&["--narrator"]);
     assert_eq!((&told["narrator"], &told["text"]), (&json!("narrator"), &json!("I learnt.")));
     assert_eq!((&told["gap"]["told"], &told["alarm"]), (&json!(0.0), &json!(false)), "{told}");

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{Brain, BrainError};
-use crate::cycle::signed;
 use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
+use crate::cycle::signed;
 use crate::model::Neuron;
 use crate::model::ids::{NeuronId, episode_id};
 use crate::model::layout::{self, Place};

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::hook::is_of_the_brain;
 use super::{Brain, BrainError, Override, World};
+use crate::cycle::confine::Confinement;
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::{Cycle, network};
@@ -80,6 +81,7 @@ impl Brain {
         match Cycle::open(dir, world, flags) {
             Ok(cycle) => {
                 visit.agents(&cycle);
+                visit.confinement();
                 visit.runs(&cycle)?;
                 visit.main(&cycle)?;
                 visit.marks(&cycle)?;
@@ -116,6 +118,13 @@ impl Visit<'_> {
 
     fn needs(&mut self, what: &'static str, message: impl Into<String>, hint: Option<String>) {
         self.note(what, Health::NeedsYou, message.into(), hint);
+    }
+
+    /// How far programs of agents can be confined here.
+    fn confinement(&mut self) {
+        let machine = Confinement::of_machine();
+        let whole = || format!("programs of agents are confined (Landlock {})", machine.landlock);
+        self.fine("confinement", machine.lacks().unwrap_or_else(whole));
     }
 
     /// Repairs, unless this is a dry run.

@@ -53,8 +53,10 @@ impl Brain {
     pub fn add_goal(&self, text: &str, neuron: Option<&str>, dry_run: bool) -> Result<GoalReport, BrainError> {
         check_concept(text).map_err(|why| BrainError::usage(format!("the goal {why}")))?;
         let neuron = neuron.map(NeuronId::parse).transpose().map_err(|e| BrainError::usage(e.to_string()))?;
+        // Its id is made of its text.
+        let text = self.cycle.shared.secrets.redact(text);
         let (level, state) = (GoalLevel::Terminal, GoalState::Open);
-        self.set_goal(SetGoal { id: None, text: text.to_owned(), level, neuron, parent: None, state }, dry_run)
+        self.set_goal(SetGoal { id: None, text: text.into_owned(), level, neuron, parent: None, state }, dry_run)
     }
 
     /// Closes a goal, as a run of yours. What you closed, no agent opens again.

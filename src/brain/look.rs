@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Brain, BrainError, Vitals};
+use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::delta::{Effect, RunRecord, render};
@@ -46,6 +47,8 @@ pub struct Status {
     pub unseen: Option<usize>,
     /// Whether the cycle is braked.
     pub inhibition: Inhibition,
+    /// Bounds of the budget, and what is spent of them today.
+    pub budget: Vec<Left>,
     /// How far it is a brain; null if only counts were asked for.
     pub vitals: Option<Vitals>,
 }
@@ -189,6 +192,7 @@ impl Brain {
             broken: policy.broken.iter().map(ToString::to_string).collect(),
             unseen,
             inhibition: self.cycle.inhibition(&self.cycle.brake(wake)?),
+            budget: self.cycle.shared.budget_left()?,
             vitals: if quick { None } else { Some(self.vitals()?) },
         })
     }

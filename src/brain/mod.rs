@@ -30,6 +30,7 @@ use std::path::Path;
 pub use crate::activation::recall::Way;
 pub use crate::chemistry::dopamine::Calibration;
 pub use crate::cycle::admission::file::{Finding, Level};
+pub use crate::cycle::budget::Left;
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::delta::{Method, Valued};
 pub use crate::store::{HookDone, HookState};
@@ -86,4 +87,14 @@ impl Brain {
     pub fn take_notes(&self) -> Vec<String> {
         self.cycle.store.take_notes()
     }
+}
+
+/// Carries out what the engine orders for a program of an agent, and returns the exit code of this process. What cannot be
+/// done is said on standard error, to the engine.
+#[must_use]
+pub fn confine(orders: &str, inside: bool) -> u8 {
+    crate::cycle::confine::carry_out(orders, inside).unwrap_or_else(|error| {
+        eprintln!("{}{error}", crate::cycle::confine::VOICE);
+        crate::cycle::confine::CANNOT_START
+    })
 }

@@ -76,7 +76,8 @@ impl Brain {
             check_concept(text).map_err(|why| BrainError::usage(format!("--text {why}")))?;
         }
         let record = self.judged(&request.run)?;
-        let made = self.cycle.corrective(self.at(None)?, &record, request.value, request.text.as_deref())?;
+        let text = request.text.as_deref().map(|text| self.cycle.shared.secrets.redact(text));
+        let made = self.cycle.corrective(self.at(None)?, &record, request.value, text.as_deref())?;
         let Corrective { document, judgement, credited, earlier, cognition } = made;
         let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
         let bytes = json::pretty(&document);

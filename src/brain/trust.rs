@@ -54,7 +54,7 @@ impl Brain {
             }
         }
         let policy = &cycle.shared.policy;
-        let needs_trust = !policy.settings.models.is_empty() || policy.loosens_origins;
+        let needs_trust = !settings_grants(policy).is_empty();
         if let (Some(blob), true) = (policy.blob, needs_trust) {
             items.push(TrustItem {
                 path: layout::SETTINGS.to_owned(),
@@ -98,6 +98,10 @@ fn settings_grants(policy: &Policy) -> String {
     if policy.loosens_origins {
         grants.push("trust origins further than you do without it ([origins])".to_owned());
     }
+    let allow = &policy.settings.secrets.allow;
+    if !allow.is_empty() {
+        grants.push(format!("let through as no secrets: {}", allow.join(", ")));
+    }
     grants.join("; ")
 }
 
@@ -120,9 +124,15 @@ fn grants(agent: &crate::model::Agent) -> String {
     }
     match &agent.cognition {
         Cognition::Reflex { rule } => format!("think by the reflex {rule:?}, {may}").to_lowercase(),
-        Cognition::Command { argv, environment, .. } => {
+        Cognition::Command { argv, environment, reads, writes, network, .. } => {
             let seen = if environment.is_empty() { String::new() } else { format!(" with {}", environment.join(", ")) };
-            format!("run {}{seen}, {may}", crate::model::json::inline(argv))
+            let list = |what: &str, paths: &[String]| match paths {
+                [] => String::new(),
+                paths => format!(", {what} {}", paths.join(" ")),
+            };
+            let (read, write) = (list("read", reads), list("write", writes));
+            let reach = if *network { "with the network" } else { "without network" };
+            format!("run {}{seen} {reach}{read}{write}, {may}", crate::model::json::inline(argv))
         }
     }
 }

@@ -14,7 +14,8 @@ use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::{AgentName, RunId};
-use crate::model::json::JsonError;
+use crate::model::json::{self, JsonError};
+use crate::model::secret::Secrets;
 use crate::model::{Level, Origin, Stamp};
 use crate::store::TreeId;
 use crate::world;
@@ -70,6 +71,8 @@ pub struct RunReport {
     pub runs: Vec<RunLine>,
     /// Runs that came to nothing.
     pub failures: Vec<FailureLine>,
+    /// Why runs wait that nothing but the budget stops.
+    pub unpaid: Vec<String>,
     /// Wake's tip.
     pub wake: String,
     /// What happened on the way.
@@ -205,17 +208,16 @@ impl Brain {
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
         let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
         let origin = self.claimed_origin(request.origin.as_deref())?;
-        let (inputs, subject) = read_inputs(request, answers)?;
+        let (inputs, subject) = read_inputs(request, answers, &self.cycle.shared.secrets)?;
         let world = &self.cycle.shared.world;
         let tip = self.at(None)?;
         let backend = self.cycle.backend(tip)?;
         let random = |index: usize, input: &Input| {
             world.id_bits(&[backend.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
         };
-        let stimuli =
-            stimulus::stimuli(inputs, world.now(), &origin, random).map_err(|(index, field, message)| {
-                BrainError::refused(format!("input {}, {field}: {message}", index + 1))
-            })?;
+        let stimuli = stimulus::stimuli(inputs, world.now(), &origin, random).map_err(|(index, field, message)| {
+            BrainError::refused(format!("input {}, {field}: {message}", index + 1))
+        })?;
         if request.dry_run {
             let ids = stimuli.iter().map(|s| s.id.to_string()).collect();
             let ran = RunReport { wake: tip.to_string(), ..RunReport::default() };
@@ -244,7 +246,9 @@ impl Brain {
             return Err(BrainError::refused(format!("nothing that is fed comes from {origin}")));
         }
         if self.cycle.shared.policy.settings.origins.level(&origin) == Level::Refused {
-            return Err(BrainError::refused(format!("what comes from {origin} is refused here, by [origins] of the settings")));
+            return Err(BrainError::refused(format!(
+                "what comes from {origin} is refused here, by [origins] of the settings"
+            )));
         }
         Ok(origin)
     }
@@ -295,7 +299,11 @@ impl Brain {
 
     /// Applies a document that no trigger asked for.
     pub(super) fn apply_given(&self, given: Given, no_merge: bool, dry_run: bool) -> Result<ApplyReport, BrainError> {
-        let Given { document, bytes, lines, agent, reason, cognition } = given;
+        let Given { mut document, bytes, lines, agent, reason, cognition } = given;
+        // What was not given as text, such as a goal.
+        if let Some(clean) = self.cycle.shared.secrets.redact_json(&json::pretty(&document)) {
+            document = Document::parse(&clean, "the document")?;
+        }
         let base = self.at(None)?;
         let newest = self.cycle.store.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0)?;
@@ -427,6 +435,7 @@ fn report(turned: Turned) -> RunReport {
     RunReport {
         runs: turned.runs.into_iter().map(run_line).collect(),
         failures: turned.failures.into_iter().map(failure_line).collect(),
+        unpaid: turned.unpaid,
         wake: turned.wake.to_string(),
         notes: turned.notes,
     }
@@ -455,8 +464,13 @@ fn failure_line(failure: Failure) -> FailureLine {
 }
 
 /// Reads what is fed; the second value names it in the commit's subject.
-fn read_inputs(request: &FeedRequest, answers: Option<RunId>) -> Result<(Vec<Input>, String), BrainError> {
-    let (source, session) = (request.source.clone(), request.session.clone());
+fn read_inputs(
+    request: &FeedRequest,
+    answers: Option<RunId>,
+    secrets: &Secrets,
+) -> Result<(Vec<Input>, String), BrainError> {
+    let clean = |label: &Option<String>| label.as_deref().map(|label| secrets.redact(label).into_owned());
+    let (source, session) = (clean(&request.source), clean(&request.session));
     let labels = Labels { at: request.at, source, session, answers };
     let mut inputs = Vec::new();
     let mut names = Vec::new();
@@ -464,17 +478,19 @@ fn read_inputs(request: &FeedRequest, answers: Option<RunId>) -> Result<(Vec<Inp
         let (bytes, what) = read_source(source, limits::INPUT_BYTES)?;
         let is_batch = matches!(source, Source::File(path) if has_extension(path, "jsonl"));
         if is_batch {
-            inputs.extend(stimulus::from_jsonl(&bytes, &what, &labels)?);
-            names.push(file_name(&what));
+            inputs.extend(stimulus::from_jsonl(&bytes, &what, &labels, secrets)?);
+            names.push(secrets.redact(&file_name(&what)).into_owned());
             continue;
         }
         let text = String::from_utf8(bytes).map_err(|e| {
             let line = e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
             JsonError::at(&what, line, "", "is not UTF-8")
         })?;
+        // Before it is divided and before ids are made of it.
+        let text = secrets.redact(&text);
         match source {
             Source::File(_) => {
-                let name = file_name(&what);
+                let name = secrets.redact(&file_name(&what)).into_owned();
                 inputs.extend(stimulus::from_text(&text, &name, &labels));
                 names.push(name);
             }

@@ -43,6 +43,9 @@ pub enum Command {
     /// What git's hooks call.
     #[command(hide = true)]
     Hook(Hook),
+    /// What programs of agents are started by.
+    #[command(hide = true)]
+    Confine(Confine),
     /// Say what came of a run: its pathway learns from what it had not expected.
     Outcome(Outcome),
     /// What runs expected, and what came of it; newest first, with each agent's calibration.
@@ -605,4 +608,14 @@ pub struct Demo {
 pub struct Completions {
     /// For which shell.
     pub shell: clap_complete::Shell,
+}
+
+/// `confine`.
+#[derive(Debug, Args)]
+pub struct Confine {
+    /// Become the program instead of watching it.
+    #[arg(long)]
+    pub inside: bool,
+    /// What the program may, as JSON.
+    pub orders: String,
 }

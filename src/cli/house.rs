@@ -179,3 +179,8 @@ fn confirmed(session: &Session) -> bool {
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
+
+/// Carries out what the engine orders for a program of an agent. What cannot be done is said to the engine.
+pub(super) fn confine(args: &args::Confine) -> u8 {
+    crate::brain::confine(&args.orders, args.inside)
+}

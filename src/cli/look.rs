@@ -42,6 +42,14 @@ fn described(s: &Status, signs: Signs) -> String {
         let held = plural(s.inhibition.held, "run is", "runs are");
         lines.push(format!("inhibition: the cycle is braked, {held} held back: `git brain run`"));
     }
+    for left in s.budget.iter().filter(|left| left.spent > 0) {
+        lines.push(format!(
+            "budget: {} of {} left today ({})",
+            left.most.saturating_sub(left.spent),
+            left.most,
+            safe(&left.bound)
+        ));
+    }
     for (branch, held) in &s.pending {
         let state = if *held { "waits for review" } else { "waits to be merged" };
         lines.push(format!("{} {state}", safe(branch)));

@@ -113,6 +113,7 @@ impl Session {
             Command::Trust(args) => house::trust(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),
+            Command::Confine(args) => Ok(house::confine(&args)),
             Command::MergeDriver(args) => house::merge_driver(&self, &args),
             Command::Check(args) => house::check(&self, &args),
             Command::Doctor(args) => house::doctor(&self, &args),

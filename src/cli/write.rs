@@ -124,13 +124,17 @@ pub(super) fn ran(report: &RunReport) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Conflicts leave work for a person; a failure has its own code.
+/// Conflicts leave work for a person; a failure has its own code; what waits for its budget is busy.
 fn code_of(report: &RunReport) -> u8 {
     let failed = report.failures.iter().map(|f| f.code).max().unwrap_or(0);
     if failed > 0 {
         return failed;
     }
-    if report.runs.iter().any(|r| !r.conflicts.is_empty()) { 3 } else { 0 }
+    if report.runs.iter().any(|r| !r.conflicts.is_empty()) {
+        return 3;
+    }
+    // Nothing but the budget stops what is due.
+    if report.unpaid.is_empty() { 0 } else { 6 }
 }
 
 pub(super) fn run(session: &Session, args: &args::Run) -> Done {

@@ -1,17 +1,20 @@
 //! The `command` cognition: any program as an agent. A snapshot goes in as JSON on standard input, a delta document
 //! comes out on standard output.
 //!
-//! The program gets a cleared environment plus what its definition names, no path of the brain, a folder that is not
-//! the brain's, its own process group, a deadline, and a bound on what it may print. At the end the whole group is
-//! killed. Nothing here runs before the definition is trusted; see `trust`.
+//! The program gets a cleared environment plus what its definition names, a folder that is not the brain's, a deadline, and a
+//! bound on what it may print; and it is confined: see [`confine`]. At the end all that it started is killed. Nothing here
+//! runs before the definition is trusted; see `trust`.
 
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
+use super::confine::{self, Orders};
 use crate::limits;
+use crate::model::document::Cognition;
 
 /// Variables that every program gets, if they are set: without them most programs cannot start or speak UTF-8.
 const ALLOWED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
@@ -57,54 +60,136 @@ pub enum CommandError {
     },
 }
 
-/// Runs `argv` with `input` on its standard input and returns what it printed.
-pub async fn think(
-    argv: &[String],
-    environment: &[String],
+/// A program as its definition has it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    argv: Vec<String>,
     timeout_ms: u64,
-    input: Vec<u8>,
-) -> Result<Vec<u8>, CommandError> {
-    let program = argv.first().cloned().unwrap_or_default();
-    let start = |source| CommandError::Start { program: program.clone(), source };
+    environment: Vec<String>,
+    reads: Vec<String>,
+    writes: Vec<String>,
+    network: bool,
+    cpu_seconds: u64,
+    memory_mb: u64,
+}
+
+impl Program {
+    /// The program that an agent thinks with; `None` if it thinks otherwise.
+    #[must_use]
+    pub fn of(cognition: &Cognition) -> Option<Self> {
+        let Cognition::Command { argv, timeout_ms, environment, reads, writes, network, cpu_seconds, memory_mb } =
+            cognition.clone()
+        else {
+            return None;
+        };
+        Some(Self { argv, timeout_ms, environment, reads, writes, network, cpu_seconds, memory_mb })
+    }
+
+    fn name(&self) -> String {
+        self.argv.first().cloned().unwrap_or_default()
+    }
+
+    /// What it may, on this machine.
+    fn orders(&self, folder: &Path, place: &Place) -> std::io::Result<Orders> {
+        let path = std::env::var_os("PATH");
+        let named = self.name();
+        // A path that is not whole means a file in the program's own folder, which is empty.
+        let named = if named.contains('/') { folder.join(named).display().to_string() } else { named };
+        let program = confine::locate(&named, path.as_deref())?;
+        let here = |listed: &String| match (listed.strip_prefix("~/"), &place.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(listed),
+        };
+        let private: Vec<PathBuf> = place.private.iter().chain(&place.home).cloned().collect();
+        let mut reads = confine::needs(&program, &self.argv, path.as_deref(), &private);
+        reads.extend(self.reads.iter().map(here));
+        let mut writes: Vec<PathBuf> = self.writes.iter().map(here).collect();
+        writes.push(folder.to_owned());
+        Ok(Orders {
+            program,
+            argv: self.argv.clone(),
+            reads,
+            writes,
+            network: self.network,
+            cpu_seconds: if self.cpu_seconds == 0 { self.timeout_ms.div_ceil(1000) } else { self.cpu_seconds },
+            memory_bytes: self.memory_mb << 20,
+        })
+    }
+}
+
+/// Where programs run: what of this machine no program is let near unless its definition says so.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The home of who runs the brain.
+    pub home: Option<PathBuf>,
+    /// The brain's repository: git folder and work tree.
+    pub private: Vec<PathBuf>,
+}
+
+/// Runs a program with `input` on its standard input and returns what it printed.
+pub async fn think(program: &Program, place: &Place, input: Vec<u8>) -> Result<Vec<u8>, CommandError> {
+    let (name, timeout_ms) = (program.name(), program.timeout_ms);
+    let start = |source| CommandError::Start { program: name.clone(), source };
     let folder = tempfile::tempdir().map_err(start)?;
-    let mut command = Command::new(&program);
+    let orders = program.orders(folder.path(), place).map_err(start)?;
+    let orders = serde_json::to_string(&orders).map_err(|e| start(e.into()))?;
+    let mut command = Command::new(myself().map_err(start)?);
     command
-        .args(&argv[1..])
+        .args(["confine", &orders])
         .env_clear()
         .env("BRAIN_IN_HOOK", "command")
         .env("HOME", folder.path())
+        .env("TMPDIR", folder.path())
         .current_dir(folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true);
-    for name in ALLOWED.iter().copied().chain(environment.iter().map(String::as_str)) {
+        .process_group(0);
+    for name in ALLOWED.iter().copied().chain(program.environment.iter().map(String::as_str)) {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
     let mut child = command.spawn().map_err(start)?;
-    let group = child.id();
     let outcome = tokio::time::timeout(Duration::from_millis(timeout_ms), talk(&mut child, input)).await;
-    kill_group(group);
-    let late = || CommandError::Timeout { program: program.clone(), timeout_ms };
-    let (status, stdout, stderr) = outcome.map_err(|_| late())?.map_err(start)?;
+    // The pipes are closed by now: that is how the supervisor is told to end what is left.
+    let patience = Duration::from_millis(2 * limits::CHILD_KILL_MS);
+    let ended = tokio::time::timeout(patience, child.wait()).await;
+    if ended.is_err() {
+        kill_group(child.id());
+    }
+    let late = || CommandError::Timeout { program: name.clone(), timeout_ms };
+    let (stdout, stderr) = outcome.map_err(|_| late())?.map_err(start)?;
     if stdout.len() > limits::DELTA_BYTES {
-        return Err(CommandError::Large { program, max: limits::DELTA_BYTES });
+        return Err(CommandError::Large { program: name, max: limits::DELTA_BYTES });
     }
-    if !status.success() {
-        let text = String::from_utf8_lossy(&stderr);
-        let said = if text.trim().is_empty() { String::new() } else { format!("\n{}", text.trim()) };
-        return Err(CommandError::Failed { program, status: status.to_string(), stderr: said });
+    let status = ended.map_err(|_| late())?.map_err(start)?;
+    if status.success() {
+        return Ok(stdout);
     }
-    Ok(stdout)
+    let text = String::from_utf8_lossy(&stderr);
+    let unstarted = status.code() == Some(i32::from(confine::CANNOT_START));
+    if let (true, Some(why)) = (unstarted, text.strip_prefix(confine::VOICE)) {
+        return Err(start(std::io::Error::other(why.trim().to_owned())));
+    }
+    let said = if text.trim().is_empty() { String::new() } else { format!("\n{}", text.trim()) };
+    Err(CommandError::Failed { program: name, status: status.to_string(), stderr: said })
 }
 
-type Said = (std::process::ExitStatus, Vec<u8>, Vec<u8>);
+/// This program, whatever has become of its file. A program that only uses the library has nobody to confine others.
+fn myself() -> std::io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    if !name.starts_with("git-brain") || name.starts_with("git_brain-") {
+        return Err(std::io::Error::other(format!("{name} is not git-brain, and cannot confine programs")));
+    }
+    Ok(if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { path })
+}
+
+type Said = (Vec<u8>, Vec<u8>);
 
 /// Feeds the program and reads it at the same time, so that neither side waits for the other. Reading stops at the
-/// bound; a program that prints more is killed by the caller.
+/// bound, and the pipes are closed when this ends or is dropped.
 async fn talk(child: &mut Child, input: Vec<u8>) -> std::io::Result<Said> {
     let mut stdin = child.stdin.take();
     let stdout = child.stdout.take();
@@ -116,13 +201,6 @@ async fn talk(child: &mut Child, input: Vec<u8>) -> std::io::Result<Said> {
             let _ = pipe.shutdown().await;
         }
     };
-    let read_out = async move {
-        let mut bytes = Vec::new();
-        if let Some(pipe) = stdout {
-            pipe.take(limits::DELTA_BYTES as u64 + 1).read_to_end(&mut bytes).await?;
-        }
-        std::io::Result::Ok(bytes)
-    };
     let read_err = async move {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = stderr {
@@ -131,26 +209,32 @@ async fn talk(child: &mut Child, input: Vec<u8>) -> std::io::Result<Said> {
         }
         std::io::Result::Ok(bytes)
     };
-    let talk = async {
-        let ((), out, err) = tokio::join!(write, read_out, read_err);
-        std::io::Result::Ok((out?, err?))
+    let beside = async { tokio::join!(write, read_err).1 };
+    tokio::pin!(beside);
+    let read_out = async move {
+        let mut bytes = Vec::new();
+        if let Some(pipe) = stdout {
+            pipe.take(limits::DELTA_BYTES as u64 + 1).read_to_end(&mut bytes).await?;
+        }
+        std::io::Result::Ok(bytes)
     };
-    tokio::pin!(talk);
-    // The program may leave children behind that hold its pipes: its own end is the end, after a last moment to drain.
-    let (out, err) = tokio::select! {
-        said = &mut talk => said?,
-        status = child.wait() => {
-            status?;
-            match tokio::time::timeout(Duration::from_millis(500), &mut talk).await {
-                Ok(said) => said?,
-                Err(_) => return Err(std::io::Error::other("a child of the program keeps its output open")),
-            }
+    tokio::pin!(read_out);
+    // The supervisor holds both pipes until nothing of the program is left, so that the end of both is the end.
+    let mut err = None;
+    let out = loop {
+        tokio::select! {
+            out = &mut read_out => break out?,
+            said = &mut beside, if err.is_none() => err = Some(said?),
         }
     };
     if out.len() > limits::DELTA_BYTES {
-        child.start_kill()?;
+        return Ok((out, Vec::new()));
     }
-    Ok((child.wait().await?, out, err))
+    let err = match err {
+        Some(err) => err,
+        None => beside.await?,
+    };
+    Ok((out, err))
 }
 
 /// Kills what is left of the program's process group.
@@ -159,60 +243,5 @@ fn kill_group(leader: Option<u32>) {
     if let Some(pid) = pid {
         // Usually there is nothing left to kill, and that is no error.
         let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn run(script: &str, timeout_ms: u64) -> Result<Vec<u8>, CommandError> {
-        let argv = ["sh", "-c", script].map(str::to_owned);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(think(&argv, &[], timeout_ms, b"input".to_vec()))
-    }
-
-    #[test]
-    fn a_program_reads_its_input_and_answers() {
-        assert_eq!(run("cat", 20_000).unwrap(), b"input");
-        assert_eq!(run("echo out; exec 0<&-", 20_000).unwrap(), b"out\n");
-    }
-
-    #[test]
-    fn failure_time_and_size_are_told_apart() {
-        let failed = run("echo why >&2; exit 3", 20_000).unwrap_err().to_string();
-        assert!(failed.contains("exit status: 3") && failed.contains("why"), "{failed}");
-        assert!(matches!(run("sleep 60", 300), Err(CommandError::Timeout { .. })));
-        assert!(matches!(run("yes", 20_000), Err(CommandError::Large { .. })));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let missing = runtime.block_on(think(&["/nonexistent".to_owned()], &[], 1000, vec![]));
-        assert!(matches!(missing, Err(CommandError::Start { .. })));
-    }
-
-    #[test]
-    fn the_environment_is_cleared_and_no_path_leads_to_the_brain() {
-        let seen = String::from_utf8(run("env; pwd", 20_000).unwrap()).unwrap();
-        assert!(!seen.contains("CARGO"), "{seen}");
-        assert!(!seen.contains(env!("CARGO_MANIFEST_DIR")), "{seen}");
-    }
-
-    #[test]
-    fn children_of_the_program_die_with_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("pid");
-        let script = format!("sleep 600 & echo $! > {}; sleep 600", file.display());
-        assert!(matches!(run(&script, 800), Err(CommandError::Timeout { .. })));
-        let pid: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
-        let pid = rustix::process::Pid::from_raw(pid).unwrap();
-        // The kernel ends it in its own time, and it may linger as a zombie until it is reaped; its state then is Z.
-        let deadline = std::time::Instant::now() + Duration::from_secs(20);
-        loop {
-            let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-            if status.is_empty() || status.contains(") Z") || status.contains(") X") {
-                break;
-            }
-            assert!(std::time::Instant::now() < deadline, "{status}");
-            std::thread::yield_now();
-        }
     }
 }

@@ -47,6 +47,9 @@ pub enum CycleError {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// Nothing but the budget stops it.
+    #[error("{0}")]
+    Exhausted(String),
     /// Somebody else holds what is needed.
     #[error("{0}")]
     Busy(String),
@@ -66,10 +69,12 @@ impl CycleError {
     /// The exit code that the command line contract gives this failure.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Refused { .. } | Self::Document(DocumentError::Limit(_)) => 3,
+            Self::Refused { .. } | Self::Document(DocumentError::Limit(_)) | Self::Store(StoreError::Secret { .. }) => {
+                3
+            }
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
             Self::Trust(TrustError::Damaged { .. }) => 5,
-            Self::Store(StoreError::Busy { .. }) | Self::Busy(_) => 6,
+            Self::Store(StoreError::Busy { .. }) | Self::Busy(_) | Self::Exhausted(_) => 6,
             Self::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }) => 5,
             Self::Store(_) | Self::World(_) | Self::Trust(_) | Self::Usage { .. } => 2,
         }
@@ -81,6 +86,9 @@ impl CycleError {
             Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint(),
             Self::Busy(_) => Some("try again when the other command has ended".to_owned()),
+            Self::Exhausted(_) => {
+                Some("the next day (UTC) has a budget of its own; or raise it in brain.toml".to_owned())
+            }
             _ => None,
         }
     }

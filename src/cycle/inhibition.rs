@@ -55,6 +55,8 @@ pub(super) struct Braking {
     /// A braked round of a single run was not enough: this command starts no more of what runs have caused.
     spent: bool,
     held: HeldBack,
+    /// What did not start because of the budget, in this command.
+    unpaid: Vec<Job>,
     told: Option<(f64, u32)>,
 }
 
@@ -74,6 +76,7 @@ impl Braking {
         }
         self.held = HeldBack::new();
         self.wait(&back);
+        self.wait(&self.unpaid.clone());
     }
 
     /// Keeps what was cut off a round for another reason, where it had waited before: nothing else remembers it.
@@ -81,6 +84,14 @@ impl Braking {
         let before = cycle.held_back();
         let waited = jobs.iter().filter(|job| can_wait(job) && before.contains_key(&job.agent));
         self.wait(&waited.cloned().collect::<Vec<_>>());
+    }
+
+    /// Keeps what did not start because of the budget: nothing else remembers it.
+    pub(super) fn unpaid(&mut self, jobs: &[Job]) {
+        let waits = |job: &&Job| !(job.signals.is_empty() && job.active.is_empty());
+        let jobs: Vec<Job> = jobs.iter().filter(waits).cloned().collect();
+        self.wait(&jobs);
+        self.unpaid.extend(jobs);
     }
 
     fn wait(&mut self, jobs: &[Job]) {
@@ -144,7 +155,7 @@ fn can_wait(job: &Job) -> bool {
 impl Cycle {
     /// The brake at the start of a command.
     pub(super) fn braking(&self, tip: CommitId) -> Result<Braking, CycleError> {
-        Ok(Braking { brake: self.brake(tip)?, spent: false, held: self.held_back(), told: None })
+        Ok(Braking { brake: self.brake(tip)?, spent: false, held: self.held_back(), unpaid: Vec::new(), told: None })
     }
 
     /// The brake as the rounds of wake's history leave it.

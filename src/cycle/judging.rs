@@ -4,7 +4,7 @@
 
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
-use super::{Cycle, CycleError, command, ledger};
+use super::{Cycle, CycleError, ledger};
 use crate::chemistry::dopamine::{self, Judgement, Unjudged};
 use crate::cognition::Snapshot;
 use crate::cognition::reflex::evaluator::{Past, correct};
@@ -102,9 +102,6 @@ impl Cycle {
         text: &str,
         looked: &Looked<'_>,
     ) -> Result<Document, CycleError> {
-        let Cognition::Command { argv, timeout_ms, environment } = program else {
-            return Err(CycleError::refused(format!("{EVALUATOR} is no program")));
-        };
         let (agent, at) = (evaluator(), self.shared.world.now());
         let newest = self.store.newest_run(tip)?;
         let run = self.new_run_id(&agent, tip, newest.as_ref(), &[text.as_bytes()], 0)?;
@@ -136,8 +133,9 @@ impl Cycle {
             .enable_all()
             .build()
             .map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
-        let output = runtime.block_on(command::think(argv, environment, *timeout_ms, json::pretty(&snapshot)));
-        let output = output.map_err(|e| CycleError::refused(format!("{EVALUATOR}: {e}")))?;
+        let judge = evaluator();
+        let asked = self.shared.ask(&judge, &record.stimuli, program, json::pretty(&snapshot));
+        let output = runtime.block_on(asked)?.map_err(|exhausted| CycleError::Exhausted(exhausted.to_string()))?;
         let document = Document::parse(&output, "the delta of evaluator").map_err(|e| match e {
             DocumentError::Json(e) => CycleError::Json(e),
             limit => CycleError::Document(limit),

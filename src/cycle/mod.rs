@@ -13,8 +13,10 @@
 
 pub mod admission;
 pub mod bootstrap;
+pub mod budget;
 pub mod command;
 pub mod commit;
+pub mod confine;
 pub mod doorbell;
 mod error;
 mod export;
@@ -57,9 +59,11 @@ pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 use crate::model::Stimulus;
 use crate::model::document::{Cognition, Condition, Rule, State};
 use crate::model::ids::{AgentName, RunId, StimulusId};
+use crate::model::secret::Secrets;
 use crate::model::settings::Override;
-use crate::store::{Store, Trailer};
+use crate::store::{Account, Store, Trailer};
 use crate::world::World;
+use command::Place;
 use network::Neurons;
 use wake::Cause;
 
@@ -88,6 +92,12 @@ pub struct Shared {
     pub world: World,
     /// Neurons that were read lately.
     pub neurons: Neurons,
+    /// What was spent, on all processes of this machine.
+    pub account: Account,
+    /// Where programs of agents run.
+    pub place: Place,
+    /// What no object may hold.
+    pub secrets: Arc<Secrets>,
 }
 
 impl Cycle {
@@ -95,18 +105,26 @@ impl Cycle {
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
         let store = Store::open(dir)?;
         let policy = Policy::load(&store, &world, flags)?;
-        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
-        let cycle =
-            Self {
+        let cycle = Self::over(dir, store, policy, world)?;
+        cycle.settle()?;
+        Ok(cycle)
+    }
+
+    fn over(dir: &Path, mut store: Store, policy: Policy, world: World) -> Result<Self, CycleError> {
+        let secrets = Arc::new(policy.secrets(&world)?);
+        store.set_secrets(Arc::clone(&secrets));
+        let account = Account::at(&store.private_dir());
+        let private = [Some(store.common_dir().to_owned()), store.work_dir()].into_iter().flatten().collect();
+        let place = Place { home: world.home(), private };
+        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default(), account, place, secrets });
+        Ok(Self {
             dir: dir.to_owned(),
             store,
             shared,
             waiting: RefCell::default(),
             causes: RefCell::default(),
             held_by_influence: RefCell::default(),
-        };
-        cycle.settle()?;
-        Ok(cycle)
+        })
     }
 
     /// Opens a repository for what is being pushed to it: objects in git's quarantine are read, and where main is still to
@@ -122,8 +140,7 @@ impl Cycle {
             }
         };
         let policy = Policy::load_at(&store, &world, &[], main)?;
-        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
-        Ok(Self { dir: dir.to_owned(), store, shared, waiting: RefCell::default(), causes: RefCell::default() })
+        Self::over(dir, store, policy, world)
     }
 
     /// True if the agent consumes stimuli from the queue.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cycle, CycleError, command, goals};
+use super::{Cycle, CycleError, Member, goals};
 use crate::chemistry::serotonin::{self, Brief, Chapter, Narration, Slice};
 use crate::delta::LedgerEntry;
 use crate::model::document::{Cognition, GoalLevel};
@@ -118,30 +118,24 @@ impl Cycle {
         };
         let name = AgentName::parse(NARRATOR).expect("invariant: a literal name");
         let Some(member) = self.shared.policy.agents.get(&name) else { return template };
-        let Cognition::Command { argv, timeout_ms, environment } = &member.agent.cognition else {
+        if !matches!(member.agent.cognition, Cognition::Command { .. }) {
             return noted(format!("the agent {NARRATOR} is not a program"));
-        };
+        }
         if !member.trusted {
             return noted(format!("{} is not trusted on this machine", member.path));
         }
         let input = json::pretty(&Brief::of(slice, &template));
-        match self.ask(argv, environment, *timeout_ms, input) {
+        match self.ask(member, input) {
             Ok(narration) => serotonin::narrated(template, &name, narration, slice.entries),
             Err(why) => noted(why),
         }
     }
 
     /// Asks the narrator. What is wrong with its answer is a text for a note: nothing that it does can keep a sleep from ending.
-    fn ask(
-        &self,
-        argv: &[String],
-        environment: &[String],
-        timeout_ms: u64,
-        input: Vec<u8>,
-    ) -> Result<Narration, String> {
+    fn ask(&self, member: &Member, input: Vec<u8>) -> Result<Narration, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
-        let said = runtime.block_on(command::think(argv, environment, timeout_ms, input));
-        let said = said.map_err(|e| e.to_string())?;
+        let said = runtime.block_on(self.shared.ask(&member.agent.name, &[], &member.agent.cognition, input));
+        let said = said.map_err(|e| e.to_string())?.map_err(|exhausted| exhausted.to_string())?;
         Narration::parse(&said, "the narrator's answer").map_err(|e| e.to_string())
     }
 

@@ -6,16 +6,21 @@ use std::collections::BTreeMap;
 use super::{CycleError, bootstrap};
 use crate::cognition::AgentSummary;
 use crate::delta::Limits;
+use crate::model::document::Cognition;
 use crate::model::ids::AgentName;
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
-use crate::model::settings::{Model, Override};
+use crate::model::secret::{Secrets, is_secret_variable};
+use crate::model::settings::{Model, Override, SettingsError};
 use crate::model::{Agent, Settings};
 use crate::store::{BlobId, CommitId, Store, TreeId};
 use crate::world::{Trust, World};
 
 /// The name of the person at this machine: needs no definition and is unrestricted.
 pub const HUMAN: &str = "human";
+
+/// The variable that holds the token of whoever may ask a served brain.
+const BRAIN_TOKEN: &str = "BRAIN_TOKEN";
 
 /// The name of the agent that judges outcomes. A brain without that file has the bootstrap's own.
 pub const EVALUATOR: &str = "evaluator";
@@ -161,6 +166,25 @@ impl Policy {
             });
         }
         Ok(Some((name, model)))
+    }
+
+    /// What no object may hold: what the formats of secrets say, and the values of the variables that models and agents name.
+    ///
+    /// What `brain.toml` lets through counts only if it is trusted here: a clone must not open the gate.
+    pub fn secrets(&self, world: &World) -> Result<Secrets, CycleError> {
+        let own = self.own.as_ref().map_or(&[][..], |own| &own.secrets.allow);
+        let allow = if self.endpoints_trusted { &self.settings.secrets.allow } else { own };
+        let mut values = Vec::new();
+        let keys = self.settings.models.values().filter_map(|model| model.key_env.as_deref());
+        let named = self.settings.secrets.environment.iter().map(String::as_str);
+        values.extend(keys.chain(named).chain([BRAIN_TOKEN]).filter_map(|name| world.key(name)));
+        for member in self.agents.values() {
+            let Cognition::Command { environment, .. } = &member.agent.cognition else { continue };
+            let seen = environment.iter().filter_map(|name| Some((name, world.key(name)?)));
+            values.extend(seen.filter(|(name, value)| is_secret_variable(name, value)).map(|(_, value)| value));
+        }
+        Secrets::new(allow, &values)
+            .map_err(|message| SettingsError { place: layout::SETTINGS.to_owned(), message }.into())
     }
 
     /// Refuses an agent whose definition is not trusted here.

@@ -1,10 +1,12 @@
 //! Round and round until all is quiet: evaluate triggers, run, merge; and the durable entry of stimuli.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
+use super::budget::{Exhausted, Tally};
 use super::commit::Committed;
+use super::confine::Confinement;
 use super::merge::{Fate, in_words};
 use super::run::{Failure, Ran};
 use super::trunk::stimulus_trailers;
@@ -60,10 +62,20 @@ pub struct Turned {
     pub runs: Vec<RunSummary>,
     /// Runs that came to nothing.
     pub failures: Vec<Failure>,
+    /// Runs that wait, because nothing but the budget stops them: why, each reason once.
+    pub unpaid: Vec<String>,
     /// Wake's tip afterwards.
     pub wake: CommitId,
     /// What happened on the way, one sentence each.
     pub notes: Vec<String>,
+}
+
+impl Turned {
+    fn unpaid(&mut self, why: String) {
+        if !self.unpaid.contains(&why) {
+            self.unpaid.push(why);
+        }
+    }
 }
 
 impl Cycle {
@@ -71,10 +83,12 @@ impl Cycle {
     pub fn until_quiet(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<Turned, CycleError> {
         let _cycle = self.store.lock(LockName::Cycle)?;
         let wake = self.merge(self.pending()?, false)?.wake;
-        let mut turned = Turned { runs: Vec::new(), failures: Vec::new(), wake, notes: Vec::new() };
+        let mut turned = Turned { runs: Vec::new(), failures: Vec::new(), unpaid: Vec::new(), wake, notes: Vec::new() };
         let mut seen = self.marker();
         let mut failed = Failed::new();
-        let mut caused: HashMap<StimulusId, u32> = HashMap::new();
+        let mut tally = self.shared.tally()?;
+        let mut refused = HashSet::new();
+        let mut thought = false;
         let mut consumed = 0;
         let mut asked = false;
         let mut braking = self.braking(wake)?;
@@ -86,29 +100,44 @@ impl Cycle {
                 None => self.due(tip, seen, &failed, !asked)?,
             };
             asked = true;
+            // What the budget did not let start is not asked about again in this command.
+            jobs.retain(|job| !refused.contains(&(job.agent.clone(), job.roots.clone())));
             if bounds.agent.is_none() {
                 braking.hold_back(self, &mut jobs);
             }
-            self.hold_back(&mut jobs, &mut caused, &mut turned.notes);
+            self.hold_back(&mut jobs, &mut tally, &mut turned.notes);
             let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
             let cut = cut(&mut jobs, room);
             braking.cut_off(self, &cut);
+            let mut unpaid = self.beyond_day(&mut jobs, &mut turned)?;
+            braking.unpaid(&unpaid);
             if jobs.is_empty() {
                 braking.merged(self)?;
                 break;
             }
             braking.starts(self, &jobs)?;
+            self.enter(&jobs)?;
+            thought |= jobs.iter().any(|job| self.reflex(&job.agent).is_none());
             progress(Progress::Running(jobs.len(), jobs.iter().map(|j| j.stimuli.len()).sum()));
             let mut committed = Vec::new();
             for ran in self.run_jobs(tip, jobs)? {
                 match ran {
                     Ran::Committed(run) => committed.push(*run),
                     Ran::Nothing(_) => {}
+                    Ran::Held(job, exhausted) => {
+                        turned.unpaid(exhausted.to_string());
+                        braking.unpaid(std::slice::from_ref(&job));
+                        unpaid.push(job);
+                    }
                     Ran::Failed(failure) => {
                         failed.extend(failure.job.stimuli.iter().map(|s| s.id.clone()));
                         turned.failures.push(*failure);
                     }
                 }
+            }
+            for job in unpaid {
+                failed.extend(job.stimuli.iter().map(|s| s.id.clone()));
+                refused.insert((job.agent, job.roots));
             }
             self.causes.borrow_mut().extend(committed.iter().map(|c| (c.run.clone(), c.cause.clone())));
             consumed += committed.iter().map(|c| c.consumed.len()).sum::<usize>();
@@ -126,6 +155,10 @@ impl Cycle {
         }
         turned.notes.extend(braking.note());
         turned.notes.extend(self.influence_notes());
+        turned.notes.extend(turned.unpaid.clone());
+        if thought && let Some(lack) = Confinement::of_machine().lacks() {
+            turned.notes.push(lack);
+        }
         turned.notes.extend(self.store.take_notes());
         Ok(turned)
     }
@@ -182,20 +215,36 @@ impl Cycle {
         Ok(())
     }
 
-    /// Takes out runs whose stimuli have caused as many runs as one stimulus may.
-    fn hold_back(&self, jobs: &mut Vec<Job>, caused: &mut HashMap<StimulusId, u32>, notes: &mut Vec<String>) {
+    /// Takes out runs whose stimuli have caused as many runs as one stimulus may, in whatever process.
+    fn hold_back(&self, jobs: &mut Vec<Job>, tally: &mut Tally, notes: &mut Vec<String>) {
         let max = self.shared.policy.settings.cycle.runs_per_stimulus;
         jobs.retain(|job| {
-            let spent = job.roots.iter().find(|root| caused.get(*root).copied().unwrap_or(0) >= max);
+            let spent = job.roots.iter().find(|root| tally.caused(root) >= max);
             if let Some(root) = spent {
                 notes.push(format!("{} was held back: stimulus {root} has caused {max} runs", job.agent));
                 return false;
             }
-            for root in &job.roots {
-                *caused.entry(root.clone()).or_default() += 1;
-            }
+            tally.add(&job.roots);
             true
         });
+    }
+
+    /// Takes out runs beyond those that one day may have.
+    fn beyond_day(&self, jobs: &mut Vec<Job>, turned: &mut Turned) -> Result<Vec<Job>, CycleError> {
+        let Some(left) = self.shared.runs_left()? else { return Ok(Vec::new()) };
+        let beyond = jobs.split_off(jobs.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
+        if let Some(first) = beyond.first() {
+            let (agent, bound) = (first.agent.clone(), "budget.runs_per_day".to_owned());
+            turned
+                .unpaid(Exhausted { agent, bound, most: self.shared.policy.settings.budget.runs_per_day }.to_string());
+        }
+        Ok(beyond)
+    }
+
+    /// Makes known to all processes what a round starts, before it starts.
+    fn enter(&self, jobs: &[Job]) -> Result<(), CycleError> {
+        let reflexes = jobs.iter().filter(|job| self.reflex(&job.agent).is_some()).count();
+        self.shared.keep_tally(jobs.iter().flat_map(|job| &job.roots), reflexes)
     }
 
     /// Makes stimuli durable: the files and their queue entries, in commits on wake. What is known already is left out.

@@ -8,16 +8,18 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::budget::Exhausted;
+use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
 use super::judging::{Looked, Veil};
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
 use super::wake::{Job, least_trusted};
-use super::{Cycle, CycleError, command, goals, ledger};
+use super::{Cycle, CycleError, goals, ledger};
 use crate::cognition::{Snapshot, reflex};
 use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
-use crate::model::ids::{NeuronId, RunId};
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::{Flag, Neuron, Origin, Stamp, json};
 use crate::store::{CommitId, Objects, Store, TreeId};
@@ -31,6 +33,8 @@ pub enum Ran {
     Nothing(Job),
     /// It failed, or its delta was refused: nothing was written.
     Failed(Box<Failure>),
+    /// It did not start: nothing but the budget stops it.
+    Held(Job, Exhausted),
 }
 
 /// A run that came to nothing.
@@ -98,7 +102,54 @@ struct Part {
 impl Part {
     /// The repository, opened by the thread that asks.
     fn store(&self) -> Result<Store, CycleError> {
-        Ok(Store::open_sharing(&self.dir, Objects::clone(&self.recent))?)
+        let mut store = Store::open_sharing(&self.dir, Objects::clone(&self.recent))?;
+        store.set_secrets(Arc::clone(&self.shared.secrets));
+        Ok(store)
+    }
+}
+
+/// What came of thinking.
+enum Thought {
+    Committed(Box<Committed>),
+    Nothing,
+    Held(Exhausted),
+}
+
+impl Thought {
+    fn of(committed: Option<Committed>) -> Self {
+        committed.map_or(Self::Nothing, |committed| Self::Committed(Box::new(committed)))
+    }
+}
+
+impl super::Shared {
+    /// Asks the program that an agent thinks with, once its budget is reserved; settled when the program has ended.
+    pub async fn ask(
+        &self,
+        agent: &AgentName,
+        roots: &[StimulusId],
+        cognition: &Cognition,
+        input: Vec<u8>,
+    ) -> Result<Result<Vec<u8>, Exhausted>, CycleError> {
+        let Some(program) = command::Program::of(cognition) else {
+            return Err(CycleError::refused(format!("{agent} does not think with a program")));
+        };
+        let reservation = match self.reserve(agent, roots, self.estimate(agent))? {
+            Ok(reservation) => reservation,
+            Err(exhausted) => return Ok(Err(exhausted)),
+        };
+        let output = command::think(&program, &self.place, input).await;
+        match &output {
+            // What did not start cost nothing.
+            Err(CommandError::Start { .. }) => self.release(reservation)?,
+            // A program does not say what it cost.
+            _ => self.settle(reservation, None)?,
+        }
+        // What a program says goes no further before its secrets are out of it.
+        let clean = |output: Vec<u8>| self.secrets.redact_json(&output).unwrap_or(output);
+        output.map(|output| Ok(clean(output))).map_err(|error| {
+            let said = format!("{agent}: {error}");
+            CycleError::refused(self.secrets.redact(&said))
+        })
     }
 }
 
@@ -121,38 +172,37 @@ impl Spawn {
     async fn execute(self) -> Ran {
         let (run, job) = (self.run.clone(), self.job.clone());
         match self.try_execute().await {
-            Ok(Some(committed)) => Ran::Committed(Box::new(committed)),
-            Ok(None) => Ran::Nothing(job),
+            Ok(Thought::Committed(committed)) => Ran::Committed(committed),
+            Ok(Thought::Nothing) => Ran::Nothing(job),
+            Ok(Thought::Held(exhausted)) => Ran::Held(job, exhausted),
             Err(error) => Ran::Failed(Box::new(Failure { job, run, error })),
         }
     }
 
-    async fn try_execute(self) -> Result<Option<Committed>, CycleError> {
+    async fn try_execute(self) -> Result<Thought, CycleError> {
         let member = self.cycle.shared.policy.agents.get(&self.job.agent);
         let cognition = member.map(|m| m.agent.cognition.clone());
         let this = Arc::new(self);
         match cognition {
             None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
-            Some(Cognition::Reflex { rule }) => {
-                blocking(move || {
-                    let store = this.cycle.store()?;
-                    let network =
-                        TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);
-                    let snapshot = this.snapshot(&store, &network)?;
-                    let document = reflex::think(rule, &snapshot, &network, &this.cycle.shared.policy.settings);
-                    if let Some(error) = network.take_failure() {
-                        return Err(error);
-                    }
-                    let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
-                    let applied = draft.apply_to(&network, &this.cycle.shared)?;
-                    match draft.held {
-                        Some(_) => draft.commit(&applied, &store, &this.cycle.shared).map(Some),
-                        None => draft.commit_unpublished(&applied, &store, &this.cycle.shared).map(Some),
-                    }
-                })
-                .await
-            }
-            Some(Cognition::Command { argv, timeout_ms, environment }) => {
+            Some(Cognition::Reflex { rule }) => blocking(move || {
+                let store = this.cycle.store()?;
+                let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);
+                let snapshot = this.snapshot(&store, &network)?;
+                let document = reflex::think(rule, &snapshot, &network, &this.cycle.shared.policy.settings);
+                if let Some(error) = network.take_failure() {
+                    return Err(error);
+                }
+                let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
+                let applied = draft.apply_to(&network, &this.cycle.shared)?;
+                match draft.held {
+                    Some(_) => draft.commit(&applied, &store, &this.cycle.shared).map(Some),
+                    None => draft.commit_unpublished(&applied, &store, &this.cycle.shared).map(Some),
+                }
+            })
+            .await
+            .map(Thought::of),
+            Some(cognition @ Cognition::Command { .. }) => {
                 let spawn = Arc::clone(&this);
                 let input = blocking(move || {
                     let store = spawn.cycle.store()?;
@@ -168,8 +218,11 @@ impl Spawn {
                 })
                 .await?;
                 let (input, veil, seen) = input;
-                let output = command::think(&argv, &environment, timeout_ms, input).await;
-                let output = output.map_err(|e| CycleError::refused(format!("{}: {e}", this.job.agent)))?;
+                let shared = Arc::clone(&this.cycle.shared);
+                let output = match shared.ask(&this.job.agent, &this.job.roots, &cognition, input).await? {
+                    Ok(output) => output,
+                    Err(exhausted) => return Ok(Thought::Held(exhausted)),
+                };
                 blocking(move || {
                     let what = format!("the delta of {}", this.job.agent);
                     let document = Document::parse(&output, &what).map_err(|e| match e {
@@ -186,6 +239,7 @@ impl Spawn {
                     draft.commit(&applied, &store, &this.cycle.shared).map(Some)
                 })
                 .await
+                .map(Thought::of)
             }
         }
     }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::limits;
 use crate::model::ids::{RunId, StimulusId, hash_fields};
 use crate::model::json::{self, JsonError};
+use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp, Stimulus};
 use crate::text;
 
@@ -49,14 +50,15 @@ struct Line {
 
 /// Reads a batch: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
 /// A text longer than a stimulus may be is split at sentences; its parts share the labels, numbered from the second on.
-pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels) -> Result<Vec<Input>, JsonError> {
+pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) -> Result<Vec<Input>, JsonError> {
     let mut inputs = Vec::new();
     for (index, line) in bytes.split(|b| *b == b'\n').enumerate() {
         if line.trim_ascii().is_empty() {
             continue;
         }
         let fail = |e: JsonError| JsonError { line: index + 1, ..e };
-        let line: Line = json::strict(line, what, limits::DELTA_BYTES).map_err(fail)?;
+        let clean = secrets.redact_json(line);
+        let line: Line = json::strict(clean.as_deref().unwrap_or(line), what, limits::DELTA_BYTES).map_err(fail)?;
         let labels = Labels {
             at: line.at.or(labels.at),
             source: line.source.or_else(|| labels.source.clone()),
@@ -176,12 +178,12 @@ mod tests {
     fn a_batch_knows_its_lines() {
         let text = b"{\"text\": \"hi\", \"at\": \"2023-05-08T13:56:00Z\", \"source\": \"D1:1\", \"session\": null}\n\n{\"text\": \"ho\"}\n";
         let labels = Labels { session: Some("s".into()), ..Labels::default() };
-        let inputs = from_jsonl(text, "x.jsonl", &labels).unwrap();
+        let inputs = from_jsonl(text, "x.jsonl", &labels, &Secrets::default()).unwrap();
         assert_eq!(inputs.len(), 2);
         assert_eq!(inputs[0].labels.source.as_deref(), Some("D1:1"));
         assert_eq!(inputs[1].labels.session.as_deref(), Some("s"));
         for (bad, line) in [("{\"text\": \"a\"}\n{\"txt\": 1}", 2), ("{\"text\": \" \"}", 1), ("\n{", 2)] {
-            assert_eq!(from_jsonl(bad.as_bytes(), "x", &labels).unwrap_err().line, line, "{bad}");
+            assert_eq!(from_jsonl(bad.as_bytes(), "x", &labels, &Secrets::default()).unwrap_err().line, line, "{bad}");
         }
     }
 
@@ -190,9 +192,18 @@ mod tests {
         let run = RunId::parse("20260126t143200123z-abcd2345-decision").unwrap();
         let labels = Labels { answers: Some(run.clone()), ..Labels::default() };
         let line = format!("{{\"text\": \"it rained\", \"answers\": \"{run}\"}}");
-        assert_eq!(from_jsonl(line.as_bytes(), "x", &Labels::default()).unwrap()[0].labels.answers, Some(run.clone()));
-        assert_eq!(from_jsonl(b"{\"text\": \"it rained\"}", "x", &labels).unwrap()[0].labels.answers, Some(run));
-        assert_eq!(from_jsonl(b"{\"text\": \"a\", \"answers\": \"me\"}", "x", &labels).unwrap_err().line, 1);
+        assert_eq!(
+            from_jsonl(line.as_bytes(), "x", &Labels::default(), &Secrets::default()).unwrap()[0].labels.answers,
+            Some(run.clone())
+        );
+        assert_eq!(
+            from_jsonl(b"{\"text\": \"it rained\"}", "x", &labels, &Secrets::default()).unwrap()[0].labels.answers,
+            Some(run)
+        );
+        assert_eq!(
+            from_jsonl(b"{\"text\": \"a\", \"answers\": \"me\"}", "x", &labels, &Secrets::default()).unwrap_err().line,
+            1
+        );
         let long = from_argument(&"One more sentence. ".repeat(500), &labels);
         assert!(
             long.len() > 1 && long[0].labels.answers.is_some() && long[1..].iter().all(|i| i.labels.answers.is_none())

@@ -8,6 +8,7 @@ pub use super::capabilities::{Capabilities, Region};
 use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
+use super::settings::Budget;
 use super::{Origin, Stamp};
 use crate::limits;
 
@@ -261,9 +262,38 @@ pub struct Agent {
     /// What its deltas may do.
     #[serde(default)]
     pub capabilities: Capabilities,
+    /// What its runs may cost, beside what all agents may; nothing said: no bound of its own.
+    #[serde(default = "unbounded")]
+    pub budget: Budget,
+    /// What one run costs at most: reserved before it starts.
+    #[serde(default)]
+    pub cost: Cost,
     /// Its rank when two runs name a neuron differently.
     #[serde(default)]
     pub priority: u32,
+}
+
+fn unbounded() -> Budget {
+    Budget::UNBOUNDED
+}
+
+/// What a run costs, or may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cost {
+    /// Calls of a program or a model.
+    pub turns: u64,
+    /// Tokens, in and out.
+    pub tokens: u64,
+    /// Money, in millionths.
+    pub micros: u64,
+}
+
+impl Default for Cost {
+    /// One call of a program of which nothing is known.
+    fn default() -> Self {
+        Self { turns: 1, tokens: 0, micros: 0 }
+    }
 }
 
 impl Agent {
@@ -272,13 +302,24 @@ impl Agent {
         let agent: Self = json::strict(bytes, what, limits::DELTA_BYTES)?;
         let fail = |path: &str, message: String| JsonError::at(what, 1, path, message);
         agent.capabilities.check().map_err(|(path, message)| fail(&format!("capabilities.{path}"), message))?;
-        if let Cognition::Command { argv, timeout_ms, .. } = &agent.cognition {
+        if let Cognition::Command { argv, timeout_ms, reads, writes, memory_mb, .. } = &agent.cognition {
             if argv.first().is_none_or(String::is_empty) {
                 return Err(fail("cognition.argv", "needs at least the program".to_owned()));
             }
             if *timeout_ms == 0 || *timeout_ms > limits::COMMAND_TIMEOUT_MAX_MS {
                 let message = format!("is not between 1 and {}", limits::COMMAND_TIMEOUT_MAX_MS);
                 return Err(fail("cognition.timeout_ms", message));
+            }
+            for (field, paths) in [("cognition.reads", reads), ("cognition.writes", writes)] {
+                if paths.len() > limits::CHILD_PATHS || !paths.iter().all(|p| p.starts_with('/') || p.starts_with("~/"))
+                {
+                    let message = format!("lists at most {} paths that begin with / or ~/", limits::CHILD_PATHS);
+                    return Err(fail(field, message));
+                }
+            }
+            if *memory_mb == 0 || *memory_mb > limits::CHILD_MEMORY_MAX_MB {
+                let message = format!("is not between 1 and {}", limits::CHILD_MEMORY_MAX_MB);
+                return Err(fail("cognition.memory_mb", message));
             }
         }
         Ok(agent)
@@ -357,7 +398,26 @@ pub enum Cognition {
         /// Names of environment variables that it may see; all others are cleared.
         #[serde(default)]
         environment: Vec<String>,
+        /// Files and folders that it may read, beside those of the system and its own; `~/` is your home.
+        #[serde(default)]
+        reads: Vec<String>,
+        /// Files and folders that it may read and write, beside its temporary folder.
+        #[serde(default)]
+        writes: Vec<String>,
+        /// True: it may open sockets.
+        #[serde(default)]
+        network: bool,
+        /// Processor time of each of its processes, seconds; 0: as long as it may take.
+        #[serde(default)]
+        cpu_seconds: u64,
+        /// Memory of each of its processes, MiB.
+        #[serde(default = "default_memory")]
+        memory_mb: u64,
     },
+}
+
+fn default_memory() -> u64 {
+    limits::CHILD_MEMORY_MB
 }
 
 fn default_timeout() -> u64 {

@@ -13,6 +13,7 @@ pub mod neuron;
 pub mod origin;
 pub mod portable;
 pub mod salience;
+pub mod secret;
 pub mod settings;
 pub mod stamp;
 

@@ -19,9 +19,7 @@ const CLASSES: [&str; 8] = ["bootstrap", "local", "approved", "import", "mcp", "
 const APPROVED: &str = "approved";
 
 /// How far what comes from a class of origins is trusted, from most to least.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// As what people on this machine say.

@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 
 use super::worktree::sync_folder;
 use super::writer::KEEP_TEXT;
-use super::{BlobId, File, Store, StoreError, TreeId};
+use super::{BlobId, File, Guard, Store, StoreError, TreeId};
 
 /// Neurons are small and alike: beyond this level zlib takes twice the time for some percent.
 const LEVEL: u32 = 3;
@@ -34,6 +34,7 @@ const LONG: u64 = 1 << 31;
 
 /// Turns contents into pack entries. One per thread.
 pub struct Packer {
+    guard: Option<Guard>,
     zlib: Compress,
     /// Where zlib writes to: handing it the end of a large buffer would clear the rest of that each time.
     out: Vec<u8>,
@@ -54,15 +55,24 @@ struct Entry {
     offset: u64,
 }
 
-impl Default for Packer {
-    fn default() -> Self {
-        Self { zlib: Compress::new(Compression::new(LEVEL), true), out: vec![0; 16 << 10] }
+impl Packer {
+    /// A packer of objects that were looked at when they were made.
+    fn of_objects() -> Self {
+        Self { guard: None, zlib: Compress::new(Compression::new(LEVEL), true), out: vec![0; 16 << 10] }
     }
 }
 
 impl Packer {
+    /// A packer of contents that nobody has looked at yet.
+    #[must_use]
+    pub fn new(guard: Guard) -> Self {
+        Self { guard: Some(guard), ..Self::of_objects() }
+    }
+
     /// Adds a file's content.
     pub fn blob(&mut self, content: &[u8], into: &mut Packed) -> Result<BlobId, StoreError> {
+        let guard = self.guard.as_ref().expect("invariant: only packers with a guard take contents");
+        guard.check(ObjectType::Blob, content)?;
         let id = hash(ObjectType::Blob, content)?;
         self.pack(ObjectType::Blob, id, content, into)?;
         Ok(BlobId(id))
@@ -185,7 +195,7 @@ impl WholePack {
 /// Packs objects in their order, a part on each processor.
 fn pack_all(objects: &[(Oid, ObjectType, &[u8])]) -> Result<Vec<Packed>, StoreError> {
     let part = |objects: &[(Oid, ObjectType, &[u8])]| {
-        let (mut packer, mut packed) = (Packer::default(), Packed::default());
+        let (mut packer, mut packed) = (Packer::of_objects(), Packed::default());
         for (id, kind, content) in objects {
             packer.pack(*kind, *id, content, &mut packed)?;
         }
@@ -256,7 +266,7 @@ impl Store {
             at: header(0).len() as u64,
             entries: Vec::new(),
             trees: HashSet::new(),
-            packer: Packer::default(),
+            packer: Packer::of_objects(),
         })
     }
 
@@ -440,7 +450,7 @@ mod tests {
         let sandbox = Sandbox::brain();
         let store = sandbox.store();
         let mut bulk = store.bulk().unwrap();
-        let (mut packer, mut packed) = (Packer::default(), Packed::default());
+        let (mut packer, mut packed) = (Packer::of_objects(), Packed::default());
         let mut files = BTreeMap::new();
         // Lengths around the borders of the length's encoding, one that does not shrink, and an empty one.
         let noise: Vec<u8> = (0..100_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()).collect();

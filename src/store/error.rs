@@ -131,6 +131,14 @@ pub enum StoreError {
         /// What is wrong.
         message: String,
     },
+    /// What was to be written holds a secret. The secret itself is never told.
+    #[error("{what} would hold a secret ({kind}), and is not written")]
+    Secret {
+        /// The path, or what kind of object it is.
+        what: String,
+        /// The kind of secret.
+        kind: &'static str,
+    },
     /// A file operation failed.
     #[error("{}: {source}", path.display())]
     File {
@@ -163,6 +171,14 @@ impl StoreError {
         move |source| Self::File { path, source }
     }
 
+    /// The same, naming the path where that is known.
+    pub(super) fn at(self, path: &str) -> Self {
+        match self {
+            Self::Secret { kind, .. } => Self::Secret { what: path.to_owned(), kind },
+            other => other,
+        }
+    }
+
     /// What the user can do about it, where there is something.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
@@ -191,6 +207,9 @@ impl StoreError {
             Self::Missing { .. } => {
                 "`git fsck` tells what else is missing; a shallow or partial clone is not enough".to_owned()
             }
+            Self::Secret { kind, .. } => format!(
+                "take it out; or if it is none, let its kind ({kind}) or a pattern of it through by secrets.allow"
+            ),
             _ => return None,
         };
         Some(text)

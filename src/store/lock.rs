@@ -37,6 +37,8 @@ pub enum LockName {
     Snapshot,
     /// Getting vectors of texts: nothing is paid for twice.
     Vectors,
+    /// The account of what was spent.
+    Account,
 }
 
 impl LockName {
@@ -50,6 +52,7 @@ impl LockName {
             Self::Recovery => "locks/recovery",
             Self::Snapshot => "locks/snapshot",
             Self::Vectors => "locks/vectors",
+            Self::Account => "locks/account",
         }
     }
 
@@ -63,6 +66,7 @@ impl LockName {
             Self::Recovery => "recovery",
             Self::Snapshot => "making a snapshot",
             Self::Vectors => "getting embeddings",
+            Self::Account => "the account of the budget",
         }
     }
 }

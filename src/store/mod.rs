@@ -12,11 +12,13 @@
 
 #![allow(clippy::disallowed_methods, reason = "store is the boundary to files")]
 
+mod account;
 mod bulk;
 mod cache;
 mod commit;
 mod driver;
 mod error;
+mod guard;
 mod health;
 mod history;
 mod hooks;
@@ -45,11 +47,13 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
+pub use account::{Account, Entry};
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use driver::DriverState;
 pub use error::StoreError;
+pub use guard::Guard;
 pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_bare, create_in_repo};
@@ -59,8 +63,8 @@ pub use object::Objects;
 pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
 pub use recent::Recent;
 pub use refs::{Races, RefChange, RefOutcome};
-pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
 pub use remote::{PushOutcome, Pushed, Remote, Tips};
+pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};
 pub use waiting::{Waited, Waiting};
@@ -68,6 +72,7 @@ pub use worktree::Left;
 pub use writer::{Batch, ObjectWriter};
 
 use crate::limits;
+use crate::model::secret::Secrets;
 
 /// The local configuration key that names the branch of consolidated memory.
 pub const CONFIG_MAIN: &str = "brain.main";
@@ -87,6 +92,7 @@ pub struct Store {
     /// How commits are signed here, once it was asked for.
     signer: OnceCell<Option<signature::Signer>>,
     notes: RefCell<Vec<String>>,
+    secrets: Arc<Secrets>,
 }
 
 impl Store {
@@ -115,6 +121,7 @@ impl Store {
             kept: RefCell::default(),
             signer: OnceCell::new(),
             notes: RefCell::default(),
+            secrets: Arc::default(),
         }
     }
 

@@ -51,6 +51,12 @@ impl<K: Copy + Eq + Hash, V: Clone> Recent<K, V> {
         }
     }
 
+    /// True if a value that is remembered is such.
+    pub fn any(&self, is_such: impl Fn(&V) -> bool) -> bool {
+        let generations = self.lock();
+        generations.young.values().chain(generations.old.values()).any(|(value, _)| is_such(value))
+    }
+
     /// A thread that panicked while it held the lock left whole maps behind: each change is one call.
     fn lock(&self) -> MutexGuard<'_, Generations<K, V>> {
         self.generations.lock().unwrap_or_else(PoisonError::into_inner)

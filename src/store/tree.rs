@@ -357,11 +357,11 @@ impl ObjectWriter<'_> {
             Some(Change::Write(bytes)) => {
                 refuse_folder()?;
                 let kept = old.and_then(|e| e.file()).filter(File::is_regular);
-                Some(Entry { mode: kept.map_or(FILE, |f| f.mode), id: self.blob_of(bytes)?.0 })
+                Some(Entry { mode: kept.map_or(FILE, |f| f.mode), id: self.blob_of(bytes).map_err(|e| e.at(path))?.0 })
             }
             Some(Change::WriteExecutable(bytes)) => {
                 refuse_folder()?;
-                Some(Entry { mode: EXECUTABLE, id: self.blob_of(bytes)?.0 })
+                Some(Entry { mode: EXECUTABLE, id: self.blob_of(bytes).map_err(|e| e.at(path))?.0 })
             }
         })
     }

@@ -63,7 +63,9 @@ impl ObjectWriter<'_> {
         self.add(ObjectType::Tree, bytes).map(TreeId)
     }
 
+    /// The lowest point: every object of a batch is made here.
     fn add(&self, kind: ObjectType, bytes: Vec<u8>) -> Result<Oid, StoreError> {
+        self.store.guard().check(kind, &bytes)?;
         let id = Oid::hash_object(kind, &bytes).map_err(|e| StoreError::git(format!("hash of a {kind}"), e))?;
         self.store.pending.borrow_mut().entry(id).or_insert_with(|| (kind, Arc::from(bytes)));
         Ok(id)

@@ -41,8 +41,20 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 10] =
-    ["activation", "recall", "learning", "sleep", "serotonin", "inhibition", "merge", "context", "cycle", "origins"];
+const SECTIONS: [&str; 12] = [
+    "activation",
+    "recall",
+    "learning",
+    "sleep",
+    "serotonin",
+    "inhibition",
+    "merge",
+    "context",
+    "cycle",
+    "budget",
+    "secrets",
+    "origins",
+];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
 pub(super) fn text(name: &str) -> Option<String> {

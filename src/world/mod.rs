@@ -149,6 +149,11 @@ impl World {
         Some(base.join("git-brain"))
     }
 
+    /// The home of who runs this.
+    pub fn home(&self) -> Option<PathBuf> {
+        environment::text("HOME").filter(|path| path.starts_with('/')).map(PathBuf::from)
+    }
+
     /// The machine's load of the last minute per processor, where the system says it; none under a fixed clock.
     pub fn load_per_processor(&self) -> Option<f64> {
         let text = self.fixed_now.is_none().then(|| std::fs::read_to_string("/proc/loadavg").ok())??;

@@ -12,7 +12,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::policy::Policy;
 use crate::cycle::{CycleError, EVALUATOR, HUMAN, bootstrap};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord};
-use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::settings::Settings;
 use crate::model::{Agent, Metadata, json};
@@ -169,9 +169,15 @@ impl Judge<'_> {
         same: impl Fn(&Self, &Applied) -> Result<bool, CycleError>,
     ) -> Result<Option<String>, CycleError> {
         let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        let mut consumed = record.stimuli.clone();
+        for stimulus in &record.stimuli {
+            if self.cycle.store.file(tree, &layout::queue_entry(stimulus))?.is_none() {
+                consumed.retain(|other| other != stimulus);
+            }
+        }
         let mut first = None;
         let mut holds = |grounds: &Grounds| -> Result<bool, CycleError> {
-            let wrong = match apply(record, grounds, &network)? {
+            let wrong = match apply(record, &consumed, grounds, &network)? {
                 Ok(applied) if same(self, &applied)? => return Ok(true),
                 Ok(_) => Wrong::Otherwise,
                 Err(wrong) => wrong,
@@ -266,6 +272,7 @@ impl Judge<'_> {
 
 fn apply(
     record: &RunRecord,
+    consumed: &[StimulusId],
     grounds: &Grounds,
     network: &TreeNetwork<'_>,
 ) -> Result<Result<Applied, Wrong>, CycleError> {
@@ -278,6 +285,7 @@ fn apply(
         clock: record.at,
         rank,
         origin: record.origin.clone(),
+        consumed: consumed.to_vec(),
     };
     let Settings { learning, activation, .. } = &grounds.settings;
     match delta::apply(&document, &author, Some(&limits), network, learning, activation) {

@@ -32,23 +32,27 @@ impl Judge<'_> {
         let store = &self.cycle.store;
         let snapshot = match (commit.trailer("Sleep"), commit.trailer("Snapshot")) {
             (Some(sleep), Some(id)) => {
+                let Ok(run) = RunId::parse(sleep) else {
+                    self.fault(commit, "", 0, "names a sleep by what is no run's id");
+                    return Ok(());
+                };
                 let slept = store.commit(right)?;
                 if slept.trailer("Sleep") != Some(sleep) || slept.trailer("Snapshot") != Some(id) {
                     self.fault(commit, "", 0, "merges a sleep that is another than it says");
                     return Ok(());
                 }
-                Some(CommitId::parse(id)?)
+                Some((run, CommitId::parse(id)?))
             }
             _ => None,
         };
         let right_tree = store.tree_of(right)?;
         let agrees = match snapshot {
             // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is.
-            Some(snapshot) => {
+            Some((run, snapshot)) => {
                 let plain = store.tree_of(snapshot)?;
                 self.gives(commit, &policy, plain, left, right_tree)? || {
                     let writer = store.writer()?;
-                    let base = self.cycle.snapshot_tree(&writer, snapshot)?;
+                    let base = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
                     self.gives_by(&writer, commit, &policy, base, left, right_tree)?
                 }
             }
@@ -241,15 +245,17 @@ impl Judge<'_> {
     ) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         let night = self.night(commit, right)?;
-        let snapshot = night.as_ref().and_then(|night| CommitId::parse(night.trailer("Snapshot")?).ok());
-        let (Some(night), Some(snapshot)) = (night, snapshot) else {
+        let snapshot = night.as_ref().and_then(|night| {
+            Some((RunId::parse(night.trailer("Sleep")?).ok()?, CommitId::parse(night.trailer("Snapshot")?).ok()?))
+        });
+        let (Some(night), Some((run, snapshot))) = (night, snapshot) else {
             self.fault(commit, "", 0, format!("takes back {undone}, a sleep that main never had"));
             return Ok(());
         };
         let options = Options { outside: Outside::Left, returning: true };
         let left = store.tree_of(left)?;
         let writer = store.writer()?;
-        let returned = self.cycle.snapshot_tree(&writer, snapshot)?;
+        let returned = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
         let outcome = self.cycle.merge_trees_by(&MergePolicy::default(), night.tree, left, returned, options)?;
         let agrees = outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree;
         drop(writer);

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 use serde::Deserialize;
@@ -21,6 +22,7 @@ use crate::model::cutter::{Cutter, Piece};
 use crate::model::ids::NeuronId;
 use crate::model::json::{self, JsonError};
 use crate::model::portable::{PortableMetadata, PortableNeuron};
+use crate::model::secret::Secrets;
 use crate::world::WorldError;
 
 /// What is read at once, bytes.
@@ -36,6 +38,7 @@ pub(super) struct Document {
     /// Where each part begins in `rows`.
     starts: Vec<usize>,
     latest: Stamp,
+    secrets: Arc<Secrets>,
 }
 
 /// One neuron's place.
@@ -92,6 +95,7 @@ impl Document {
     pub fn read(
         input: &Input,
         now: Stamp,
+        secrets: &Arc<Secrets>,
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<(Self, Label), CycleError> {
         let (file, name) = (&input.path, input.name.clone());
@@ -104,11 +108,12 @@ impl Document {
             places: Places::default(),
             starts: Vec::new(),
             latest,
+            secrets: Arc::clone(secrets),
         };
         document.sort()?;
         document.places = Places::of(&document.rows);
         document.divide();
-        Ok((document, Label { file: name, name: input.short(), sha256 }))
+        Ok((document, Label { file: name, name: input.short(secrets), sha256 }))
     }
 
     fn sort(&mut self) -> Result<(), CycleError> {
@@ -134,8 +139,9 @@ impl Document {
 
     fn patch(&self, row: &Row, bytes: &[u8]) -> Result<Patch, CycleError> {
         let place = format!("neurons[{}]", row.ordinal);
-        let wish =
-            PortableNeuron::decode(bytes, &self.name).map_err(|e| placed(e, u64::from(row.line), row.ordinal))?;
+        let clean = self.secrets.redact_json(bytes);
+        let wish = PortableNeuron::decode(clean.as_deref().unwrap_or(bytes), &self.name)
+            .map_err(|e| placed(e, u64::from(row.line), row.ordinal))?;
         if wish.id != row.id {
             let message = "the file was changed while it was read";
             return Err(JsonError::at(&self.name, row.line as usize, &place, message).into());

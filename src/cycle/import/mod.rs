@@ -15,6 +15,7 @@ mod triples;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -28,6 +29,7 @@ use super::{Cycle, CycleError};
 use crate::delta::{Effect, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, hash64};
+use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp, layout};
 use crate::store::{
     BlobId, BulkWriter, Change, CommitId, CommitSpec, File, LockName, ObjectWriter, Packed, Packer, RefChange,
@@ -91,8 +93,10 @@ struct Input {
 
 impl Input {
     /// Its name without folders, for commits.
-    fn short(&self) -> String {
-        Path::new(&self.name).file_name().map_or_else(|| self.name.clone(), |f| f.to_string_lossy().into_owned())
+    fn short(&self, secrets: &Secrets) -> String {
+        let name = Path::new(&self.name).file_name();
+        let name = name.map_or_else(|| self.name.clone(), |f| f.to_string_lossy().into_owned());
+        secrets.redact(&name).into_owned()
     }
 }
 
@@ -148,6 +152,7 @@ struct Frame<'a> {
     tree: TreeId,
     runs: Vec<RunId>,
     now: Stamp,
+    secrets: &'a Arc<Secrets>,
 }
 
 impl Cycle {
@@ -159,7 +164,7 @@ impl Cycle {
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<Imported, CycleError> {
         let input = self.input(file)?;
-        let (parts, label) = document::Document::read(&input, self.shared.world.now(), progress)?;
+        let (parts, label) = document::Document::read(&input, self.shared.world.now(), &self.shared.secrets, progress)?;
         self.bring_in(&parts, &label, dry_run, progress)
     }
 
@@ -172,7 +177,7 @@ impl Cycle {
     ) -> Result<Imported, CycleError> {
         let floor = self.shared.policy.settings.learning.connect_floor.max(1);
         let input = self.input(file)?;
-        let (mut triples, label) = triples::Triples::read(&input, floor, progress)?;
+        let (mut triples, label) = triples::Triples::read(&input, floor, &self.shared.secrets, progress)?;
         let notes = triples.find_sources(&self.store, &self.dir)?;
         let mut imported = self.bring_in(&triples, &label, dry_run, progress)?;
         imported.notes.splice(0..0, notes);
@@ -217,6 +222,7 @@ impl Cycle {
             tree: self.store.tree_of(tip)?,
             runs: self.import_runs(tip, label, parts.count())?,
             now: self.shared.world.now(),
+            secrets: &self.shared.secrets,
         };
         let mut bulk = self.store.bulk()?;
         let writer = self.store.writer()?;
@@ -424,7 +430,11 @@ impl Frame<'_> {
 
     fn work(&self, next: &AtomicUsize, stop: &AtomicBool, sender: &SyncSender<(usize, Result<Done, CycleError>)>) {
         let mut worker = match Store::open(self.cycle_dir) {
-            Ok(store) => Worker { frame: self, store, packer: Packer::default(), known: HashMap::new() },
+            Ok(mut store) => {
+                store.set_secrets(Arc::clone(self.secrets));
+                let packer = Packer::new(store.guard());
+                Worker { frame: self, store, packer, known: HashMap::new() }
+            }
             Err(error) => {
                 let _ = sender.send((next.fetch_add(1, Ordering::Relaxed), Err(error.into())));
                 return;

@@ -25,6 +25,7 @@ use crate::limits;
 use crate::model::ids::{NeuronId, concept_id, hash_fields};
 use crate::model::json::{self, JsonError};
 use crate::model::neuron::check_label;
+use crate::model::secret::Secrets;
 use crate::model::{Kind, Link, layout};
 use crate::store::{Store, StoreError, TreeId};
 use crate::text;
@@ -68,6 +69,7 @@ impl Triples {
     pub fn read(
         input: &Input,
         floor: u16,
+        secrets: &Secrets,
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<(Self, Label), CycleError> {
         let name = input.name.clone();
@@ -93,7 +95,7 @@ impl Triples {
             sha.update(&line);
             done += read as u64;
             if !line.trim_ascii().is_empty() {
-                triples.add(&line, &name, number, &mut seen)?;
+                triples.add(secrets.redact_json(&line).as_ref().unwrap_or(&line), &name, number, &mut seen)?;
             }
             if number % 10_000 == 0 {
                 progress(ImportProgress::Reading(done, total));
@@ -101,7 +103,7 @@ impl Triples {
         }
         progress(ImportProgress::Reading(done, total));
         let sha256 = sha.finalize().iter().map(|b| format!("{b:02x}")).collect();
-        Ok((triples, Label { file: name, name: input.short(), sha256 }))
+        Ok((triples, Label { file: name, name: input.short(secrets), sha256 }))
     }
 
     fn add(&mut self, line: &[u8], name: &str, number: u64, seen: &mut HashSet<u64>) -> Result<(), CycleError> {
@@ -289,7 +291,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, text).unwrap();
-        Triples::read(&Input { path, name: "t.jsonl".into(), _kept: None }, 1024, &mut |_| {})
+        Triples::read(&Input { path, name: "t.jsonl".into(), _kept: None }, 1024, &Secrets::default(), &mut |_| {})
             .map(|(triples, _)| triples)
     }
 

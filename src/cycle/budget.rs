@@ -1,0 +1,372 @@
+//! The budget: what runs may cost, on all processes of this machine together. **Reserved before the act, settled after it.**
+//!
+//! A reservation counts as spent until it is settled by what the act did cost. It names the lease of its process; if that
+//! process is dead, what it reserved is spent. So a crash never makes money out of nothing. Beyond the budget a run does not
+//! start, which is a value: it waits, and the next command asks again.
+//!
+//! One lock and one small file for each run of a program; nothing for a reflex, whose runs are counted a round at a time in
+//! the tally of what stimuli have caused.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::{CycleError, Shared};
+use crate::limits;
+use crate::model::document::Cost;
+use crate::model::ids::{AgentName, StimulusId, hash64};
+use crate::model::settings::Budget;
+use crate::model::{Stamp, json};
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// What was spent, or is left. All whole numbers; money in millionths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Sum {
+    /// Runs.
+    pub runs: u64,
+    /// Calls of programs and models.
+    pub turns: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Money, in millionths.
+    pub micros: u64,
+}
+
+impl Sum {
+    fn of_run(cost: Cost) -> Self {
+        Self { runs: 1, turns: cost.turns, tokens: cost.tokens, micros: cost.micros }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.runs = self.runs.saturating_add(other.runs);
+        self.turns = self.turns.saturating_add(other.turns);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.micros = self.micros.saturating_add(other.micros);
+    }
+
+    fn plus(mut self, other: Self) -> Self {
+        self.add(other);
+        self
+    }
+}
+
+/// Why something does not start now: nothing but the budget stops it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exhausted {
+    /// Who asked.
+    pub agent: AgentName,
+    /// The bound that it would pass, as it is called in the settings.
+    pub bound: String,
+    /// Its value.
+    pub most: u64,
+}
+
+impl std::fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} does not start: {} = {} would be passed", self.agent, self.bound, self.most)
+    }
+}
+
+/// What the file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Spent {
+    /// The day (UTC), days since 1970, that `agents` is of.
+    day: i64,
+    /// What each agent has spent on that day.
+    agents: BTreeMap<AgentName, Sum>,
+    /// What stimuli have caused, on that day or the one before.
+    stimuli: BTreeMap<StimulusId, Caused>,
+    /// What is reserved and not settled.
+    reserved: Vec<Reserved>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Caused {
+    day: i64,
+    agents: BTreeMap<AgentName, Sum>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Reserved {
+    lease: String,
+    number: u64,
+    agent: AgentName,
+    roots: Vec<StimulusId>,
+    sum: Sum,
+}
+
+impl Spent {
+    fn read(content: &[u8]) -> Result<Self, CycleError> {
+        if content.is_empty() {
+            return Ok(Self::default());
+        }
+        // Whoever reads nothing here would spend it all again.
+        Ok(json::strict(content, "the account of the budget (git-brain/account/spent.json)", limits::DOCUMENT_BYTES)?)
+    }
+
+    /// Begins the day that it is.
+    fn turn(&mut self, today: i64) {
+        if self.day != today {
+            self.day = today;
+            self.agents.clear();
+            self.stimuli.retain(|_, caused| (today - caused.day).abs() <= 1);
+        }
+    }
+
+    fn enter(&mut self, agent: &AgentName, roots: &[StimulusId], sum: Sum) {
+        self.agents.entry(agent.clone()).or_default().add(sum);
+        for root in roots {
+            let caused = self.stimuli.entry(root.clone()).or_default();
+            caused.day = self.day;
+            caused.agents.entry(agent.clone()).or_default().add(sum);
+        }
+    }
+
+    fn reserved(&self, counts: impl Fn(&Reserved) -> bool) -> Sum {
+        self.reserved.iter().filter(|r| counts(r)).fold(Sum::default(), |sum, r| sum.plus(r.sum))
+    }
+
+    /// Spent and reserved on this day, by one agent or by all.
+    fn of_day(&self, agent: Option<&AgentName>) -> Sum {
+        let asked = |name: &AgentName| agent.is_none_or(|agent| agent == name);
+        let spent = self.agents.iter().filter(|(name, _)| asked(name));
+        spent.fold(self.reserved(|r| asked(&r.agent)), |sum, (_, s)| sum.plus(*s))
+    }
+
+    /// What a stimulus has caused, by one agent or by all.
+    fn of_stimulus(&self, root: &StimulusId, agent: Option<&AgentName>) -> Sum {
+        let asked = |name: &AgentName| agent.is_none_or(|agent| agent == name);
+        let reserved = self.reserved(|r| asked(&r.agent) && r.roots.contains(root));
+        let spent =
+            self.stimuli.get(root).into_iter().flat_map(|caused| &caused.agents).filter(|(name, _)| asked(name));
+        spent.fold(reserved, |sum, (_, s)| sum.plus(*s))
+    }
+
+    /// The first bound that one more run would pass.
+    fn passes(
+        &self,
+        agent: &AgentName,
+        roots: &[StimulusId],
+        sum: Sum,
+        bounds: [(&str, &Budget, Option<&AgentName>, u64); 2],
+    ) -> Option<Exhausted> {
+        for (whose, bound, of, reflexes) in bounds {
+            let mut day = self.of_day(of).plus(sum);
+            day.runs = day.runs.saturating_add(reflexes);
+            let mut checks = vec![
+                ("runs_per_day", bound.runs_per_day, day.runs),
+                ("turns_per_day", bound.turns_per_day, day.turns),
+                ("tokens_per_day", bound.tokens_per_day, day.tokens),
+                ("micros_per_day", bound.micros_per_day, day.micros),
+            ];
+            for root in roots {
+                let caused = self.of_stimulus(root, of).plus(sum);
+                checks.extend([
+                    ("turns_per_stimulus", bound.turns_per_stimulus, caused.turns),
+                    ("tokens_per_stimulus", bound.tokens_per_stimulus, caused.tokens),
+                    ("micros_per_stimulus", bound.micros_per_stimulus, caused.micros),
+                ]);
+            }
+            if let Some((name, most, _)) = checks.into_iter().find(|(_, most, asked)| *most > 0 && asked > most) {
+                return Some(Exhausted { agent: agent.clone(), bound: format!("{whose}.{name}"), most });
+            }
+        }
+        None
+    }
+}
+
+/// What is reserved for one act. Dropping it unsettled leaves it reserved, and so spent when the process ends.
+#[must_use = "what is not settled counts as spent"]
+#[derive(Debug)]
+pub struct Reservation {
+    lease: String,
+    number: u64,
+}
+
+/// What is left of a bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Left {
+    /// The bound, as it is called in the settings; an agent's own begins with the agent's name.
+    pub bound: String,
+    /// Its value.
+    pub most: u64,
+    /// What is spent or reserved of it.
+    pub spent: u64,
+}
+
+/// The day (UTC) of a stamp, days since 1970.
+fn day_of(at: Stamp) -> i64 {
+    at.unix().div_euclid(DAY_SECONDS)
+}
+
+impl Shared {
+    /// Reserves what one run of an agent may cost, for the stimuli that it descends from. One lock, one small file.
+    ///
+    /// # Errors
+    /// The account cannot be read or written: then nothing may start either.
+    pub fn reserve(
+        &self,
+        agent: &AgentName,
+        roots: &[StimulusId],
+        estimate: Cost,
+    ) -> Result<Result<Reservation, Exhausted>, CycleError> {
+        let today = day_of(self.world.now());
+        let entry = self.account.open()?;
+        let mut spent = Spent::read(&entry.content)?;
+        spent.turn(today);
+        let mut alive: HashMap<String, bool> = HashMap::new();
+        for reserved in &spent.reserved {
+            if !alive.contains_key(&reserved.lease) {
+                alive.insert(reserved.lease.clone(), entry.is_alive(&reserved.lease)?);
+            }
+        }
+        let (kept, dead) = std::mem::take(&mut spent.reserved).into_iter().partition(|r| alive[&r.lease]);
+        spent.reserved = kept;
+        let dead: Vec<Reserved> = dead;
+        for gone in &dead {
+            spent.enter(&gone.agent, &gone.roots, gone.sum);
+        }
+        let own = self.policy.agents.get(agent).map_or(&Budget::UNBOUNDED, |member| &member.agent.budget);
+        let sum = Sum::of_run(estimate);
+        let all = &self.policy.settings.budget;
+        let reflexes = if all.runs_per_day > 0 { self.reflex_runs()? } else { 0 };
+        let bounds = [("budget", all, None, reflexes), (agent.as_str(), own, Some(agent), 0)];
+        let exhausted = spent.passes(agent, roots, sum, bounds);
+        if exhausted.is_some() && dead.is_empty() {
+            return Ok(Err(exhausted.expect("invariant: just asked")));
+        }
+        let lease = entry.lease()?;
+        let number = spent.reserved.iter().filter(|r| r.lease == lease).map(|r| r.number + 1).max().unwrap_or(0);
+        if exhausted.is_none() {
+            let (agent, roots) = (agent.clone(), roots.to_vec());
+            spent.reserved.push(Reserved { lease: lease.clone(), number, agent, roots, sum });
+        }
+        entry.write(&json::pretty(&spent))?;
+        Ok(match exhausted {
+            Some(exhausted) => Err(exhausted),
+            None => Ok(Reservation { lease, number }),
+        })
+    }
+
+    /// Replaces what was reserved by what the act did cost; `None`: nobody knows, and it is spent as reserved.
+    pub fn settle(&self, reservation: Reservation, actual: Option<Cost>) -> Result<(), CycleError> {
+        self.close(&reservation, |reserved| actual.map_or(reserved, Sum::of_run))
+    }
+
+    /// Gives back what was reserved for an act that did not happen.
+    pub fn release(&self, reservation: Reservation) -> Result<(), CycleError> {
+        self.close(&reservation, |_| Sum::default())
+    }
+
+    fn close(&self, reservation: &Reservation, cost: impl FnOnce(Sum) -> Sum) -> Result<(), CycleError> {
+        let entry = self.account.open()?;
+        let mut spent = Spent::read(&entry.content)?;
+        spent.turn(day_of(self.world.now()));
+        let is_it = |r: &Reserved| r.lease == reservation.lease && r.number == reservation.number;
+        let Some(at) = spent.reserved.iter().position(is_it) else { return Ok(()) };
+        let reserved = spent.reserved.remove(at);
+        let sum = cost(reserved.sum);
+        if sum != Sum::default() {
+            spent.enter(&reserved.agent, &reserved.roots, sum);
+        }
+        Ok(entry.write(&json::pretty(&spent))?)
+    }
+
+    /// What a run of the agent costs at most, as its definition says.
+    pub fn estimate(&self, agent: &AgentName) -> Cost {
+        self.policy.agents.get(agent).map(|member| member.agent.cost).unwrap_or_default()
+    }
+
+    /// Bounds of this day, those of the brain first, and what is spent of each. Reflexes count as runs of the brain alone.
+    pub fn budget_left(&self) -> Result<Vec<Left>, CycleError> {
+        let today = day_of(self.world.now());
+        let mut spent = Spent::read(&self.account.look()?)?;
+        spent.turn(today);
+        let mut left = Vec::new();
+        let mut list = |whose: &str, bound: &Budget, sum: Sum| {
+            for (name, most, spent) in [
+                ("runs_per_day", bound.runs_per_day, sum.runs),
+                ("turns_per_day", bound.turns_per_day, sum.turns),
+                ("tokens_per_day", bound.tokens_per_day, sum.tokens),
+                ("micros_per_day", bound.micros_per_day, sum.micros),
+            ] {
+                if most > 0 {
+                    left.push(Left { bound: format!("{whose}.{name}"), most, spent });
+                }
+            }
+        };
+        let mut all = spent.of_day(None);
+        all.runs = all.runs.saturating_add(self.reflex_runs()?);
+        list("budget", &self.policy.settings.budget, all);
+        for (name, member) in &self.policy.agents {
+            list(name.as_str(), &member.agent.budget, spent.of_day(Some(name)));
+        }
+        Ok(left)
+    }
+}
+
+/// What stimuli have caused, as all processes know it and as this command goes on.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    counts: HashMap<u64, u32>,
+}
+
+/// Under this hash, which no stimulus has but by chance, the tally counts runs of reflexes.
+const REFLEX_RUNS: u64 = 0;
+
+fn hash_of(root: &StimulusId) -> u64 {
+    hash64(root.as_str().as_bytes())
+}
+
+impl Tally {
+    /// How many runs a stimulus has caused, today and yesterday, in whatever process.
+    pub fn caused(&self, root: &StimulusId) -> u32 {
+        self.counts.get(&hash_of(root)).copied().unwrap_or(0)
+    }
+
+    /// Counts a run that is about to start.
+    pub fn add(&mut self, roots: &[StimulusId]) {
+        roots.iter().for_each(|root| *self.counts.entry(hash_of(root)).or_default() += 1);
+    }
+}
+
+impl Shared {
+    /// The tally at the start of a command, which holds the lock of the cycle.
+    pub(super) fn tally(&self) -> Result<Tally, CycleError> {
+        let today = day_of(self.world.now());
+        Ok(Tally { counts: self.account.tally(&[today - 1, today])? })
+    }
+
+    /// Makes known to all processes what a round starts: the roots of its runs, and how many are reflexes.
+    pub(super) fn keep_tally<'a>(
+        &self,
+        roots: impl Iterator<Item = &'a StimulusId>,
+        reflexes: usize,
+    ) -> Result<(), CycleError> {
+        let today = day_of(self.world.now());
+        let hashes: Vec<u64> = roots.map(hash_of).chain(std::iter::repeat_n(REFLEX_RUNS, reflexes)).collect();
+        Ok(self.account.count(today, today - 1, &hashes)?)
+    }
+
+    /// Runs of reflexes today.
+    fn reflex_runs(&self) -> Result<u64, CycleError> {
+        let today = day_of(self.world.now());
+        Ok(self.account.tally(&[today])?.get(&REFLEX_RUNS).copied().unwrap_or(0).into())
+    }
+}
+
+impl Shared {
+    /// How many more runs may start today; `None`: as many as like.
+    pub(super) fn runs_left(&self) -> Result<Option<u64>, CycleError> {
+        let most = self.policy.settings.budget.runs_per_day;
+        if most == 0 {
+            return Ok(None);
+        }
+        let mut spent = Spent::read(&self.account.look()?)?;
+        spent.turn(day_of(self.world.now()));
+        let ran = spent.of_day(None).runs.saturating_add(self.reflex_runs()?);
+        Ok(Some(most.saturating_sub(ran)))
+    }
+}
