@@ -34,6 +34,17 @@ pub struct Left {
     pub reason: &'static str,
 }
 
+/// Reasons that may be gone the next time: the disk was full, or failed.
+const UNREADABLE: &str = "it cannot be read";
+const UNWRITABLE: &str = "it could not be written";
+
+impl Left {
+    /// True if trying again may help.
+    pub(super) fn is_passing(&self) -> bool {
+        [UNREADABLE, UNWRITABLE].contains(&self.reason)
+    }
+}
+
 /// A work tree that has a branch checked out.
 pub(super) struct WorkTree {
     root: PathBuf,
@@ -121,9 +132,15 @@ impl Store {
             changes.iter().for_each(|change| leave(&change.path, "the index is locked by another git command"));
             return Ok(());
         };
-        let Ok(mut index) = lock.read() else {
-            changes.iter().for_each(|change| leave(&change.path, "the index is of a kind that cannot be edited here"));
-            return Ok(());
+        let mut index = match lock.read() {
+            Ok(index) => index,
+            // The disk's fault, which may pass.
+            Err(error) if error.is_of_the_system() => return Err(error),
+            Err(_) => {
+                let reason = "the index is of a kind that cannot be edited here";
+                changes.iter().for_each(|change| leave(&change.path, reason));
+                return Ok(());
+            }
         };
         // Removals first: a file may make room for a folder of the same name.
         let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_none());
@@ -133,7 +150,7 @@ impl Store {
                 Action::IndexOnly => enter(&mut index, &tree.root, change)?,
                 Action::Both => match self.place(&tree.root, change) {
                     Ok(()) => enter(&mut index, &tree.root, change)?,
-                    Err(StoreError::File { .. }) => leave(&change.path, "it could not be written"),
+                    Err(StoreError::File { .. }) => leave(&change.path, UNWRITABLE),
                     Err(e) => return Err(e),
                 },
             }
@@ -196,7 +213,7 @@ fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>) -> Action
     if !regular(change.old) || !regular(change.new) {
         return Action::Leave("it is a symlink or a submodule");
     }
-    let Ok(disk) = on_disk(root, &change.path) else { return Action::Leave("it cannot be read") };
+    let Ok(disk) = on_disk(root, &change.path) else { return Action::Leave(UNREADABLE) };
     let is = |file: Option<TreeFile>| match (&disk, file) {
         (OnDisk::Absent, None) => true,
         (OnDisk::Content(id), Some(file)) => *id == file.blob.0,
