@@ -58,8 +58,13 @@ class Merge(Case):
 
     def prepare(self, brain):
         super().prepare(brain)
-        for by in (5, 7):
-            brain.apply(create(f"k{by}"), edge("adjust", "ka", "kb", by=by), options=("--no-merge",))
+        held = [brain.apply(create(f"k{by}"), edge("adjust", "ka", "kb", by=by), options=("--no-merge",)) for by in (5, 7)]
+        self.arguments = ("merge", *(run["branch"] for run in held))
+
+    def finish(self, brain):
+        left = brain.git("for-each-ref", "--format=%(refname:short)", "refs/heads/agents").split()
+        if left:
+            brain.must("merge", *left)
 
 
 class Feed(Case):

@@ -185,10 +185,10 @@ def weight(neurons, source, target, kind="feeds_into"):
 
 def report(row, figures, failures):
     """The one line of figures, the failures before it, and the exit code."""
-    for failure in failures[:20]:
+    for failure in failures[:8]:
         print(f"FAILED {row}: {failure}", file=sys.stderr)
-    if len(failures) > 20:
-        print(f"FAILED {row}: and {len(failures) - 20} more", file=sys.stderr)
+    if len(failures) > 8:
+        print(f"FAILED {row}: and {len(failures) - 8} more", file=sys.stderr)
     said = ", ".join(f"{name} {value}" for name, value in figures.items())
     print(f"battery {row}: {said}, failures {len(failures)}", flush=True)
     return 1 if failures else 0

@@ -166,14 +166,14 @@ impl WholePack {
     }
 
     /// Writes both files, under names that mean nothing yet, and waits for the disk.
-    pub fn write(self, folder: &Path) -> Result<Hidden, StoreError> {
+    pub fn write(&self, folder: &Path) -> Result<Hidden, StoreError> {
         let written = |bytes: &[u8]| {
             let mut file = temporary(folder)?;
             let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
             written.map_err(StoreError::file(folder)).map(|()| file)
         };
         let (pack, index) = (written(&self.bytes)?, written(&self.index)?);
-        Ok(Hidden { folder: folder.to_owned(), name: self.name, pack, index })
+        Ok(Hidden { folder: folder.to_owned(), name: self.name.clone(), pack, index })
     }
 }
 

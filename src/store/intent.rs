@@ -64,24 +64,35 @@ impl Plan {
 #[must_use = "the intent ends when this is dropped"]
 pub(super) struct Intent {
     path: PathBuf,
+    locks: Vec<PathBuf>,
     _file: File,
 }
 
 impl Intent {
     /// Leaves to the next process what this one could not do: let work trees follow. The locks are no part of that, because
-    /// an `index.lock` that a person's editor holds looks like a dead one.
-    pub(super) fn hand_on(mut self) {
-        let name = self.path.with_extension(UNFOLLOWED);
-        if std::fs::rename(&self.path, &name).is_ok() {
-            self.path = PathBuf::new();
+    /// an `index.lock` that a person's editor holds looks like a dead one; unless one is there that could not be removed.
+    pub(super) fn hand_on(mut self, common: &Path) {
+        let path = std::mem::take(&mut self.path);
+        let stuck = self.locks.iter().any(|lock| common.join(lock).exists());
+        let name = path.with_extension(UNFOLLOWED);
+        if !stuck && std::fs::rename(&path, &name).is_err() {
+            let _ = std::fs::copy(&path, &name);
+            discard(&path);
         }
     }
 }
 
 impl Drop for Intent {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            discard(&self.path);
+        }
     }
+}
+
+/// Removes a file of ours that would stand in others' way, twice if it must be: nobody else will.
+pub(super) fn discard(path: &Path) {
+    let _ = std::fs::remove_file(path).or_else(absent_is_fine).or_else(|_| std::fs::remove_file(path));
 }
 
 enum Verdict {
@@ -101,7 +112,8 @@ impl Store {
         made.as_file().write_all(&text).map_err(StoreError::file(made.path()))?;
         let path = made.path().with_extension(SUFFIX);
         let file = made.persist(&path).map_err(|e| StoreError::File { path: path.clone(), source: e.error })?;
-        Ok(Intent { path, _file: file })
+        let locks = plan.locks.into_iter().map(|lock| lock.file).collect();
+        Ok(Intent { path, locks, _file: file })
     }
 
     /// Puts right what dead processes left: removes their lock files and lets work trees follow.

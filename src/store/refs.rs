@@ -153,11 +153,11 @@ impl Store {
         match self.follow(&change.branch, change.expected, new) {
             Ok(left) if !left.iter().any(Left::is_passing) => left,
             Ok(left) => {
-                intent.hand_on();
+                intent.hand_on(&self.common);
                 left
             }
             Err(error) => {
-                intent.hand_on();
+                intent.hand_on(&self.common);
                 let branch = &change.branch;
                 self.note(format!("the work tree could not follow {branch}, the next command tries again: {error}"));
                 Vec::new()
@@ -198,7 +198,7 @@ impl Store {
                 Ok(step) => Ok((step, intent)),
                 // It has its name, and the disk did not confirm that: an error, and yet the work trees are to follow.
                 Err(error) if change.new.is_some() && self.tip(&change.branch).is_ok_and(|tip| tip == change.new) => {
-                    intent.hand_on();
+                    intent.hand_on(&self.common);
                     Err(error)
                 }
                 Err(error) => Err(error),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
+use super::intent::discard;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError};
 
@@ -352,6 +353,8 @@ impl IndexLock {
 
     fn write(self, mut index: Index) -> Result<(), StoreError> {
         index.write().map_err(|e| StoreError::git(format!("index {}", self.index.display()), e))?;
+        // libgit2 does not wait for it, and git reads no index that a loss of power has emptied.
+        File::open(&self.scratch).and_then(|file| file.sync_all()).map_err(StoreError::file(&self.scratch))?;
         std::fs::rename(&self.scratch, &self.index).map_err(StoreError::file(&self.index))?;
         let folder = self.index.parent().unwrap_or(&self.index);
         sync_folder(folder)
@@ -360,8 +363,8 @@ impl IndexLock {
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.scratch);
-        let _ = std::fs::remove_file(&self.lock);
+        discard(&self.scratch);
+        discard(&self.lock);
     }
 }
 
