@@ -116,7 +116,9 @@ impl ObjectWriter<'_> {
         let mut kept = appear();
         for _ in 1..WRITES {
             match &kept {
-                Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => kept = appear(),
+                Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                    kept = appear()
+                }
                 _ => break,
             }
         }
