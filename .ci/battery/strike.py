@@ -228,14 +228,14 @@ def main():
     parser.add_argument("--seconds", type=float, help="begin no point after so long")
     parser.add_argument("--only", help="one point again, as the failure names it: CALL:HOW:when=N")
     arguments = parser.parse_args()
-    seed, ends = lab.seed_of(arguments), time.monotonic() + (arguments.seconds or 1e9)
+    seed = lab.seed_of(arguments)
     with lab.scratch("strike") as root:
         row = Row(arguments.row, root)
         every = [point for name in arguments.cases or CASES for point in row.add(name)]
         chosen = sample(arguments.row, every, arguments.sample, seed)
         if arguments.only:
             chosen = [p for p in every if f"{p[1]}:{p[3]}:when={p[2]}{p[4]}" == arguments.only]
-        workers = ["a", "b"]
+        workers, ends = ["a", "b"], time.monotonic() + (arguments.seconds or 1e9)
 
         def strike(worker):
             for point in chosen[workers.index(worker)::len(workers)]:

@@ -4,7 +4,8 @@
 //! blocks everybody for ever. So whoever moves refs first writes an intent that lists those files, and holds a kernel lock
 //! on it. **The intent's lock is the proof**: if another process can take it, its writer is dead, in whatever container
 //! or user account it ran, and a reused process id deceives nobody. Then exactly the listed files are removed, if
-//! nothing speaks against it (see [`Store::recover`]), and a work tree that should have followed does.
+//! nothing speaks against it (see [`Store::recover`]), and a work tree that should have followed does. Where a living process
+//! could not let it follow, because a disk was full or failed, it hands that part of its intent on, as a `.follow` file.
 
 use std::collections::HashSet;
 use std::fs::File;
