@@ -158,7 +158,7 @@ class Brain:
     def remains(self):
         """Lock files of git's, intents, keeps and half-written files that nobody holds any more."""
         git = self.path / ".git"
-        endings = (".lock", ".keep", ".intent", ".new")
+        endings = (".lock", ".keep", ".intent", ".follow", ".new")
         found = [p for p in git.rglob("*") if p.is_file() and (p.name.endswith(endings) or p.name.startswith("tmp_"))]
         return sorted(str(p.relative_to(git)) for p in found)
 

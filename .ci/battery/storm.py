@@ -171,7 +171,7 @@ class Storm:
             wrong.append(f"git fsck: {said[:500]}")
         if brain.git("status", "--porcelain"):
             wrong.append(f"the work tree is out of step: {brain.git('status', '--porcelain')[:300]}")
-        remains = [p for p in brain.remains() if p.endswith((".lock", ".intent"))]
+        remains = [p for p in brain.remains() if p.endswith((".lock", ".intent", ".follow"))]
         branches = [b for b in brain.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split() if b not in ("main", "wake")]
         if remains or branches:
             wrong.append(f"left behind: {remains} {branches}")
