@@ -44,6 +44,14 @@ fn what_was_not_seen_wakes_also_without_a_marker() {
 }
 
 #[test]
+fn a_run_that_is_held_claims_no_stimulus_that_lay_there_when_it_began() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "--no-run", "Otters hold hands while they sleep."]);
+    sandbox.apply(&json!({"ops": [{"op": "create", "concept": "a raft", "type": "semantic"}]}), &["--no-merge"]);
+    assert_eq!(runs(&sandbox.json(&["run"])), ["perception", "memory"]);
+}
+
+#[test]
 fn agents_that_answer_each_other_stop_three_steps_from_their_cause() {
     let sandbox = Sandbox::new();
     echo(&sandbox, "ping", "pong");

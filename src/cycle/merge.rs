@@ -15,7 +15,8 @@ use crate::model::layout;
 use crate::model::settings::MergePolicy;
 use crate::model::{AgentName, json};
 use crate::store::{
-    Author, Batch, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Trailer,
+    Author, Batch, BlobId, Branch, Commit, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome,
+    Trailer,
     TreeEdit, TreeId,
 };
 
@@ -120,11 +121,13 @@ impl Cycle {
     /// Stimuli that runs on waiting branches have consumed: they are not due again, whatever the queue of wake says.
     pub fn claimed_stimuli(&self) -> Result<Vec<StimulusId>, CycleError> {
         let mut claimed = Vec::new();
-        for (_, tip) in self.run_branches()? {
-            // A note about a conflict lies above the run's own commit.
+        for (branch, tip) in self.run_branches()? {
+            // A note about a conflict lies above the run's own commit. What lies below that is wake's, which names stimuli too.
             let tip = self.store.commit(tip)?;
             let below = tip.parents.first().map(|parent| self.store.commit(*parent)).transpose()?;
-            for commit in std::iter::once(tip).chain(below) {
+            let run = branch.as_str().rsplit('/').next().unwrap_or_default();
+            let of_run = |commit: &Commit| commit.trailer_values("Run").any(|named| named == run);
+            for commit in std::iter::once(tip).chain(below).filter(of_run) {
                 claimed.extend(commit.trailer_values("Stimulus").filter_map(|id| StimulusId::parse(id).ok()));
             }
         }

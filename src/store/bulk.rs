@@ -176,7 +176,7 @@ impl WholePack {
     }
 
     /// Writes both files, under names that mean nothing yet, and waits for the disk.
-    pub fn write(self, folder: &Path) -> Result<Hidden, StoreError> {
+    pub fn write(&self, folder: &Path) -> Result<Hidden, StoreError> {
         let written = |bytes: &[u8]| {
             let mut file = temporary(folder)?;
             file.write_all(bytes).map_err(StoreError::file(folder)).map(|()| file)
@@ -188,7 +188,7 @@ impl WholePack {
             (pack.as_file().sync_all(), other.join().expect("invariant: syncing does not panic"))
         });
         one.and(other).map_err(StoreError::file(folder))?;
-        Ok(Hidden { folder: folder.to_owned(), name: self.name, pack, index })
+        Ok(Hidden { folder: folder.to_owned(), name: self.name.clone(), pack, index })
     }
 }
 

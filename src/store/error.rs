@@ -179,6 +179,15 @@ impl StoreError {
         }
     }
 
+    /// True if the system refused, and not what was asked for is wrong.
+    pub(super) fn is_of_the_system(&self) -> bool {
+        match self {
+            Self::File { .. } => true,
+            Self::Git { source, .. } => source.class() == git2::ErrorClass::Os,
+            _ => false,
+        }
+    }
+
     /// What the user can do about it, where there is something.
     pub fn hint(&self) -> Option<String> {
         let text = match self {

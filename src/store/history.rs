@@ -45,7 +45,7 @@ impl Store {
             return Ok(false);
         }
         for commit in front {
-            let below = || self.with(|r| r.graph_descendant_of(commit.0, old.0));
+            let below = || self.with_objects(|r| r.graph_descendant_of(commit.0, old.0));
             if commit == old || below().map_err(|e| StoreError::git(format!("history of {commit}"), e))? {
                 return Ok(true);
             }
@@ -97,7 +97,7 @@ impl Store {
             unpublished.retain(|id| !ours.contains(id));
             hidden_front.extend(published);
         }
-        let walked = self.with(|r| {
+        let walked = self.with_objects(|r| {
             let mut walk = r.revwalk()?;
             walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE)?;
             front.iter().try_for_each(|id| walk.push(id.0))?;
@@ -138,7 +138,7 @@ impl Store {
     }
 
     fn stored_bases(&self, a: CommitId, b: CommitId) -> Result<Vec<CommitId>, StoreError> {
-        match self.with(|r| r.merge_bases(a.0, b.0)) {
+        match self.with_objects(|r| r.merge_bases(a.0, b.0)) {
             Ok(ids) => Ok(ids.iter().map(|id| CommitId(*id)).collect()),
             Err(e) if e.code() == git2::ErrorCode::NotFound && self.has(a.0) && self.has(b.0) => Ok(Vec::new()),
             Err(e) => Err(StoreError::git(format!("merge bases of {a} and {b}"), e)),

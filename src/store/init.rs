@@ -97,6 +97,10 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     options.external_template(false).initial_head(main.as_str());
     let made = Repository::init_opts(&dir, &options);
     let repository = made.map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?;
+    // Where everything else will be, and what makes it a repository; libgit2 does not wait for them.
+    for place in ["objects", "refs", "HEAD", "."].map(|name| git_dir.join(name)) {
+        sync_folder(&place)?;
+    }
     let store = Store::over(repository, main, wake);
     store.recover()?;
     store.complete_checkout()?;
@@ -106,7 +110,10 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     }
     store.write_attributes(false)?;
     store.configure(program, true)?;
+    sync_folder(&git_dir)?;
     sync_folder(&dir)?;
+    // One that may not be read is somebody else's, and was there before.
+    let _ = dir.parent().map(sync_folder);
     std::fs::remove_file(&marker).map_err(StoreError::file(&marker))?;
     Ok(store.made(commit, false))
 }

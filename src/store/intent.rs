@@ -4,7 +4,8 @@
 //! blocks everybody for ever. So whoever moves refs first writes an intent that lists those files, and holds a kernel lock
 //! on it. **The intent's lock is the proof**: if another process can take it, its writer is dead, in whatever container
 //! or user account it ran, and a reused process id deceives nobody. Then exactly the listed files are removed, if
-//! nothing speaks against it (see [`Store::recover`]), and a work tree that should have followed does.
+//! nothing speaks against it (see [`Store::recover`]), and a work tree that should have followed does. Where a living process
+//! could not let it follow, because a disk was full or failed, it hands that part of its intent on, as a `.follow` file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,11 +17,14 @@ use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 
 use super::lock::{LockName, is_contended};
+use super::worktree::Left;
 use super::{Branch, CommitId, Store, StoreError};
 use crate::limits;
 
 const FOLDER: &str = "intents";
 const SUFFIX: &str = "intent";
+/// What is left of an intent whose branch moved and whose work tree could not follow: its locks are no matter any more.
+const UNFOLLOWED: &str = "follow";
 /// Youngest lock file that is removed: git itself holds a lock without having it open for some milliseconds.
 const QUIET: Duration = Duration::from_secs(1);
 /// A file that was never renamed to an intent is rubbish after this long.
@@ -32,7 +36,7 @@ pub(super) struct Plan {
     pid: u32,
     /// Lock files, absolute or relative to the common git folder.
     locks: Vec<PlannedLock>,
-    /// Branches that move: name, old and new tip.
+    /// Branches that move: name, old tip (empty: there was none) and new tip.
     moves: Vec<(String, String, String)>,
 }
 
@@ -51,8 +55,8 @@ impl Plan {
     }
 
     /// A branch that will move.
-    pub(super) fn moving(mut self, branch: &Branch, old: CommitId, new: CommitId) -> Self {
-        self.moves.push((branch.to_string(), old.to_string(), new.to_string()));
+    pub(super) fn moving(mut self, branch: &Branch, old: Option<CommitId>, new: CommitId) -> Self {
+        self.moves.push((branch.to_string(), old.map(|id| id.to_string()).unwrap_or_default(), new.to_string()));
         self
     }
 }
@@ -61,13 +65,35 @@ impl Plan {
 #[must_use = "the intent ends when this is dropped"]
 pub(super) struct Intent {
     path: PathBuf,
+    locks: Vec<PathBuf>,
     _file: File,
+}
+
+impl Intent {
+    /// Leaves to the next process what this one could not do: let work trees follow. The locks are no part of that, because
+    /// an `index.lock` that a person's editor holds looks like a dead one; unless one is there that could not be removed.
+    pub(super) fn hand_on(mut self, common: &Path) {
+        let path = std::mem::take(&mut self.path);
+        let stuck = self.locks.iter().any(|lock| common.join(lock).exists());
+        let name = path.with_extension(UNFOLLOWED);
+        if !stuck && std::fs::rename(&path, &name).is_err() {
+            let _ = std::fs::copy(&path, &name);
+            discard(&path);
+        }
+    }
 }
 
 impl Drop for Intent {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            discard(&self.path);
+        }
     }
+}
+
+/// Removes a file of ours that would stand in others' way, twice if it must be: nobody else will.
+pub(super) fn discard(path: &Path) {
+    let _ = std::fs::remove_file(path).or_else(absent_is_fine).or_else(|_| std::fs::remove_file(path));
 }
 
 enum Verdict {
@@ -87,7 +113,8 @@ impl Store {
         made.as_file().write_all(&text).map_err(StoreError::file(made.path()))?;
         let path = made.path().with_extension(SUFFIX);
         let file = made.persist(&path).map_err(|e| StoreError::File { path: path.clone(), source: e.error })?;
-        Ok(Intent { path, _file: file })
+        let locks = plan.locks.into_iter().map(|lock| lock.file).collect();
+        Ok(Intent { path, locks, _file: file })
     }
 
     /// Puts right what dead processes left: removes their lock files and lets work trees follow.
@@ -112,10 +139,14 @@ impl Store {
                 let verdict = if busy { Verdict::Keep } else { self.settle(&lock_path, lock, written, plan.pid)? };
                 keep |= matches!(verdict, Verdict::Keep);
             }
-            if !keep {
-                self.resume(&plan)?;
-                std::fs::remove_file(&path).or_else(absent_is_fine).map_err(StoreError::file(&path))?;
+            if keep {
+                continue;
             }
+            let gone = match self.resume(&plan) {
+                true => std::fs::remove_file(&path),
+                false => std::fs::rename(&path, path.with_extension(UNFOLLOWED)),
+            };
+            gone.or_else(absent_is_fine).map_err(StoreError::file(&path))?;
         }
         Ok(())
     }
@@ -142,18 +173,30 @@ impl Store {
         Ok(Verdict::Settled)
     }
 
-    /// Lets the work trees follow the branches that a dead process moved.
-    fn resume(&self, plan: &Plan) -> Result<(), StoreError> {
+    /// Lets the work trees follow the branches that a dead process moved; false if some still could not.
+    fn resume(&self, plan: &Plan) -> bool {
+        let mut followed = true;
         for (branch, old, new) in &plan.moves {
-            let (branch, old, new) = (Branch::parse(branch)?, CommitId::parse(old)?, CommitId::parse(new)?);
-            let Some(tip) = self.tip(&branch)? else { continue };
-            if tip != old && self.has(old.0) && self.has(new.0) {
-                for left in self.follow(&branch, Some(old), tip)? {
-                    self.note(format!("left {} as it is: {}", left.path, left.reason));
-                }
-            }
+            let (Ok(branch), Ok(new)) = (Branch::parse(branch), CommitId::parse(new)) else { continue };
+            let old = CommitId::parse(old).ok();
+            followed &= self.resume_move(&branch, old, new).unwrap_or_else(|error| {
+                self.note(format!("the work tree could not follow {branch}, the next command tries again: {error}"));
+                false
+            });
         }
-        Ok(())
+        followed
+    }
+
+    fn resume_move(&self, branch: &Branch, old: Option<CommitId>, new: CommitId) -> Result<bool, StoreError> {
+        let Some(tip) = self.tip(branch)? else { return Ok(true) };
+        if old == Some(tip) || !old.is_none_or(|old| self.has(old.0)) || !self.has(new.0) {
+            return Ok(true);
+        }
+        let left = self.follow(branch, old, tip)?;
+        for left in &left {
+            self.note(format!("left {} as it is: {}", left.path, left.reason));
+        }
+        Ok(!left.iter().any(Left::is_passing))
     }
 }
 
@@ -191,7 +234,8 @@ fn survey(folder: &Path) -> Result<(Dead, HashSet<PathBuf>), StoreError> {
     for entry in entries {
         let path = entry.map_err(StoreError::file(folder))?.path();
         let Ok(mut file) = File::open(&path) else { continue };
-        if path.extension().is_none_or(|e| e != SUFFIX) {
+        let unfollowed = path.extension().is_some_and(|e| e == UNFOLLOWED);
+        if !unfollowed && path.extension().is_none_or(|e| e != SUFFIX) {
             discard_rubbish(&path, &file);
             continue;
         }
@@ -203,7 +247,10 @@ fn survey(folder: &Path) -> Result<(Dead, HashSet<PathBuf>), StoreError> {
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(StoreError::file(&path))?;
         // One that does not parse was cut off by a power failure: then no lock of its writer is known, or needed.
-        let plan: Plan = serde_json::from_slice(&text).unwrap_or_default();
+        let mut plan: Plan = serde_json::from_slice(&text).unwrap_or_default();
+        if unfollowed {
+            plan.locks.clear();
+        }
         if held {
             live.extend(plan.locks.into_iter().map(|lock| lock.file));
         } else if path.exists() {

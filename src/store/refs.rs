@@ -163,18 +163,20 @@ impl Store {
         let mut left = Vec::new();
         for change in changes {
             // The intent covers the work trees too, and so lives until they have followed.
-            let (step, _intent) = self.update_ref(change, reason)?;
-            if change.expected.is_none() {
-                self.sync_ref_folders(&change.branch)?;
-            }
+            let (step, intent) = self.update_ref(change, reason)?;
+            let synced = match change.expected {
+                None => self.sync_ref_folders(&change.branch),
+                Some(_) => Ok(()),
+            };
             match (step, change.new) {
                 (Step::Found(found), _) => return Ok(RefOutcome::Modified { branch: change.branch.clone(), found }),
                 (Step::Made, Some(new)) => {
                     self.named(new);
-                    left.extend(self.follow(&change.branch, change.expected, new)?);
+                    left.extend(self.follow_or_hand_on(change, new, intent));
                 }
                 (Step::Made, None) => {}
             }
+            synced?;
         }
         Ok(RefOutcome::Done { left })
     }
@@ -190,6 +192,23 @@ impl Store {
         // The ref's content was synced before it got its name. One in `packed-refs` has no file, nor perhaps a folder.
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.common));
         folders.filter(|folder| folder.is_dir()).try_for_each(sync_folder)
+    }
+
+    /// The branch has moved, whatever becomes of work trees: what fails for now is tried again by the next command.
+    fn follow_or_hand_on(&self, change: &RefChange, new: CommitId, intent: Intent) -> Vec<Left> {
+        match self.follow(&change.branch, change.expected, new) {
+            Ok(left) if !left.iter().any(Left::is_passing) => left,
+            Ok(left) => {
+                intent.hand_on(&self.common);
+                left
+            }
+            Err(error) => {
+                intent.hand_on(&self.common);
+                let branch = &change.branch;
+                self.note(format!("the work tree could not follow {branch}, the next command tries again: {error}"));
+                Vec::new()
+            }
+        }
     }
 
     /// Keeps a commit from being pruned, under `refs/git-brain/rescue/`.
@@ -220,7 +239,16 @@ impl Store {
             // Made for each try: while it stands, nobody removes a lock that it names, also not a dead one.
             let intent = self.intend(self.plan(change)?)?;
             let step = self.attempt(change, reason, tries.get() > 1);
-            step.map(|s| (s, intent)).map_err(|e| StoreError::git(format!("branch {}", change.branch), e))
+            let failed = |e| StoreError::git(format!("branch {}", change.branch), e);
+            match step.map_err(failed) {
+                Ok(step) => Ok((step, intent)),
+                // It has its name, and the disk did not confirm that: an error, and yet the work trees are to follow.
+                Err(error) if change.new.is_some() && self.tip(&change.branch).is_ok_and(|tip| tip == change.new) => {
+                    intent.hand_on(&self.common);
+                    Err(error)
+                }
+                Err(error) => Err(error),
+            }
         };
         // A lock that a dead process left goes away under our eyes; one that lives is waited for.
         let made = attempt.retry(pauses()).when(is_passing).notify(|_, _| drop(self.recover())).call();
@@ -252,8 +280,7 @@ impl Store {
         let mut plan = Plan::default().lock(format!("{}.lock", change.branch.full()), Some(content));
         match (change.expected, change.new) {
             (_, None) => return Ok(plan.lock("packed-refs.lock", None)),
-            (Some(old), Some(new)) => plan = plan.moving(&change.branch, old, new),
-            (None, Some(_)) => {}
+            (old, Some(new)) => plan = plan.moving(&change.branch, old, new),
         }
         for tree in self.work_trees_on(&change.branch)? {
             plan = plan.lock(tree.index_lock(), None);

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
+use super::intent::discard;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError};
 
@@ -32,6 +33,17 @@ pub struct Left {
     pub path: String,
     /// Why.
     pub reason: &'static str,
+}
+
+/// Reasons that may be gone the next time: the disk was full, or failed.
+const UNREADABLE: &str = "it cannot be read";
+const UNWRITABLE: &str = "it could not be written";
+
+impl Left {
+    /// True if trying again may help.
+    pub(super) fn is_passing(&self) -> bool {
+        [UNREADABLE, UNWRITABLE].contains(&self.reason)
+    }
 }
 
 /// A work tree that has a branch checked out.
@@ -121,9 +133,15 @@ impl Store {
             changes.iter().for_each(|change| leave(&change.path, "the index is locked by another git command"));
             return Ok(());
         };
-        let Ok(mut index) = lock.read() else {
-            changes.iter().for_each(|change| leave(&change.path, "the index is of a kind that cannot be edited here"));
-            return Ok(());
+        let mut index = match lock.read() {
+            Ok(index) => index,
+            // The disk's fault, which may pass.
+            Err(error) if error.is_of_the_system() => return Err(error),
+            Err(_) => {
+                let reason = "the index is of a kind that cannot be edited here";
+                changes.iter().for_each(|change| leave(&change.path, reason));
+                return Ok(());
+            }
         };
         // Removals first: a file may make room for a folder of the same name.
         let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_none());
@@ -133,7 +151,7 @@ impl Store {
                 Action::IndexOnly => enter(&mut index, &tree.root, change)?,
                 Action::Both => match self.place(&tree.root, change) {
                     Ok(()) => enter(&mut index, &tree.root, change)?,
-                    Err(StoreError::File { .. }) => leave(&change.path, "it could not be written"),
+                    Err(StoreError::File { .. }) => leave(&change.path, UNWRITABLE),
                     Err(e) => return Err(e),
                 },
             }
@@ -196,7 +214,7 @@ fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>) -> Action
     if !regular(change.old) || !regular(change.new) {
         return Action::Leave("it is a symlink or a submodule");
     }
-    let Ok(disk) = on_disk(root, &change.path) else { return Action::Leave("it cannot be read") };
+    let Ok(disk) = on_disk(root, &change.path) else { return Action::Leave(UNREADABLE) };
     let is = |file: Option<TreeFile>| match (&disk, file) {
         (OnDisk::Absent, None) => true,
         (OnDisk::Content(id), Some(file)) => *id == file.blob.0,
@@ -335,6 +353,8 @@ impl IndexLock {
 
     fn write(self, mut index: Index) -> Result<(), StoreError> {
         index.write().map_err(|e| StoreError::git(format!("index {}", self.index.display()), e))?;
+        // libgit2 does not wait for it, and git reads no index that a loss of power has emptied.
+        File::open(&self.scratch).and_then(|file| file.sync_all()).map_err(StoreError::file(&self.scratch))?;
         std::fs::rename(&self.scratch, &self.index).map_err(StoreError::file(&self.index))?;
         let folder = self.index.parent().unwrap_or(&self.index);
         sync_folder(folder)
@@ -343,8 +363,8 @@ impl IndexLock {
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.scratch);
-        let _ = std::fs::remove_file(&self.lock);
+        discard(&self.scratch);
+        discard(&self.lock);
     }
 }
 

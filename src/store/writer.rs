@@ -24,6 +24,8 @@ use super::{BlobId, CommitId, Store, StoreError, TreeId};
 
 /// What is in a `.keep` of ours.
 pub(super) const KEEP_TEXT: &str = "git-brain\n";
+/// How often a pack is written: `git gc --prune=now` takes one that has no name yet for rubbish.
+const WRITES: usize = 4;
 /// How the folders in `objects/` began in which packs were once made.
 pub(super) const SCRATCH: &str = "git-brain-";
 
@@ -107,10 +109,22 @@ impl ObjectWriter<'_> {
         objects.sort_unstable_by_key(|(id, ..)| *id);
         let folder = self.store.common.join("objects/pack");
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let pack = WholePack::of(&objects)?.write(&folder)?;
-        let keep = Keep::new(pack.place("keep"), &pending)?;
-        pack.appear()?;
-        self.store.kept.borrow_mut().push(keep);
+        let whole = WholePack::of(&objects)?;
+        let appear = || -> Result<Keep, StoreError> {
+            let pack = whole.write(&folder)?;
+            let keep = Keep::new(pack.place("keep"), &pending)?;
+            pack.appear().map(|()| keep)
+        };
+        let mut kept = appear();
+        for _ in 1..WRITES {
+            match &kept {
+                Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                    kept = appear()
+                }
+                _ => break,
+            }
+        }
+        self.store.kept.borrow_mut().push(kept?);
         for (id, (kind, bytes)) in pending.iter() {
             self.store.recent.put(*id, (*kind, Arc::clone(bytes)), bytes.len());
         }

@@ -53,12 +53,17 @@ impl Cycle {
     /// Says what is about to happen, durably.
     pub(super) fn write_note(&self, note: &Note) -> Result<(), CycleError> {
         let path = self.note_file();
-        let write = || {
+        let write = || -> std::io::Result<()> {
             let folder = self.store.private_dir();
             let mut file = tempfile::NamedTempFile::new_in(&folder)?;
             file.write_all(&serde_json::to_vec(note).map_err(std::io::Error::other)?)?;
             file.as_file().sync_data()?;
-            file.persist(&path).map(drop).map_err(|e| e.error)
+            file.persist(&path).map_err(|e| e.error)?;
+            // Its name too: the note before it would say that nothing was about to move.
+            if cfg!(unix) {
+                std::fs::File::open(&folder)?.sync_all()?;
+            }
+            Ok(())
         };
         write().map_err(|source| StoreError::File { path: path.clone(), source })?;
         Ok(())

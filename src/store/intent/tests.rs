@@ -102,10 +102,35 @@ fn work_trees_follow_what_a_dead_process_moved() {
     let store = sandbox.store();
     let old = store.need_tip(store.main()).unwrap();
     let new = commit_on(&store, old, vec![write("brain.toml", "# new\n"), write("a/b", "1\n")]);
-    leave_dead(&store, Plan::default().moving(store.main(), old, new).lock("index.lock", None));
+    leave_dead(&store, Plan::default().moving(store.main(), Some(old), new).lock("index.lock", None));
     sandbox.git(&["update-ref", "refs/heads/main", &new.to_string()]);
     fs::write(sandbox.path().join(".git/index.lock"), "").unwrap();
     fs::write(sandbox.path().join("brain.toml"), "# new\n").unwrap(); // half done
     drop(store.lock(LockName::Trunk).unwrap());
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_work_tree_that_could_not_follow_does_so_at_the_next_command() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let (index, aside) = (sandbox.path().join(".git/index"), sandbox.path().join(".git/aside"));
+    let old = store.need_tip(store.main()).unwrap();
+    let new = commit_on(&store, old, vec![write("a", "1"), write("brain.toml", "# other\n")]);
+    // A disk that fails: the index cannot be read.
+    fs::rename(&index, &aside).unwrap();
+    fs::create_dir(&index).unwrap();
+    let outcome = store.update_refs(&[RefChange::advance(store.main().clone(), old, new)], "test").unwrap();
+    assert_eq!(outcome, RefOutcome::Done { left: vec![] }, "the branch has moved, and that counts");
+    assert!(store.take_notes()[0].contains("could not follow main"));
+    drop(store.lock(LockName::Trunk).unwrap());
+    assert!(store.take_notes()[0].contains("could not follow main"), "it fails still");
+    let (dead, _) = survey(&store.private_dir().join(FOLDER)).unwrap();
+    assert!(dead.len() == 1 && dead[0].2.locks.is_empty(), "a lock of a person's editor is none of ours");
+    drop(dead);
+    fs::remove_dir(&index).unwrap();
+    fs::rename(&aside, &index).unwrap();
+    drop(store.lock(LockName::Trunk).unwrap());
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    assert_eq!(fs::read_dir(store.private_dir().join(FOLDER)).unwrap().count(), 0);
 }

@@ -1,0 +1,199 @@
+"""What every row of the battery stands on: a hermetic environment, brains made, copied and read with plain git.
+
+Shares no code with the program under test: what a brain holds is read with `git archive` and `git log`.
+"""
+
+import contextlib
+import datetime
+import io
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("GIT_BRAIN", str(ROOT / "target" / "debug" / "git-brain"))
+# A command that has not ended after so many seconds hangs.
+HANGS = 120
+
+
+def seed_of(arguments, default=None):
+    """The seed: given, or another one each day and for each commit."""
+    if arguments.seed is not None:
+        return arguments.seed
+    if default is not None:
+        return default
+    head = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True)
+    day = datetime.date.today().toordinal()
+    return day * 1009 + int(head.stdout.strip() or "0", 16) % 1_000_003
+
+
+@contextlib.contextmanager
+def scratch(name):
+    """A folder that goes afterwards, in memory where that is possible: the disk is no part of what is tested."""
+    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    path = pathlib.Path(tempfile.mkdtemp(prefix=f"git-brain-{name}-", dir=base))
+    try:
+        yield path
+    finally:
+        if not os.environ.get("GIT_BRAIN_LAB_KEEP"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def environment(home, **more):
+    """Nothing of this machine but PATH."""
+    home = pathlib.Path(home)
+    (home / "home").mkdir(parents=True, exist_ok=True)
+    person = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
+              for what, value in (("NAME", "Ann"), ("EMAIL", "ann@example.invalid"))}
+    plain = {"PATH": os.environ["PATH"], "HOME": str(home / "home"), "XDG_STATE_HOME": str(home / "state"),
+             "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
+             "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    return {**plain, **person, **{name: str(value) for name, value in more.items()}}
+
+
+class Answer:
+    """What a command said."""
+
+    def __init__(self, called, code, out, err, took):
+        self.called, self.code, self.out, self.err, self.took = called, code, out, err, took
+
+    def __str__(self):
+        return f"{self.called} -> {self.code} in {self.took:.2f} s\n  out: {self.out[-600:]}\n  err: {self.err[-900:]}"
+
+    def json(self):
+        """The one document on standard output, or None if it was not printed whole."""
+        try:
+            return json.loads(self.out)
+        except ValueError:
+            return None
+
+
+def call(argv, env, cwd=None, given=b"", timeout=HANGS):
+    """Runs a program to its end."""
+    start = time.monotonic()
+    try:
+        done = subprocess.run(argv, env=env, cwd=cwd, input=given, capture_output=True, timeout=timeout)
+        code, out, err = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as late:
+        code, out, err = "hangs", late.stdout or b"", late.stderr or b""
+    text = [part.decode("utf-8", "replace") for part in (out, err)]
+    return Answer(" ".join(map(str, argv)), code, *text, time.monotonic() - start)
+
+
+class Brain:
+    """A brain in a folder, looked at from outside."""
+
+    def __init__(self, path, env):
+        self.path, self.env = pathlib.Path(path), env
+
+    def brain(self, *arguments, given=b"", timeout=HANGS):
+        return call([PROGRAM, "-C", str(self.path), *arguments], self.env, given=given, timeout=timeout)
+
+    def must(self, *arguments, given=b""):
+        """A command that has to succeed; its document with --json."""
+        answer = self.brain("--json", *arguments, given=given)
+        if answer.code != 0:
+            raise Fault(f"{answer}")
+        return answer.json()
+
+    def apply(self, *ops, options=(), **more):
+        return self.must("apply", "-", *options, given=json.dumps({"ops": list(ops), **more}).encode())
+
+    def git(self, *arguments, check=True):
+        answer = call(["git", "-C", str(self.path), *arguments], self.env)
+        if check and answer.code != 0:
+            raise Fault(f"{answer}")
+        return answer.out.rstrip("\n")
+
+    def copy(self, path, env=None):
+        """The same brain at another place."""
+        subprocess.run(["cp", "-a", str(self.path), str(path)], check=True)
+        return Brain(path, env or self.env)
+
+    def files(self, revision):
+        """Path to bytes of all files of a commit."""
+        argv = ["git", "-C", str(self.path), "archive", "--format=tar", revision]
+        done = subprocess.run(argv, env=self.env, capture_output=True)
+        if done.returncode != 0:
+            raise Fault(f"git archive {revision}: {done.stderr.decode()}")
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tar:
+            return {m.name: tar.extractfile(m).read() for m in tar.getmembers() if m.isfile()}
+
+    def neurons(self, revision="wake"):
+        """Id to neuron."""
+        files = self.files(revision)
+        found = (json.loads(text) for path, text in files.items() if path.startswith("network/neurons/"))
+        return {neuron["id"]: neuron for neuron in found}
+
+    def commits_of_runs(self, revision="wake"):
+        """How often each run's own commit is reachable."""
+        found = {}
+        log = self.git("log", "--no-merges", "--format=%(trailers:key=Run,valueonly,separator=%x2C)", revision)
+        for run in filter(None, log.split("\n")):
+            found[run] = found.get(run, 0) + 1
+        return found
+
+    def records(self, revision="wake"):
+        """Run id to record."""
+        files = self.files(revision)
+        paths = (p for p in files if p.startswith("network/runs/") and not p.endswith(".conflicts.json"))
+        found = [json.loads(files[path]) for path in paths]
+        return {record["run"]: record for record in found}
+
+    def fsck(self):
+        """What git finds wrong; empty if nothing."""
+        answer = call(["git", "-C", str(self.path), "fsck", "--strict", "--no-dangling", "--no-progress"], self.env)
+        said = (answer.out + answer.err).strip()
+        noise = ("notice: HEAD points to an unborn branch", "notice: No default references")
+        said = "\n".join(line for line in said.split("\n") if not line.startswith(noise))
+        return said if said or answer.code == 0 else f"exit {answer.code}"
+
+    def remains(self):
+        """Lock files of git's, intents, keeps and half-written files that nobody holds any more."""
+        git = self.path / ".git"
+        endings = (".lock", ".keep", ".intent", ".follow", ".new")
+        found = [p for p in git.rglob("*") if p.is_file() and (p.name.endswith(endings) or p.name.startswith("tmp_"))]
+        return sorted(str(p.relative_to(git)) for p in found)
+
+
+class Fault(Exception):
+    """Something that must not be."""
+
+
+def create(name, kind="semantic"):
+    return {"op": "create", "id": name, "concept": name, "type": kind}
+
+
+def edge(op, source, target, **more):
+    return {"op": op, "from": source, "to": target, "type": "feeds_into", **more}
+
+
+def weight(neurons, source, target, kind="feeds_into"):
+    """A connection's weight; None if it is not there."""
+    for connection in neurons.get(source, {}).get("connections", []):
+        if (connection["target"], connection["type"]) == (target, kind):
+            return connection["weight"]
+    return None
+
+
+def report(row, figures, failures):
+    """The one line of figures, the failures before it, and the exit code."""
+    for failure in failures[:8]:
+        print(f"FAILED {row}: {failure}", file=sys.stderr)
+    if len(failures) > 8:
+        print(f"FAILED {row}: and {len(failures) - 8} more", file=sys.stderr)
+    said = ", ".join(f"{name} {value}" for name, value in figures.items())
+    print(f"battery {row}: {said}, failures {len(failures)}", flush=True)
+    return 1 if failures else 0
+
+
+def dice(seed, *what):
+    """A generator of its own for each purpose."""
+    return random.Random("/".join(map(str, (seed, *what))))
