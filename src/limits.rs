@@ -62,6 +62,12 @@ pub const DAY_NEURONS: usize = 262_144;
 pub const SLEEP_RECORD_BYTES: usize = 4 << 20;
 /// How long a command waits for another process that holds a lock, milliseconds, before it says "busy".
 pub const LOCK_WAIT_MS: u64 = 120_000;
+/// Most runs of other processes that are merged with one's own: some hundred milliseconds, which all of them wait.
+pub const GROUP_RUNS: usize = 64;
+/// Bytes of their objects beyond which no more are taken along: the pack of a group is written while all wait.
+pub const GROUP_BYTES: u64 = 16 << 20;
+/// Largest run that is handed over to another process, bytes of its objects: a larger one costs more than the fsyncs that it saves.
+pub const WAITING_BYTES: u64 = 4 << 20;
 /// How often a reference update that lost a race is tried again before the command says "busy".
 pub const REF_RETRIES: usize = 64;
 /// Most commits walked to find what the newest run in a history is.

@@ -8,13 +8,15 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use backon::{BackoffBuilder, ExponentialBuilder};
 use fs2::FileExt;
 
 use super::{Store, StoreError};
 use crate::limits;
 
-/// First and longest pause between two tries. Short: a merge under the lock takes some tens of milliseconds.
-const PAUSE_MS: (u64, u64) = (1, 20);
+/// First and longest pause between two tries, milliseconds; chance makes each up to twice as long, so that those who wait do not
+/// come all at once. Short: a merge under the lock takes some tens of milliseconds.
+const PAUSE_MS: (u64, u64) = (1, 8);
 
 /// What a lock protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,15 @@ impl Drop for Lock {
     }
 }
 
+/// How waiting for a lock ended.
+#[derive(Debug)]
+pub enum Turn<T> {
+    /// The lock is held.
+    Mine(Lock),
+    /// What it was wanted for is done.
+    Done(T),
+}
+
 impl Store {
     /// Takes a lock, waiting up to [`limits::LOCK_WAIT_MS`]. With [`LockName::Trunk`], what a killed process left behind is put right
     /// before this returns.
@@ -84,6 +95,19 @@ impl Store {
             self.recover()?;
         }
         Ok(lock)
+    }
+
+    /// The same for what another process may do while this one waits: asks `done` before each pause, and ends when it says so.
+    pub fn lock_unless<T>(
+        &self,
+        name: LockName,
+        done: &mut dyn FnMut() -> Result<Option<T>, StoreError>,
+    ) -> Result<Turn<T>, StoreError> {
+        let turn = take_turn(&self.private_dir(), name, Duration::from_millis(limits::LOCK_WAIT_MS), done)?;
+        if name == LockName::Trunk && matches!(turn, Turn::Mine(_)) {
+            self.recover()?;
+        }
+        Ok(turn)
     }
 
     /// Takes a lock if nobody holds it.
@@ -103,6 +127,18 @@ impl Store {
 
 /// Takes a lock in a private folder, which is made if it is not there.
 pub(super) fn acquire(folder: &Path, name: LockName, wait: Duration) -> Result<Lock, StoreError> {
+    match take_turn::<std::convert::Infallible>(folder, name, wait, &mut || Ok(None))? {
+        Turn::Mine(lock) => Ok(lock),
+        Turn::Done(never) => match never {},
+    }
+}
+
+fn take_turn<T>(
+    folder: &Path,
+    name: LockName,
+    wait: Duration,
+    done: &mut dyn FnMut() -> Result<Option<T>, StoreError>,
+) -> Result<Turn<T>, StoreError> {
     // No name ends in `.lock`: these files stay, and must not be taken for a stale lock of git's.
     let path = &folder.join(name.file());
     let folder = path.parent().unwrap_or(folder);
@@ -110,7 +146,9 @@ pub(super) fn acquire(folder: &Path, name: LockName, wait: Duration) -> Result<L
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open.map_err(StoreError::file(path))?;
     let began = Instant::now();
-    let mut pause = PAUSE_MS.0;
+    let (first, longest) = (Duration::from_millis(PAUSE_MS.0), Duration::from_millis(PAUSE_MS.1));
+    let pauses = ExponentialBuilder::default().with_min_delay(first).with_max_delay(longest).with_jitter();
+    let mut pauses = pauses.without_max_times().build();
     loop {
         match FileExt::try_lock_exclusive(&file) {
             Ok(()) => break,
@@ -120,12 +158,14 @@ pub(super) fn acquire(folder: &Path, name: LockName, wait: Duration) -> Result<L
         if began.elapsed() >= wait {
             return Err(StoreError::Busy { what: name.label().to_owned(), holder: holder(&mut file) });
         }
-        std::thread::sleep(Duration::from_millis(pause));
-        pause = (pause * 2).min(PAUSE_MS.1);
+        if let Some(done) = done()? {
+            return Ok(Turn::Done(done));
+        }
+        std::thread::sleep(pauses.next().unwrap_or(longest));
     }
     // Who holds it is told to those that wait in vain. Not needed for anything else, so a failure is no matter.
     let _ = file.set_len(0).and_then(|()| file.write_all(format!("pid {}\n", std::process::id()).as_bytes()));
-    Ok(Lock { file })
+    Ok(Turn::Mine(Lock { file }))
 }
 
 pub(super) fn is_contended(error: &std::io::Error) -> bool {

@@ -32,6 +32,7 @@ mod refs;
 mod settings;
 mod tree;
 mod vectors;
+mod waiting;
 mod worktree;
 mod writer;
 
@@ -50,14 +51,15 @@ pub use error::StoreError;
 pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
 pub use init::{FirstCommit, Made, create, create_in_repo};
-pub use lock::{Lock, LockName};
+pub use lock::{Lock, LockName, Turn};
 pub use names::{BlobId, Branch, CommitId, TreeId};
 pub use object::Objects;
 pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
 pub use recent::Recent;
-pub use refs::{RefChange, RefOutcome};
+pub use refs::{Races, RefChange, RefOutcome};
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};
+pub use waiting::{Waited, Waiting};
 pub use worktree::Left;
 pub use writer::{Batch, ObjectWriter};
 

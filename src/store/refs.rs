@@ -1,8 +1,10 @@
 //! Refs: moved by compare-and-swap only, and listed.
 
+mod advance;
+
 use std::time::Duration;
 
-use backon::{BlockingRetryable, ExponentialBuilder};
+use backon::{BackoffBuilder, BlockingRetryable, ExponentialBuilder};
 use git2::{ErrorClass, ErrorCode, Oid};
 
 use super::intent::{Intent, Plan};
@@ -54,6 +56,37 @@ pub enum RefOutcome {
         /// What it is.
         found: Option<CommitId>,
     },
+}
+
+/// Tries of something that must be done again when another process moves a branch first.
+#[derive(Debug)]
+pub struct Races {
+    branch: Branch,
+    pauses: backon::ExponentialBackoff,
+}
+
+impl Races {
+    /// Waits a little, by chance longer or shorter, before the next try.
+    ///
+    /// # Errors
+    /// Busy, after [`limits::REF_RETRIES`] lost races: somebody moves the branch without our lock, and without end.
+    pub fn lost(&mut self) -> Result<(), StoreError> {
+        let Some(pause) = self.pauses.next() else {
+            let what = format!("{}, which something that does not know our locks moves again and again,", self.branch);
+            return Err(StoreError::Busy { what, holder: None });
+        };
+        std::thread::sleep(pause);
+        Ok(())
+    }
+}
+
+/// Pauses between tries, each by chance up to twice as long.
+fn pauses() -> ExponentialBuilder {
+    ExponentialBuilder::default()
+        .with_min_delay(Duration::from_millis(1))
+        .with_max_delay(Duration::from_millis(100))
+        .with_max_times(limits::REF_RETRIES)
+        .with_jitter()
 }
 
 enum Step {
@@ -146,6 +179,19 @@ impl Store {
         Ok(RefOutcome::Done { left })
     }
 
+    /// Counts the races that a piece of work loses for a branch: see [`Races::lost`].
+    pub fn races(&self, branch: &Branch) -> Races {
+        Races { branch: branch.clone(), pauses: pauses().build() }
+    }
+
+    /// Waits until what a branch is now is on disk: a process that was killed may have moved it and not have waited itself.
+    pub fn sync_ref(&self, branch: &Branch) -> Result<(), StoreError> {
+        let path = self.common.join(branch.full());
+        // The ref's content was synced before it got its name. One in `packed-refs` has no file, nor perhaps a folder.
+        let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.common));
+        folders.filter(|folder| folder.is_dir()).try_for_each(sync_folder)
+    }
+
     /// Keeps a commit from being pruned, under `refs/git-brain/rescue/`.
     pub fn rescue(&self, commit: CommitId) -> Result<(), StoreError> {
         let name = format!("refs/git-brain/rescue/{commit}");
@@ -176,13 +222,8 @@ impl Store {
             let step = self.attempt(change, reason, tries.get() > 1);
             step.map(|s| (s, intent)).map_err(|e| StoreError::git(format!("branch {}", change.branch), e))
         };
-        let waits = ExponentialBuilder::default()
-            .with_min_delay(Duration::from_millis(1))
-            .with_max_delay(Duration::from_millis(100))
-            .with_max_times(limits::REF_RETRIES)
-            .with_jitter();
         // A lock that a dead process left goes away under our eyes; one that lives is waited for.
-        let made = attempt.retry(waits).when(is_passing).notify(|_, _| drop(self.recover())).call();
+        let made = attempt.retry(pauses()).when(is_passing).notify(|_, _| drop(self.recover())).call();
         made.map_err(|e| match is_passing(&e) {
             true => StoreError::Busy {
                 what: self.common.join(format!("{}.lock", change.branch.full())).display().to_string(),
@@ -223,6 +264,13 @@ impl Store {
     fn attempt(&self, change: &RefChange, reason: &str, again: bool) -> Result<Step, git2::Error> {
         let name = change.branch.full();
         let repository = &self.repository;
+        if let (Some(expected), Some(new)) = (change.expected, change.new) {
+            match self.advance(&change.branch, expected, new, reason)? {
+                Some(Step::Found(found)) if again && found == change.new => return Ok(Step::Made),
+                Some(step) => return Ok(step),
+                None => {}
+            }
+        }
         let made = match (change.expected, change.new) {
             (None, None) => Ok(()),
             // A zero id means "must not exist", and is compared under the ref's lock as any other.

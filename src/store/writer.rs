@@ -119,7 +119,7 @@ impl ObjectWriter<'_> {
 /// Objects that a writer gathered, and that are nowhere else yet.
 #[derive(Clone)]
 #[must_use = "what is not published is lost"]
-pub struct Batch(Pending);
+pub struct Batch(pub(super) Pending);
 
 impl std::fmt::Debug for Batch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

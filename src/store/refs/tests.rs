@@ -126,3 +126,54 @@ fn revisions_and_rescues() {
     git(&sandbox.path(), &["gc", "-q", "--prune=now"]);
     assert_eq!(store.commit(lost).unwrap().id, lost);
 }
+
+#[test]
+fn a_branch_moves_as_git_moves_it() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let wake = store.wake().clone();
+    let mut old = store.need_tip(&wake).unwrap();
+    let mut step = |text: &str| {
+        let new = commit_on(&store, old, vec![write("a", text)]);
+        let moved = store.update_refs(&[RefChange::advance(wake.clone(), old, new)], "test:\n twice").unwrap();
+        assert_eq!(moved, RefOutcome::Done { left: vec![] });
+        assert_eq!(sandbox.git(&["rev-parse", "wake"]).trim(), new.to_string());
+        old = new;
+    };
+    step("1");
+    // As a file, packed, and packed with an empty folder in its place.
+    sandbox.git(&["pack-refs", "--all"]);
+    step("2");
+    sandbox.git(&["pack-refs", "--all"]);
+    std::fs::create_dir_all(sandbox.path().join(".git/refs/heads/wake/empty")).unwrap();
+    step("3");
+    let log = sandbox.git(&["reflog", "show", "--format=%H %gs %gn", "wake"]);
+    assert!(log.starts_with(&format!("{old} test:  twice Ann\n")), "{log}");
+    assert_eq!(log.lines().filter(|line| line.contains("twice")).count(), 3, "{log}");
+    // Checked out, HEAD has a log too.
+    sandbox.git(&["checkout", "-q", "wake"]);
+    let new = commit_on(&store, old, vec![write("a", "4")]);
+    let _ = store.update_refs(&[RefChange::advance(wake.clone(), old, new)], "checked out").unwrap();
+    assert!(sandbox.git(&["reflog", "-1", "--format=%gs", "HEAD"]).contains("checked out"));
+    // A lock of somebody else's is waited for, and stays.
+    sandbox.git(&["checkout", "-q", "main"]);
+    let lock = sandbox.path().join(".git/refs/heads/wake.lock");
+    std::fs::write(&lock, "").unwrap();
+    let newer = commit_on(&store, new, vec![write("a", "5")]);
+    let error = store.advance(&wake, new, newer, "test").err().expect("locked");
+    assert_eq!(error.code(), ErrorCode::Locked);
+    assert!(lock.exists());
+    std::fs::remove_file(&lock).unwrap();
+    assert!(matches!(store.advance(&wake, old, newer, "test"), Ok(Some(Step::Found(Some(found)))) if found == new));
+    assert!(!lock.exists(), "a lost race leaves no lock");
+    sandbox.fsck();
+}
+
+#[test]
+fn lost_races_have_an_end() {
+    assert_eq!(pauses().build().count(), limits::REF_RETRIES);
+    let mut races = Races { branch: branch("wake"), pauses: pauses().with_max_times(1).build() };
+    races.lost().unwrap();
+    let error = races.lost().unwrap_err();
+    assert!(matches!(&error, StoreError::Busy { what, .. } if what.starts_with("wake, ")), "{error}");
+}
