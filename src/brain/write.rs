@@ -320,31 +320,23 @@ impl Brain {
         if dry_run {
             return Ok(answer);
         }
-        let committed = draft.commit(applied, &self.cycle.store, &self.cycle.shared)?;
-        answer.commit = Some(committed.commit.to_string());
+        let (store, shared) = (&self.cycle.store, &self.cycle.shared);
         if held {
+            answer.commit = Some(draft.commit(applied, store, shared)?.commit.to_string());
             return Ok(answer);
         }
-        let mut candidates = self.cycle.pending()?;
-        if !candidates.iter().any(|c| c.run.as_ref() == Some(&run)) {
-            candidates.push(crate::cycle::merge::Candidate {
-                name: committed.branch.to_string(),
-                commit: committed.commit,
-                branch: Some(committed.branch.clone()),
-                run: Some(run.clone()),
-            });
-        }
-        let report = self.cycle.merge(candidates, false)?;
-        answer.wake = report.wake.to_string();
-        match report.of_run(&run) {
-            Some(Fate::Merged { decisions, .. }) => {
+        let committed = draft.commit_unpublished(applied, store, shared)?;
+        let landed = self.cycle.land(&committed)?;
+        answer.commit = Some(committed.commit.to_string());
+        answer.wake = landed.wake.to_string();
+        match landed.fate {
+            Fate::Merged { decisions, .. } => {
                 answer.merged = true;
-                answer.decisions.clone_from(decisions);
+                answer.decisions = decisions;
             }
-            Some(Fate::Already) => answer.merged = true,
-            Some(Fate::Conflict(conflicts)) => answer.conflicts.clone_from(conflicts),
-            Some(Fate::Refused(why)) => return Err(BrainError::refused(why.clone())),
-            None => {}
+            Fate::Already => answer.merged = true,
+            Fate::Conflict(conflicts) => answer.conflicts = conflicts,
+            Fate::Refused(why) => return Err(BrainError::refused(why)),
         }
         Ok(answer)
     }
@@ -506,3 +498,7 @@ fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, String), world::
         Source::File(path) => Ok((world::read_bounded(path, max)?, path.display().to_string())),
     }
 }
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

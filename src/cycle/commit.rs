@@ -112,7 +112,8 @@ impl Draft {
 
     /// Applies the delta to its base. Nothing is written.
     pub fn apply(&self, store: &Store, shared: &Shared) -> Result<Applied, CycleError> {
-        self.apply_to(&TreeNetwork::new(store, store.tree_of(self.base)?), shared)
+        let tree = store.tree_of(self.base)?;
+        self.apply_to(&TreeNetwork::remembering(store, tree, &shared.neurons), shared)
     }
 
     /// Applies the delta to the network of its base. Nothing is written.

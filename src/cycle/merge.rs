@@ -3,9 +3,10 @@
 //! The trunk lock gives order and throughput, compare-and-swap gives correctness. The typed merge works on trees, from
 //! merge bases; git's own merge is never called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::commit::{Committed, create_branch};
+use super::group::Guest;
 use super::sides::TreeSides;
 use super::{Cycle, CycleError};
 use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside};
@@ -14,7 +15,7 @@ use crate::model::layout;
 use crate::model::settings::MergePolicy;
 use crate::model::{AgentName, json};
 use crate::store::{
-    Author, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Trailer,
+    Author, Batch, BlobId, Branch, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome, Trailer,
     TreeEdit, TreeId,
 };
 
@@ -70,6 +71,36 @@ impl Report {
     }
 }
 
+/// Each candidate with its fate, in the order of merging.
+type Fates = Vec<(Candidate, Fate)>;
+
+/// A candidate that merging stopped at, for a reason that is no fate.
+struct Stopped {
+    at: CommitId,
+    error: CycleError,
+}
+
+/// How a try to merge ended.
+enum Tried {
+    Done(Report),
+    /// Something that does not know our locks moved wake meanwhile.
+    Lost,
+    /// A run of another process cannot be merged, for a reason that is not in the brain: an object that it names is missing.
+    Unreadable(CommitId),
+}
+
+impl Candidate {
+    /// A run that this process has just committed.
+    pub fn of_run(run: &Committed) -> Self {
+        Self {
+            name: run.branch.to_string(),
+            commit: run.commit,
+            branch: Some(run.branch.clone()),
+            run: Some(run.run.clone()),
+        }
+    }
+}
+
 impl Cycle {
     /// The branches of runs that are not in wake yet.
     pub fn run_branches(&self) -> Result<Vec<(Branch, CommitId)>, CycleError> {
@@ -118,95 +149,118 @@ impl Cycle {
     /// a branch only if it is not merged. That branch is made before wake moves, so that a kill loses no run of a round of
     /// which another is kept.
     pub fn merge_round(&self, round: &[Committed]) -> Result<Report, CycleError> {
-        let candidate = |run: &Committed| Candidate {
-            name: run.branch.to_string(),
-            commit: run.commit,
-            branch: Some(run.branch.clone()),
-            run: Some(run.run.clone()),
-        };
-        self.merge_with(round.iter().map(candidate).collect(), round, false)
+        self.merge_with(round.iter().map(Candidate::of_run).collect(), round, false)
     }
 
-    fn merge_with(
-        &self,
-        mut candidates: Vec<Candidate>,
-        round: &[Committed],
-        dry_run: bool,
-    ) -> Result<Report, CycleError> {
-        candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
-        candidates.dedup();
-        let report = self.merge_under_lock(&candidates, round, dry_run)?;
+    fn merge_with(&self, candidates: Vec<Candidate>, round: &[Committed], dry_run: bool) -> Result<Report, CycleError> {
+        let report = {
+            let _trunk = self.store.lock(LockName::Trunk)?;
+            self.merge_held(candidates, round, dry_run)?
+        };
         if !dry_run {
             self.store.maintain()?;
         }
         Ok(report)
     }
 
-    fn merge_under_lock(
+    /// Merges candidates, and with them the runs that wait for whoever has the trunk: this process. Those are answered, and are
+    /// not in the report. Call it under the trunk lock.
+    pub(super) fn merge_held(
         &self,
-        candidates: &[Candidate],
+        candidates: Vec<Candidate>,
         round: &[Committed],
         dry_run: bool,
     ) -> Result<Report, CycleError> {
-        let fresh = || round.iter().filter_map(|run| Some((run.commit, run.unpublished.as_ref()?)));
-        let _trunk = self.store.lock(LockName::Trunk)?;
+        let mut guests = if dry_run { Vec::new() } else { self.guests(&candidates)? };
+        let mut races = self.store.races(self.store.wake());
         loop {
-            let tip = self.store.need_tip(self.store.wake())?;
-            let (fates, wake) = {
-                let writer = self.store.writer()?;
-                fresh().for_each(|(_, batch)| writer.add_batch(batch));
-                let (fates, wake) = self.merge_all(&writer, tip, candidates)?;
-                if dry_run {
-                    return Ok(Report { fates, wake: tip, left: Vec::new() });
+            match self.try_merge(&candidates, round, &guests, dry_run)? {
+                Tried::Done(mut report) => {
+                    self.answer_guests(guests, &mut report);
+                    return Ok(report);
                 }
-                writer.publish()?;
-                (fates, wake)
-            };
-            let mut changes = Vec::new();
-            if wake != tip {
-                changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
-            }
-            for (candidate, fate) in &fates {
-                let Some(branch) = &candidate.branch else { continue };
-                let done = matches!(fate, Fate::Merged { .. } | Fate::Already);
-                match self.store.tip(branch)? {
-                    None if !done && fresh().any(|(commit, _)| commit == candidate.commit) => {
-                        create_branch(&self.store, branch, candidate.commit)?;
-                    }
-                    // Whoever held the trunk before us may have merged it and removed its branch.
-                    Some(found) if done && found == candidate.commit => {
-                        changes.push(RefChange::delete(branch.clone(), found));
-                    }
-                    _ => {}
-                }
-            }
-            match self.store.update_refs(&changes, "git-brain: merge")? {
-                RefOutcome::Done { left } => {
-                    self.note_conflicts(&fates)?;
-                    return Ok(Report { fates, wake, left });
-                }
-                RefOutcome::Modified { branch, .. } if branch == *self.store.wake() => continue,
-                // Somebody else removed or moved a run's branch after wake had moved: their business.
-                RefOutcome::Modified { .. } => return Ok(Report { fates, wake, left: Vec::new() }),
+                Tried::Lost => races.lost()?,
+                // Its submitter will see for itself what is wrong with it.
+                Tried::Unreadable(guest) => guests.retain(|other| other.candidate.commit != guest),
             }
         }
     }
 
+    fn try_merge(
+        &self,
+        own: &[Candidate],
+        round: &[Committed],
+        guests: &[Guest],
+        dry_run: bool,
+    ) -> Result<Tried, CycleError> {
+        let mut candidates: Vec<&Candidate> = own.iter().chain(guests.iter().map(|guest| &guest.candidate)).collect();
+        candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
+        candidates.dedup();
+        let rounds = round.iter().filter_map(|run| Some((run.commit, run.unpublished.as_ref()?)));
+        let fresh: HashMap<CommitId, &Batch> = rounds.chain(guests.iter().map(Guest::fresh)).collect();
+        let tip = self.store.need_tip(self.store.wake())?;
+        let (fates, wake) = {
+            let writer = self.store.writer()?;
+            fresh.values().for_each(|batch| writer.add_batch(batch));
+            let (fates, wake) = match self.merge_all(&writer, tip, &candidates) {
+                Ok(merged) => merged,
+                Err(Stopped { at, .. }) if guests.iter().any(|guest| guest.candidate.commit == at) => {
+                    return Ok(Tried::Unreadable(at));
+                }
+                Err(Stopped { error, .. }) => return Err(error),
+            };
+            if dry_run {
+                return Ok(Tried::Done(Report { fates, wake: tip, left: Vec::new() }));
+            }
+            writer.publish()?;
+            (fates, wake)
+        };
+        let mut changes = Vec::new();
+        if wake != tip {
+            changes.push(RefChange::advance(self.store.wake().clone(), tip, wake));
+        }
+        for (candidate, fate) in &fates {
+            let Some(branch) = &candidate.branch else { continue };
+            let done = matches!(fate, Fate::Merged { .. } | Fate::Already);
+            match self.store.tip(branch)? {
+                None if !done && fresh.contains_key(&candidate.commit) => {
+                    create_branch(&self.store, branch, candidate.commit)?;
+                }
+                // Whoever held the trunk before us may have merged it and removed its branch.
+                Some(found) if done && found == candidate.commit => {
+                    changes.push(RefChange::delete(branch.clone(), found));
+                }
+                _ => {}
+            }
+        }
+        match self.store.update_refs(&changes, "git-brain: merge")? {
+            RefOutcome::Done { left } => {
+                self.note_conflicts(&fates)?;
+                Ok(Tried::Done(Report { fates, wake, left }))
+            }
+            RefOutcome::Modified { branch, .. } if branch == *self.store.wake() => Ok(Tried::Lost),
+            // Somebody else removed or moved a run's branch after wake had moved: their business.
+            RefOutcome::Modified { .. } => Ok(Tried::Done(Report { fates, wake, left: Vec::new() })),
+        }
+    }
+
+    /// Merges one after the other.
     fn merge_all(
         &self,
         writer: &ObjectWriter<'_>,
         tip: CommitId,
-        candidates: &[Candidate],
-    ) -> Result<(Vec<(Candidate, Fate)>, CommitId), CycleError> {
+        candidates: &[&Candidate],
+    ) -> Result<(Fates, CommitId), Stopped> {
         let mut current = tip;
-        let mut newest = self.store.newest_run(tip)?;
+        let mut newest = self.store.newest_run(tip).map_err(|error| Stopped { at: tip, error: error.into() })?;
         let mut fates = Vec::new();
         for candidate in candidates {
-            let fate = self.merge_one(writer, current, candidate, &mut newest)?;
+            let fate = self.merge_one(writer, current, candidate, &mut newest);
+            let fate = fate.map_err(|error| Stopped { at: candidate.commit, error })?;
             if let Fate::Merged { commit, .. } = &fate {
                 current = *commit;
             }
-            fates.push((candidate.clone(), fate));
+            fates.push(((*candidate).clone(), fate));
         }
         Ok((fates, current))
     }

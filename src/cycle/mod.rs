@@ -18,6 +18,7 @@ pub mod doorbell;
 mod error;
 mod export;
 pub mod goals;
+mod group;
 mod import;
 pub mod inhibition;
 pub mod judging;

@@ -190,7 +190,7 @@ impl Cycle {
         subject: &str,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<StimulusId>, CycleError> {
-        let _trunk = self.store.lock(LockName::Trunk)?;
+        let trunk = self.store.lock(LockName::Trunk)?;
         let mut stored = Vec::new();
         for (index, batch) in stimuli.chunks(limits::STIMULI_PER_COMMIT).enumerate() {
             stored.extend(self.store_batch(batch, subject)?);
@@ -199,6 +199,7 @@ impl Cycle {
                 stimuli.len(),
             ));
         }
+        drop(trunk);
         self.store.maintain()?;
         Ok(stored)
     }

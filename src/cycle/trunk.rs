@@ -16,6 +16,7 @@ impl Cycle {
         make: &mut dyn FnMut(TreeId) -> Result<(Vec<TreeEdit>, Vec<Trailer>), CycleError>,
     ) -> Result<Option<CommitId>, CycleError> {
         let store = &self.store;
+        let mut races = store.races(store.wake());
         loop {
             let tip = store.need_tip(store.wake())?;
             let tree = store.tree_of(tip)?;
@@ -39,7 +40,7 @@ impl Cycle {
             let change = RefChange::advance(store.wake().clone(), tip, commit);
             match store.update_refs(&[change], "git-brain: wake")? {
                 RefOutcome::Done { .. } => return Ok(Some(commit)),
-                RefOutcome::Modified { .. } => continue,
+                RefOutcome::Modified { .. } => races.lost()?,
             }
         }
     }

@@ -37,14 +37,17 @@ impl Cycle {
     pub(super) fn squash(&self, prepared: &Prepared) -> Result<Slept, CycleError> {
         // Told before anybody has to wait: a narrator may take its time.
         let chapter = self.tell(prepared.tree, &prepared.run, prepared.at)?.map(|chapter| chapter.encode());
+        let mut races = self.store.races(self.store.main());
         loop {
             let main = self.store.need_tip(self.store.main())?;
             let writer = self.store.writer()?;
             let (squash, tree, record) = self.squash_commit(&writer, prepared, main, chapter.as_deref())?;
             // The record of a long day is on disk before anybody has to wait for the trunk.
             writer.publish()?;
-            let _trunk = self.store.lock(LockName::Trunk)?;
+            let trunk = self.store.lock(LockName::Trunk)?;
             if self.store.need_tip(self.store.main())? != main {
+                drop(trunk);
+                races.lost()?;
                 continue;
             }
             let wake = self.store.need_tip(self.store.wake())?;
@@ -53,9 +56,14 @@ impl Cycle {
             writer.publish()?;
             let branch = (!prepared.waited).then(|| prepared.branch.clone());
             self.write_note(&Note::moving(&prepared.run, (wake, back), (main, squash), branch))?;
-            let Some(left) = self.move_both((wake, back), (main, squash), "git-brain: sleep")? else { continue };
+            let Some(left) = self.move_both((wake, back), (main, squash), "git-brain: sleep")? else {
+                drop(trunk);
+                races.lost()?;
+                continue;
+            };
             self.remove_branch(&prepared.branch, prepared.tip)?;
             self.forget_note();
+            drop(trunk);
             self.store.maintain()?;
             return Ok(Slept { record, candidates: prepared.candidates, main: squash, wake: back, left });
         }

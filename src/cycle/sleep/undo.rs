@@ -44,8 +44,9 @@ impl Cycle {
             return Ok(Undone { run, squash, main, wake, left: Vec::new() });
         }
         let snapshot = self.snapshot_to_return_to(night.snapshot)?;
+        let mut races = self.store.races(self.store.wake());
         loop {
-            let _trunk = self.store.lock(LockName::Trunk)?;
+            let trunk = self.store.lock(LockName::Trunk)?;
             let (main, wake) = (self.store.need_tip(self.store.main())?, self.store.need_tip(self.store.wake())?);
             let writer = self.store.writer()?;
             let (undo, back) = self.undo_commits(&writer, &night, snapshot, (main, wake))?;
@@ -56,6 +57,8 @@ impl Cycle {
             if let Some(left) = moved {
                 return Ok(Undone { run, squash, main: undo, wake: back, left });
             }
+            drop(trunk);
+            races.lost()?;
         }
     }
 
