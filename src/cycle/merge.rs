@@ -72,6 +72,15 @@ impl Report {
     }
 }
 
+/// Each candidate with its fate, in the order of merging.
+type Fates = Vec<(Candidate, Fate)>;
+
+/// A candidate that merging stopped at, for a reason that is no fate.
+struct Stopped {
+    at: CommitId,
+    error: CycleError,
+}
+
 /// How a try to merge ended.
 enum Tried {
     Done(Report),
@@ -198,10 +207,10 @@ impl Cycle {
             fresh.values().for_each(|batch| writer.add_batch(batch));
             let (fates, wake) = match self.merge_all(&writer, tip, &candidates) {
                 Ok(merged) => merged,
-                Err((commit, _)) if guests.iter().any(|guest| guest.candidate.commit == commit) => {
-                    return Ok(Tried::Unreadable(commit));
+                Err(Stopped { at, .. }) if guests.iter().any(|guest| guest.candidate.commit == at) => {
+                    return Ok(Tried::Unreadable(at));
                 }
-                Err((_, error)) => return Err(error),
+                Err(Stopped { error, .. }) => return Err(error),
             };
             if dry_run {
                 return Ok(Tried::Done(Report { fates, wake: tip, left: Vec::new() }));
@@ -238,19 +247,19 @@ impl Cycle {
         }
     }
 
-    /// Merges one after the other. An error comes with the candidate that it stopped at.
+    /// Merges one after the other.
     fn merge_all(
         &self,
         writer: &ObjectWriter<'_>,
         tip: CommitId,
         candidates: &[&Candidate],
-    ) -> Result<(Vec<(Candidate, Fate)>, CommitId), (CommitId, CycleError)> {
+    ) -> Result<(Fates, CommitId), Stopped> {
         let mut current = tip;
-        let mut newest = self.store.newest_run(tip).map_err(|error| (tip, error.into()))?;
+        let mut newest = self.store.newest_run(tip).map_err(|error| Stopped { at: tip, error: error.into() })?;
         let mut fates = Vec::new();
         for candidate in candidates {
             let fate = self.merge_one(writer, current, candidate, &mut newest);
-            let fate = fate.map_err(|error| (candidate.commit, error))?;
+            let fate = fate.map_err(|error| Stopped { at: candidate.commit, error })?;
             if let Fate::Merged { commit, .. } = &fate {
                 current = *commit;
             }

@@ -34,8 +34,9 @@ impl Store {
     ) -> Result<Option<Step>, git2::Error> {
         let name = branch.full();
         let (path, log) = (self.common.join(&name), self.common.join("logs").join(&name));
-        // Whether there shall be a reflog is a matter of configuration; and a branch that is checked out has HEAD's as well.
-        if !log.is_file() || self.is_head(&name) {
+        // Whether there shall be a reflog is a matter of configuration; a branch that is checked out has HEAD's as well; and one that is
+        // packed may have an empty folder of its name.
+        if !log.is_file() || self.is_head(&name) || path.is_dir() {
             return Ok(None);
         }
         let lock = self.common.join(format!("{name}.lock"));
@@ -63,13 +64,9 @@ impl Store {
         let line = self.log_line(expected, new, reason);
         let logged = OpenOptions::new().append(true).open(&log).and_then(|mut log| log.write_all(line.as_bytes()));
         logged.map_err(|e| os(&log, &e))?;
-        match std::fs::rename(&lock, &path) {
-            // From now on, a lock of that name is somebody else's.
-            Ok(()) => guard.0 = None,
-            // The ref is packed, and an empty folder has its name.
-            Err(_) if path.is_dir() => return Ok(None),
-            Err(e) => return Err(os(&path, &e)),
-        }
+        std::fs::rename(&lock, &path).map_err(|e| os(&path, &e))?;
+        // From now on, a lock of that name is somebody else's.
+        guard.0 = None;
         let folder = path.parent().unwrap_or(&self.common);
         sync_folder(folder).map_err(|e| git2::Error::new(ErrorCode::GenericError, ErrorClass::Os, e.to_string()))?;
         Ok(Some(Step::Made))
