@@ -181,6 +181,9 @@ impl Judge<'_> {
             .collect();
         for change in changes {
             let place = Place::of(&change.path);
+            if !change.path.starts_with("network/") {
+                self.fault(commit, &change.path, 1, "lies outside the network, and a sleep changes it");
+            }
             if place.is_immutable() && change.old.is_some() {
                 self.fault(commit, &change.path, 1, "is written once for ever, and a sleep changes it");
             }
