@@ -79,7 +79,7 @@ const STORY: [(&str, &[&str]); 8] = [
             "src/cli/story.rs",
         ],
     ),
-    ("Chapter", &["src/model/layout.rs", "src/chemistry/serotonin/", STAGE, "src/brain/", "src/cycle/sleep/"]),
+    ("Chapter", &["src/model/layout.rs", "src/chemistry/serotonin/", STAGE, "src/brain/", "src/cycle/sleep/", EXAMINE]),
 ];
 const STAGE: &str = "src/cycle/narrative.rs";
 const EXAMINE: &str = "src/cycle/admission/file.rs";

@@ -274,11 +274,15 @@ impl Store {
             }
             tips.push((branch, local, commit));
         }
+        let mut there = super::Tips::new();
         for (branch, local, commit) in &tips {
             if local.is_none() {
                 self.set_branch(branch, *commit)?;
             }
+            there.extend(self.at_origin(branch)?.map(|tip| ((*branch).clone(), tip)));
         }
+        // What was cloned was seen: if it is rewritten before the first sync, that is noticed.
+        self.set_seen(&super::Remote::origin(), &there)?;
         Ok(tips.first().map(|(_, _, commit)| *commit))
     }
 

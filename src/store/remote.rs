@@ -31,6 +31,13 @@ pub struct Remote {
     address: String,
 }
 
+impl Remote {
+    /// Where a clone came from.
+    pub(super) fn origin() -> Self {
+        Self { name: "origin".to_owned(), address: "origin".to_owned() }
+    }
+}
+
 /// The branches of a remote that are the brain's, with their tips.
 pub type Tips = BTreeMap<Branch, CommitId>;
 

@@ -12,7 +12,7 @@ use crate::consolidation::record::SleepPart;
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::document::{FORMAT, Goal};
-use crate::model::ids::{NeuronId, StimulusId};
+use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::layout::{self, Place};
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Settings, Signal, Stimulus};
@@ -76,6 +76,11 @@ pub(crate) struct Examined {
 /// True for the files that are the brain's own.
 pub(crate) fn is_ours(path: &str) -> bool {
     path == layout::SETTINGS || path.starts_with("network/") || path.starts_with("agents/") || path == layout::NETWORK
+}
+
+/// True for what a sleep itself writes and keeps for ever.
+pub(crate) fn told_by_sleep(place: &Place, run: &RunId) -> bool {
+    matches!(place, Place::Sleep(by) | Place::Chapter(by) if by == run)
 }
 
 /// Judges place and mode; what is not even to be read gives `Err`.

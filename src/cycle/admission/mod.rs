@@ -93,6 +93,7 @@ impl Cycle {
             first: known.is_empty(),
             tips: tips.values().chain(known).copied().collect(),
             examined: HashSet::new(),
+            missing: Vec::new(),
             faults: BTreeSet::new(),
         };
         let (main, wake) = (self.store.main(), self.store.wake());
@@ -105,6 +106,7 @@ impl Cycle {
                 commits += 1;
                 judge.commit(id, branch == main)?;
             }
+            judge.still_missing(tip)?;
             known.push(tip);
         }
         Ok(Judged { commits, faults: judge.faults.into_iter().collect() })
@@ -145,6 +147,8 @@ struct Judge<'c> {
     tips: Vec<CommitId>,
     /// Files that were found good, by path and content.
     examined: HashSet<(String, String)>,
+    /// Connections to what was not there: commit, the source's file, the target.
+    missing: Vec<(Commit, String, NeuronId)>,
     faults: BTreeSet<Fault>,
 }
 
@@ -431,8 +435,27 @@ impl Judge<'_> {
                 missing.extend(lost.map(|target| (path.clone(), target)));
             }
         }
-        for (path, target) in missing {
-            self.fault(commit, &path, 1, format!("a connection points to {target}, which is not there"));
+        // The runs of an import are a chain, and point to what its later runs bring: the tip decides.
+        self.missing.extend(missing.into_iter().map(|(path, target)| (commit.clone(), path, target)));
+        Ok(())
+    }
+
+    /// Of the connections to what was not there, those that are still so at the tip.
+    fn still_missing(&mut self, tip: CommitId) -> Result<(), CycleError> {
+        let missing = std::mem::take(&mut self.missing);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let store = &self.cycle.store;
+        let tree = store.tree_of(tip)?;
+        for (commit, path, target) in missing {
+            if store.file(tree, &layout::neuron(&target))?.is_some() {
+                continue;
+            }
+            let source = store.read(tree, &path)?.and_then(|bytes| Neuron::decode(&bytes, &path).ok());
+            if source.is_some_and(|source| file::targets(&source).contains(&&target)) {
+                self.fault(&commit, &path, 1, format!("a connection points to {target}, which is not there"));
+            }
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use super::Judge;
+use super::file::told_by_sleep;
 use crate::cycle::CycleError;
 use crate::cycle::merge::edits_of;
 use crate::limits;
@@ -177,7 +178,6 @@ impl Judge<'_> {
             self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep over a day that nobody has");
             return Ok(());
         };
-        let own = |path: &str| matches!(Place::of(path), Place::Sleep(run) | Place::Chapter(run) if run == record.run);
         let lines = record.learnt.iter().chain(&record.consolidated);
         // A line begins with a neuron's id, or with `neuron` and the id of one that comes or goes.
         let named: HashSet<&str> = lines
@@ -185,11 +185,14 @@ impl Judge<'_> {
             .collect();
         for change in changes {
             let place = Place::of(&change.path);
+            if !change.path.starts_with("network/") {
+                self.fault(commit, &change.path, 1, "lies outside the network, and a sleep changes it");
+            }
             if place.is_immutable() && change.old.is_some() {
                 self.fault(commit, &change.path, 1, "is written once for ever, and a sleep changes it");
             }
             if place.is_immutable()
-                && !own(&change.path)
+                && !told_by_sleep(&place, &record.run)
                 && change.new.is_some()
                 && self.cycle.store.file(snapshot.tree, &change.path)? != change.new
             {
