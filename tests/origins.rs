@@ -307,3 +307,19 @@ fn a_flood_of_one_origin_does_not_displace_what_is_trusted() {
     sandbox.json(&["run"]);
     assert_eq!(episodes(&sandbox), 400, "the next day the next share");
 }
+
+#[test]
+fn what_is_stamped_years_ahead_is_not_perceived_before_its_time() {
+    let mut sandbox = Sandbox::fixed("2036-01-26T14:32:00Z", "future");
+    sandbox.json(&["feed", "Anna grows tea in 2036.", "--no-run"]);
+    sandbox.at(sandbox::NOW);
+    let neurons = sandbox.git(&["rev-parse", "wake:network/neurons"]);
+    let answer = sandbox.brain(&["--json", "run"]);
+    assert!(answer.code == 3 && answer.out.contains("later than the run's"), "{answer}");
+    assert_eq!(sandbox.git(&["rev-parse", "wake:network/neurons"]), neurons);
+    sandbox.brain(&["feed", "x", "--at", "2026-01-26T14:42:01Z"]).exits(3);
+    sandbox.brain(&["feed", "x", "--at", "2026-01-26T14:42:00Z", "--no-run"]).exits(0);
+    sandbox.at("2036-01-26T14:32:00Z");
+    sandbox.brain(&["run"]).exits(0);
+    assert!(sandbox.neurons("wake").values().any(|n| n["concept"] == "Anna grows tea in 2036."));
+}
