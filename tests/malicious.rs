@@ -75,7 +75,8 @@ impl Known {
     fn of(sandbox: &Sandbox) -> Self {
         let signals = sandbox.documents("wake", "network/signals/memory");
         let signal = signals.values().find(|s| s["payload"]["kind"] == "private").expect("the signal to memory");
-        let run = sandbox.recorded_runs("wake").into_iter().rfind(|run| run.ends_with("-human")).expect("a person's run");
+        let run =
+            sandbox.recorded_runs("wake").into_iter().rfind(|run| run.ends_with("-human")).expect("a person's run");
         Self { foreign_signal: signal["id"].as_str().unwrap().to_owned(), human_run: run }
     }
 }
@@ -133,7 +134,8 @@ fn forbidden(known: &Known) -> Vec<(String, Vec<Value>)> {
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
     let mut add = |why: &str, ops: Vec<Value>| all.push((why.to_owned(), ops));
     // Regions: every operation on every neuron outside.
-    for outside in ["tea", "coffee", "external_stimulus", "n_core_memory", "decision_point", "notes", "note", "sharedx"] {
+    for outside in ["tea", "coffee", "external_stimulus", "n_core_memory", "decision_point", "notes", "note", "sharedx"]
+    {
         add("outside", vec![activate(outside, 0.1)]);
         add("outside", vec![connect(outside, "note-a", "feeds_into", 100)]);
         add("outside", vec![connect("note-a", outside, "triggers", 100)]);
@@ -188,14 +190,25 @@ fn forbidden(known: &Known) -> Vec<(String, Vec<Value>)> {
         add("connect delta", vec![connect("note-c", "note-a", "feeds_into", weight)]);
     }
     for (first, then) in [(5000, 1), (4000, 1001), (1024, 5000)] {
-        add("connect, adjust", vec![connect("note-c", "note-a", "feeds_into", first), adjust("note-c", "note-a", then)]);
+        add(
+            "connect, adjust",
+            vec![connect("note-c", "note-a", "feeds_into", first), adjust("note-c", "note-a", then)],
+        );
     }
     add("disconnect delta", vec![json!({"op": "disconnect", "from": "note-a", "to": "note-b", "type": "feeds_into"})]);
     for steps in 4..=19 {
         add("reinforce delta", (0..steps).map(|_| pathway(1.0, &[("note-a", "note-b")])).collect());
         add("reinforce delta", vec![pathway(-1.0, &vec![("note-a", "note-b"); steps + 1])]);
     }
-    add("step back and out", vec![adjust("note-a", "note-b", -5000), adjust("note-a", "note-b", 5000), adjust("note-a", "note-b", 5000), adjust("note-a", "note-b", 5000)]);
+    add(
+        "step back and out",
+        vec![
+            adjust("note-a", "note-b", -5000),
+            adjust("note-a", "note-b", 5000),
+            adjust("note-a", "note-b", 5000),
+            adjust("note-a", "note-b", 5000),
+        ],
+    );
     // Strength, at once, in steps, over neurons, and by what operations bring along.
     for strength in [0.500_001, 0.51, 0.75, 1.0] {
         add("strength", vec![activate("note-a", strength)]);
@@ -219,7 +232,9 @@ fn forbidden(known: &Known) -> Vec<(String, Vec<Value>)> {
         add("operations", (0..n).map(|_| json!({"op": "signal", "to": "memory", "payload": {}})).collect());
     }
     // Signals, flags, goals, judgements, answers.
-    for to in ["human", "perception", "decision", "affect", "evaluator", "bootstrap", "narrator", AGENT, "memory2", "nobody"] {
+    for to in
+        ["human", "perception", "decision", "affect", "evaluator", "bootstrap", "narrator", AGENT, "memory2", "nobody"]
+    {
         for payload in [json!({}), json!({"kind": "outcome"}), json!({"kind": "action_required", "to": "memory"})] {
             add("signal", vec![json!({"op": "signal", "to": to, "payload": payload})]);
         }
@@ -240,12 +255,19 @@ fn forbidden(known: &Known) -> Vec<(String, Vec<Value>)> {
     add("goal", vec![json!({"op": "goal", "text": "without an id of mine", "level": "sub"})]);
     add("goal", vec![json!({"op": "goal", "id": "note-g", "text": "x", "level": "sub", "neuron": "ghost"})]);
     for value in [0.0, 0.5, 1.0] {
-        let op = json!({"op": "outcome", "run": known.human_run, "value": value, "error": value - 0.5, "method": "number"});
+        let op =
+            json!({"op": "outcome", "run": known.human_run, "value": value, "error": value - 0.5, "method": "number"});
         add("judge", vec![op]);
         let own = "20260126t143100000z-abcd2345-mallory";
-        add("judge itself", vec![json!({"op": "outcome", "run": own, "value": value, "error": value - 0.5, "method": "number"})]);
+        add(
+            "judge itself",
+            vec![json!({"op": "outcome", "run": own, "value": value, "error": value - 0.5, "method": "number"})],
+        );
         let ghost = "20260126t143100000z-abcd2345-decision";
-        add("judge nothing", vec![json!({"op": "outcome", "run": ghost, "value": value, "error": value - 0.5, "method": "number"})]);
+        add(
+            "judge nothing",
+            vec![json!({"op": "outcome", "run": ghost, "value": value, "error": value - 0.5, "method": "number"})],
+        );
     }
     for signal in [known.foreign_signal.as_str(), "g-0000000000000000", "g-x"] {
         add("answer", vec![json!({"op": "acknowledge", "signal": signal, "payload": {"done": true}})]);
@@ -278,14 +300,26 @@ fn forbidden(known: &Known) -> Vec<(String, Vec<Value>)> {
 fn malformed() -> Vec<String> {
     let op = |text: &str| format!(r#"{{"ops": [{text}]}}"#);
     let mut all: Vec<String> = vec![
-        String::new(), "null".into(), "[]".into(), "1".into(), "{".into(), r#"{"ops": {}}"#.into(), r#"{"ops": null}"#.into(),
-        r#"{"ops": [], "ops": []}"#.into(), r#"{"ops": [], "run": "20260126t143100000z-abcd2345-human"}"#.into(),
-        r#"{"ops": [[]]}"#.into(), r#"{"ops": [1]}"#.into(), r#"{"ops": ["create"]}"#.into(), r#"{"ops": [{}]}"#.into(),
+        String::new(),
+        "null".into(),
+        "[]".into(),
+        "1".into(),
+        "{".into(),
+        r#"{"ops": {}}"#.into(),
+        r#"{"ops": null}"#.into(),
+        r#"{"ops": [], "ops": []}"#.into(),
+        r#"{"ops": [], "run": "20260126t143100000z-abcd2345-human"}"#.into(),
+        r#"{"ops": [[]]}"#.into(),
+        r#"{"ops": [1]}"#.into(),
+        r#"{"ops": ["create"]}"#.into(),
+        r#"{"ops": [{}]}"#.into(),
     ];
     for agent in ["human", "memory", "perception", "Mallory", "mallory ", "mаllory", "../human", "", "sleep"] {
         all.push(json!({"agent": agent, "ops": [note(0)]}).to_string());
     }
-    for field in ["run", "origin", "base", "depth", "effects", "author", "cognition", "reverts", "approves", "pinned", "trigger"] {
+    for field in
+        ["run", "origin", "base", "depth", "effects", "author", "cognition", "reverts", "approves", "pinned", "trigger"]
+    {
         all.push(json!({"ops": [note(0)], field: "local"}).to_string());
         let mut with = note(0);
         with[field] = json!(true);
@@ -294,9 +328,24 @@ fn malformed() -> Vec<String> {
         with[field] = json!("human");
         all.push(delta(json!([with])).to_string());
     }
-    for id in ["../../brain", "note-a/../tea", ".git", "note-a\n", "NOTE-A", "note a", "con", "-note", "note-\u{202e}a", "note-\u{0}",
-        "network/neurons/x", "note-a.json", "note*", "@own", &"n".repeat(65), &"n".repeat(10_000)]
-    {
+    for id in [
+        "../../brain",
+        "note-a/../tea",
+        ".git",
+        "note-a\n",
+        "NOTE-A",
+        "note a",
+        "con",
+        "-note",
+        "note-\u{202e}a",
+        "note-\u{0}",
+        "network/neurons/x",
+        "note-a.json",
+        "note*",
+        "@own",
+        &"n".repeat(65),
+        &"n".repeat(10_000),
+    ] {
         all.push(delta(json!([create(id)])).to_string());
         all.push(delta(json!([activate(id, 0.1)])).to_string());
         all.push(delta(json!([connect("note-a", id, "feeds_into", 100)])).to_string());
@@ -304,20 +353,28 @@ fn malformed() -> Vec<String> {
         all.push(delta(json!([{"op": "flag", "name": id, "value": true}])).to_string());
         all.push(delta(json!([{"op": "goal", "id": id, "text": "x", "level": "sub"}])).to_string());
     }
-    for name in ["delete", "remove", "pin", "approve", "revert", "exec", "write", "Create", "create ", "merge", "sleep", "trust"] {
+    for name in [
+        "delete", "remove", "pin", "approve", "revert", "exec", "write", "Create", "create ", "merge", "sleep", "trust",
+    ] {
         all.push(op(&format!(r#"{{"op": "{name}", "id": "note-a"}}"#)));
     }
     for strength in ["-0.1", "1.1", "1e308", "1e999", "NaN", "\"1\"", "null", "[]", "true"] {
         all.push(op(&format!(r#"{{"op": "activate", "id": "note-a", "strength": {strength}}}"#)));
     }
     for weight in ["0", "-1", "65536", "1.5", "1e10", "\"5\"", "null", "99999999999999999999"] {
-        all.push(op(&format!(r#"{{"op": "connect", "from": "note-a", "to": "note-c", "type": "feeds_into", "weight": {weight}}}"#)));
+        all.push(op(&format!(
+            r#"{{"op": "connect", "from": "note-a", "to": "note-c", "type": "feeds_into", "weight": {weight}}}"#
+        )));
     }
     for by in ["65536", "-65536", "0.5", "\"1\"", "null", "1e3", "2147483648"] {
-        all.push(op(&format!(r#"{{"op": "adjust", "from": "note-a", "to": "note-b", "type": "feeds_into", "by": {by}}}"#)));
+        all.push(op(&format!(
+            r#"{{"op": "adjust", "from": "note-a", "to": "note-b", "type": "feeds_into", "by": {by}}}"#
+        )));
     }
     for link in ["feeds", "FEEDS_INTO", "", "owns"] {
-        all.push(op(&format!(r#"{{"op": "connect", "from": "note-a", "to": "note-c", "type": "{link}", "weight": 9}}"#)));
+        all.push(op(&format!(
+            r#"{{"op": "connect", "from": "note-a", "to": "note-c", "type": "{link}", "weight": 9}}"#
+        )));
     }
     for error in ["1.1", "-1.1", "NaN", "1e999", "\"0\""] {
         all.push(op(&format!(r#"{{"op": "reinforce", "error": {error}, "pathway": [{{"from": "note-a", "to": "note-b", "type": "feeds_into"}}]}}"#)));
@@ -333,7 +390,9 @@ fn malformed() -> Vec<String> {
         all.push(json!({"ops": [{"op": "reword", "id": "note-a", "concept": "x".repeat(size)}]}).to_string());
     }
     for concept in ["", " ", "\u{0}", "a\u{1b}[31m", "\u{7}"] {
-        all.push(json!({"ops": [{"op": "create", "id": "note-n", "concept": concept, "type": "semantic"}]}).to_string());
+        all.push(
+            json!({"ops": [{"op": "create", "id": "note-n", "concept": concept, "type": "semantic"}]}).to_string(),
+        );
         all.push(json!({"ops": [{"op": "reword", "id": "note-a", "concept": concept}]}).to_string());
     }
     all.push(json!({"ops": vec![note(0); 1001]}).to_string());
@@ -400,7 +459,10 @@ fn nothing_forbidden_lands_and_everything_legal_does() {
         assert!(report.merged, "{text}");
         figures.legal += 1;
     }
-    println!("{} forbidden deltas, {} landed; {} legal ones, all landed", figures.forbidden, figures.landed, figures.legal);
+    println!(
+        "{} forbidden deltas, {} landed; {} legal ones, all landed",
+        figures.forbidden, figures.landed, figures.legal
+    );
     sandbox.brain(&["check"]).exits(0);
 }
 

@@ -66,7 +66,8 @@ fn what_comes_of_tainted_input_is_tainted_and_stays_out_of_main() {
     assert!(poison.iter().any(|id| id.starts_with("boris")), "{poison:?}");
     assert!(!poison.iter().any(|id| id.starts_with("tea-") || id.starts_with("anna")), "{poison:?}");
     let found = sandbox.json(&["recall", "what is poison?"]);
-    assert_eq!(found["results"][0]["origin"], MCP, "recall sees it at once, and says so");
+    let origins: Vec<&Value> = found["results"].as_array().unwrap().iter().map(|r| &r["origin"]).collect();
+    assert!(origins.contains(&&json!(MCP)), "recall sees it at once, and says so: {found}");
     sandbox.json(&["sleep"]);
     main_is_clean(&sandbox);
     assert_eq!(taint_of(&sandbox, "wake"), poison, "and wake keeps it");
@@ -108,7 +109,8 @@ fn tainted_runs_move_nothing_in_main_either() {
 #[test]
 fn a_tainted_signal_taints_who_answers_it_and_untainted_input_beside_it_stays_clean() {
     let sandbox = Sandbox::new();
-    let batch: String = (0..6).map(|n| format!("{}\n", json!({"text": format!("Carla met Dora {n} times.")}))).collect();
+    let batch: String =
+        (0..6).map(|n| format!("{}\n", json!({"text": format!("Carla met Dora {n} times.")}))).collect();
     let file = sandbox.file("mails.jsonl", batch);
     sandbox.json(&["feed", "--file", &file, "--no-run", "--origin", MCP]);
     sandbox.json(&["feed", "Emil met Frida.", "--no-run"]);
@@ -188,7 +190,10 @@ fn what_is_to_be_reviewed_waits_on_its_branch() {
     assert_eq!(sandbox.run_branches(), branches);
     sandbox.json(&["merge", &branches[0]]);
     assert!(sandbox.run_branches().is_empty());
-    assert!(taint_of(&sandbox, "wake").iter().any(|id| id.starts_with("anna")), "in wake, and still not of this machine");
+    assert!(
+        taint_of(&sandbox, "wake").iter().any(|id| id.starts_with("anna")),
+        "in wake, and still not of this machine"
+    );
     sandbox.json(&["sleep"]);
     main_is_clean(&sandbox);
 }
@@ -266,13 +271,23 @@ fn over_random_lives_nothing_tainted_is_ever_in_main() {
 #[test]
 fn a_flood_of_one_origin_does_not_displace_what_is_trusted() {
     let mut sandbox = Sandbox::fixed(sandbox::NOW, "flood");
-    let trusted = ["The green tea from Uji is harvested in May.", "Anna keeps the green tea in the cellar.",
-        "The cellar key hangs behind the door.", "Boris is allergic to peanuts.", "Clara was born in Lyon."];
+    let trusted = [
+        "The green tea from Uji is harvested in May.",
+        "Anna keeps the green tea in the cellar.",
+        "The cellar key hangs behind the door.",
+        "Boris is allergic to peanuts.",
+        "Clara was born in Lyon.",
+    ];
     for text in trusted {
         feed(&sandbox, text, None);
     }
-    let questions = ["when is the green tea harvested?", "where is the green tea kept?", "where does the cellar key hang?",
-        "what is Boris allergic to?", "where was Clara born?"];
+    let questions = [
+        "when is the green tea harvested?",
+        "where is the green tea kept?",
+        "where does the cellar key hang?",
+        "what is Boris allergic to?",
+        "where was Clara born?",
+    ];
     let rank = |sandbox: &Sandbox, question: &str, text: &str| {
         let found = sandbox.json(&["recall", question]);
         let results = found["results"].as_array().unwrap().clone();
@@ -284,7 +299,10 @@ fn a_flood_of_one_origin_does_not_displace_what_is_trusted() {
     let poison: String = (0..1_000)
         .map(|n| {
             let text = questions[n % questions.len()].trim_end_matches('?');
-            format!("{}\n", json!({"text": format!("{text}: never, {n}, says the flood."), "source": format!("flood:{n}")}))
+            format!(
+                "{}\n",
+                json!({"text": format!("{text}: never, {n}, says the flood."), "source": format!("flood:{n}")})
+            )
         })
         .collect();
     let file = sandbox.file("flood.jsonl", poison);
@@ -301,7 +319,10 @@ fn a_flood_of_one_origin_does_not_displace_what_is_trusted() {
         kept += usize::from(after <= *before && after.is_some());
         assert!(poisoned <= 3 || all - poisoned < 7, "{question}: {poisoned} of {all} places");
     }
-    println!("a flood of 1,000: 200 perceived, {kept} of {} trusted answers kept their rank {before:?}", questions.len());
+    println!(
+        "a flood of 1,000: 200 perceived, {kept} of {} trusted answers kept their rank {before:?}",
+        questions.len()
+    );
     assert_eq!(kept, questions.len());
     sandbox.at("2026-01-27T14:32:00Z");
     sandbox.json(&["run"]);

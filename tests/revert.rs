@@ -39,7 +39,10 @@ fn an_origin_taken_back_leaves_exactly_the_tree_of_before() {
     let done = sandbox.json(&["revert", "--origin", MCP]);
     assert_eq!(tree(&sandbox, "neurons"), neurons, "{done}");
     assert_eq!((folder("flags"), folder("goals")), (flags, goals));
-    assert_eq!(done["exact"].as_u64().unwrap() as usize, done["neurons"].as_array().unwrap().len() + done["removed"].as_array().unwrap().len());
+    assert_eq!(
+        done["exact"].as_u64().unwrap() as usize,
+        done["neurons"].as_array().unwrap().len() + done["removed"].as_array().unwrap().len()
+    );
     let message = sandbox.git(&["log", "-1", "--format=%B", "wake^2"]);
     assert!(message.contains("Reverts: "), "{message}");
     let quiet = sandbox.json(&["run"]);
@@ -61,7 +64,10 @@ fn what_others_did_meanwhile_stays() {
             {"op": "flag", "name": "alarm", "value": true}, {"op": "reword", "id": "b", "concept": "evil"}])),
         &[],
     ));
-    sandbox.apply(&delta(json!([adjust("a", "b", "feeds_into", 70), create("d"), connect("d", "c", "recalls", 900)])), &[]);
+    sandbox.apply(
+        &delta(json!([adjust("a", "b", "feeds_into", 70), create("d"), connect("d", "c", "recalls", 900)])),
+        &[],
+    );
     sandbox.json(&["revert", "--run", &bad]);
     assert_eq!(sandbox.weight("a", "b", "feeds_into"), Some(20_070), "what was added since stays");
     assert_eq!(sandbox.neuron("b")["concept"], "b");
@@ -78,7 +84,11 @@ fn taking_back_what_was_taken_back_restores_it() {
     let sandbox = Sandbox::new();
     sandbox.apply(&delta(json!([create("a"), create("b"), connect("a", "b", "feeds_into", 20_000)])), &[]);
     let before = tree(&sandbox, "neurons");
-    let run = run_of(&sandbox.apply(&delta(json!([create("c"), adjust("a", "b", "feeds_into", 7), connect("c", "a", "recalls", 5)])), &[]));
+    let run =
+        run_of(&sandbox.apply(
+            &delta(json!([create("c"), adjust("a", "b", "feeds_into", 7), connect("c", "a", "recalls", 5)])),
+            &[],
+        ));
     let after = tree(&sandbox, "neurons");
     let back = sandbox.json(&["revert", "--run", &run]);
     assert_eq!(tree(&sandbox, "neurons"), before);
@@ -109,7 +119,9 @@ fn a_reverted_run_stays_reverted_when_its_branch_is_merged_again() {
 #[test]
 fn what_sleep_has_put_on_main_goes_with_the_next_one() {
     let mut sandbox = brain();
-    let poison = run_of(&sandbox.apply(&delta(json!([create("poison"), connect("poison", "n_core_memory", "recalls", 9_000)])), &[]));
+    let poison = run_of(
+        &sandbox.apply(&delta(json!([create("poison"), connect("poison", "n_core_memory", "recalls", 9_000)])), &[]),
+    );
     sandbox.json(&["sleep"]);
     assert!(sandbox.neuron_path("main", "poison").is_some());
     sandbox.json(&["revert", "--run", &poison]);

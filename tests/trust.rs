@@ -55,9 +55,22 @@ fn a_hostile_brain_runs_sends_and_loosens_nothing_until_it_is_trusted() {
     put(&sandbox, "brain.toml", &settings);
     // Whatever a person does with it before having looked.
     let _ = sandbox.brain(&["run"]);
-    for command in [&["feed", "Anna grows tea."][..], &["feed", "Poison.", "--origin", "stranger:x"], &["feed", "Poison.", "--origin", "mcp:x"],
-        &["run"], &["run", "--agent", "worm"], &["recall", "tea"], &["status", "--quick"], &["check"], &["doctor", "--dry-run"],
-        &["sleep"], &["story"], &["trust", "--list"], &["merge"], &["watch", "--once"]] {
+    for command in [
+        &["feed", "Anna grows tea."][..],
+        &["feed", "Poison.", "--origin", "stranger:x"],
+        &["feed", "Poison.", "--origin", "mcp:x"],
+        &["run"],
+        &["run", "--agent", "worm"],
+        &["recall", "tea"],
+        &["status", "--quick"],
+        &["check"],
+        &["doctor", "--dry-run"],
+        &["sleep"],
+        &["story"],
+        &["trust", "--list"],
+        &["merge"],
+        &["watch", "--once"],
+    ] {
         let answer = sandbox.brain(command);
         assert!([0, 1, 3].contains(&answer.code), "{answer}");
     }
@@ -95,7 +108,11 @@ fn what_was_trusted_and_changed_is_inert_and_says_what_changed() {
     let old = sandbox.git(&["rev-parse", "main:brain.toml"]);
     put(&sandbox, "brain.toml", "[origins]\nother = \"trusted\"\n");
     let listed = sandbox.json(&["trust", "--list"]);
-    assert_eq!((&listed["items"][0]["before"], &listed["items"][0]["trusted"]), (&json!(old), &json!(false)), "{listed}");
+    assert_eq!(
+        (&listed["items"][0]["before"], &listed["items"][0]["trusted"]),
+        (&json!(old), &json!(false)),
+        "{listed}"
+    );
     sandbox.json(&["trust"]);
     sandbox.json(&["trust", "--revoke"]);
     assert_eq!(sandbox.json(&["trust", "--list"])["items"][0]["trusted"], false);

@@ -212,10 +212,9 @@ impl Brain {
         let random = |index: usize, input: &Input| {
             world.id_bits(&[backend.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
         };
-        let stimuli =
-            stimulus::stimuli(inputs, world.now(), &origin, random).map_err(|(index, field, message)| {
-                BrainError::refused(format!("input {}, {field}: {message}", index + 1))
-            })?;
+        let stimuli = stimulus::stimuli(inputs, world.now(), &origin, random).map_err(|(index, field, message)| {
+            BrainError::refused(format!("input {}, {field}: {message}", index + 1))
+        })?;
         if request.dry_run {
             let ids = stimuli.iter().map(|s| s.id.to_string()).collect();
             let ran = RunReport { wake: tip.to_string(), ..RunReport::default() };
@@ -244,7 +243,9 @@ impl Brain {
             return Err(BrainError::refused(format!("nothing that is fed comes from {origin}")));
         }
         if self.cycle.shared.policy.settings.origins.level(&origin) == Level::Refused {
-            return Err(BrainError::refused(format!("what comes from {origin} is refused here, by [origins] of the settings")));
+            return Err(BrainError::refused(format!(
+                "what comes from {origin} is refused here, by [origins] of the settings"
+            )));
         }
         Ok(origin)
     }

@@ -44,7 +44,9 @@ impl Cycle {
     pub(super) fn influence_notes(&self) -> Vec<String> {
         let most = self.shared.policy.settings.origins.influence;
         let note = |(origin, count): (String, usize)| {
-            format!("{count} stimuli of {origin} wait for another day: origins.influence lets {most} of one origin in a day")
+            format!(
+                "{count} stimuli of {origin} wait for another day: origins.influence lets {most} of one origin in a day"
+            )
         };
         self.held_by_influence.take().into_iter().map(note).collect()
     }
@@ -60,7 +62,8 @@ impl Cycle {
             if !self.consumes_queue(&run.agent()) {
                 continue;
             }
-            let cause = self.cause_of(&run, || RunRecord::decode(&self.store.content(file.blob)?, &path).map_err(Into::into))?;
+            let cause =
+                self.cause_of(&run, || RunRecord::decode(&self.store.content(file.blob)?, &path).map_err(Into::into))?;
             if cause.depth == 1 {
                 *perceived.entry(cause.origin.to_string()).or_default() += cause.stimuli.len() as u64;
             }
@@ -69,11 +72,7 @@ impl Cycle {
     }
 
     /// What a run was to those after it; its record is read once in a command.
-    fn cause_of(
-        &self,
-        run: &RunId,
-        read: impl FnOnce() -> Result<RunRecord, CycleError>,
-    ) -> Result<Cause, CycleError> {
+    fn cause_of(&self, run: &RunId, read: impl FnOnce() -> Result<RunRecord, CycleError>) -> Result<Cause, CycleError> {
         if let Some(known) = self.causes.borrow().get(run) {
             return Ok(known.clone());
         }

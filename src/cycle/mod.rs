@@ -92,8 +92,7 @@ impl Cycle {
         let store = Store::open(dir)?;
         let policy = Policy::load(&store, &world, flags)?;
         let shared = Arc::new(Shared { policy, world, neurons: Neurons::default() });
-        let cycle =
-            Self {
+        let cycle = Self {
             dir: dir.to_owned(),
             store,
             shared,

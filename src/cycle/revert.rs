@@ -66,12 +66,7 @@ impl Cycle {
     }
 
     /// The runs of an origin that a tree has and main has not.
-    pub fn runs_of_origin_since(
-        &self,
-        origin: &Origin,
-        main: TreeId,
-        tree: TreeId,
-    ) -> Result<Vec<RunId>, CycleError> {
+    pub fn runs_of_origin_since(&self, origin: &Origin, main: TreeId, tree: TreeId) -> Result<Vec<RunId>, CycleError> {
         let runs = self.outlines_between(main, tree)?.into_iter().map(|(_, run)| run);
         Ok(runs.filter(|run| run.origin.is_of(origin)).map(|run| run.run).collect())
     }
@@ -112,15 +107,10 @@ impl Cycle {
     }
 
     /// What taking these runs back does to the tree of `base`, as the run `by` at `clock`.
-    pub fn reverting(
-        &self,
-        chosen: &Chosen,
-        base: CommitId,
-        by: &RunId,
-        clock: Stamp,
-    ) -> Result<Reverted, CycleError> {
+    pub fn reverting(&self, chosen: &Chosen, base: CommitId, by: &RunId, clock: Stamp) -> Result<Reverted, CycleError> {
         let tree = self.store.tree_of(base)?;
-        let mut back = Back { cycle: self, tree, by, network: TreeNetwork::new(&self.store, tree), out: Reverted::default() };
+        let mut back =
+            Back { cycle: self, tree, by, network: TreeNetwork::new(&self.store, tree), out: Reverted::default() };
         back.neurons(chosen)?;
         back.signals(chosen, clock)?;
         back.switches(chosen)?;
@@ -190,7 +180,8 @@ impl Back<'_> {
             results.extend(self.subtracted(id, &touched[id])?.map(|after| (id.clone(), after)));
         }
         loop {
-            let gone: BTreeSet<NeuronId> = exact.iter().filter(|(_, n)| n.is_none()).map(|(id, _)| id.clone()).collect();
+            let gone: BTreeSet<NeuronId> =
+                exact.iter().filter(|(_, n)| n.is_none()).map(|(id, _)| id.clone()).collect();
             let stay = self.still_pointed_to(&gone, &exact, &results)?;
             if stay.is_empty() {
                 break;
@@ -229,7 +220,8 @@ impl Back<'_> {
     fn as_before(&self, id: &NeuronId, touches: &Touches<'_>) -> Result<Option<Option<Neuron>>, CycleError> {
         let now = self.network.neuron(id)?;
         let Some((oldest, first)) = touches.last() else { return Ok(None) };
-        let moved = touches.iter().fold(Version::default(), |sum, (record, effect)| sum.xor(effect.version_moved(&record.run)));
+        let moved =
+            touches.iter().fold(Version::default(), |sum, (record, effect)| sum.xor(effect.version_moved(&record.run)));
         let version = now.as_ref().map_or(Version::default(), |n| n.version).xor(moved);
         let before = match oldest.base.as_deref().and_then(|base| CommitId::parse(base).ok()) {
             Some(base) => match self.cycle.store.commit(base) {
@@ -302,7 +294,8 @@ impl Back<'_> {
     fn signals(&mut self, chosen: &Chosen, clock: Stamp) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         for record in chosen {
-            let sent = record.ops.iter().filter_map(|op| if let Operation::Signal(op) = op { Some(&op.to) } else { None });
+            let sent =
+                record.ops.iter().filter_map(|op| if let Operation::Signal(op) = op { Some(&op.to) } else { None });
             for (index, to) in sent.enumerate() {
                 let id = Signal::id_of(&record.run, index);
                 let there = store.file(self.tree, &layout::signal(to, &id))?.is_some();

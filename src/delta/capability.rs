@@ -74,7 +74,8 @@ impl Limits {
     /// An id with a hash in it stands for what was hashed. Under another concept it would keep the right one out.
     fn check_name_of(&self, op: &Create) -> Result<(), String> {
         let Some(id) = op.id.as_ref().filter(|id| ids::looks_derived(id)) else { return Ok(()) };
-        let mut rightful = vec![ids::concept_id(&op.concept), ids::speaker_id(&op.concept), ids::session_id(&op.concept)];
+        let mut rightful =
+            vec![ids::concept_id(&op.concept), ids::speaker_id(&op.concept), ids::session_id(&op.concept)];
         rightful.extend(op.stimulus.as_ref().map(ids::episode_id));
         if rightful.contains(id) {
             return Ok(());
@@ -159,7 +160,9 @@ impl Limits {
     pub fn check_created(&self, spent: &mut Spent) -> Result<(), String> {
         spent.created += 1;
         match self.capabilities.max_created {
-            Some(max) if spent.created > max => Err(format!("the agent {} may make {max} neurons in one delta", self.agent)),
+            Some(max) if spent.created > max => {
+                Err(format!("the agent {} may make {max} neurons in one delta", self.agent))
+            }
             _ => Ok(()),
         }
     }

@@ -210,11 +210,8 @@ mod tests {
     #[test]
     fn a_definition_of_before_means_what_it_meant() {
         let old: Capabilities = serde_json::from_str(r#"{"operations": ["create"], "types": ["semantic"]}"#).unwrap();
-        let same = Capabilities {
-            operations: vec!["create".into()],
-            types: vec![Kind::Semantic],
-            ..Capabilities::default()
-        };
+        let same =
+            Capabilities { operations: vec!["create".into()], types: vec![Kind::Semantic], ..Capabilities::default() };
         assert_eq!(old, same);
         assert_eq!(old.check(), Ok(()));
         for bad in [r#"{"max_strength": 1.5}"#, r#"{"max_total_strength": -1}"#, r#"{"origins": ["mcp:editor"]}"#] {

@@ -226,7 +226,11 @@ impl Cycle {
     }
 
     /// The outlines of the records of runs that came between two trees.
-    pub(in crate::cycle) fn outlines_between(&self, old: TreeId, new: TreeId) -> Result<Vec<(String, RunOutline)>, CycleError> {
+    pub(in crate::cycle) fn outlines_between(
+        &self,
+        old: TreeId,
+        new: TreeId,
+    ) -> Result<Vec<(String, RunOutline)>, CycleError> {
         self.runs_between(old, new, RunOutline::decode)
     }
 

@@ -64,7 +64,8 @@ impl<L: Lookup> Work<'_, L> {
     pub(super) fn goal(&mut self, op: &SetGoal) -> Result<(), ApplyError<L::Error>> {
         let id = op.id.clone().unwrap_or_else(|| Goal::id_of(&op.text));
         let there = self.find_goal(&id)?;
-        let terminal = op.level == GoalLevel::Terminal || there.as_ref().is_some_and(|g| g.level == GoalLevel::Terminal);
+        let terminal =
+            op.level == GoalLevel::Terminal || there.as_ref().is_some_and(|g| g.level == GoalLevel::Terminal);
         if terminal && self.allowed.is_some() {
             return Err(self.refuse(Reason::Terminal(id)));
         }

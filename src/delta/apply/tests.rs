@@ -28,7 +28,14 @@ fn id(text: &str) -> NeuronId {
 
 fn author() -> Author {
     let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
-    Author { agent: run.agent(), run, clock: Stamp::from_unix(3_600_000), rank: 5, origin: Origin::local(), consumed: vec![] }
+    Author {
+        agent: run.agent(),
+        run,
+        clock: Stamp::from_unix(3_600_000),
+        rank: 5,
+        origin: Origin::local(),
+        consumed: vec![],
+    }
 }
 
 /// a --feeds_into 50000--> b, both semantic, made at hour 1000.
