@@ -66,7 +66,8 @@ fn what_comes_of_tainted_input_is_tainted_and_stays_out_of_main() {
     assert!(poison.iter().any(|id| id.starts_with("boris")), "{poison:?}");
     assert!(!poison.iter().any(|id| id.starts_with("tea-") || id.starts_with("anna")), "{poison:?}");
     let found = sandbox.json(&["recall", "what is poison?"]);
-    assert_eq!(found["results"][0]["origin"], MCP, "recall sees it at once, and says so");
+    let origins: Vec<&Value> = found["results"].as_array().unwrap().iter().map(|r| &r["origin"]).collect();
+    assert!(origins.contains(&&json!(MCP)), "recall sees it at once, and says so: {found}");
     sandbox.json(&["sleep"]);
     main_is_clean(&sandbox);
     assert_eq!(taint_of(&sandbox, "wake"), poison, "and wake keeps it");
@@ -326,4 +327,20 @@ fn a_flood_of_one_origin_does_not_displace_what_is_trusted() {
     sandbox.at("2026-01-27T14:32:00Z");
     sandbox.json(&["run"]);
     assert_eq!(episodes(&sandbox), 400, "the next day the next share");
+}
+
+#[test]
+fn what_is_stamped_years_ahead_is_not_perceived_before_its_time() {
+    let mut sandbox = Sandbox::fixed("2036-01-26T14:32:00Z", "future");
+    sandbox.json(&["feed", "Anna grows tea in 2036.", "--no-run"]);
+    sandbox.at(sandbox::NOW);
+    let neurons = sandbox.git(&["rev-parse", "wake:network/neurons"]);
+    let answer = sandbox.brain(&["--json", "run"]);
+    assert!(answer.code == 3 && answer.out.contains("later than the run's"), "{answer}");
+    assert_eq!(sandbox.git(&["rev-parse", "wake:network/neurons"]), neurons);
+    sandbox.brain(&["feed", "x", "--at", "2026-01-26T14:42:01Z"]).exits(3);
+    sandbox.brain(&["feed", "x", "--at", "2026-01-26T14:42:00Z", "--no-run"]).exits(0);
+    sandbox.at("2036-01-26T14:32:00Z");
+    sandbox.brain(&["run"]).exits(0);
+    assert!(sandbox.neurons("wake").values().any(|n| n["concept"] == "Anna grows tea in 2036."));
 }

@@ -239,6 +239,10 @@ impl Back<'_> {
             return Ok(None);
         }
         let Some(mut undone) = now else { return Ok(touches[0].1.removed.is_some().then_some(before)) };
+        // Where several of the runs made it side by side, what each brought cannot be told from the values.
+        if before.is_none() && touches.iter().filter(|(_, effect)| effect.created.is_some()).count() > 1 {
+            return Ok(Some(None));
+        }
         for (_, effect) in touches.iter().filter(|(_, effect)| effect.created.is_none()) {
             undone = effect.set_on(&undone, false);
         }

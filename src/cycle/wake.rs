@@ -326,6 +326,13 @@ impl Due<'_> {
         }
     }
 
+    /// A run's clock: that of what caused it, but never further ahead of this machine than a stimulus may be. What another machine
+    /// stamped years ahead would freeze all fading.
+    fn clock(&self, stamps: impl Iterator<Item = Stamp>) -> Stamp {
+        let now = self.cycle.shared.world.now();
+        latest(stamps, now).min(Stamp::from_unix(now.unix() + limits::FUTURE_SECONDS))
+    }
+
     fn on_stimuli(&self, agent: &AgentName, woken: &Woken, stimuli: Vec<Stimulus>) -> Job {
         Job {
             agent: agent.clone(),
@@ -334,7 +341,7 @@ impl Due<'_> {
             active: Vec::new(),
             roots: stimuli.iter().map(|s| s.id.clone()).collect(),
             depth: 1,
-            clock: latest(stimuli.iter().map(|s| s.at), self.cycle.shared.world.now()),
+            clock: self.clock(stimuli.iter().map(|s| s.at)),
             origin: least_trusted(stimuli.iter().map(|s| s.origin.clone())),
             stimuli,
         }
@@ -387,7 +394,7 @@ impl Due<'_> {
             active,
             roots,
             depth,
-            clock: latest(causes.iter().map(|c| c.at), self.cycle.shared.world.now()),
+            clock: self.clock(causes.iter().map(|c| c.at)),
         }))
     }
 }

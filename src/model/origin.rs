@@ -98,6 +98,90 @@ impl Origin {
     }
 }
 
+/// `[origins]`: how far what comes from outside is trusted, by its class, and how much of it there may be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Origins {
+    /// What a person imports.
+    pub import: Level,
+    /// What programs remember through the Model Context Protocol.
+    pub mcp: Level,
+    /// What comes in over HTTP.
+    pub http: Level,
+    /// What other clones bring.
+    pub clone: Level,
+    /// What webhooks bring.
+    pub webhook: Level,
+    /// Every class that is not known.
+    pub other: Level,
+    /// Most stimuli of one origin that is not trusted which are perceived in a day; the rest waits. 0: no bound.
+    pub influence: u32,
+    /// What the score of a memory that is not trusted counts in `recall` beside that of a trusted one, 0 to 1000 thousandths.
+    pub weight: u32,
+    /// Most places in a hundred that memories of one origin that is not trusted may have in an answer of `recall`, 0 to 100.
+    pub share: u32,
+}
+
+impl Default for Origins {
+    fn default() -> Self {
+        Self {
+            import: Level::Trusted,
+            mcp: Level::Tainted,
+            http: Level::Tainted,
+            clone: Level::Tainted,
+            webhook: Level::Tainted,
+            other: Level::Review,
+            influence: 200,
+            weight: 500,
+            share: 30,
+        }
+    }
+}
+
+impl Origins {
+    /// How far an origin is trusted.
+    pub fn level(&self, origin: &Origin) -> Level {
+        match origin.class() {
+            "bootstrap" | "local" | "approved" => Level::Trusted,
+            "import" => self.import,
+            "mcp" => self.mcp,
+            "http" => self.http,
+            "clone" => self.clone,
+            "webhook" => self.webhook,
+            _ => self.other,
+        }
+    }
+
+    /// True if what has this origin needs approval before it may enter consolidated memory.
+    pub fn is_tainted(&self, origin: &Origin) -> bool {
+        self.level(origin) != Level::Trusted
+    }
+
+    /// The less trusting of two in everything: what a file that nobody here has accepted may ask for beside what a person here did.
+    pub fn stricter(&self, other: &Self) -> Self {
+        let bound = |a: u32, b: u32| if a == 0 || b == 0 { a.max(b) } else { a.min(b) };
+        Self {
+            import: self.import.max(other.import),
+            mcp: self.mcp.max(other.mcp),
+            http: self.http.max(other.http),
+            clone: self.clone.max(other.clone),
+            webhook: self.webhook.max(other.webhook),
+            other: self.other.max(other.other),
+            influence: bound(self.influence, other.influence),
+            weight: self.weight.min(other.weight),
+            share: self.share.min(other.share),
+        }
+    }
+
+    /// Checks the numbers.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.weight > 1000 || self.share > 100 {
+            return Err("origins.weight is at most 1000, origins.share at most 100".to_owned());
+        }
+        Ok(())
+    }
+}
+
 fn clip(text: &str) -> String {
     text.chars().take(64).collect()
 }
@@ -183,5 +267,30 @@ mod tests {
         let long = origin(&"x".repeat(limits::LABEL_BYTES)).approved();
         assert_eq!(Origin::parse(long.as_str()), Ok(long));
         assert!(Level::Trusted < Level::Tainted && Level::Review < Level::Refused);
+    }
+
+    #[test]
+    fn only_outsiders_are_tainted() {
+        let origins = Origins::default();
+        let level = |text: &str| origins.level(&Origin::parse(text).unwrap());
+        for (text, expected) in [
+            ("local", Level::Trusted),
+            ("import", Level::Trusted),
+            ("approved:mcp:x", Level::Trusted),
+            ("bootstrap", Level::Trusted),
+            ("mcp:x", Level::Tainted),
+            ("webhook", Level::Tainted),
+            ("unheard-of", Level::Review),
+            ("localhost", Level::Review),
+        ] {
+            assert_eq!(level(text), expected, "{text}");
+        }
+        let lax =
+            Origins { other: Level::Trusted, webhook: Level::Refused, influence: 0, share: 90, ..Origins::default() };
+        let both = lax.stricter(&origins);
+        assert_eq!((both.other, both.webhook), (Level::Review, Level::Refused));
+        assert_eq!((both.influence, both.share), (200, 30));
+        let strict = Origins { import: Level::Refused, mcp: Level::Trusted, ..Origins::default() };
+        assert!(strict.is_tainted(&origin("import")) && !strict.is_tainted(&origin("mcp:a")));
     }
 }

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use bounds::{Budget, Origins, Secrets};
+pub use super::origin::Origins;
+pub use bounds::{Budget, Secrets};
 
 /// All settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -522,7 +523,7 @@ fn set(table: &mut toml::Table, over: &Override) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::origin::{Level, Origin};
+
 
     fn over(key: &str, value: &str) -> Override {
         Override { place: "-c".into(), key: key.into(), value: value.into() }
@@ -569,39 +570,10 @@ mod tests {
             ("serotonin.smoothing", "0"),
             ("serotonin.alarm", "1.5"),
             ("serotonin.memory", "0"),
+            ("origins.local", "refused"),
+            ("origins.mcp", "maybe"),
+            ("origins.weight", "1001"),
         ] {
-            assert!(Settings::read("", &[over(key, value)]).is_err(), "{key}={value}");
-        }
-    }
-
-    #[test]
-    fn only_outsiders_are_tainted() {
-        let origins = Origins::default();
-        let level = |text: &str| origins.level(&Origin::parse(text).unwrap());
-        for (text, expected) in [
-            ("local", Level::Trusted),
-            ("import", Level::Trusted),
-            ("approved:mcp:x", Level::Trusted),
-            ("bootstrap", Level::Trusted),
-            ("mcp:x", Level::Tainted),
-            ("webhook", Level::Tainted),
-            ("unheard-of", Level::Review),
-            ("localhost", Level::Review),
-        ] {
-            assert_eq!(level(text), expected, "{text}");
-        }
-        let lax =
-            Settings::read("[origins]\nother = \"trusted\"\nwebhook = \"refused\"\ninfluence = 0\nshare = 90\n", &[])
-                .unwrap();
-        let both = lax.origins.stricter(&origins);
-        assert_eq!((both.other, both.webhook), (Level::Review, Level::Refused));
-        assert_eq!((both.influence, both.share), (200, 30));
-        let strict = Settings::read("[origins]\nimport = \"refused\"\nmcp = \"trusted\"\n", &[]).unwrap().origins;
-        assert!(
-            strict.is_tainted(&Origin::parse("import").unwrap())
-                && !strict.is_tainted(&Origin::parse("mcp:a").unwrap())
-        );
-        for (key, value) in [("origins.local", "refused"), ("origins.mcp", "maybe"), ("origins.weight", "1001")] {
             assert!(Settings::read("", &[over(key, value)]).is_err(), "{key}={value}");
         }
     }
