@@ -172,7 +172,10 @@ fn what_waits_for_its_budget_runs_when_there_is_one() {
 #[test]
 fn runs_of_a_day_are_bounded_reflexes_included() {
     let sandbox = Sandbox::fixed("2026-01-26T14:32:00Z", "runs");
-    settings(&sandbox, "[budget]\nruns_per_day = 2\n");
+    settings(&sandbox, "[budget]\nruns_per_day = 1000\n");
+    let bound = sandbox.json(&["status", "--quick"])["budget"][0].clone();
+    assert_eq!(bound["bound"], "budget.runs_per_day");
+    settings(&sandbox, &format!("[budget]\nruns_per_day = {}\n", bound["spent"].as_u64().unwrap() + 2));
     let fed = sandbox.brain(&["--json", "feed", "--source", "s", "tea at four"]);
     assert_eq!(fed.code, 6, "{fed}");
     assert_eq!(fed.document()["runs"].as_array().unwrap().len(), 2, "{fed}");

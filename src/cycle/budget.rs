@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{CycleError, Shared};
 use crate::limits;
-use crate::model::document::Cost;
 use crate::model::ids::{AgentName, StimulusId, hash64};
-use crate::model::settings::Budget;
+use crate::model::spending::{Budget, Cost};
 use crate::model::{Stamp, json};
 
 const DAY_SECONDS: i64 = 86_400;
@@ -368,5 +367,69 @@ impl Shared {
         spent.turn(day_of(self.world.now()));
         let ran = spent.of_day(None).runs.saturating_add(self.reflex_runs()?);
         Ok(Some(most.saturating_sub(ran)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent(name: &str) -> AgentName {
+        AgentName::parse(name).unwrap()
+    }
+
+    fn stimulus(name: &str) -> StimulusId {
+        StimulusId::parse(name).unwrap()
+    }
+
+    fn cost(turns: u64, micros: u64) -> Sum {
+        Sum::of_run(Cost { turns, tokens: 0, micros })
+    }
+
+    #[test]
+    fn what_is_reserved_counts_as_spent() {
+        let (echo, roots) = (agent("echo"), [stimulus("s-1")]);
+        let bound = Budget { micros_per_day: 10, turns_per_stimulus: 2, ..Budget::UNBOUNDED };
+        let passes = |spent: &Spent, roots: &[StimulusId], sum| {
+            let own = (echo.as_str(), &Budget::UNBOUNDED, Some(&echo), 0);
+            spent.passes(&echo, roots, sum, [("budget", &bound, None, 0), own]).map(|e| e.bound)
+        };
+        let mut spent = Spent { day: 3, ..Spent::default() };
+        assert_eq!(passes(&spent, &roots, cost(1, 10)), None);
+        assert_eq!(passes(&spent, &roots, cost(1, 11)).as_deref(), Some("budget.micros_per_day"));
+        assert_eq!(passes(&spent, &roots, cost(3, 0)).as_deref(), Some("budget.turns_per_stimulus"));
+        let sum = cost(1, 6);
+        spent.reserved.push(Reserved {
+            lease: "l".into(),
+            number: 0,
+            agent: agent("other"),
+            roots: roots.to_vec(),
+            sum,
+        });
+        assert_eq!(passes(&spent, &[], cost(1, 5)).as_deref(), Some("budget.micros_per_day"));
+        assert_eq!(passes(&spent, &roots, cost(1, 4)), None);
+        assert_eq!(passes(&spent, &roots, cost(2, 0)).as_deref(), Some("budget.turns_per_stimulus"));
+        let reserved = spent.reserved.remove(0);
+        spent.enter(&reserved.agent, &reserved.roots, reserved.sum);
+        assert_eq!(spent.of_day(None), sum);
+        assert_eq!(passes(&spent, &roots, cost(2, 0)).as_deref(), Some("budget.turns_per_stimulus"));
+        assert_eq!(passes(&spent, &[stimulus("s-2")], cost(2, 0)), None);
+    }
+
+    #[test]
+    fn a_day_begins_anew_and_a_stimulus_on_the_day_after_the_next() {
+        let mut spent = Spent { day: 3, ..Spent::default() };
+        let (echo, root) = (agent("echo"), stimulus("s-1"));
+        spent.enter(&echo, std::slice::from_ref(&root), cost(1, 6));
+        let text = json::pretty(&spent);
+        assert_eq!(Spent::read(&text).unwrap(), spent);
+        assert!(Spent::read(b"{").is_err(), "whoever reads nothing here would spend it all again");
+        spent.turn(4);
+        assert_eq!((spent.of_day(None), spent.of_stimulus(&root, None)), (Sum::default(), cost(1, 6)));
+        spent.turn(5);
+        assert_eq!(spent.of_stimulus(&root, None), Sum::default());
+        spent.enter(&echo, &[root], Sum { micros: u64::MAX, ..Sum::default() });
+        spent.enter(&echo, &[], Sum { micros: u64::MAX, ..Sum::default() });
+        assert_eq!(spent.of_day(Some(&echo)).micros, u64::MAX, "no sum wraps");
     }
 }

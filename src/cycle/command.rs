@@ -100,8 +100,8 @@ impl Program {
             (Some(rest), Some(home)) => home.join(rest),
             _ => PathBuf::from(listed),
         };
-        let private: Vec<PathBuf> = place.private.iter().chain(&place.home).cloned().collect();
-        let mut reads = confine::needs(&program, &self.argv, path.as_deref(), &private);
+        let home = place.home.as_deref();
+        let mut reads = confine::needs(&program, &self.argv, path.as_deref(), &place.private, home);
         reads.extend(self.reads.iter().map(here));
         let mut writes: Vec<PathBuf> = self.writes.iter().map(here).collect();
         writes.push(folder.to_owned());

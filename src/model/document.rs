@@ -8,7 +8,7 @@ pub use super::capabilities::{Capabilities, Region};
 use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
-use super::settings::Budget;
+use super::spending::{Budget, Cost};
 use super::{Origin, Stamp};
 use crate::limits;
 
@@ -275,25 +275,6 @@ pub struct Agent {
 
 fn unbounded() -> Budget {
     Budget::UNBOUNDED
-}
-
-/// What a run costs, or may cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Cost {
-    /// Calls of a program or a model.
-    pub turns: u64,
-    /// Tokens, in and out.
-    pub tokens: u64,
-    /// Money, in millionths.
-    pub micros: u64,
-}
-
-impl Default for Cost {
-    /// One call of a program of which nothing is known.
-    fn default() -> Self {
-        Self { turns: 1, tokens: 0, micros: 0 }
-    }
 }
 
 impl Agent {

@@ -15,6 +15,7 @@ pub mod portable;
 pub mod salience;
 pub mod secret;
 pub mod settings;
+pub mod spending;
 pub mod stamp;
 
 pub use document::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus};

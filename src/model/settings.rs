@@ -3,14 +3,12 @@
 //! Order of precedence: flag (`-c KEY=VALUE`) > `BRAIN_*` environment > local `git config brain.*` > `brain.toml` >
 //! default. Reading the sources is the world's; overlaying them is here.
 
-mod bounds;
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 pub use super::origin::Origins;
-pub use bounds::{Budget, Secrets};
+pub use super::spending::Budget;
 
 /// All settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -329,6 +327,16 @@ impl Default for Inhibition {
     fn default() -> Self {
         Self { ratio: 1.0, cycles: 3 }
     }
+}
+
+/// `[secrets]`: what no object of the repository may hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Secrets {
+    /// Kinds of secrets, or patterns, that are let through. In `brain.toml`: inert until trusted.
+    pub allow: Vec<String>,
+    /// Names of environment variables whose values are secrets, beside those that models and agents name.
+    pub environment: Vec<String>,
 }
 
 /// `[models.NAME]`: a model that agents may think with. Inert until trusted.

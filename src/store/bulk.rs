@@ -450,7 +450,7 @@ mod tests {
         let sandbox = Sandbox::brain();
         let store = sandbox.store();
         let mut bulk = store.bulk().unwrap();
-        let (mut packer, mut packed) = (Packer::of_objects(), Packed::default());
+        let (mut packer, mut packed) = (Packer::new(store.guard()), Packed::default());
         let mut files = BTreeMap::new();
         // Lengths around the borders of the length's encoding, one that does not shrink, and an empty one.
         let noise: Vec<u8> = (0..100_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
@@ -507,7 +507,7 @@ mod tests {
         let before = count();
         let mut bulk = store.bulk().unwrap();
         let mut packed = Packed::default();
-        Packer::default().blob(b"x", &mut packed).unwrap();
+        Packer::new(store.guard()).blob(b"x", &mut packed).unwrap();
         bulk.append(&packed).unwrap();
         drop(bulk);
         assert_eq!(count(), before);

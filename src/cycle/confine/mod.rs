@@ -109,14 +109,22 @@ pub fn locate(program: &str, path: Option<&std::ffi::OsStr>) -> Result<PathBuf, 
 }
 
 /// What a program needs to be able to read to run at all: itself, its folder with what is installed beside it, the folders of
-/// `PATH`, and files that its arguments name. A folder that something of `private` lies in is not among them.
+/// `PATH`, and files that its arguments name. A folder around `home`, or in or around something `private`, is not among them.
 #[must_use]
-pub fn needs(program: &Path, argv: &[String], path: Option<&std::ffi::OsStr>, private: &[PathBuf]) -> Vec<PathBuf> {
+pub fn needs(
+    program: &Path,
+    argv: &[String],
+    path: Option<&std::ffi::OsStr>,
+    private: &[PathBuf],
+    home: Option<&Path>,
+) -> Vec<PathBuf> {
     let real = |path: &Path| path.canonicalize().ok();
     let private: Vec<PathBuf> = private.iter().filter_map(|path| real(path)).collect();
+    let home = home.and_then(real);
     let open = |folder: &PathBuf| {
-        let around = |secret: &PathBuf| secret.starts_with(folder) || folder.starts_with(secret);
-        !private.iter().any(around) && folder.parent().is_some()
+        let near = |secret: &PathBuf| secret.starts_with(folder) || folder.starts_with(secret);
+        let around_home = home.as_ref().is_some_and(|home| home.starts_with(folder));
+        !around_home && !private.iter().any(near) && folder.parent().is_some()
     };
     let mut found: Vec<PathBuf> = Vec::new();
     for file in [Some(program.to_owned()), real(program)].into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! The settings that hold agents in: what runs may cost, what no object may hold.
+//! What runs may cost, and what one run costs: words of settings and definitions. `cycle::budget` keeps the account.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,12 +43,21 @@ impl Default for Budget {
     }
 }
 
-/// `[secrets]`: what no object of the repository may hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+/// What a run costs, or may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Secrets {
-    /// Kinds of secrets, or patterns, that are let through. In `brain.toml`: inert until trusted.
-    pub allow: Vec<String>,
-    /// Names of environment variables whose values are secrets, beside those that models and agents name.
-    pub environment: Vec<String>,
+pub struct Cost {
+    /// Calls of a program or a model.
+    pub turns: u64,
+    /// Tokens, in and out.
+    pub tokens: u64,
+    /// Money, in millionths.
+    pub micros: u64,
+}
+
+impl Default for Cost {
+    /// One call of a program of which nothing is known.
+    fn default() -> Self {
+        Self { turns: 1, tokens: 0, micros: 0 }
+    }
 }
