@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{Brain, BrainError};
 use crate::cycle::bootstrap;
+use crate::cycle::policy::GIT_CONFIG;
 use crate::model::document::Cognition;
 use crate::model::{Settings, layout};
 use crate::world::Trust;
@@ -56,6 +57,14 @@ impl Brain {
                 path: layout::SETTINGS.to_owned(),
                 trusted: trust.covers(layout::SETTINGS, &blob.to_string()),
                 blob: blob.to_string(),
+                grants: endpoints(&cycle.shared.policy.settings),
+            });
+        }
+        if let Some(mark) = &cycle.shared.policy.config {
+            items.push(TrustItem {
+                path: GIT_CONFIG.to_owned(),
+                trusted: trust.covers(GIT_CONFIG, mark),
+                blob: mark.clone(),
                 grants: endpoints(&cycle.shared.policy.settings),
             });
         }
