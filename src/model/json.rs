@@ -86,7 +86,7 @@ fn from_serde(what: &str, path: String, error: &serde_json::Error) -> JsonError 
 }
 
 /// Every document is an object. A derived reader of a struct would also take an array of its fields, in order.
-fn object(bytes: &[u8], what: &str) -> Result<(), JsonError> {
+pub fn object(bytes: &[u8], what: &str) -> Result<(), JsonError> {
     let start = bytes.len() - bytes.trim_ascii_start().len();
     match bytes.get(start) {
         Some(b'{') => Ok(()),
