@@ -183,6 +183,14 @@ pub(crate) fn failure(error: &BrainError, json: bool) {
     }
 }
 
+/// Prints what the parser of arguments says, with its colours; tamed, if it quotes what would steer a terminal.
+pub(crate) fn usage(error: &clap::Error) {
+    let plain = error.render().to_string();
+    let shown = safe(&plain);
+    // A closed pipe is no matter.
+    let _ = if shown == plain { error.print() } else { anstream::stderr().write_all(shown.as_bytes()) };
+}
+
 /// Starts tracing on standard error if `BRAIN_LOG` asks for it.
 pub(crate) fn trace() {
     let filter = tracing_subscriber::EnvFilter::builder().with_env_var("BRAIN_LOG").from_env_lossy();
