@@ -161,9 +161,14 @@ impl Policy {
         let is_own = |own: &Settings| own.recall.embeddings == name && own.models.get(name) == Some(model);
         let trusted = self.endpoints_trusted && self.config_trusted;
         if !trusted && !self.own.as_ref().is_some_and(is_own) {
-            let place = if self.endpoints_trusted { "the repository's git configuration" } else { layout::SETTINGS };
+            let config = "the repository's git configuration";
+            let who = match (self.endpoints_trusted, self.config_trusted) {
+                (false, true) => format!("{} is not trusted on this machine", layout::SETTINGS),
+                (false, false) => format!("{} is not trusted on this machine, nor is {config}", layout::SETTINGS),
+                _ => format!("{config} is not trusted on this machine"),
+            };
             return Err(CycleError::Refused {
-                message: format!("{place} is not trusted on this machine, so recall.embeddings is inert"),
+                message: format!("{who}, so recall.embeddings is inert"),
                 hint: Some("look at it, then `git brain trust`".to_owned()),
             });
         }
