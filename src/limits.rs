@@ -6,6 +6,8 @@ pub const DELTA_BYTES: usize = 1 << 20;
 pub const DELTA_OPS: usize = 1_000;
 /// Deepest nesting of any JSON that comes from outside: far above need, far below a stack overflow.
 pub const JSON_DEPTH: usize = 32;
+/// Longest sentence about bad JSON, characters: it quotes a key or a value, and is for people to read.
+pub const ERROR_CHARS: usize = 400;
 /// Longest id, bytes: keeps `network/neurons/ab/c/<id>.json` portable, also with a `.ack.json` suffix.
 pub const ID_BYTES: usize = 64;
 /// Longest agent name, bytes: a run id is `<19>-<8>-<agent>` and must itself be an id.

@@ -37,7 +37,8 @@ fn read(path: impl AsRef<Path>) -> String {
 }
 
 fn pages() -> Vec<(String, String)> {
-    let mut pages: Vec<String> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).to_vec();
+    let mut pages: Vec<String> =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(str::to_owned).to_vec();
     for entry in std::fs::read_dir(root().join("docs")).unwrap() {
         pages.push(format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()));
     }

@@ -1,7 +1,7 @@
 //! The merge's laws as properties, over trees of several neurons whose runs are made as real runs are: a run reads the
 //! tree it starts from, changes neurons, and leaves a record of its effects.
 //!
-//! The cases of all properties together are more than 10,000.
+//! The cases of all properties together are more than 10,000; `BRAIN_CASES` sets how many each one has.
 
 mod merge_trees;
 
@@ -287,7 +287,9 @@ fn any_branch() -> impl Strategy<Value = Vec<Run>> {
     })
 }
 
+/// As many cases as stated, or as the variable `BRAIN_CASES` says: CI runs 10,000 of each.
 fn cases(cases: u32) -> ProptestConfig {
+    let cases = std::env::var("BRAIN_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::{Brain, BrainError};
+use crate::cycle::policy::GIT_CONFIG;
 use crate::cycle::{Policy, bootstrap};
 use crate::model::document::Cognition;
 use crate::model::{Settings, layout};
@@ -62,6 +63,14 @@ impl Brain {
                 blob: blob.to_string(),
                 grants: settings_grants(policy),
                 before: trust.before(layout::SETTINGS, &blob.to_string()),
+            });
+        }
+        if let Some(mark) = &cycle.shared.policy.config {
+            items.push(TrustItem {
+                path: GIT_CONFIG.to_owned(),
+                trusted: trust.covers(GIT_CONFIG, mark),
+                blob: mark.clone(),
+                grants: endpoints(&cycle.shared.policy.settings),
             });
         }
         Ok(TrustReport { items, record: None })

@@ -1,7 +1,7 @@
 //! `recall` and `propagate`.
 
 use super::args;
-use super::output::safe;
+use super::output::{safe, safe_line};
 use super::write::time;
 use super::{Done, Session};
 
@@ -35,14 +35,20 @@ fn remembered(answer: &RecallAnswer, explain: bool) -> String {
     for (rank, found) in answer.results.iter().enumerate() {
         let label: Vec<&str> = [found.session.as_deref(), found.source.as_deref()].into_iter().flatten().collect();
         let label = if label.is_empty() { found.id.to_string() } else { label.join(" ") };
-        text += &format!("{:>2}. {:.3}  {}\n      {}\n", rank + 1, found.activation, safe(&label), safe(&found.text));
+        text += &format!(
+            "{:>2}. {:.3}  {}\n      {}\n",
+            rank + 1,
+            found.activation,
+            safe_line(&label),
+            safe(&found.text).replace('\n', "\n      ")
+        );
         if explain {
             let step = |way: &Way| match way.via {
                 "cue" => way.at.clone(),
                 via => format!("{} ({via} × {:.3} = {:.3})", way.at, way.weight, way.activation),
             };
             let steps: Vec<String> = found.path.iter().map(step).collect();
-            text += &format!("      by {}\n", safe(&steps.join(" → ")));
+            text += &format!("      by {}\n", safe_line(&steps.join(" → ")));
             text += &format!(
                 "      salience {}, context {:.3}, inhibition {:.3}\n",
                 found.salience, found.context, found.inhibition

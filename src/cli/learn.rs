@@ -1,7 +1,7 @@
 //! `outcome`, `ledger`, `goal`.
 
 use super::args;
-use super::output::safe;
+use super::output::safe_line;
 use super::write::landed;
 use super::{Done, Session};
 use crate::brain::{
@@ -24,7 +24,7 @@ pub(super) fn outcome(session: &Session, args: &args::Outcome) -> Done {
 
 fn judged(report: &OutcomeReport) -> String {
     let said = |valued: &Valued| match &valued.text {
-        Some(text) => format!("{:.3} ({})", valued.value, safe(text)),
+        Some(text) => format!("{:.3} ({})", valued.value, safe_line(text)),
         None => format!("{:.3}", valued.value),
     };
     let mut lines = vec![
@@ -32,10 +32,10 @@ fn judged(report: &OutcomeReport) -> String {
         format!("came      {}", said(&report.outcome)),
         format!("error     {:+.3}, by {}", report.error, report.method.as_str()),
     ];
-    lines.extend(report.changes.iter().map(|line| safe(line)));
-    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
-    lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe(&d.to_string()))));
-    lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe(&c.to_string()))));
+    lines.extend(report.changes.iter().map(|line| safe_line(line)));
+    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe_line(note))));
+    lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe_line(&d.to_string()))));
+    lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe_line(&c.to_string()))));
     lines.push(landed(&report.run, report.commit.as_deref(), &report.branch, report.merged.then_some(&report.wake)));
     lines.join("\n") + "\n"
 }
@@ -51,7 +51,7 @@ pub(super) fn ledger(session: &Session, args: &args::Ledger) -> Done {
 
 fn entries(report: &LedgerReport, agent: Option<&str>) -> String {
     if let (0, Some(agent)) = (report.considered, agent) {
-        return format!("no run of {} was judged yet\n", safe(agent));
+        return format!("no run of {} was judged yet\n", safe_line(agent));
     }
     if report.considered == 0 {
         return "nothing was judged yet; `git brain outcome RUN` says what came of a run\n".to_owned();
@@ -62,7 +62,7 @@ fn entries(report: &LedgerReport, agent: Option<&str>) -> String {
         text += &format!("{:+.3}  expected {expected:.3}, came {came:.3} ({})", entry.error, entry.method.as_str());
         text += &format!("  {}  {}\n", entry.at, entry.judged);
         let said = |label: &str, words: &Option<String>| {
-            words.as_ref().map_or(String::new(), |words| format!("        {label}: {}\n", safe(words)))
+            words.as_ref().map_or(String::new(), |words| format!("        {label}: {}\n", safe_line(words)))
         };
         text += &said("expected", &entry.prediction.text);
         text += &said("came    ", &entry.outcome.text);
@@ -132,7 +132,7 @@ pub(super) fn goals(report: &GoalsReport) -> String {
         let level = if goal.level == GoalLevel::Terminal { "terminal" } else { "sub" };
         let neuron = goal.neuron.as_ref().map_or(String::new(), |id| format!("  neuron {id}"));
         let parent = goal.parent.as_ref().map_or(String::new(), |id| format!("  for {id}"));
-        format!("{:<9} {level:<8} {}  {}{neuron}{parent}\n", goal.state.as_str(), goal.id, safe(&goal.text))
+        format!("{:<9} {level:<8} {}  {}{neuron}{parent}\n", goal.state.as_str(), goal.id, safe_line(&goal.text))
     };
     report.goals.iter().map(line).collect()
 }

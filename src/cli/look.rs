@@ -1,7 +1,7 @@
 //! `status`, `log`, `show`, `diff`, `why`, `blame`.
 
 use super::args;
-use super::output::safe;
+use super::output::{safe, safe_line};
 use super::vitals::{self, Signs};
 use super::write::{plural, short};
 use super::{Done, Session};
@@ -57,7 +57,7 @@ fn described(s: &Status, signs: Signs) -> String {
     lines.push("agents:".to_owned());
     for (name, role, trusted) in &s.agents {
         let inert = if *trusted { "" } else { "  [inert until `git brain trust`]" };
-        lines.push(format!("  {name:<11} {}{inert}", safe(role)));
+        lines.push(format!("  {name:<11} {}{inert}", safe_line(role)));
     }
     lines.extend(s.broken.iter().map(|b| format!("  broken: {}", safe(b))));
     lines.extend(s.vitals.iter().flat_map(|vitals| vitals::described(vitals, signs)));
@@ -79,8 +79,8 @@ fn told(history: &History) -> String {
     for entry in &history.entries {
         text += &format!("{} {}  {}\n", short(&entry.commit), entry.at, safe(&entry.subject));
         if let Some(run) = &entry.run {
-            let trigger = entry.trigger.as_deref().map(|t| format!("  ({})", safe(t))).unwrap_or_default();
-            text += &format!("           {}{trigger}\n", safe(run));
+            let trigger = entry.trigger.as_deref().map(|t| format!("  ({})", safe_line(t))).unwrap_or_default();
+            text += &format!("           {}{trigger}\n", safe_line(run));
         }
         text.extend(entry.decisions.iter().map(|d| format!("           merged {}\n", safe(d))));
     }
@@ -122,7 +122,7 @@ pub(super) fn diff(session: &Session, args: &args::Diff) -> Done {
     if session.out.is_json() {
         session.out.document(&found);
     } else {
-        let text: String = found.lines.iter().map(|line| format!("{}\n", safe(line))).collect();
+        let text: String = found.lines.iter().map(|line| format!("{}\n", safe_line(line))).collect();
         session.out.paged(&text);
     }
     Ok(u8::from(!found.lines.is_empty()))
@@ -143,16 +143,16 @@ pub(super) fn why(session: &Session, args: &args::Neuron) -> Done {
 }
 
 fn reason(entry: &WhyEntry) -> String {
-    let who = entry.agent.as_deref().unwrap_or("a person");
-    let trigger = entry.trigger.as_deref().map(|t| format!(", {}", safe(t))).unwrap_or_default();
+    let who = entry.agent.as_deref().map_or_else(|| "a person".to_owned(), safe_line);
+    let trigger = entry.trigger.as_deref().map(|t| format!(", {}", safe_line(t))).unwrap_or_default();
     let mut text = format!("{} {}  {who}{trigger}\n", short(&entry.commit), entry.at);
     if let Some(run) = &entry.run {
-        text += &format!("    run {run}\n");
+        text += &format!("    run {}\n", safe_line(run));
     }
     if let Some(because) = &entry.because {
-        text += &format!("    because of: {}\n", safe(because));
+        text += &format!("    because of: {}\n", safe_line(because));
     }
-    text.extend(entry.effects.iter().map(|line| format!("  {}\n", safe(line))));
+    text.extend(entry.effects.iter().map(|line| format!("  {}\n", safe_line(line))));
     text
 }
 
@@ -167,7 +167,7 @@ pub(super) fn blame(session: &Session, args: &args::Neuron) -> Done {
 }
 
 fn blamed(line: &BlameLine) -> String {
-    let run = line.run.as_deref().unwrap_or("(a person)");
+    let run = line.run.as_deref().map_or_else(|| "(a person)".to_owned(), safe_line);
     let value: String = line.value.chars().take(48).collect();
-    format!("{} {} {:<48} {} = {}\n", short(&line.commit), line.at, run, safe(&line.field), safe(&value))
+    format!("{} {} {:<48} {} = {}\n", short(&line.commit), line.at, run, safe_line(&line.field), safe_line(&value))
 }

@@ -34,7 +34,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             // Help and version go to standard output; a closed pipe is no matter.
-            let _ = error.print();
+            output::usage(&error);
             return ExitCode::from(code);
         }
     };

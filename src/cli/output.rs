@@ -53,13 +53,13 @@ impl Output {
             }
             other => other,
         };
-        self.text(&format!("{value}\n"));
+        write_out(&format!("{}\n", escaped(&value.to_string())));
     }
 
-    /// Prints text as it is. A reader that has gone away is no error.
+    /// Prints text, tamed once more: what a command forgot to tame does not reach the terminal either. A reader that has
+    /// gone away is no error.
     pub(crate) fn text(&self, text: &str) {
-        let mut out = anstream::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        write_out(&tamed(text));
     }
 
     /// Standard output, for what is written as it is made.
@@ -70,7 +70,7 @@ impl Output {
     /// Prints long text through the user's pager, if standard output is a terminal.
     pub(crate) fn paged(&self, text: &str) {
         let tall = text.lines().count() > 24;
-        if self.json || !tall || !std::io::stdout().is_terminal() || !through_pager(text) {
+        if self.json || !tall || !std::io::stdout().is_terminal() || !through_pager(&tamed(text)) {
             self.text(text);
         }
     }
@@ -85,7 +85,7 @@ impl Output {
     /// Says something beside the data.
     pub(crate) fn say(&self, text: &str) {
         if !self.json {
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(anstream::stderr(), "{}", tamed(text));
         }
     }
 
@@ -173,7 +173,7 @@ pub(crate) fn failure(error: &BrainError, json: bool) {
     if json {
         let code = error.exit_code();
         let document = serde_json::json!({"version": VERSION, "error": error.to_string(), "hint": hint, "code": code});
-        let _ = writeln!(stderr, "{document}");
+        let _ = writeln!(stderr, "{}", escaped(&document.to_string()));
         return;
     }
     // Errors quote arguments, files and what programs said.
@@ -181,6 +181,14 @@ pub(crate) fn failure(error: &BrainError, json: bool) {
     if let Some(hint) = hint {
         let _ = writeln!(stderr, "hint: {}", safe(&hint));
     }
+}
+
+/// Prints what the parser of arguments says, with its colours; tamed, if it quotes what would steer a terminal.
+pub(crate) fn usage(error: &clap::Error) {
+    let plain = error.render().to_string();
+    let shown = safe(&plain);
+    // A closed pipe is no matter.
+    let _ = if shown == plain { error.print() } else { anstream::stderr().write_all(shown.as_bytes()) };
 }
 
 /// Starts tracing on standard error if `BRAIN_LOG` asks for it.
@@ -192,9 +200,17 @@ pub(crate) fn trace() {
     }
 }
 
-/// Asks git which pager the user wants, and writes into it; false if there is none.
+fn write_out(text: &str) {
+    let mut out = anstream::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Asks git which pager the user wants, and writes into it; false if there is none. Git is asked outside any repository:
+/// `core.pager` of a copied one is the choice of whoever made it.
 fn through_pager(text: &str) -> bool {
-    let asked = std::process::Command::new("git").args(["var", "GIT_PAGER"]).output();
+    let mut asking = std::process::Command::new("git");
+    asking.args(["var", "GIT_PAGER"]).env("GIT_DIR", "/dev/null").env_remove("GIT_CONFIG_PARAMETERS");
+    let asked = asking.current_dir("/").output();
     let Some(pager) = asked.ok().and_then(|o| String::from_utf8(o.stdout).ok()).map(|p| p.trim().to_owned()) else {
         return false;
     };
@@ -216,17 +232,57 @@ fn through_pager(text: &str) -> bool {
 
 /// Text that came from outside, safe for a terminal: control characters and direction marks are shown, not obeyed.
 pub(crate) fn safe(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c.to_string(),
-            c if c.is_control() || is_direction(c) => c.escape_unicode().to_string(),
-            c => c.to_string(),
-        })
-        .collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if steers(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// The same for text on one line of many: its own line breaks cannot pass for ours.
+pub(crate) fn safe_line(text: &str) -> String {
+    safe(text).replace('\n', "\\n")
+}
+
+/// What is printed in the end: as [`safe`], but for the two styles that we use ourselves.
+fn tamed(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.chars().any(|c| steers(c) && c != '\n' && c != '\t') {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(STYLES[0].chars().next().unwrap_or_default()) {
+        let (before, from) = rest.split_at(at);
+        shown += &safe(before);
+        let style = STYLES.iter().find(|style| from.starts_with(**style));
+        let length = style.map_or(1, |style| style.len());
+        shown += &style.map_or_else(|| safe(&from[..length]), |style| (*style).to_owned());
+        rest = &from[length..];
+    }
+    (shown + &safe(rest)).into()
+}
+
+/// Bold, and plain again.
+pub(crate) const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
+
+/// JSON as before, in which no character steers a terminal: outside strings there is none, and inside there are escapes.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        // All of them lie in the basic plane, so that one escape says each.
+        if steers(c) { text += &format!("\\u{:04x}", c as u32) } else { text.push(c) }
+    }
+    text
+}
+
+/// Control characters, and those that change the direction or hide what is written.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -237,5 +293,23 @@ mod tests {
     fn text_from_outside_cannot_steer_the_terminal() {
         assert_eq!(safe("a\u{1b}[31mb\u{202e}c\n"), "a\\u{1b}[31mb\\u{202e}c\n");
         assert_eq!(safe("thé お茶"), "thé お茶");
+        assert_eq!(safe_line("a\n2. b"), "a\\n2. b");
+    }
+
+    #[test]
+    fn what_a_command_forgot_is_tamed_at_the_end() {
+        assert_eq!(tamed("plain\n\ttext"), "plain\n\ttext");
+        assert_eq!(
+            tamed("\u{1b}[1mbold\u{1b}[0m \u{1b}[2J\u{9b}x\u{1b}"),
+            "\u{1b}[1mbold\u{1b}[0m \\u{1b}[2J\\u{9b}x\\u{1b}"
+        );
+    }
+
+    #[test]
+    fn json_says_the_same_without_steering() {
+        let text = "\u{1b}]0;x\u{7}\u{9b}2J\u{7f}\u{202e}\u{200b}é🫖";
+        let json = escaped(&serde_json::json!({ "a": text }).to_string());
+        assert!(!json.chars().any(steers), "{json}");
+        assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["a"], text);
     }
 }

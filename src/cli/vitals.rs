@@ -1,5 +1,6 @@
 //! The vital signs as lines and small plots. In Unicode where the terminal can show it, in ASCII elsewhere.
 
+use super::output::STYLES;
 use super::write::plural;
 use crate::brain::{NarrativeGap, SinceSleep, Vitals};
 
@@ -49,7 +50,8 @@ impl Signs {
 /// One line a figure, with its name in bold where the terminal can.
 pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
     let mut lines = vec![format!("vital signs at {}:", v.saliences.at)];
-    let mut line = |name: &str, text: String| lines.push(format!("  \u{1b}[1m{name:<14}\u{1b}[0m {text}"));
+    let [bold, plain] = STYLES;
+    let mut line = |name: &str, text: String| lines.push(format!("  {bold}{name:<14}{plain} {text}"));
     let s = &v.saliences;
     let of = |tenth: usize| s.deciles.get(tenth).copied().unwrap_or(0);
     let plot = signs.steps(&s.histogram);

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use super::args;
-use super::output::safe;
+use super::output::safe_line;
 use super::{Done, Session};
 use crate::brain::{
     ApplyReport, Brain, BrainError, Due, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
@@ -109,16 +109,16 @@ pub(super) fn ran(report: &RunReport) -> String {
             (Some(_), 0) => String::new(),
             (Some(_), settled) => format!(", the merge settled {}", plural(settled, "field", "fields")),
         };
-        lines.push(format!("  {:<11} {}  ({}){state}", run.agent, run.run, safe(&run.trigger)));
+        lines.push(format!("  {:<11} {}  ({}){state}", run.agent, run.run, safe_line(&run.trigger)));
     }
     if report.runs.len() > SHOWN {
         lines.push(format!("  … and {} more; `git brain log` has all", report.runs.len() - SHOWN));
     }
     for failure in &report.failures {
-        lines.push(format!("  {:<11} failed: {}", failure.agent, safe(&failure.error)));
+        lines.push(format!("  {:<11} failed: {}", failure.agent, safe_line(&failure.error)));
         lines.extend(failure.hint.iter().map(|hint| format!("      hint: {hint}")));
     }
-    lines.extend(report.notes.iter().map(|note| format!("  note: {}", safe(note))));
+    lines.extend(report.notes.iter().map(|note| format!("  note: {}", safe_line(note))));
     let quiet = if report.runs.is_empty() && report.failures.is_empty() { "all is quiet" } else { "quiet again" };
     lines.push(format!("{}; {quiet}", plural(report.runs.len(), "run", "runs")));
     lines.join("\n") + "\n"
@@ -144,7 +144,7 @@ pub(super) fn run(session: &Session, args: &args::Run) -> Done {
     if args.writer.dry_run {
         let due = brain.due()?;
         session.out.report(&due, |report| {
-            let line = |due: &Due| format!("  {:<11} ({})\n", due.agent, safe(&due.trigger));
+            let line = |due: &Due| format!("  {:<11} ({})\n", due.agent, safe_line(&due.trigger));
             let lines: String = report.due.iter().map(line).collect();
             if lines.is_empty() { "all is quiet\n".to_owned() } else { lines }
         });
@@ -174,10 +174,10 @@ pub(super) fn apply(session: &Session, args: &args::Apply) -> Done {
 }
 
 fn applied(report: &ApplyReport) -> String {
-    let mut lines: Vec<String> = report.effects.iter().map(|l| safe(l)).collect();
-    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
-    lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe(&d.to_string()))));
-    lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe(&c.to_string()))));
+    let mut lines: Vec<String> = report.effects.iter().map(|l| safe_line(l)).collect();
+    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe_line(note))));
+    lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe_line(&d.to_string()))));
+    lines.extend(report.conflicts.iter().map(|c| format!("conflict: {}", safe_line(&c.to_string()))));
     lines.push(landed(&report.run, report.commit.as_deref(), &report.branch, report.merged.then_some(&report.wake)));
     lines.join("\n") + "\n"
 }
@@ -207,16 +207,16 @@ pub(super) fn merged(report: &MergeReport) -> String {
     let mut lines = Vec::new();
     for line in &report.merges {
         let state = match (&line.refused, line.conflicts.is_empty(), line.merged, &line.commit) {
-            (Some(why), ..) => format!("refused: {}", safe(why)),
+            (Some(why), ..) => format!("refused: {}", safe_line(why)),
             (_, false, ..) => "stays for review".to_owned(),
             (_, _, true, Some(commit)) => format!("merged by {}", short(commit)),
             _ => "wake has it already".to_owned(),
         };
-        lines.push(format!("{}: {state}", safe(&line.branch)));
-        lines.extend(line.decisions.iter().map(|d| format!("  {}", safe(&d.to_string()))));
-        lines.extend(line.conflicts.iter().map(|c| format!("  conflict: {}", safe(&c.to_string()))));
+        lines.push(format!("{}: {state}", safe_line(&line.branch)));
+        lines.extend(line.decisions.iter().map(|d| format!("  {}", safe_line(&d.to_string()))));
+        lines.extend(line.conflicts.iter().map(|c| format!("  conflict: {}", safe_line(&c.to_string()))));
     }
-    lines.extend(report.left.iter().map(|left| format!("left alone: {}", safe(left))));
+    lines.extend(report.left.iter().map(|left| format!("left alone: {}", safe_line(left))));
     if lines.is_empty() {
         lines.push("no run waits".to_owned());
     }
@@ -227,7 +227,7 @@ pub(super) fn merge_tree(session: &Session, args: &args::MergeTree) -> Done {
     let report = session.brain()?.merge_tree(&args.base, &args.left, &args.right)?;
     session.out.report(&report, |r| {
         let mut text = format!("{}\n", r.tree);
-        text.extend(r.conflicts.iter().map(|c| format!("conflict: {}\n", safe(&c.to_string()))));
+        text.extend(r.conflicts.iter().map(|c| format!("conflict: {}\n", safe_line(&c.to_string()))));
         text
     });
     Ok(if report.conflicts.is_empty() { 0 } else { 3 })

@@ -7,7 +7,7 @@ use super::{CycleError, bootstrap};
 use crate::cognition::AgentSummary;
 use crate::delta::Limits;
 use crate::model::document::Cognition;
-use crate::model::ids::AgentName;
+use crate::model::ids::{AgentName, hash_fields};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::secret::{Secrets, is_secret_variable};
@@ -51,10 +51,23 @@ pub struct Policy {
     pub loosens_origins: bool,
     /// The settings without `brain.toml`, if they are whole: what a person at this machine asked for.
     own: Option<Settings>,
+    /// A mark of what the repository's git configuration says of endpoints, which needs trust as a file does; `None`: nothing.
+    pub config: Option<String>,
+    config_trusted: bool,
     /// The agents by name.
     pub agents: BTreeMap<AgentName, Member>,
     /// Definitions that could not be read; their agents do not run.
     pub broken: Vec<JsonError>,
+}
+
+/// What trust of the repository's own git configuration is recorded under.
+pub const GIT_CONFIG: &str = "git config";
+
+/// A mark of what the git configuration says of endpoints and of their use; `None`: nothing.
+fn endpoint_settings(kept: &[Override]) -> Option<String> {
+    let names = |o: &&Override| o.key.starts_with("models.") || o.key.replace('_', "-") == "recall.embeddings";
+    let fields: Vec<&[u8]> = kept.iter().filter(names).flat_map(|o| [o.key.as_bytes(), o.value.as_bytes()]).collect();
+    (!fields.is_empty()).then(|| format!("{:016x}", hash_fields(&fields)))
 }
 
 impl Policy {
@@ -73,24 +86,29 @@ impl Policy {
                 String::from_utf8(bytes).map_err(|_| JsonError::at(layout::SETTINGS, 1, "", "is not UTF-8"))?
             }
         };
-        let mut overrides = store.local_settings()?;
-        overrides.extend(world.overrides());
-        overrides.extend(flags.iter().cloned());
+        let kept = store.local_settings()?;
+        let config = endpoint_settings(&kept);
+        let given: Vec<Override> = world.overrides().into_iter().chain(flags.iter().cloned()).collect();
+        let overrides: Vec<Override> = kept.into_iter().chain(given.iter().cloned()).collect();
+        // A git folder that was copied brings its configuration along, so that needs trust as well.
+        let trust = Trust::load(world, &store.private_dir())?;
+        let config_trusted = config.as_ref().is_none_or(|mark| trust.covers(GIT_CONFIG, mark));
         let mut policy = Self {
             settings: Settings::read(&text, &overrides)?,
             blob: settings_file.map(|f| f.blob),
             endpoints_trusted: false,
             loosens_origins: false,
-            own: Settings::read("", &overrides).ok(),
+            config_trusted,
+            own: Settings::read("", if config_trusted { &overrides } else { &given }).ok(),
+            config,
             agents: BTreeMap::new(),
             broken: Vec::new(),
         };
-        policy.load_agents(store, world, tree)?;
+        policy.load_agents(store, &trust, tree)?;
         Ok(policy)
     }
 
-    fn load_agents(&mut self, store: &Store, world: &World, tree: TreeId) -> Result<(), CycleError> {
-        let trust = Trust::load(world, &store.private_dir())?;
+    fn load_agents(&mut self, store: &Store, trust: &Trust, tree: TreeId) -> Result<(), CycleError> {
         self.endpoints_trusted = self.blob.is_some_and(|blob| trust.covers(layout::SETTINGS, &blob.to_string()));
         let here = self.own.as_ref().map(|own| own.origins.clone()).unwrap_or_default();
         let strict = self.settings.origins.stricter(&here);
@@ -159,9 +177,16 @@ impl Policy {
             });
         };
         let is_own = |own: &Settings| own.recall.embeddings == name && own.models.get(name) == Some(model);
-        if !self.endpoints_trusted && !self.own.as_ref().is_some_and(is_own) {
+        let trusted = self.endpoints_trusted && self.config_trusted;
+        if !trusted && !self.own.as_ref().is_some_and(is_own) {
+            let config = "the repository's git configuration";
+            let who = match (self.endpoints_trusted, self.config_trusted) {
+                (false, true) => format!("{} is not trusted on this machine", layout::SETTINGS),
+                (false, false) => format!("{} is not trusted on this machine, nor is {config}", layout::SETTINGS),
+                _ => format!("{config} is not trusted on this machine"),
+            };
             return Err(CycleError::Refused {
-                message: format!("{} is not trusted on this machine, so recall.embeddings is inert", layout::SETTINGS),
+                message: format!("{who}, so recall.embeddings is inert"),
                 hint: Some("look at it, then `git brain trust`".to_owned()),
             });
         }

@@ -81,12 +81,16 @@ pub fn typed_str<'de, T: serde::Deserialize<'de>>(text: &'de str, what: &str) ->
 fn from_serde(what: &str, path: String, error: &serde_json::Error) -> JsonError {
     let text = error.to_string();
     let suffix = format!(" at line {} column {}", error.line(), error.column());
-    let message = text.strip_suffix(&suffix).unwrap_or(&text).to_owned();
+    let mut message = text.strip_suffix(&suffix).unwrap_or(&text).to_owned();
+    // It quotes what it found, however long that is.
+    if let Some((end, _)) = message.char_indices().nth(limits::ERROR_CHARS) {
+        message.replace_range(end.., "…");
+    }
     JsonError { what: what.to_owned(), line: error.line().max(1), column: error.column(), path, message }
 }
 
 /// Every document is an object. A derived reader of a struct would also take an array of its fields, in order.
-fn object(bytes: &[u8], what: &str) -> Result<(), JsonError> {
+pub fn object(bytes: &[u8], what: &str) -> Result<(), JsonError> {
     let start = bytes.len() - bytes.trim_ascii_start().len();
     match bytes.get(start) {
         Some(b'{') => Ok(()),

@@ -335,6 +335,7 @@ impl Neuron {
             return Err(JsonError::at(what, 1, "", message));
         }
         let neuron: Self = json::typed(bytes, what)?;
+        json::object(bytes, what)?;
         neuron.check_bounds().map_err(|(path, message)| JsonError::at(what, line_of(bytes, path), path, message))?;
         Ok(neuron)
     }

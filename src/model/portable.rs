@@ -126,6 +126,7 @@ impl PortableNeuron {
             Ok(neuron) => neuron,
             Err(_) => json::strict(bytes, what, limits::IMPORT_NEURON_BYTES)?,
         };
+        json::object(bytes, what)?;
         neuron.check().map_err(|(path, message)| JsonError::at(what, line_of(bytes, path), path, message))?;
         Ok(neuron)
     }

@@ -38,6 +38,20 @@ pub enum StoreError {
         /// The repository around it.
         repository: PathBuf,
     },
+    /// A symlink where this program writes or deletes.
+    #[error("{} is a symlink, or lies behind one; nothing of a brain is written through links", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
+    /// A bare repository among the files of another one: a clone could have brought it, with its configuration.
+    #[error("{} lies among the files of {}, and may have come with them", path.display(), repository.display())]
+    Embedded {
+        /// The bare repository.
+        path: PathBuf,
+        /// The repository around it.
+        repository: PathBuf,
+    },
     /// A branch that does not exist.
     #[error("there is no branch {branch}")]
     NoBranch {

@@ -5,7 +5,8 @@
 //! on it. **The intent's lock is the proof**: if another process can take it, its writer is dead, in whatever container
 //! or user account it ran, and a reused process id deceives nobody. Then exactly the listed files are removed, if
 //! nothing speaks against it (see [`Store::recover`]), and a work tree that should have followed does. Where a living process
-//! could not let it follow, because a disk was full or failed, it hands that part of its intent on, as a `.follow` file.
+//! could not let it follow, because a disk was full or failed, it hands that part of its intent on, as a `.follow` file. A plan
+//! names lock files of this git folder and nothing else: one that came with a copied folder might name any.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,6 +17,7 @@ use std::time::{Duration, SystemTime};
 use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 
+use super::confine::own_lock;
 use super::lock::{LockName, is_contended};
 use super::worktree::Left;
 use super::{Branch, CommitId, Store, StoreError};
@@ -134,7 +136,8 @@ impl Store {
             let written = file.metadata().and_then(|m| m.modified()).map_err(StoreError::file(&path))?;
             let mut keep = false;
             for lock in &plan.locks {
-                let lock_path = self.common.join(&lock.file);
+                // A plan may be anybody's, in a folder that was copied from them.
+                let Some(lock_path) = own_lock(&self.common, &lock.file) else { continue };
                 let busy = live.contains(&lock.file);
                 let verdict = if busy { Verdict::Keep } else { self.settle(&lock_path, lock, written, plan.pid)? };
                 keep |= matches!(verdict, Verdict::Keep);

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use super::intent::discard_rubbish;
+use super::plumbing::tame_git;
 use super::worktree::sync_folder;
 use super::writer::{KEEP_TEXT, SCRATCH};
 use super::{LockName, Store, StoreError};
@@ -100,12 +101,15 @@ impl Store {
 
     /// Git on this repository, with nothing of the environment's, as durable as we are, and silent.
     fn quiet_git(&self, args: &[&str]) -> Command {
-        let mut git = Command::new("git");
+        let mut git = tame_git();
+        let own = ["GIT_NO_LAZY_FETCH", "GIT_ALLOW_PROTOCOL"];
         for (key, _) in std::env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("GIT_")) {
-            git.env_remove(key);
+            if !own.iter().any(|name| key == *name) {
+                git.env_remove(key);
+            }
         }
         git.arg("--git-dir").arg(&self.common);
-        git.args(["-c", "core.fsync=all", "-c", "core.hooksPath=/dev/null", "-c", "pack.packSizeLimit=0"]).args(args);
+        git.args(["-c", "core.fsync=all", "-c", "pack.packSizeLimit=0"]).args(args);
         git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         git
     }

@@ -16,6 +16,7 @@ mod account;
 mod bulk;
 mod cache;
 mod commit;
+mod confine;
 mod driver;
 mod error;
 mod guard;
@@ -102,10 +103,15 @@ impl Store {
     /// the tree cannot make a repository a brain. libgit2's check of the folder's owner stays on.
     pub fn open(dir: &Path) -> Result<Store, StoreError> {
         let repository = discover(dir)?;
+        if let Some(around) = confine::embedded_in(&repository) {
+            return Err(StoreError::Embedded { path: repository.path().to_owned(), repository: around });
+        }
         let Some((main, wake)) = brain_branches(&repository)? else {
             return Err(StoreError::NoBrain { path: dir.to_owned() });
         };
-        Ok(Self::over(repository, main, wake))
+        let store = Self::over(repository, main, wake);
+        confine::refuse_links(&store.private_dir())?;
+        Ok(store)
     }
 
     fn over(repository: git2::Repository, main: Branch, wake: Branch) -> Store {
@@ -145,9 +151,10 @@ impl Store {
         self.common.join("git-brain")
     }
 
-    /// The main work tree, if there is one.
+    /// The work tree, if there is one and it says itself that it belongs to this git folder.
     pub fn work_dir(&self) -> Option<PathBuf> {
-        self.repository.workdir().map(Path::to_owned)
+        let root = self.repository.workdir()?;
+        confine::leads_here(root, self.repository.path()).then(|| root.to_owned())
     }
 
     /// Lets objects be read from one more folder. A receiving hook passes git's quarantine here, whose objects are

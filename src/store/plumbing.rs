@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::confine::plain_path;
 use super::tree::File;
 use super::worktree::sync_folder;
 use super::{BlobId, Branch, CommitId, FileChange, Store, StoreError};
@@ -44,9 +45,24 @@ pub fn called_from(dir: &Path) -> PathBuf {
     variable("GIT_DIR").map_or_else(|| dir.to_owned(), |git_dir| dir.join(git_dir))
 }
 
-/// What git prints, run at `dir` and in no other repository, without hooks.
+/// Git, with what a repository's own configuration could make it run or fetch switched off: no monitor of files, no
+/// hooks, no pager, no object from elsewhere. Every call of ours begins here.
+pub(super) fn tame_git() -> Command {
+    let mut git = Command::new("git");
+    // An object that is not here is fetched by a partial clone, over whatever transport its configuration names. The
+    // first variable is known since git 2.45; the second forbids every transport, in older ones as well.
+    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "").env("GIT_TERMINAL_PROMPT", "0");
+    git.env("GIT_OPTIONAL_LOCKS", "0");
+    git.args(["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+    git
+}
+
+/// What git prints, run at `dir` and in no other repository. The configuration is left as it is, because it is what is
+/// asked about: only for commands that run nothing, `rev-parse` and `check-attr`.
 pub(super) fn git_at(dir: &Path, arguments: &[&str]) -> Result<String, StoreError> {
     let mut git = Command::new("git");
+    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "").arg("--no-pager");
+    git.args(["-c", "core.fsmonitor=false"]);
     for name in LOCAL_VARIABLES {
         git.env_remove(name);
     }
@@ -75,7 +91,7 @@ pub fn git_version() -> Option<(u32, u32)> {
 /// Merges three text files as git would without a driver, into `ours`, with marks where both sides changed the same
 /// lines. True: without conflict.
 pub fn merge_texts(base: &Path, ours: &Path, theirs: &Path) -> Result<bool, StoreError> {
-    let mut git = Command::new("git");
+    let mut git = tame_git();
     git.args(["merge-file", "-q", "-L", "ours", "-L", "base", "-L", "theirs", "--"]).args([ours, base, theirs]);
     let status = git.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(StoreError::file("git merge-file"))?;
     Ok(status.success())
@@ -122,12 +138,12 @@ impl Store {
         let head = head.map_or(EMPTY_TREE.to_owned(), |commit| commit.to_string());
         let top = |path: &str| format!(":(top){path}");
         let places = [top(layout::NETWORK), top(layout::AGENTS), top(layout::SETTINGS)];
-        let mut git = Command::new("git");
+        let mut git = tame_git();
         if variable("GIT_DIR").is_none() {
             git.current_dir(self.work_dir().unwrap_or_else(|| self.repository.path().to_owned()));
         }
         let arguments = ["diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", &head, "--"];
-        git.args(["-c", "core.fsmonitor=false"]).args(arguments).args(places);
+        git.args(arguments).args(places);
         let raw = output(&mut git, &arguments)?;
         let bad =
             || StoreError::File { path: "git diff-index".into(), source: std::io::Error::other("unknown output") };
@@ -140,7 +156,7 @@ impl Store {
     /// The plain files under a folder of the work tree, sorted; no symlink is followed. Empty without a work tree.
     pub fn work_files(&self, folder: &str) -> Result<Vec<String>, StoreError> {
         let Some(root) = self.work_dir() else { return Ok(Vec::new()) };
-        let start = root.join(folder);
+        let Some(start) = plain_path(&root, folder) else { return Ok(Vec::new()) };
         if !start.is_dir() {
             return Ok(Vec::new());
         }
@@ -153,11 +169,11 @@ impl Store {
         Ok(found)
     }
 
-    /// A file of the work tree; `None` if there is none, or it is larger than any document.
+    /// A plain file of the work tree; `None` if there is none, it lies behind a symlink, or is larger than any document.
     pub fn read_work_file(&self, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(path) = self.work_dir().map(|root| root.join(path)) else { return Ok(None) };
-        let small = |meta: &std::fs::Metadata| meta.len() <= crate::limits::DOCUMENT_BYTES as u64;
-        match std::fs::metadata(&path) {
+        let Some(path) = self.work_dir().and_then(|root| plain_path(&root, path)) else { return Ok(None) };
+        let small = |meta: &std::fs::Metadata| meta.is_file() && meta.len() <= crate::limits::DOCUMENT_BYTES as u64;
+        match std::fs::symlink_metadata(&path) {
             Ok(meta) if small(&meta) => std::fs::read(&path).map(Some).map_err(StoreError::file(path)),
             Ok(_) => Ok(None),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -167,8 +183,9 @@ impl Store {
 
     /// Replaces a file of the work tree whole.
     pub fn replace_work_file(&self, path: &str, content: &[u8]) -> Result<(), StoreError> {
-        let root = self.work_dir().unwrap_or_else(|| self.repository.path().to_owned());
-        replace_file(&root.join(path), content)
+        let place = self.work_dir().and_then(|root| plain_path(&root, path));
+        let path = place.ok_or_else(|| StoreError::Link { path: path.into() })?;
+        replace_file(&path, content)
     }
 }
 

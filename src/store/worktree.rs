@@ -12,6 +12,7 @@ use std::time::Duration;
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
 use super::intent::discard;
+use super::confine::leads_here;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError};
 
@@ -74,7 +75,8 @@ enum OnDisk {
 }
 
 impl Store {
-    /// The work trees, main and linked, whose HEAD is this branch.
+    /// The work trees, main and linked, whose HEAD is this branch. A folder that does not say itself that it is one of
+    /// them is none: what the git folder says about it may be anybody's word.
     pub(super) fn work_trees_on(&self, branch: &Branch) -> Result<Vec<WorkTree>, StoreError> {
         let wrap = |e| StoreError::git("work trees", e);
         let mut candidates = vec![self.common.clone()];
@@ -95,7 +97,8 @@ impl Store {
                 Err(_) if git_dir != self.common => continue,
                 Err(e) => return Err(wrap(e)),
             };
-            if let Some(root) = repository.workdir().filter(|root| root.is_dir()) {
+            let own = |root: &&Path| root.is_dir() && leads_here(root, repository.path());
+            if let Some(root) = repository.workdir().filter(own) {
                 found.push(WorkTree { root: root.to_owned(), git_dir: repository.path().to_owned() });
             }
         }

@@ -1,0 +1,138 @@
+//! What keeps a git folder that somebody else made from reaching outside itself.
+//!
+//! A clone brings objects and nothing else. A folder that was copied, unpacked or lies on a shared disk brings its git
+//! folder too, with configuration, links between work trees, and our own private folder: all of it written by whoever
+//! made it. So nothing there may name a place that we then write to or delete.
+
+use std::path::{Path, PathBuf};
+
+use super::StoreError;
+
+/// How deep links are looked for in the private folder: its folders, and the files in them.
+const PRIVATE_DEPTH: usize = 2;
+
+/// True if a folder is the work tree of that git folder by its own word: its `.git` is the git folder, or a file that
+/// names it. `core.worktree` and `worktrees/*/gitdir` alone could name anybody's folder.
+pub(super) fn leads_here(root: &Path, git_dir: &Path) -> bool {
+    let link = root.join(".git");
+    let Ok(found) = std::fs::symlink_metadata(&link) else { return false };
+    let named = if found.is_file() {
+        let text = std::fs::read_to_string(&link).unwrap_or_default();
+        let Some(named) = text.strip_prefix("gitdir:").map(str::trim) else { return false };
+        root.join(named)
+    } else {
+        link
+    };
+    match (named.canonicalize(), git_dir.canonicalize()) {
+        (Ok(named), Ok(git_dir)) => named == git_dir,
+        _ => false,
+    }
+}
+
+/// The repository in whose work tree a bare one lies. Files of a clone can look like a bare repository, configuration and
+/// all, and a command that is run inside such a folder would take it for the one that is meant.
+pub(super) fn embedded_in(repository: &git2::Repository) -> Option<PathBuf> {
+    let above = repository.is_bare().then(|| repository.path().parent())??;
+    let around = git2::Repository::discover(above).ok()?;
+    around.workdir().map(Path::to_owned)
+}
+
+/// Refuses a private folder that is a symlink or has one in it: we write, append and delete there.
+pub(super) fn refuse_links(private: &Path) -> Result<(), StoreError> {
+    for entry in walkdir::WalkDir::new(private).follow_root_links(false).max_depth(PRIVATE_DEPTH) {
+        // What another process renames or removes meanwhile is no link.
+        let Ok(entry) = entry else { continue };
+        if entry.path_is_symlink() {
+            return Err(StoreError::Link { path: entry.into_path() });
+        }
+    }
+    Ok(())
+}
+
+/// The lock file that a plan names, if it is one of git's locks in that git folder: no other file is ever removed.
+pub(super) fn own_lock(common: &Path, named: &Path) -> Option<PathBuf> {
+    let path = common.join(named);
+    let (folder, name) = (path.parent()?.canonicalize().ok()?, path.file_name()?);
+    let inside = folder.starts_with(common.canonicalize().ok()?);
+    let is_lock = Path::new(name).extension().is_some_and(|e| e == "lock");
+    let is_plain = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    (inside && is_lock && is_plain).then_some(path)
+}
+
+/// A file of a work tree, if no folder on its way, and not itself, is a symlink.
+pub(super) fn plain_path(root: &Path, path: &str) -> Option<PathBuf> {
+    let mut at = root.to_owned();
+    for part in Path::new(path).components() {
+        let std::path::Component::Normal(name) = part else { return None };
+        at.push(name);
+        if std::fs::symlink_metadata(&at).is_ok_and(|found| found.is_symlink()) {
+            return None;
+        }
+    }
+    Some(at)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::store::sandbox::Sandbox;
+
+    #[test]
+    fn a_work_tree_says_itself_whose_it_is() {
+        let sandbox = Sandbox::brain();
+        let other = tempfile::tempdir().unwrap();
+        let git_dir = sandbox.path().join(".git");
+        assert!(leads_here(&sandbox.path(), &git_dir));
+        assert!(!leads_here(other.path(), &git_dir), "no .git");
+        std::fs::write(other.path().join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+        assert!(leads_here(other.path(), &git_dir));
+        std::fs::write(other.path().join(".git"), "gitdir: /elsewhere\n").unwrap();
+        assert!(!leads_here(other.path(), &git_dir));
+    }
+
+    #[test]
+    fn links_in_the_private_folder_are_refused() {
+        let sandbox = Sandbox::brain();
+        let (store, outside) = (sandbox.store(), tempfile::tempdir().unwrap());
+        let private = store.private_dir();
+        assert!(refuse_links(&private).is_ok());
+        assert!(refuse_links(&private.join("not-there")).is_ok());
+        for name in ["hook.log", "locks/other"] {
+            symlink(outside.path(), private.join(name)).unwrap();
+            assert!(refuse_links(&private).unwrap_err().to_string().contains(name));
+            std::fs::remove_file(private.join(name)).unwrap();
+        }
+        std::fs::rename(&private, sandbox.path().join("moved")).unwrap();
+        symlink(sandbox.path().join("moved"), &private).unwrap();
+        assert!(refuse_links(&private).is_err());
+    }
+
+    #[test]
+    fn only_locks_in_the_git_folder_are_ours_to_remove() {
+        let sandbox = Sandbox::brain();
+        let (common, outside) = (sandbox.path().join(".git"), tempfile::tempdir().unwrap());
+        let precious = outside.path().join("precious.lock");
+        std::fs::write(&precious, "").unwrap();
+        std::fs::write(common.join("refs/heads/wake.lock"), "").unwrap();
+        symlink(&precious, common.join("refs/heads/main.lock")).unwrap();
+        symlink(outside.path(), common.join("away")).unwrap();
+        assert!(own_lock(&common, Path::new("refs/heads/wake.lock")).is_some());
+        assert!(own_lock(&common, &common.join("refs/heads/wake.lock")).is_some());
+        for named in [precious.to_str().unwrap(), "config", "refs/heads/main.lock", "away/precious.lock", "none.lock"] {
+            assert_eq!(own_lock(&common, Path::new(named)), None, "{named}");
+        }
+    }
+
+    #[test]
+    fn no_file_is_reached_through_a_link() {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        symlink(outside.path(), root.path().join("network")).unwrap();
+        symlink("/dev/zero", root.path().join("brain.toml")).unwrap();
+        for path in ["network/neurons/a.json", "network", "brain.toml", "../x", "/x"] {
+            assert_eq!(plain_path(root.path(), path), None, "{path}");
+        }
+        assert!(plain_path(root.path(), "agents/a.json").is_some());
+    }
+}
