@@ -81,7 +81,9 @@ fn a_stimulus_causes_no_more_runs_in_many_processes_than_in_one() {
     // By hand an agent sees all that is unanswered, again and again.
     let children: Vec<_> = (0..6).map(|_| sandbox.spawn(&["run", "--agent", "memory"], b"")).collect();
     sandbox.brain(&["run"]);
-    children.into_iter().for_each(|mut child| drop(child.wait().unwrap()));
+    for mut child in children {
+        child.wait().unwrap();
+    }
     for _ in 0..8 {
         sandbox.brain(&["run", "--agent", "echo"]);
     }

@@ -182,6 +182,8 @@ fn record(run: &RunId, neuron: &Neuron) -> RunRecord {
         ops: Vec::new(),
         effects: vec![Effect::between(None, neuron)],
         notes: Vec::new(),
+        reverts: Vec::new(),
+        approves: Vec::new(),
     }
 }
 

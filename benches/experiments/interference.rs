@@ -28,7 +28,7 @@ use git_brain::consolidation::{Now, candidates, downscale, interleaved, replay, 
 use git_brain::delta::operation::{Activate, Adjust, Connect, Reinforce};
 use git_brain::delta::{Edge, LedgerEntry, Method, Operation, Valued, hebbian_change};
 use git_brain::model::ids::{AgentName, RunId};
-use git_brain::model::settings::Sleep;
+use git_brain::model::settings::{Origins, Sleep};
 use git_brain::model::{Kind, Link, Neuron, NeuronId, Settings, Stamp};
 use laboratory::{Laboratory, id};
 use statistics::{Dice, Interval, for_each_seed};
@@ -247,7 +247,8 @@ impl Subject {
     /// A night's sleep, in the order of the sleep of a brain.
     fn sleep(&mut self, at: Stamp, condition: &Condition, placebo: &mut Dice) {
         let settings = &condition.sleep;
-        let now = Now { at, settings };
+        let origins = Origins::default();
+        let now = Now { at, settings, origins: &origins };
         let neurons = &mut self.laboratory.neurons;
         let vivid = neurons.values().filter(|neuron| now.is_vivid(&now.glance(neuron))).map(|n| n.id.clone());
         let touched = neurons.values().filter(|neuron| neuron.last_activated > Some(self.last_sleep));

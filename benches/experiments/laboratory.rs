@@ -59,6 +59,7 @@ impl Laboratory {
             clock: at,
             rank: 0,
             origin: Origin::local(),
+            consumed: Vec::new(),
         };
         let document = Document { ops, ..Document::default() };
         let (learning, activation) = (&self.settings.learning, &self.settings.activation);

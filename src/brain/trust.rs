@@ -71,6 +71,7 @@ impl Brain {
                 trusted: trust.covers(GIT_CONFIG, mark),
                 blob: mark.clone(),
                 grants: endpoints(&cycle.shared.policy.settings),
+                before: None,
             });
         }
         Ok(TrustReport { items, record: None })

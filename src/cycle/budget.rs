@@ -233,9 +233,10 @@ impl Shared {
         let reflexes = if all.runs_per_day > 0 { self.reflex_runs()? } else { 0 };
         let bounds = [("budget", all, None, reflexes), (agent.as_str(), own, Some(agent), 0)];
         let exhausted = spent.passes(agent, roots, sum, bounds);
-        if exhausted.is_some() && dead.is_empty() {
-            return Ok(Err(exhausted.expect("invariant: just asked")));
-        }
+        let exhausted = match exhausted {
+            Some(exhausted) if dead.is_empty() => return Ok(Err(exhausted)),
+            other => other,
+        };
         let lease = entry.lease()?;
         let number = spent.reserved.iter().filter(|r| r.lease == lease).map(|r| r.number + 1).max().unwrap_or(0);
         if exhausted.is_none() {

@@ -16,8 +16,7 @@ use crate::model::settings::MergePolicy;
 use crate::model::{AgentName, json};
 use crate::store::{
     Author, Batch, BlobId, Branch, Commit, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome,
-    Trailer,
-    TreeEdit, TreeId,
+    Trailer, TreeEdit, TreeId,
 };
 
 /// Most lines of decisions in a merge commit's message; all can be recomputed from its parents and its policy.

@@ -62,6 +62,7 @@ mod tests {
             author: String::new(),
             email: email.to_owned(),
             at: 0,
+            committed: 0,
             message: String::new(),
             trailers: runs.iter().map(|run| ("Run".to_owned(), (*run).to_owned())).collect(),
         }

@@ -532,7 +532,6 @@ fn set(table: &mut toml::Table, over: &Override) -> Result<(), String> {
 mod tests {
     use super::*;
 
-
     fn over(key: &str, value: &str) -> Override {
         Override { place: "-c".into(), key: key.into(), value: value.into() }
     }

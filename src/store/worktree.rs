@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
-use super::intent::discard;
 use super::confine::leads_here;
+use super::intent::discard;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError};
 
