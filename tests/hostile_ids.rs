@@ -194,7 +194,7 @@ fn on_the_command_line() {
             (&["why", "--", name], b""),
             (&["blame", "--", name], b""),
             (&["restore", "--", name], b""),
-            (&[&"propagate", &from[..]], b""),
+            (&["propagate", &from[..]], b""),
             (&["outcome", "--value", "1", "--", name], b""),
             (&["ledger", &agent], b""),
             (&["log", &agent], b""),

@@ -482,7 +482,7 @@ fn a_program_that_has_been_taken_over_lands_nothing_either() {
     let world = tempfile::tempdir().unwrap();
     let says = world.path().join("says.json");
     let argv = json!(["sh", "-c", format!("cat > /dev/null; cat '{}'", says.display())]);
-    let sandbox = brain(&json!({"kind": "command", "argv": argv}));
+    let sandbox = brain(&json!({"kind": "command", "argv": argv, "reads": [says]}));
     let known = Known::of(&sandbox);
     let all = forbidden(&known);
     let mut tried = 0;

@@ -215,7 +215,7 @@ fn what_answers_a_run_is_remembered_and_judged() {
 
 /// An evaluator on main that is a program; what it reads is kept beside the brain.
 fn programmed(sandbox: &Sandbox) -> String {
-    let seen = sandbox.file("seen", "");
+    let seen = sandbox.file("judge/seen", "");
     let script = format!(
         "cat > '{seen}'; run=$(grep -o '[0-9]*t[0-9]*z-[a-z2-7]*-somebody' '{seen}' | tail -1); \
          signal=$(grep -o 'g-[0-9a-f]\\{{16\\}}' '{seen}' | head -1); \
@@ -224,7 +224,7 @@ fn programmed(sandbox: &Sandbox) -> String {
     );
     let definition = json!({
         "name": "evaluator", "role": "Compares by a program.", "trigger": {"any": [{"signal": "outcome"}]},
-        "cognition": {"kind": "command", "argv": ["sh", "-c", script], "writes": [seen]},
+        "cognition": {"kind": "command", "argv": ["sh", "-c", script], "writes": [sandbox.path("judge")]},
         "capabilities": {
             "operations": ["reinforce", "outcome", "goal", "acknowledge"], "types": ["semantic", "contextual", "episodic"],
         },

@@ -38,7 +38,8 @@ impl Brain {
     /// Makes a brain and lets it bootstrap itself.
     pub fn init(request: &InitRequest, world: World) -> Result<(Self, InitReport), BrainError> {
         let files = bootstrap::tree(world.now()).into_iter().map(|(path, content)| edit(path, content)).collect();
-        let mut trailers = Vec::new();
+        // Two brains that are made in one second are two brains, and cannot be merged by mistake.
+        let mut trailers = vec![("Brain".to_owned(), format!("{:016x}", world.id_bits(&[b"brain"])))];
         if world.is_fixed() {
             trailers.push(("Clock".to_owned(), "fixed".to_owned()));
         }

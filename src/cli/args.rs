@@ -1,8 +1,12 @@
 //! The command line, as `--help` shows it.
 
+mod decide;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use decide::{Approve, Branch, Restore, Revert, Trust};
 
 /// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
 #[derive(Debug, Parser)]
@@ -389,55 +393,6 @@ pub struct Sync {
     pub writer: Writer,
 }
 
-/// `restore`.
-#[derive(Debug, Args)]
-pub struct Restore {
-    /// The neuron's id.
-    pub neuron: String,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `approve`.
-#[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("approved").required(true).args(["what", "origin"])))]
-pub struct Approve {
-    /// The branch, `sleep/RUN`; or neurons whose origin is not trusted.
-    pub what: Vec<String>,
-    /// All neurons and runs of this origin, or of this class of origins.
-    #[arg(long, value_name = "CLASS[:DETAIL]")]
-    pub origin: Option<String>,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `revert`.
-#[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("reverted").required(true).args(["run", "origin"])))]
-pub struct Revert {
-    /// The run.
-    #[arg(long, value_name = "RUN")]
-    pub run: Option<String>,
-    /// All runs of this origin, or of this class of origins, and what descends from them.
-    #[arg(long, value_name = "CLASS[:DETAIL]")]
-    pub origin: Option<String>,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `reject`.
-#[derive(Debug, Args)]
-pub struct Branch {
-    /// The branch, `sleep/RUN`.
-    pub branch: String,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
 /// `watch`.
 #[derive(Debug, Args)]
 pub struct Watch {
@@ -546,20 +501,6 @@ pub enum HooksAction {
     Remove,
     /// Say what is installed.
     Status,
-}
-
-/// `trust`.
-#[derive(Debug, Args)]
-pub struct Trust {
-    /// Only list what is trusted and what is not.
-    #[arg(long, conflicts_with = "revoke")]
-    pub list: bool,
-    /// Forget all trust in this brain.
-    #[arg(long)]
-    pub revoke: bool,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
 }
 
 /// `schema`.

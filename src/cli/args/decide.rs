@@ -1,0 +1,68 @@
+//! What people decide: what is trusted, approved, rejected, taken back and brought back.
+
+use clap::Args;
+
+use super::Writer;
+
+/// `restore`.
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// The neuron's id.
+    pub neuron: String,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `approve`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("approved").required(true).args(["what", "origin"])))]
+pub struct Approve {
+    /// The branch, `sleep/RUN`; or neurons whose origin is not trusted.
+    pub what: Vec<String>,
+    /// All neurons and runs of this origin, or of this class of origins.
+    #[arg(long, value_name = "CLASS[:DETAIL]")]
+    pub origin: Option<String>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `revert`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("reverted").required(true).args(["run", "origin"])))]
+pub struct Revert {
+    /// The run.
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+    /// All runs of this origin, or of this class of origins, and what descends from them.
+    #[arg(long, value_name = "CLASS[:DETAIL]")]
+    pub origin: Option<String>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `reject`.
+#[derive(Debug, Args)]
+pub struct Branch {
+    /// The branch, `sleep/RUN`.
+    pub branch: String,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `trust`.
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// Only list what is trusted and what is not.
+    #[arg(long, conflicts_with = "revoke")]
+    pub list: bool,
+    /// Forget all trust in this brain.
+    #[arg(long)]
+    pub revoke: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
