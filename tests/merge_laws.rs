@@ -287,7 +287,7 @@ fn any_branch() -> impl Strategy<Value = Vec<Run>> {
     })
 }
 
-/// As many cases as stated, or as the variable `BRAIN_CASES` says: CI runs 10,000 of each.
+/// As many cases as stated, or as the variable `BRAIN_CASES` says: `.ci/long laws` runs 10,000 of each.
 fn cases(cases: u32) -> ProptestConfig {
     let cases = std::env::var("BRAIN_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }

@@ -35,7 +35,8 @@ pub struct TrustReport {
 }
 
 impl Brain {
-    /// Everything that needs trust: definitions that are not the bootstrap's own, and settings that name endpoints.
+    /// Everything that needs trust: definitions that are not the bootstrap's own; settings that name endpoints, trust
+    /// origins further or let secrets through; and what the local git configuration says of endpoints.
     pub fn trust_list(&self) -> Result<TrustReport, BrainError> {
         let cycle = &self.cycle;
         let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
