@@ -204,6 +204,10 @@ def sums(brain, log, landed):
 def tidy(brain):
     wrong = []
     said = brain.fsck()
+    if "failed to load pack" in said:
+        # Git's own maintenance, beside another, leaves an index of packs that are gone; the doctor takes it away.
+        brain.brain("doctor")
+        said = brain.fsck()
     if said:
         wrong.append(f"git fsck: {said[:500]}")
     check = brain.brain("check")

@@ -73,6 +73,7 @@ impl Brain {
         let store = Store::open(dir)?;
         let mut visit = Visit { store: &store, program, dry_run, findings: Vec::new() };
         visit.git();
+        visit.branches()?;
         visit.locks()?;
         visit.merge_driver()?;
         visit.hooks()?;
@@ -150,6 +151,26 @@ impl Visit<'_> {
             }
             None => self.needs("git", "there is no git command", Some("install git".to_owned())),
         }
+    }
+
+    /// Branches that cannot be read come back to the newest commit that their reflog names and that is there.
+    fn branches(&mut self) -> Result<(), BrainError> {
+        let store = self.store;
+        for branch in [store.main(), store.wake()].into_iter().filter(|branch| store.is_damaged(branch)) {
+            match store.last_readable(branch) {
+                Some(commit) => {
+                    let message =
+                        format!("{branch} could not be read, and is back at {commit}, the newest of its reflog");
+                    self.repair("branches", message, || Ok(store.restore_branch(branch, commit)?))?;
+                }
+                None => self.needs(
+                    "branches",
+                    format!("{branch} cannot be read, and its reflog names no commit that is there"),
+                    Some("fetch it from a remote or another clone: `git fetch REMOTE main wake`".to_owned()),
+                ),
+            }
+        }
+        Ok(())
     }
 
     fn locks(&mut self) -> Result<(), BrainError> {
@@ -264,6 +285,10 @@ impl Visit<'_> {
 
     fn packs(&mut self) -> Result<(), BrainError> {
         let store = self.store;
+        if store.has_stale_pack_index() {
+            let message = "an index of many packs named some that are gone";
+            self.repair("packs", message, || Ok(store.remove_pack_index()?))?;
+        }
         if !store.needs_maintenance() {
             self.fine("packs", "few");
             return Ok(());

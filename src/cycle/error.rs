@@ -56,6 +56,15 @@ pub enum CycleError {
 }
 
 impl CycleError {
+    /// True if it may be gone the next time: a disk that is full or failed, a lock that somebody held.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_of_the_system() || matches!(error, StoreError::Busy { .. }),
+            Self::World(_) | Self::Busy(_) => true,
+            _ => false,
+        }
+    }
+
     /// Refused, without a hint.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::Refused { message: message.into(), hint: None }

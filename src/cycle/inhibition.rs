@@ -55,7 +55,7 @@ pub(super) struct Braking {
     /// A braked round of a single run was not enough: this command starts no more of what runs have caused.
     spent: bool,
     held: HeldBack,
-    /// What did not start because of the budget, in this command.
+    /// What did not start because of the budget or was cut off by the machine, in this command.
     unpaid: Vec<Job>,
     told: Option<(f64, u32)>,
 }
@@ -86,7 +86,7 @@ impl Braking {
         self.wait(&waited.cloned().collect::<Vec<_>>());
     }
 
-    /// Keeps what did not start because of the budget: nothing else remembers it.
+    /// Keeps what did not start because of the budget, or ended because the machine failed: nothing else remembers it.
     pub(super) fn unpaid(&mut self, jobs: &[Job]) {
         let waits = |job: &&Job| !(job.signals.is_empty() && job.active.is_empty());
         let jobs: Vec<Job> = jobs.iter().filter(waits).cloned().collect();

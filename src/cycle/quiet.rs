@@ -100,7 +100,7 @@ impl Cycle {
                 None => self.due(tip, seen, &failed, !asked)?,
             };
             asked = true;
-            // What the budget did not let start is not asked about again in this command.
+            // What the budget did not let start, or the machine failed, is not asked about again in this command.
             jobs.retain(|job| !refused.contains(&(job.agent.clone(), job.roots.clone())));
             if bounds.agent.is_none() {
                 braking.hold_back(self, &mut jobs);
@@ -131,6 +131,11 @@ impl Cycle {
                     }
                     Ran::Failed(failure) => {
                         failed.extend(failure.job.stimuli.iter().map(|s| s.id.clone()));
+                        if failure.error.is_passing() {
+                            // Not the agent's fault: the next command asks it again.
+                            braking.unpaid(std::slice::from_ref(&failure.job));
+                            refused.insert((failure.job.agent.clone(), failure.job.roots.clone()));
+                        }
                         turned.failures.push(*failure);
                     }
                 }

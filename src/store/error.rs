@@ -194,7 +194,7 @@ impl StoreError {
     }
 
     /// True if the system refused, and not what was asked for is wrong.
-    pub(super) fn is_of_the_system(&self) -> bool {
+    pub fn is_of_the_system(&self) -> bool {
         match self {
             Self::File { .. } => true,
             Self::Git { source, .. } => source.class() == git2::ErrorClass::Os,
@@ -227,6 +227,9 @@ impl StoreError {
                 format!("if no git command is running there, remove {what}")
             }
             Self::Busy { .. } => "try again when the other command has ended".to_owned(),
+            Self::Git { source, .. } if source.class() == git2::ErrorClass::Reference => {
+                "`git brain doctor` brings a damaged branch back".to_owned()
+            }
             Self::Missing { .. } => {
                 "`git fsck` tells what else is missing; a shallow or partial clone is not enough".to_owned()
             }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use super::worktree::Left;
-use super::{CommitId, Store, StoreError};
+use super::{Branch, CommitId, LockName, RefChange, RefOutcome, Store, StoreError};
 use crate::limits;
-use crate::model::layout::Place;
+use crate::model::layout::{self, Place};
 
 /// A lock file of git's that is older belongs to nobody: no command of git's holds one this long, an editor aside.
 const STRAY: Duration = Duration::from_secs(3600);
@@ -26,6 +26,47 @@ impl Store {
     pub fn needs_maintenance(&self) -> bool {
         let entries = std::fs::read_dir(self.common.join("objects/pack")).into_iter().flatten().flatten();
         entries.filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count() > limits::PACKS
+    }
+
+    /// True if a branch cannot be read: its file is empty or garbage, or its commit is not there. A branch that does not exist is none.
+    pub fn is_damaged(&self, branch: &Branch) -> bool {
+        match self.tip(branch) {
+            Ok(None) => false,
+            Ok(Some(commit)) => !self.is_readable(commit),
+            Err(_) => true,
+        }
+    }
+
+    fn is_readable(&self, commit: CommitId) -> bool {
+        self.tree_of(commit).is_ok_and(|tree| self.files(tree, layout::AGENTS).is_ok())
+    }
+
+    /// The newest commit that a branch's reflog names and that is there, if there is one: what it was before it was damaged.
+    pub fn last_readable(&self, branch: &Branch) -> Option<CommitId> {
+        let log = std::fs::read_to_string(self.common.join("logs").join(branch.full())).ok()?;
+        let news = log.lines().rev().filter_map(|line| CommitId::parse(line.split(' ').nth(1)?).ok());
+        news.take(limits::HISTORY_WALK).find(|commit| self.is_readable(*commit))
+    }
+
+    /// Brings a damaged branch back to a commit. What its file held is kept beside, in the private folder.
+    pub fn restore_branch(&self, branch: &Branch, commit: CommitId) -> Result<(), StoreError> {
+        let _trunk = self.lock_within(LockName::Trunk, Duration::from_millis(limits::LOCK_WAIT_MS))?;
+        let file = self.common.join(branch.full());
+        if file.is_file() {
+            let kept = self.private_dir().join("damaged").join(branch.as_str().replace('/', "-"));
+            let folder = kept.parent().unwrap_or(&self.common);
+            std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+            std::fs::rename(&file, &kept).map_err(StoreError::file(&file))?;
+        }
+        // Without its file, what `packed-refs` says comes to light.
+        let change = match self.tip(branch)? {
+            Some(old) => RefChange::advance(branch.clone(), old, commit),
+            None => RefChange::create(branch.clone(), commit),
+        };
+        match self.update_refs(&[change], "git-brain: doctor")? {
+            RefOutcome::Done { .. } => Ok(()),
+            RefOutcome::Modified { .. } => Err(StoreError::Busy { what: format!("the branch {branch}"), holder: None }),
+        }
     }
 
     /// Lock files of git's own that have lain around for an hour.
@@ -109,7 +150,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sandbox::{Sandbox, commit_on, write};
+    use super::super::sandbox::{Sandbox, advance, commit_on, write};
     use super::super::{RefChange, RefOutcome};
     use super::*;
 
@@ -151,6 +192,26 @@ mod tests {
         let left = store.catch_up(from).unwrap();
         assert_eq!(left.iter().map(|l| l.path.as_str()).collect::<Vec<_>>(), [TEA]);
         assert_eq!(std::fs::read_to_string(sandbox.path().join(TEA)).unwrap(), "mine\n");
+    }
+
+    #[test]
+    fn a_damaged_branch_comes_back_to_what_its_reflog_names() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let tips: Vec<CommitId> =
+            (0..3).map(|n| advance(&store, store.wake(), vec![write("n", &format!("{n}\n"))]).0).collect();
+        assert!(!store.is_damaged(store.wake()) && !store.is_damaged(&Branch::parse("none").unwrap()));
+        let file = sandbox.path().join(".git/refs/heads/wake");
+        for damage in ["", "garbage\n", "0123456789012345678901234567890123456789\n"] {
+            std::fs::write(&file, damage).unwrap();
+            let store = sandbox.store();
+            assert!(store.is_damaged(store.wake()), "{damage:?}");
+            assert_eq!(store.last_readable(store.wake()), Some(tips[2]));
+            store.restore_branch(store.wake(), tips[2]).unwrap();
+            assert_eq!(store.tip(store.wake()).unwrap(), Some(tips[2]), "{damage:?}");
+            sandbox.fsck();
+        }
+        assert!(store.private_dir().join("damaged/wake").exists());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -15,7 +15,7 @@ use super::intent::discard_rubbish;
 use super::plumbing::tame_git;
 use super::worktree::sync_folder;
 use super::writer::{KEEP_TEXT, SCRATCH};
-use super::{LockName, Store, StoreError};
+use super::{LockName, Store, StoreError, child};
 use crate::limits;
 
 /// Each pack has at least so many times the objects of the next smaller one.
@@ -68,10 +68,25 @@ impl Store {
         for pack in packs[..small].iter().filter(|pack| !made.contains(&pack.stem)) {
             FILES.iter().try_for_each(|kind| remove(&pack.file(kind)))?;
         }
+        // Git's own maintenance may have written one meanwhile, of packs that are gone by now.
+        remove(&folder.join("multi-pack-index"))?;
         if !loose.is_empty() {
             let _ = self.quiet_git(&["prune-packed", "-q"]).status();
         }
         Ok(true)
+    }
+
+    /// True if there is an index of many packs that names some which are gone: git's own maintenance leaves one where it runs beside
+    /// another. Git finds everything without it, and complains.
+    pub fn has_stale_pack_index(&self) -> bool {
+        let index = self.common.join("objects/pack/multi-pack-index");
+        let verified = || child::ended(&mut self.quiet_git(&["multi-pack-index", "verify", "--no-progress"]), b"");
+        index.exists() && verified().is_ok_and(|ended| !ended.status.success())
+    }
+
+    /// Removes the index of many packs. Each pack has one of its own.
+    pub fn remove_pack_index(&self) -> Result<(), StoreError> {
+        remove(&self.common.join("objects/pack/multi-pack-index"))
     }
 
     /// Packs objects by id, as one pack; gives the paths of what was made, without their extensions. `None` if git is
@@ -80,19 +95,16 @@ impl Store {
         let failed = StoreError::file("git pack-objects");
         let base = folder.join("pack");
         let mut git = self.quiet_git(&["pack-objects", "-q"]);
-        let mut child = match git.arg(&base).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
-            Ok(child) => child,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(failed(e)),
-        };
         let mut lines = String::with_capacity(ids.len() * (2 * ID + 1));
         for id in ids {
             id.iter().for_each(|byte| lines.push_str(&format!("{byte:02x}")));
             lines.push('\n');
         }
-        // Git reads all of it before it prints. If it dies over it, its status says so.
-        let _ = child.stdin.take().map(|mut pipe| pipe.write_all(lines.as_bytes()));
-        let output = child.wait_with_output().map_err(failed)?;
+        let output = match child::ended(git.arg(&base), lines.as_bytes()) {
+            Ok(output) => output,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(failed(e)),
+        };
         let names = String::from_utf8_lossy(&output.stdout);
         let made: BTreeSet<PathBuf> = names.lines().map(|name| folder.join(format!("pack-{name}"))).collect();
         let whole = made.iter().all(|stem| ["pack", "idx"].iter().all(|kind| stem.with_extension(kind).exists()));

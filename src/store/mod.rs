@@ -15,6 +15,7 @@
 mod account;
 mod bulk;
 mod cache;
+mod child;
 mod commit;
 mod confine;
 mod driver;

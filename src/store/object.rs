@@ -31,7 +31,8 @@ impl Store {
         let mut answer = self.with(&ask);
         for look in 1..LOOKS {
             match &answer {
-                Err(e) if e.class() == ErrorClass::Odb => {}
+                // A pack that is gone between its index and itself is an error of the system.
+                Err(e) if e.class() == ErrorClass::Odb || e.message().contains("packfile") => {}
                 _ => break,
             }
             std::thread::sleep(Duration::from_millis(LOOK_PAUSE_MS << look));

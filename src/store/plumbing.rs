@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use super::confine::plain_path;
 use super::tree::File;
 use super::worktree::sync_folder;
-use super::{BlobId, Branch, CommitId, FileChange, Store, StoreError};
+use super::{BlobId, Branch, CommitId, FileChange, Store, StoreError, child};
 use crate::model::layout;
 
 /// Variables that tie a process to one repository or one command of git's: what `git rev-parse --local-env-vars` prints, and
@@ -73,7 +73,7 @@ pub(super) fn git_at(dir: &Path, arguments: &[&str]) -> Result<String, StoreErro
 fn output(git: &mut Command, arguments: &[&str]) -> Result<Vec<u8>, StoreError> {
     let what = format!("git {}", arguments.first().copied().unwrap_or_default());
     let fail = |message: String| StoreError::File { path: what.clone().into(), source: std::io::Error::other(message) };
-    let ended = git.stdin(Stdio::null()).output().map_err(StoreError::file(&what))?;
+    let ended = child::ended(git, b"").map_err(StoreError::file(&what))?;
     if !ended.status.success() {
         return Err(fail(format!("{}: {}", ended.status, String::from_utf8_lossy(&ended.stderr).trim())));
     }
@@ -82,7 +82,7 @@ fn output(git: &mut Command, arguments: &[&str]) -> Result<Vec<u8>, StoreError> 
 
 /// The version of the git command, as (major, minor); `None` if there is none.
 pub fn git_version() -> Option<(u32, u32)> {
-    let ended = Command::new("git").arg("version").stdin(Stdio::null()).output().ok()?;
+    let ended = child::ended(Command::new("git").arg("version"), b"").ok()?;
     let text = String::from_utf8_lossy(&ended.stdout).into_owned();
     let mut numbers = text.split_whitespace().nth(2)?.split('.').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))

@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::{Branch, CommitId, LOCAL_VARIABLES, Store, StoreError};
+use super::{Branch, CommitId, LOCAL_VARIABLES, Store, StoreError, child};
 use crate::model::ids::hex_hash;
 
 /// Where what was last seen of a remote, and accepted, is remembered: `<remote>/<branch>` below it.
@@ -303,8 +303,8 @@ impl Store {
             git.args(["-c", setting]);
         });
         let here = self.work_dir().unwrap_or_else(|| self.common.clone());
-        git.current_dir(&here).args(arguments).stdin(Stdio::null());
-        git.output().map_err(StoreError::file("git"))
+        git.current_dir(&here).args(arguments);
+        child::ended(&mut git, b"").map_err(StoreError::file("git"))
     }
 }
 

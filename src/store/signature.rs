@@ -7,11 +7,11 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use git2::ObjectType;
 
-use super::{Author, CommitId, Store, StoreError};
+use super::{Author, CommitId, Store, StoreError, child};
 
 /// Local configuration: true, and every commit that is made here is signed.
 pub const CONFIG_SIGN: &str = "brain.sign";
@@ -220,16 +220,8 @@ fn temporary(content: &[u8]) -> Result<tempfile::NamedTempFile, StoreError> {
 /// Runs `ssh-keygen` with that on its standard input. The inner error is what it said.
 fn ssh_keygen(arguments: &[OsString], input: &[u8]) -> Result<Result<Vec<u8>, String>, StoreError> {
     let mut command = Command::new("ssh-keygen");
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|e| unusable(format!("ssh-keygen cannot be started: {e}")))?;
-    let mut pipe = child.stdin.take();
-    let written = std::thread::scope(|scope| {
-        let writing = scope.spawn(move || pipe.take().map(|mut pipe| pipe.write_all(input)));
-        let ended = child.wait_with_output();
-        drop(writing.join());
-        ended
-    });
-    let ended = written.map_err(|e| unusable(format!("ssh-keygen: {e}")))?;
+    let ended = child::ended(command.args(arguments), input);
+    let ended = ended.map_err(|e| unusable(format!("ssh-keygen cannot be asked: {e}")))?;
     if ended.status.success() {
         return Ok(Ok(ended.stdout));
     }
