@@ -74,7 +74,13 @@ fn run(number: u64) -> RunId {
 fn take(net: &mut Network, step: &Step, run: &RunId) {
     let stamp = |minutes: u32| Stamp::from_unix(1_769_437_920 + i64::from(minutes % 100_000) * 60);
     if let Step::Create(n) = step {
-        net.entry(id(*n)).or_insert_with(|| Neuron::new(id(*n), format!("made by {run}"), Kind::Semantic, stamp(0)));
+        let name = Name { rank: 0, run: Some(run.clone()) };
+        net.entry(id(*n)).or_insert_with(|| {
+            let mut neuron = Neuron::new(id(*n), format!("made by {run}"), Kind::Semantic, stamp(0));
+            neuron.named_by.concept = name.clone();
+            neuron.named_by.kind = name;
+            neuron
+        });
         return;
     }
     if let Step::Prune(n) = step {
