@@ -1,8 +1,9 @@
-//! Through the gate of a remote, from one machine to another: large imports, and numbers with all their digits.
+//! Through the gate of a remote, from one machine to another: large imports, numbers with all their digits, and what was
+//! taken back.
 
 mod sandbox;
 
-use sandbox::{Sandbox, create, delta};
+use sandbox::{Sandbox, connect, create, delta};
 use serde_json::json;
 
 /// A bare remote with our gate, a brain `a` that pushed to it, and a clone `b` that adopted it.
@@ -62,5 +63,40 @@ fn an_import_of_several_runs_that_point_ahead_passes_the_gate() {
     let document = sandbox.file("large.json", format!("{{\"neurons\": [{}]}}", neurons.join(",\n")));
     let made = sandbox.brain(&["-C", "a", "--json", "import", &document]).exits(0).document();
     assert!(made["runs"].as_array().is_some_and(|runs| runs.len() > 1), "{made}");
+    travels(&sandbox);
+}
+
+/// What was taken back travels: neurons that go, neurons that get the marks back that they had, and neurons of which others'
+/// changes stay. A revert of the revert as well.
+#[test]
+fn what_was_taken_back_passes_the_gate() {
+    let sandbox = two_machines();
+    let apply = |ops: serde_json::Value| -> String {
+        let answer = sandbox.brain_with(&["-C", "a", "--json", "apply", "-"], delta(ops).to_string().as_bytes());
+        answer.exits(0).document()["run"].as_str().expect("a run").to_owned()
+    };
+    apply(json!([create("x"), create("z")]));
+    let first =
+        apply(json!([create("y"), connect("x", "y", "feeds_into", 20000), connect("z", "y", "feeds_into", 900)]));
+    travels(&sandbox);
+    apply(json!([connect("y", "z", "feeds_into", 700), connect("z", "x", "feeds_into", 700)]));
+    let second = apply(
+        json!([create("w"), connect("w", "x", "feeds_into", 20000), {"op": "activate", "id": "x", "strength": 0.5}]),
+    );
+    for run in [&second, &first] {
+        sandbox.brain(&["-C", "a", "revert", "--run", run]).exits(0);
+        travels(&sandbox);
+    }
+    let log = sandbox.git(&[
+        "-C",
+        "b",
+        "log",
+        "--format=%(trailers:key=Run,valueonly,separator=,)",
+        "--grep=^Reverts:",
+        "wake",
+    ]);
+    let back = log.lines().find(|line| !line.is_empty()).expect("a run that took another back");
+    sandbox.brain(&["-C", "b", "revert", "--run", back]).exits(0);
+    sandbox.brain(&["-C", "b", "sync"]).exits(0);
     travels(&sandbox);
 }
