@@ -1,5 +1,5 @@
-//! Through the gate of a remote, from one machine to another: large imports, numbers with all their digits, and what was
-//! taken back.
+//! Through the gate of a remote, from one machine to another: large imports, numbers with all their digits, what was
+//! taken back, and nights.
 
 mod sandbox;
 
@@ -98,5 +98,16 @@ fn what_was_taken_back_passes_the_gate() {
     let back = log.lines().find(|line| !line.is_empty()).expect("a run that took another back");
     sandbox.brain(&["-C", "b", "revert", "--run", back]).exits(0);
     sandbox.brain(&["-C", "b", "sync"]).exits(0);
+    travels(&sandbox);
+}
+
+/// A day with tainted memories and its night in one push: the gate looks at the whole network for what the sleep left out,
+/// and what it looks at is not in its repository yet.
+#[test]
+fn a_night_over_tainted_memories_passes_the_gate_with_its_day() {
+    let sandbox = two_machines();
+    sandbox.brain(&["-C", "a", "feed", "--origin", "mcp:editor", "Herons are fish."]).exits(0);
+    sandbox.brain(&["-C", "a", "feed", "Anna: a heron at the canal"]).exits(0);
+    sandbox.brain(&["-C", "a", "sleep"]).exits(0);
     travels(&sandbox);
 }
