@@ -132,6 +132,15 @@ fn the_table_of_the_library_has_every_room_in_order() {
     assert_eq!(rooms.get(..table.len()), Some(&table[..]), "docs/architecture.md has other rooms");
 }
 
+/// A dependency of the tests switches this on for every test, and the program that people build has what the manifest
+/// says: no test of behaviour sees the difference.
+#[test]
+fn stored_numbers_are_read_exactly_in_the_program_too() {
+    let manifest = read(&root().join("Cargo.toml"));
+    let line = manifest.lines().find(|line| line.starts_with("serde_json ")).expect("serde_json is a dependency");
+    assert!(line.contains("\"float_roundtrip\""), "a record that is read and written again is another one: {line}");
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -125,6 +125,20 @@ fn a_tainted_signal_taints_who_answers_it_and_untainted_input_beside_it_stays_cl
 }
 
 #[test]
+fn what_is_trusted_or_not_there_is_neither_approved_nor_taken_back() {
+    let sandbox = Sandbox::new();
+    sandbox.brain(&["feed", "Anna: the green tea arrived"]).exits(0);
+    let wake = sandbox.git(&["rev-parse", "wake"]);
+    let approved = sandbox.brain(&["approve", "--origin", "local"]).exits(0);
+    assert_eq!(approved.out, "Approved 0 runs: 0 neurons\nnote: nothing there needs approval\n");
+    let reverted = sandbox.brain(&["revert", "--origin", "mcp"]).exits(0);
+    let said =
+        "Took back 0 runs: 0 neurons\nnote: nothing in wake comes from there, or all of it is taken back already\n";
+    assert_eq!(reverted.out, said);
+    assert_eq!(sandbox.git(&["rev-parse", "wake"]), wake);
+}
+
+#[test]
 fn a_person_approves_an_origin_or_a_neuron() {
     let sandbox = Sandbox::fixed(sandbox::NOW, "approve");
     feed(&sandbox, "Anna grows green tea.", None);

@@ -45,7 +45,7 @@ fn told(report: &AmendReport, would: &str, did: &str) -> String {
         lines.push(format!("  … and {} more; --json has all", report.effects.len() - SHOWN));
     }
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
-    if !report.dry_run {
+    if !report.by.is_empty() && !report.dry_run {
         lines.push(format!("{} in wake, {}", report.by.join(", "), short(&report.wake)));
     }
     lines.join("\n") + "\n"

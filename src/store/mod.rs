@@ -85,6 +85,7 @@ pub const CONFIG_WAKE: &str = "brain.wake";
 pub struct Store {
     repository: git2::Repository,
     common: PathBuf,
+    quarantine: RefCell<Vec<PathBuf>>,
     main: Branch,
     wake: Branch,
     pending: RefCell<object::Pending>,
@@ -119,6 +120,7 @@ impl Store {
         prepare();
         Store {
             common: repository.commondir().to_owned(),
+            quarantine: RefCell::default(),
             repository,
             main,
             wake,
@@ -162,7 +164,14 @@ impl Store {
     /// not yet part of the repository.
     pub fn add_quarantine(&self, objects: &Path) -> Result<(), StoreError> {
         let added = self.with(|r| r.odb()?.add_disk_alternate(&objects.to_string_lossy()));
-        added.map_err(|e| StoreError::git(format!("objects in {}", objects.display()), e))
+        added.map_err(|e| StoreError::git(format!("objects in {}", objects.display()), e))?;
+        self.quarantine.borrow_mut().push(objects.to_owned());
+        Ok(())
+    }
+
+    /// The folders of [`Store::add_quarantine`], for the stores of other threads that are to read the same.
+    pub fn quarantine(&self) -> Vec<PathBuf> {
+        self.quarantine.borrow().clone()
     }
 
     /// Reads pushed objects that are not part of the repository yet, from where git's receiving hook says that they are.

@@ -131,7 +131,7 @@ impl Judge<'_> {
         let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
         let path = layout::run(run);
         if record.agent.as_str() == HUMAN {
-            if alone && agent_of_effects(&record) != self.touched(before, changes)? {
+            if alone && agent_of_effects(&record) != self.touched(run, before, changes)? {
                 self.fault(commit, &path, 1, "does not say what its commit did to the network");
             }
             return Ok(());
@@ -153,7 +153,7 @@ impl Judge<'_> {
             self.fault(commit, &path, 1, why);
         } else if alone {
             let said: BTreeSet<NeuronId> = record.effects.iter().filter_map(|e| e.neuron.clone()).collect();
-            let other = self.touched(before, changes)?.into_keys().find(|id| !said.contains(id));
+            let other = self.touched(run, before, changes)?.into_keys().find(|id| !said.contains(id));
             if let Some(id) = other {
                 self.fault(commit, &path, 1, format!("says nothing of {id}, which its commit changes"));
             }
@@ -254,17 +254,33 @@ impl Judge<'_> {
         Ok(Some(TreeEdit::new(layout::METADATA, Some(json::pretty(&metadata)))))
     }
 
-    /// What a commit did to neurons, as records say it.
-    fn touched(&self, before: TreeId, changes: &[FileChange]) -> Result<BTreeMap<NeuronId, Effect>, CycleError> {
+    /// What a commit did to neurons, as the record of `run` says it: one that takes runs back also takes neurons away, and
+    /// brings others back with the marks that they had.
+    fn touched(
+        &self,
+        run: &RunId,
+        before: TreeId,
+        changes: &[FileChange],
+    ) -> Result<BTreeMap<NeuronId, Effect>, CycleError> {
         let store = &self.cycle.store;
         let network = TreeNetwork::remembering(store, before, &self.cycle.shared.neurons);
         let mut effects = BTreeMap::new();
         for change in changes {
-            let (Place::Neuron(id), Some(new)) = (Place::of(&change.path), change.new) else { continue };
-            let Ok(after) = crate::model::Neuron::decode(&store.read_file(new, &change.path)?, &change.path) else {
-                continue;
+            let Place::Neuron(id) = Place::of(&change.path) else { continue };
+            let before = network.neuron(&id)?;
+            let effect = match (&before, change.new) {
+                (Some(before), None) => Effect::removal(before),
+                (None, None) => continue,
+                (_, Some(new)) => {
+                    match crate::model::Neuron::decode(&store.read_file(new, &change.path)?, &change.path) {
+                        Ok(after) if after.run.as_ref() == Some(run) => Effect::between(before.as_ref(), &after),
+                        Ok(after) => Effect::unmarked(before.as_ref(), &after),
+                        // What does not parse was told already.
+                        Err(_) => continue,
+                    }
+                }
             };
-            effects.insert(id.clone(), Effect::between(network.neuron(&id)?.as_ref(), &after));
+            effects.insert(id, effect);
         }
         Ok(effects)
     }

@@ -1,7 +1,7 @@
 //! One look at every neuron of a tree, by as many threads as there are processors. What no rule concerns is not kept.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::consolidation::{Glance, Now};
@@ -36,7 +36,9 @@ impl Survey {
         let files = store.files(folder, "")?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = files.len().div_ceil(threads).max(1);
-        let eye = Eye { dir: store.common_dir(), now, changed, most: limits::DAY_NEURONS / threads };
+        let quarantine = store.quarantine();
+        let eye =
+            Eye { dir: store.common_dir(), quarantine: &quarantine, now, changed, most: limits::DAY_NEURONS / threads };
         let parts: Vec<Self> = std::thread::scope(|scope| {
             let shares: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || eye.part(files))).collect();
             let joined = shares.into_iter().map(|share| share.join().expect("invariant: reading does not panic"));
@@ -89,6 +91,8 @@ impl Survey {
 #[derive(Clone, Copy)]
 struct Eye<'a> {
     dir: &'a Path,
+    /// What a gate judges is not part of its repository yet.
+    quarantine: &'a [PathBuf],
     now: Now<'a>,
     changed: &'a HashSet<BlobId>,
     /// Neurons to keep.
@@ -98,6 +102,7 @@ struct Eye<'a> {
 impl Eye<'_> {
     fn part(self, files: &[(String, File)]) -> Result<Survey, CycleError> {
         let store = Store::open(self.dir)?;
+        self.quarantine.iter().try_for_each(|objects| store.add_quarantine(objects))?;
         let mut part = Survey::default();
         for (path, file) in files {
             let path = format!("{}/{path}", layout::NEURONS);
