@@ -184,6 +184,16 @@ fn what_cannot_be_verified_is_refused_and_says_why() {
 }
 
 #[test]
+fn nothing_unsigned_is_made_where_signatures_are_required() {
+    let Some(sandbox) = signing() else { return };
+    sandbox.git(&["config", "brain.sign", "false"]);
+    let before = sandbox.tip("wake");
+    let answer = sandbox.brain(&["feed", "tea"]).exits(2);
+    assert!(answer.err.contains("brain.sign"), "{answer}");
+    assert_eq!(sandbox.tip("wake"), before);
+}
+
+#[test]
 fn check_names_what_is_not_signed() {
     let Some(sandbox) = signing() else { return };
     sandbox.git(&["config", "brain.sign", "false"]);

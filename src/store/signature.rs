@@ -109,6 +109,10 @@ impl Store {
         }
         match self.signer.get().and_then(Option::as_ref) {
             Some(signer) => signer.sign(commit, author),
+            // It would be in the way for ever: nobody who requires signatures could take what is built upon it.
+            None if self.requires_signatures()? => Err(unusable(format!(
+                "{CONFIG_REQUIRE} is on and {CONFIG_SIGN} is not, so what is made here could be merged nowhere"
+            ))),
             None => Ok(commit),
         }
     }
