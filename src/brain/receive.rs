@@ -28,7 +28,7 @@ pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
         hints.push(format!("{} more are not shown", faults.len() - limits::NAMED_FAULTS));
     }
     if !faults.is_empty() {
-        hints.push("nothing was let in; `git brain sync` pushes what can be".to_owned());
+        hints.push("nothing was let in; `git brain check` on the machine that pushes looks for the same".to_owned());
     }
     Ok(HookAnswer { exit: u8::from(!faults.is_empty()), findings: findings.collect(), hints })
 }

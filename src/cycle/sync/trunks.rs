@@ -261,7 +261,7 @@ fn decided(outcome: Outcome) -> Result<Outcome, CycleError> {
     }
     Err(CycleError::Refused {
         message: format!("the policy leaves this to a person: {}", in_words(&outcome.conflicts)),
-        hint: Some("settle it on one of the two machines, then sync again; nothing was moved".to_owned()),
+        hint: Some("nothing was moved; one of the two machines must go back to the value from before both changed it, then sync again".to_owned()),
     })
 }
 
