@@ -1,7 +1,7 @@
 //! Durable throughput of many writers: processes that all write at once, and each waits until what it wrote is on disk.
 //!
 //! ```text
-//! cargo bench --bench durable -- [--writers 1,4,16] [--rounds 3] [--seconds 4]
+//! cargo bench --bench durable -- [--writers 1,4,16] [--rounds 3] [--seconds 4] [--modes library,process,loose,packed,git]
 //! ```
 //!
 //! The same change of the same size (one file more, one file changed, one record, in the layout of a brain of a thousand
@@ -17,6 +17,7 @@
 //!
 //! Prints Markdown: changes a second, the time that each writer waited for each of its own, fsyncs for each where `strace` is there
 //! to count them, and whether plain git finds everything that was acknowledged. Nothing is asserted of times. `TMPDIR` says on which disk.
+//! `--modes` leaves some of them out: ratios mean something only between those that one run measured.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark starts processes, reads clocks and writes files")]
 
@@ -35,10 +36,12 @@ struct Sizes {
     writers: Vec<usize>,
     rounds: usize,
     time: Duration,
+    modes: Vec<Mode>,
 }
 
 fn main() -> Result<()> {
-    let mut sizes = Sizes { writers: vec![1, 4, 16], rounds: 3, time: Duration::from_secs(4) };
+    let mut sizes =
+        Sizes { writers: vec![1, 4, 16], rounds: 3, time: Duration::from_secs(4), modes: Mode::ALL.to_vec() };
     // `cargo bench` adds `--bench`.
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     while let Some(arg) = args.next() {
@@ -49,13 +52,14 @@ fn main() -> Result<()> {
             "--writers" => sizes.writers = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "--rounds" => sizes.rounds = value()?.parse()?,
             "--seconds" => sizes.time = Duration::from_secs(value()?.parse()?),
-            _ => bail!("{arg}: --writers 1,4,16, --rounds N, --seconds N"),
+            "--modes" => sizes.modes = value()?.split(',').map(Mode::named).collect::<Result<_>>()?,
+            _ => bail!("{arg}: --writers 1,4,16, --rounds N, --seconds N, --modes library,process,loose,packed,git"),
         }
     }
     let scene = Scene::new()?;
     println!("{}", scene.machine()?);
     let most = sizes.writers.iter().copied().max().context("--writers: none")?;
-    let subjects: Vec<Subject> = Mode::ALL.iter().map(|mode| scene.make(*mode, most)).collect::<Result<_>>()?;
+    let subjects: Vec<Subject> = sizes.modes.iter().map(|mode| scene.make(*mode, most)).collect::<Result<_>>()?;
     let mut scores: BTreeMap<(usize, Mode), Score> = BTreeMap::new();
     for round in 0..=sizes.rounds {
         for writers in &sizes.writers {

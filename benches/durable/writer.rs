@@ -35,6 +35,11 @@ impl Mode {
         }
     }
 
+    pub fn named(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|mode| mode.name() == name);
+        known.with_context(|| format!("{name} is no mode: library, process, loose, packed, git"))
+    }
+
     pub fn label(self) -> &'static str {
         match self {
             Self::Library => "git-brain, the library in a process that stays",
@@ -149,7 +154,7 @@ pub fn count_fsyncs(scene: &Scene, subject: &Subject, writers: usize) -> Result<
 
 /// What a writer does, in its own process: waits for the word, writes until the time is over, says how long each took.
 pub fn write(mode: &str, writer: &str, millis: &str, acknowledged: &str) -> Result<()> {
-    let mode = Mode::ALL.into_iter().find(|known| known.name() == mode).context("a mode")?;
+    let mode = Mode::named(mode)?;
     let (writer, time) = (writer.parse::<usize>()?, Duration::from_millis(millis.parse()?));
     let dir = std::env::current_dir()?;
     let mut change: Box<dyn FnMut(usize) -> Result<String>> = match mode {
