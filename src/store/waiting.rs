@@ -33,6 +33,9 @@ const FOLDER: &str = "waiting";
 const TAKEN: &str = "taken";
 /// And of one that is not whole yet.
 const UNFINISHED: &str = ".new";
+/// How often one is made, if it is taken away before it is whole: between the making of a file and the lock on it, its writer
+/// looks dead. A run that is not handed over is in nobody's group, and waits for the trunk among all others.
+const HANDINGS: usize = 16;
 /// How such a file begins.
 const MAGIC: &[u8] = b"git-brain waiting run 1\n";
 /// Bytes of an id.
@@ -70,19 +73,23 @@ impl Store {
         let Some(bytes) = encode(commit, &batch.0) else { return Ok(None) };
         let folder = self.private_dir().join(FOLDER);
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let made =
-            tempfile::Builder::new().suffix(UNFINISHED).tempfile_in(&folder).map_err(StoreError::file(&folder))?;
-        let failed = || StoreError::file(made.path().to_owned());
-        // Locked before it gets the name under which others look at it.
-        FileExt::lock_exclusive(made.as_file()).map_err(failed())?;
-        made.as_file().write_all(&bytes).map_err(failed())?;
         let path = folder.join(run.as_str());
-        match made.persist_noclobber(&path) {
-            Ok(file) => Ok(Some(Waiting { path, file, length: bytes.len() as u64 })),
-            // Not found: whoever took the runs that wait came by before it was locked, and thought its writer dead.
-            Err(e) if matches!(e.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Ok(None),
-            Err(e) => Err(StoreError::File { path, source: e.error }),
+        for _ in 0..HANDINGS {
+            let mut made =
+                tempfile::Builder::new().suffix(UNFINISHED).tempfile_in(&folder).map_err(StoreError::file(&folder))?;
+            let failed = |made: &tempfile::NamedTempFile| StoreError::file(made.path().to_owned());
+            // Locked before it gets the name under which others look at it.
+            FileExt::lock_exclusive(made.as_file()).map_err(failed(&made))?;
+            made.as_file_mut().write_all(&bytes).map_err(failed(&made))?;
+            match made.persist_noclobber(&path) {
+                Ok(file) => return Ok(Some(Waiting { path, file, length: bytes.len() as u64 })),
+                Err(e) if e.error.kind() == ErrorKind::AlreadyExists => return Ok(None),
+                // Whoever took the runs that wait came by before it was locked.
+                Err(e) if e.error.kind() == ErrorKind::NotFound => {}
+                Err(e) => return Err(StoreError::File { path, source: e.error }),
+            }
         }
+        Ok(None)
     }
 
     /// Takes the runs that wait, in the order of their ids, at most [`limits::GROUP_RUNS`]. Call it under the trunk lock.

@@ -51,6 +51,27 @@ fn a_run_is_taken_whole_and_its_answer_comes_back() {
 }
 
 #[test]
+fn a_run_is_handed_over_also_while_somebody_takes_all_the_time() {
+    let sandbox = Sandbox::brain();
+    let (store, taker) = (sandbox.store(), sandbox.store());
+    let (commit, batch) = run_of(&store, "tea");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let missed = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let taker = taker;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                // Dropped without an answer, as by one that is killed.
+                drop(taker.take_waiting(&[]).unwrap());
+            }
+        });
+        let missed = (0..300).filter(|_| store.hand_over(&id("2"), commit, &batch).unwrap().is_none()).count();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        missed
+    });
+    assert_eq!(missed, 0);
+}
+
+#[test]
 fn what_nobody_waits_for_is_removed_unread() {
     let sandbox = Sandbox::brain();
     let store = sandbox.store();
