@@ -367,7 +367,8 @@ fn no_text_forges_a_trailer() {
         }
     }
     let runs = sandbox.recorded_runs("wake");
-    let ours = ["Agent", "Clock", "Depth", "Format", "Newest-Run", "Policy", "Review", "Run", "Stimulus", "Trigger"];
+    let ours =
+        ["Agent", "Brain", "Clock", "Depth", "Format", "Newest-Run", "Policy", "Review", "Run", "Stimulus", "Trigger"];
     for commit in sandbox.lines(&["rev-list", "--all"]) {
         let count = |key: &str| {
             let format = format!("--format=%(trailers:key={key},valueonly)");
