@@ -128,6 +128,21 @@ class Disk:
         return path.removeprefix(self.git + "/")
 
 
+def whole_calls(text):
+    """The calls of a log, each where it ended: strace cuts in two what another thread's call comes between."""
+    begun = {}
+    for line in text.splitlines():
+        cut = re.match(r"^(\d+) +(.*) <unfinished \.\.\.>$", line)
+        rest = re.match(r"^(\d+) +<\.\.\. \w+ resumed>(.*)$", line)
+        if cut:
+            begun[cut.group(1)] = cut.group(2)
+        elif rest and rest.group(1) in begun:
+            ended = re.sub(r"\) += ", ") = ", rest.group(2))
+            yield f"{rest.group(1)} {begun.pop(rest.group(1))}{ended}"
+        else:
+            yield line
+
+
 def trace(case, brain, log, options=()):
     return strike.strace(case, brain, log, ["-y", "-s", "0", "-e", f"trace={','.join('?' + c for c in CALLS.split(','))}", *options])
 
@@ -140,7 +155,7 @@ def ordered(case, root, failures):
     if answer.code != 0:
         raise lab.Fault(str(answer))
     disk = Disk(brain.path / ".git", brain.path)
-    for line in log.read_text(errors="replace").splitlines():
+    for line in whole_calls(log.read_text(errors="replace")):
         disk.take(line)
     if not disk.answered:
         # A hook says nothing: its end is its answer.
@@ -160,7 +175,7 @@ def snapshot(path):
 def lose_power(before, brain, log):
     """Takes away what was not synced when the command was killed; how many files that were."""
     disk = Disk(brain.path / ".git", brain.path)
-    for line in log.read_text(errors="replace").splitlines():
+    for line in whole_calls(log.read_text(errors="replace")):
         disk.take(line)
     lost = 0
     for path in sorted({*disk.names, *disk.dirty}, key=len, reverse=True):

@@ -14,11 +14,13 @@ pub(super) fn ended(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let heard = std::thread::scope(|scope| {
         // A program that does not read its input may still answer; if it dies over it, its status says so.
-        scope.spawn(move || stdin.map(|mut pipe| pipe.write_all(input)));
-        let err = scope.spawn(|| all_of(err));
-        let out = all_of(out);
-        let err = err.join().unwrap_or_else(|_| Err(io::Error::other("the reader of its errors died")));
-        let heard = out.and_then(|out| Ok((out, err?)));
+        let thread = std::thread::Builder::new;
+        let heard = thread().spawn_scoped(scope, move || stdin.map(|mut pipe| pipe.write_all(input))).and_then(|_| {
+            let err = thread().spawn_scoped(scope, || all_of(err))?;
+            let out = all_of(out);
+            let err = err.join().unwrap_or_else(|_| Err(io::Error::other("the reader of its errors died")));
+            Ok((out?, err?))
+        });
         if heard.is_err() {
             let _ = child.kill();
         }
