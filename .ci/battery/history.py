@@ -6,11 +6,14 @@ whatever became of its run. Some processes are killed. Afterwards: what was answ
 records exactly once, what failed is not, what is unknown is there at most once, and the neurons are what an oracle makes of
 the graph of commits and the deltas that were sent.
 
-With --beside, git's own maintenance runs in loops at the same time. With --clones, three clones of one bare repository
+With --beside, git's own maintenance runs in loops at the same time. What puts packs together by an index of many packs
+(`maintenance`) takes turns there with what removes packs without asking it (`gc`, `repack`): git 2.47 loses objects where these
+run at once, also in a repository that only git itself writes. With --clones, three clones of one bare repository
 are used by the processes and brought together with `git brain sync`.
 """
 
 import argparse
+import contextlib
 import json
 import subprocess
 import sys
@@ -109,9 +112,38 @@ def process(brain, log, dice, name, count, kills, additive):
                 log.entries[marker]["err"] = err.decode("utf-8", "replace")[-300:]
 
 
-def loop(brain, name, ended, counts):
+class Turns:
+    """`maintenance` alone, or any of the others."""
+
+    def __init__(self):
+        self.changed, self.asked, self.alone, self.others = threading.Condition(), False, False, 0
+
+    @contextlib.contextmanager
+    def of(self, name):
+        with self.changed:
+            if name == "maintenance":
+                self.asked = True
+                self.changed.wait_for(lambda: not self.others)
+                self.asked, self.alone = False, True
+            else:
+                self.changed.wait_for(lambda: not self.alone and not self.asked)
+                self.others += 1
+        try:
+            yield
+        finally:
+            with self.changed:
+                if name == "maintenance":
+                    self.alone = False
+                else:
+                    self.others -= 1
+                self.changed.notify_all()
+        time.sleep(0.01)
+
+
+def loop(brain, name, ended, counts, turns):
     while not ended.is_set():
-        answer = brain.git_answer(*BESIDE[name])
+        with turns.of(name):
+            answer = brain.git_answer(*BESIDE[name])
         counts[name] = counts.get(name, 0) + (answer.code == 0)
         counts[f"{name} gave up"] = counts.get(f"{name} gave up", 0) + (answer.code != 0)
 
@@ -232,10 +264,10 @@ def one_brain(root, seed, arguments):
     if made.code != 0:
         raise lab.Fault(str(made))
     seed_run = brain.apply(*start_of("m-start"))["run"]
-    log, ended, counts = Log(), threading.Event(), {}
+    log, ended, counts, turns = Log(), threading.Event(), {}, Turns()
     threads = [threading.Thread(target=process, args=(brain, log, lab.dice(seed, "process", n), n, arguments.deltas, arguments.kills, False))
                for n in range(arguments.processes)]
-    beside = [threading.Thread(target=loop, args=(brain, name, ended, counts)) for name in arguments.beside]
+    beside = [threading.Thread(target=loop, args=(brain, name, ended, counts, turns)) for name in arguments.beside]
     for thread in threads + beside:
         thread.start()
     for thread in threads:
