@@ -26,11 +26,11 @@ const LEVEL: u32 = 3;
 /// save four bytes of a hundred.
 const STORED: usize = 4096;
 /// What is written to the disk at once, bytes.
-const BUFFER: usize = 1 << 20;
+pub(super) const BUFFER: usize = 1 << 20;
 /// Objects that are not worth a thread of their own.
 const FEW: usize = 256;
 /// Offsets from here on stand in the index' table of long ones.
-const LONG: u64 = 1 << 31;
+pub(super) const LONG: u64 = 1 << 31;
 
 /// Turns contents into pack entries. One per thread.
 pub struct Packer {
@@ -49,10 +49,10 @@ pub struct Packed {
 
 /// One object: its id, the checksum of its packed bytes, and where these start.
 #[derive(Clone, Copy)]
-struct Entry {
-    id: Oid,
-    crc: u32,
-    offset: u64,
+pub(super) struct Entry {
+    pub id: Oid,
+    pub crc: u32,
+    pub offset: u64,
 }
 
 impl Packer {
@@ -152,7 +152,7 @@ fn entry_header(kind: ObjectType, length: usize, into: &mut Vec<u8>) {
 /// A pack of objects that are in memory, with its index.
 ///
 /// Without deltas: looking for them takes half the processor time of a merge of a hundred runs, and saves 8 % of the
-/// space of one run and a third of such a merge's. Maintenance finds them when it puts packs together.
+/// space of one run and a third of such a merge's. A night finds them (`maintain`).
 pub(super) struct WholePack {
     bytes: Vec<u8>,
     index: Vec<u8>,
@@ -179,9 +179,10 @@ impl WholePack {
     pub fn write(&self, folder: &Path) -> Result<Hidden, StoreError> {
         let written = |bytes: &[u8]| {
             let mut file = temporary(folder)?;
-            file.write_all(bytes).map_err(StoreError::file(folder)).map(|()| file)
+            file.write_all(bytes).map(|()| file)
         };
-        let (pack, index) = (written(&self.bytes)?, written(&self.index)?);
+        let (pack, index) =
+            (|| Ok((written(&self.bytes)?, written(&self.index)?)))().map_err(StoreError::file(folder))?;
         // Side by side, so that a file system with a journal needs one step for both.
         let (one, other) = std::thread::scope(|scope| {
             let other = scope.spawn(|| index.as_file().sync_all());
@@ -215,10 +216,10 @@ fn pack_all(objects: &[(Oid, ObjectType, &[u8])]) -> Result<Vec<Packed>, StoreEr
 /// A pack and its index on disk, under names that git does not look at.
 #[must_use = "the files go when this is dropped"]
 pub(super) struct Hidden {
-    folder: PathBuf,
-    name: String,
-    pack: NamedTempFile,
-    index: NamedTempFile,
+    pub folder: PathBuf,
+    pub name: String,
+    pub pack: NamedTempFile,
+    pub index: NamedTempFile,
 }
 
 impl Hidden {
@@ -258,7 +259,7 @@ impl Store {
     pub fn bulk(&self) -> Result<BulkWriter, StoreError> {
         let folder = self.common_dir().join("objects/pack");
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let mut file = BufWriter::with_capacity(BUFFER, temporary(&folder)?);
+        let mut file = BufWriter::with_capacity(BUFFER, temporary(&folder).map_err(StoreError::file(&folder))?);
         file.write_all(&header(0)).map_err(StoreError::file(&folder))?;
         Ok(BulkWriter {
             folder,
@@ -285,7 +286,7 @@ impl Store {
 }
 
 /// A name that git's own cleaning knows as rubbish, should we be killed.
-fn temporary(folder: &Path) -> Result<NamedTempFile, StoreError> {
+pub(super) fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("tmp_pack_");
     #[cfg(unix)]
@@ -294,10 +295,10 @@ fn temporary(folder: &Path) -> Result<NamedTempFile, StoreError> {
         // As git has its packs: readable by who may read the repository, writable by nobody.
         builder.permissions(std::fs::Permissions::from_mode(0o444));
     }
-    builder.tempfile_in(folder).map_err(StoreError::file(folder))
+    builder.tempfile_in(folder)
 }
 
-fn header(objects: u32) -> [u8; 12] {
+pub(super) fn header(objects: u32) -> [u8; 12] {
     let mut bytes = *b"PACK\0\0\0\x02\0\0\0\0";
     bytes[8..].copy_from_slice(&objects.to_be_bytes());
     bytes
@@ -349,7 +350,7 @@ impl BulkWriter {
         let mut pack = self.file.into_inner().map_err(|e| StoreError::file(&folder)(e.into_error()))?;
         let checksum = seal(pack.as_file_mut(), objects).map_err(file())?;
         self.entries.sort_unstable_by_key(|e| e.id);
-        let index = temporary(&folder)?;
+        let index = temporary(&folder).map_err(file())?;
         let mut out = BufWriter::with_capacity(BUFFER, index);
         out.write_all(&index_bytes(&self.entries, &checksum)).map_err(file())?;
         let index = out.into_inner().map_err(|e| StoreError::file(&folder)(e.into_error()))?;
@@ -407,7 +408,7 @@ fn seal(file: &mut DiskFile, objects: u32) -> std::io::Result<[u8; 20]> {
 }
 
 /// The index of a pack, version 2. Source: git's `gitformat-pack`.
-fn index_bytes(entries: &[Entry], pack: &[u8; 20]) -> Vec<u8> {
+pub(super) fn index_bytes(entries: &[Entry], pack: &[u8; 20]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1100 + entries.len() * 28);
     bytes.extend_from_slice(&[0xff, b't', b'O', b'c', 0, 0, 0, 2]);
     for first in 0..=255_u8 {
@@ -435,7 +436,7 @@ fn index_bytes(entries: &[Entry], pack: &[u8; 20]) -> Vec<u8> {
     bytes
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 

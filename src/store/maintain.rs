@@ -1,17 +1,20 @@
-//! Maintenance: one pack per commit makes many packs, which git puts together.
+//! Maintenance: one pack per commit makes many packs, which are put together.
 //!
 //! Which packs: the smallest, so many that sizes double from one pack to the next, as in `git repack --geometric=2`. That
 //! command itself is not used: it walks all commits for the names of what it packs, so that its time follows the
-//! history and not what there is to do.
+//! history and not what there is to do. Packs of whole objects are copied (`join`); what has deltas goes through
+//! `git pack-objects`. Deltas are looked for at night, by [`Store::compact`], where nobody waits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use super::bulk::hex;
 use super::intent::discard_rubbish;
+use super::join::{ID, INDEX_IDS, INDEX_MAGIC, is_plain, join};
 use super::plumbing::tame_git;
 use super::worktree::sync_folder;
 use super::writer::{KEEP_TEXT, SCRATCH};
@@ -20,13 +23,10 @@ use crate::limits;
 
 /// Each pack has at least so many times the objects of the next smaller one.
 const FACTOR: u64 = 2;
-/// How an index of version 2 begins, and where its ids do: after the table of 256 counts. Source: git's `gitformat-pack`.
-const INDEX_MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
-const INDEX_IDS: usize = 8 + 256 * 4;
-/// Bytes of an id.
-const ID: usize = 20;
-/// Objects of a pack from which on deltas are looked for as it is made.
-const SEARCHED: usize = 16_384;
+/// So many whole objects are worth a search for deltas; a pack that has more of them than the second number is an import, or would take
+/// longer than a night's other work.
+const SEARCHED: u64 = 16_384;
+const SEARCHED_AT_MOST: u64 = 65_536;
 /// Packs with such a file beside them are kept, fetched in part, or hold what git lets expire.
 const SPARED: [&str; 3] = ["keep", "promisor", "mtimes"];
 /// The files of a pack in git's order of removal: without its index, a pack is not there.
@@ -59,19 +59,71 @@ impl Store {
             return Ok(false);
         }
         let loose = loose_objects(&objects);
+        let small = &packs[..small];
+        if !loose.is_empty() || !self.join(&folder, small)? {
+            return self.repack(small, &loose, None);
+        }
+        Ok(true)
+    }
+
+    /// Looks for deltas between whole objects, if there are many in packs that are not very large; true if it did. For when nobody
+    /// waits: it takes seconds. Objects are kept as [`Store::maintain`] keeps them.
+    pub fn compact(&self) -> Result<bool, StoreError> {
+        let Some(_alone) = self.try_lock(LockName::Maintenance)? else { return Ok(false) };
+        let plain = |pack: &Pack| pack.objects <= SEARCHED_AT_MOST && is_plain(&pack.stem).unwrap_or(false);
+        let packs: Vec<Pack> = packs(&self.common.join("objects/pack")).into_iter().filter(plain).collect();
+        if packs.iter().map(|pack| pack.objects).sum::<u64>() < SEARCHED {
+            return Ok(false);
+        }
+        let names = self.names(&packs)?;
+        self.repack(&packs, &BTreeSet::new(), Some(&names))
+    }
+
+    /// What the folders in these packs call their files: git looks for deltas among objects of one name.
+    fn names(&self, packs: &[Pack]) -> Result<HashMap<[u8; ID], String>, StoreError> {
+        let mut names = HashMap::new();
+        for id in packs.iter().map(Pack::ids).collect::<Result<Vec<_>, _>>()?.iter().flatten() {
+            let mut look = |repository: &git2::Repository| -> Result<(), git2::Error> {
+                let id = git2::Oid::from_bytes(id)?;
+                if repository.odb()?.read_header(id)?.1 != git2::ObjectType::Tree {
+                    return Ok(());
+                }
+                for entry in repository.find_tree(id)?.iter() {
+                    let name = entry.name().unwrap_or_default();
+                    names.extend(<[u8; ID]>::try_from(entry.id().as_bytes()).map(|id| (id, name.to_owned())));
+                }
+                Ok(())
+            };
+            // An object that cannot be read has no name; git will say what is wrong with it.
+            let _ = self.with(&mut look);
+        }
+        Ok(names)
+    }
+
+    /// Copies packs into one and removes them; false if that cannot be done by copying.
+    fn join(&self, folder: &Path, packs: &[Pack]) -> Result<bool, StoreError> {
+        let stems: Vec<&Path> = packs.iter().map(|pack| pack.stem.as_path()).collect();
+        let Some(hidden) = join(folder, &stems)? else { return Ok(false) };
+        let made = BTreeSet::from([hidden.place("pack").with_extension("")]);
+        hidden.appear()?;
+        remove_packs(folder, packs, &made).map(|()| true)
+    }
+
+    /// The same by git, together with objects that are files of their own. With names, it looks for deltas.
+    fn repack(
+        &self,
+        packs: &[Pack],
+        loose: &BTreeSet<[u8; ID]>,
+        names: Option<&HashMap<[u8; ID], String>>,
+    ) -> Result<bool, StoreError> {
+        let folder = self.common.join("objects/pack");
         let mut ids = loose.clone();
-        for pack in &packs[..small] {
+        for pack in packs {
             ids.extend(pack.ids()?);
         }
-        let Some(made) = self.pack_objects(&folder, &ids)? else { return Ok(false) };
+        let Some(made) = self.pack_objects(&folder, &ids, names)? else { return Ok(false) };
         sync_folder(&folder)?;
-        // Git without this index looks into each pack's; with one that names removed packs it complains.
-        remove(&folder.join("multi-pack-index"))?;
-        for pack in packs[..small].iter().filter(|pack| !made.contains(&pack.stem)) {
-            FILES.iter().try_for_each(|kind| remove(&pack.file(kind)))?;
-        }
-        // Git's own maintenance may have written one meanwhile, of packs that are gone by now.
-        remove(&folder.join("multi-pack-index"))?;
+        remove_packs(&folder, packs, &made)?;
         if !loose.is_empty() {
             let _ = self.quiet_git(&["prune-packed", "-q"]).status();
         }
@@ -93,15 +145,23 @@ impl Store {
 
     /// Packs objects by id, as one pack; gives the paths of what was made, without their extensions. `None` if git is
     /// missing or refuses, for example because somebody's `git gc` removed one of the objects.
-    fn pack_objects(&self, folder: &Path, ids: &BTreeSet<[u8; ID]>) -> Result<Option<BTreeSet<PathBuf>>, StoreError> {
+    fn pack_objects(
+        &self,
+        folder: &Path,
+        ids: &BTreeSet<[u8; ID]>,
+        names: Option<&HashMap<[u8; ID], String>>,
+    ) -> Result<Option<BTreeSet<PathBuf>>, StoreError> {
         let failed = StoreError::file("git pack-objects");
         let base = folder.join("pack");
-        // Small packs are put together again and again; looking for deltas each time costs ten times as much as copying.
-        let window = if ids.len() < SEARCHED { "--window=0" } else { "--window=10" };
+        let window = if names.is_some() { "--window=10" } else { "--window=0" };
         let mut git = self.quiet_git(&["pack-objects", "-q", window]);
         let mut lines = String::with_capacity(ids.len() * (2 * ID + 1));
         for id in ids {
-            id.iter().for_each(|byte| lines.push_str(&format!("{byte:02x}")));
+            lines.push_str(&hex(id));
+            if let Some(name) = names.and_then(|names| names.get(id)).filter(|name| !name.contains('\n')) {
+                lines.push(' ');
+                lines.push_str(name);
+            }
             lines.push('\n');
         }
         let output = match child::ended(git.arg(&base), lines.as_bytes()) {
@@ -191,6 +251,18 @@ fn loose_objects(objects: &Path) -> BTreeSet<[u8; ID]> {
         }
     }
     found
+}
+
+/// Removes packs whose objects are all in those that were made.
+fn remove_packs(folder: &Path, packs: &[Pack], made: &BTreeSet<PathBuf>) -> Result<(), StoreError> {
+    let index = folder.join("multi-pack-index");
+    // Git without this index looks into each pack's; with one that names removed packs it complains.
+    remove(&index)?;
+    for pack in packs.iter().filter(|pack| !made.contains(&pack.stem)) {
+        FILES.iter().try_for_each(|kind| remove(&pack.file(kind)))?;
+    }
+    // Git's own maintenance may have written one meanwhile, of packs that are gone by now.
+    remove(&index)
 }
 
 fn remove(path: &Path) -> Result<(), StoreError> {

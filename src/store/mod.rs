@@ -26,6 +26,7 @@ mod history;
 mod hooks;
 mod init;
 mod intent;
+mod join;
 mod lock;
 mod maintain;
 mod names;

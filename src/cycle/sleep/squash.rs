@@ -65,6 +65,7 @@ impl Cycle {
             self.forget_note();
             drop(trunk);
             self.store.maintain()?;
+            self.store.compact()?;
             return Ok(Slept { record, candidates: prepared.candidates, main: squash, wake: back, left });
         }
     }

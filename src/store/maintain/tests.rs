@@ -141,3 +141,27 @@ fn large_and_kept_packs_stay_as_they_are() {
     assert!(large.file("pack").exists() && kept.file("pack").exists());
     sandbox.fsck();
 }
+
+#[test]
+fn a_night_looks_for_deltas_where_there_are_many_whole_objects() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    // Each file is much like what it was before, and like no other.
+    let files = |round: usize| {
+        let text = move |n: usize| (n..n + 40).map(|m| format!("{:x} ", m.wrapping_mul(2_654_435_761) % 1_000_003));
+        let content = move |n: usize| format!("{}{round}\n", text(n * 40).collect::<String>());
+        (0..SEARCHED as usize / 2)
+            .map(move |n| write(&format!("network/neurons/{:02x}/n{n}.json", n % 256), &content(n)))
+    };
+    advance(&store, store.wake(), files(0).collect());
+    assert!(!store.compact().unwrap(), "few");
+    advance(&store, store.wake(), files(1).collect());
+    let size = || std::fs::read_dir(sandbox.path().join(".git/objects/pack")).unwrap().flatten();
+    let size = || size().map(|entry| entry.metadata().unwrap().len()).sum::<u64>();
+    let before = size();
+    assert!(store.compact().unwrap());
+    assert!(size() < before * 9 / 10, "{} of {before} bytes", size());
+    assert_eq!(packs(&sandbox), 1, "all together");
+    assert!(!store.compact().unwrap(), "what has deltas is left alone");
+    sandbox.fsck();
+}
