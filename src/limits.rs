@@ -193,3 +193,29 @@ pub const TURNS_PER_DAY: u64 = 10_000;
 pub const TURNS_PER_STIMULUS: u64 = RUNS_PER_STIMULUS as u64;
 /// Shortest value of a variable that is a secret, bytes: a shorter one stands in any text by chance.
 pub const SECRET_BYTES: usize = 8;
+/// Longest answer that a model is asked for unless a setting says otherwise, tokens: a delta of some dozen operations.
+pub const MODEL_ANSWER_TOKENS: u32 = 2048;
+/// What a model is taken to read and write in one exchange unless a setting says otherwise, tokens: what small local models can.
+pub const MODEL_CONTEXT_TOKENS: u32 = 8192;
+/// Most tokens that a setting may say: beyond any model of today.
+pub const MODEL_CONTEXT_MAX_TOKENS: u32 = 16 << 20;
+/// How long one exchange with a model may take unless a setting says otherwise, milliseconds: a long answer of a slow machine.
+pub const MODEL_TIMEOUT_MS: u64 = 120_000;
+/// Longest that a setting may say, milliseconds.
+pub const MODEL_TIMEOUT_MAX_MS: u64 = 3_600_000;
+/// How often a model is asked again after a failure that may pass.
+pub const MODEL_RETRIES: u32 = 2;
+/// Most often.
+pub const MODEL_RETRIES_MAX: u32 = 10;
+/// Largest answer of a model's endpoint, bytes, with all that its protocol adds: far beyond any text that is asked for.
+pub const MODEL_REPLY_BYTES: usize = 8 << 20;
+/// Longest text of a model's reply that is kept, bytes: as long as a delta may be.
+pub const MODEL_TEXT_BYTES: usize = DELTA_BYTES;
+/// Tools that one reply may call.
+pub const MODEL_CALLS: usize = 32;
+/// How often a model may answer once more when its answer is refused.
+pub const MODEL_REPAIRS: u32 = 1;
+/// Most often.
+pub const MODEL_REPAIRS_MAX: u32 = 5;
+/// Longest template of a prompt, bytes.
+pub const PROMPT_BYTES: usize = 64 << 10;

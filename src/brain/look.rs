@@ -504,7 +504,7 @@ fn word(path: &str) -> &'static str {
         Place::Sleep(_) => "sleeps",
         Place::Event => "events",
         Place::Metadata => "metadata",
-        Place::Agent(_) => "agents",
+        Place::Agent(_) | Place::Prompt(_) => "agents",
         Place::Settings => "settings",
         Place::Other => "other files",
         Place::Misplaced => "misplaced files",

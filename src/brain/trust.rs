@@ -54,6 +54,15 @@ impl Brain {
             if !bootstrap::is_builtin(&member.path, &content) {
                 items.push(item);
             }
+            if let Some(prompt) = &member.prompt {
+                items.push(TrustItem {
+                    path: prompt.path.clone(),
+                    blob: prompt.blob.to_string(),
+                    grants: format!("tell the model of {} what to do", member.agent.name),
+                    trusted: prompt.trusted,
+                    before: trust.before(&prompt.path, &prompt.blob.to_string()),
+                });
+            }
         }
         let policy = &cycle.shared.policy;
         let needs_trust = !settings_grants(policy).is_empty();
@@ -135,6 +144,7 @@ fn grants(agent: &crate::model::Agent) -> String {
     }
     match &agent.cognition {
         Cognition::Reflex { rule } => format!("think by the reflex {rule:?}, {may}").to_lowercase(),
+        Cognition::Llm { model, .. } => format!("ask the model {model}, {may}"),
         Cognition::Command { argv, environment, reads, writes, network, .. } => {
             let seen = if environment.is_empty() { String::new() } else { format!(" with {}", environment.join(", ")) };
             let list = |what: &str, paths: &[String]| match paths {

@@ -4,6 +4,7 @@
 //! and calling models is the cycle's work.
 
 pub mod exchange;
+pub mod llm;
 pub mod reflex;
 
 use serde::Serialize;

@@ -2,6 +2,7 @@
 //! [`super::Outcome`].
 
 use crate::delta::DocumentError;
+use crate::llm::LlmError;
 use crate::model::json::JsonError;
 use crate::model::settings::SettingsError;
 use crate::store::StoreError;
@@ -28,6 +29,9 @@ pub enum CycleError {
     /// The record of trust.
     #[error(transparent)]
     Trust(#[from] TrustError),
+    /// A model that gave no answer.
+    #[error(transparent)]
+    Model(#[from] LlmError),
     /// A side of a merge that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(String),
@@ -61,6 +65,7 @@ impl CycleError {
         match self {
             Self::Store(error) => error.is_of_the_system() || matches!(error, StoreError::Busy { .. }),
             Self::World(_) | Self::Busy(_) => true,
+            Self::Model(error) => error.may_pass() || matches!(error, LlmError::Timeout { .. }),
             _ => false,
         }
     }
@@ -82,6 +87,8 @@ impl CycleError {
                 3
             }
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
+            Self::Model(LlmError::Settings { .. } | LlmError::Cassette { .. }) => 2,
+            Self::Model(_) => 4,
             Self::Trust(TrustError::Damaged { .. }) => 5,
             Self::Store(StoreError::Busy { .. }) | Self::Busy(_) | Self::Exhausted(_) => 6,
             Self::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }) => 5,

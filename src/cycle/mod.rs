@@ -29,6 +29,7 @@ pub mod judging;
 pub mod ledger;
 pub mod meaning;
 pub mod merge;
+pub mod models;
 pub mod narrative;
 pub mod network;
 pub mod policy;
@@ -41,6 +42,7 @@ pub mod sleep;
 pub mod snapshot;
 pub mod stimulus;
 pub mod sync;
+pub mod thinking;
 pub mod trunk;
 pub mod wake;
 
@@ -155,7 +157,7 @@ impl Cycle {
     fn reflex(&self, agent: &AgentName) -> Option<Rule> {
         match self.shared.policy.agents.get(agent)?.agent.cognition {
             Cognition::Reflex { rule } => Some(rule),
-            Cognition::Command { .. } => None,
+            Cognition::Command { .. } | Cognition::Llm { .. } => None,
         }
     }
 }
@@ -168,6 +170,7 @@ impl Shared {
             Some(Cognition::Command { argv, .. }) => {
                 format!("command:{}", argv.first().map(String::as_str).unwrap_or_default())
             }
+            Some(Cognition::Llm { model, .. }) => format!("llm:{model}"),
             None => "apply".to_owned(),
         }
     }

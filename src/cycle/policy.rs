@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::{CycleError, bootstrap};
-use crate::cognition::AgentSummary;
+use crate::cognition::{AgentSummary, llm};
 use crate::delta::Limits;
+use crate::limits;
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, hash_fields};
 use crate::model::json::JsonError;
@@ -34,7 +35,22 @@ pub struct Member {
     pub path: String,
     /// The definition's blob.
     pub blob: BlobId,
-    /// True if it may run here: it is the bootstrap's own, or a person trusted exactly this blob.
+    /// True if it may run here: it is the bootstrap's own, or a person trusted exactly this blob; and its prompt's, if it has one.
+    pub trusted: bool,
+    /// The template of its prompt, if the brain has one of its own.
+    pub prompt: Option<Prompt>,
+}
+
+/// The template of an agent's prompt.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// Its path.
+    pub path: String,
+    /// Its blob.
+    pub blob: BlobId,
+    /// Its text.
+    pub text: String,
+    /// True if a person trusted exactly this blob.
     pub trusted: bool,
 }
 
@@ -68,6 +84,20 @@ fn endpoint_settings(kept: &[Override]) -> Option<String> {
     let names = |o: &&Override| o.key.starts_with("models.") || o.key.replace('_', "-") == "recall.embeddings";
     let fields: Vec<&[u8]> = kept.iter().filter(names).flat_map(|o| [o.key.as_bytes(), o.value.as_bytes()]).collect();
     (!fields.is_empty()).then(|| format!("{:016x}", hash_fields(&fields)))
+}
+
+fn load_prompt(store: &Store, trust: &Trust, tree: TreeId, name: &AgentName) -> Result<Option<Prompt>, CycleError> {
+    let path = layout::prompt(name);
+    let Some(file) = store.file(tree, &path)? else { return Ok(None) };
+    let bytes = store.blob(file.blob)?;
+    let bad = |line: usize, message: String| JsonError::at(&path, line, "", message);
+    if bytes.len() > limits::PROMPT_BYTES {
+        return Err(bad(1, format!("is longer than {} bytes", limits::PROMPT_BYTES)).into());
+    }
+    let text = String::from_utf8(bytes).map_err(|_| bad(1, "is not UTF-8".to_owned()))?;
+    llm::check_template(&text).map_err(|e| bad(e.line, e.message))?;
+    let trusted = trust.covers(&path, &file.blob.to_string());
+    Ok(Some(Prompt { blob: file.blob, trusted, text, path }))
 }
 
 impl Policy {
@@ -123,7 +153,16 @@ impl Policy {
                 Ok(agent) if agent.name == name => {
                     let builtin = bootstrap::is_builtin(&path, &bytes);
                     let trusted = builtin || trust.covers(&path, &file.blob.to_string());
-                    self.agents.insert(name, Member { agent, path, blob: file.blob, trusted });
+                    let prompt = match load_prompt(store, trust, tree, &name) {
+                        Ok(prompt) => prompt,
+                        Err(CycleError::Json(error)) => {
+                            self.broken.push(error);
+                            continue;
+                        }
+                        Err(other) => return Err(other),
+                    };
+                    let trusted = trusted && prompt.as_ref().is_none_or(|prompt| prompt.trusted);
+                    self.agents.insert(name, Member { agent, path, blob: file.blob, trusted, prompt });
                 }
                 Ok(agent) => {
                     let message = format!("is {}, not the file's {name}", agent.name);
@@ -170,13 +209,33 @@ impl Policy {
         if name.is_empty() {
             return Ok(None);
         }
+        self.usable(name, "recall.embeddings", |own| own.recall.embeddings == name)
+    }
+
+    /// A model of the settings that may be asked.
+    ///
+    /// # Errors
+    /// It is not there, or `brain.toml` has a say in it and is not trusted here.
+    pub fn model<'p>(&'p self, name: &'p str) -> Result<&'p Model, CycleError> {
+        let found = self.usable(name, &format!("the model {name}"), |_| true)?;
+        found.map(|(_, model)| model).ok_or_else(|| CycleError::refused(format!("there is no [models.{name}]")))
+    }
+
+    fn usable<'p>(
+        &'p self,
+        name: &'p str,
+        what: &str,
+        asked_for: impl Fn(&Settings) -> bool,
+    ) -> Result<Option<(&'p str, &'p Model)>, CycleError> {
         let Some(model) = self.settings.models.get(name) else {
+            let known: Vec<&str> = self.settings.models.keys().map(String::as_str).collect();
+            let hint = (!known.is_empty()).then(|| format!("there are {}", known.join(", ")));
             return Err(CycleError::Refused {
-                message: format!("recall.embeddings names {name}, and there is no [models.{name}]"),
-                hint: None,
+                message: format!("{what} is asked for, and there is no [models.{name}]"),
+                hint,
             });
         };
-        let is_own = |own: &Settings| own.recall.embeddings == name && own.models.get(name) == Some(model);
+        let is_own = |own: &Settings| asked_for(own) && own.models.get(name) == Some(model);
         let trusted = self.endpoints_trusted && self.config_trusted;
         if !trusted && !self.own.as_ref().is_some_and(is_own) {
             let config = "the repository's git configuration";
@@ -186,7 +245,7 @@ impl Policy {
                 _ => format!("{config} is not trusted on this machine"),
             };
             return Err(CycleError::Refused {
-                message: format!("{who}, so recall.embeddings is inert"),
+                message: format!("{who}, so {what} is inert"),
                 hint: Some("look at it, then `git brain trust`".to_owned()),
             });
         }
@@ -218,7 +277,10 @@ impl Policy {
             return Ok(());
         }
         Err(CycleError::Refused {
-            message: format!("{} is not trusted on this machine, so the agent is inert", member.path),
+            message: {
+                let prompt = member.prompt.as_ref().filter(|prompt| !prompt.trusted).map(|prompt| prompt.path.as_str());
+                format!("{} is not trusted on this machine, so the agent is inert", prompt.unwrap_or(&member.path))
+            },
             hint: Some(format!("look at it, then `git brain trust`; `git brain show {}`", member.agent.name)),
         })
     }

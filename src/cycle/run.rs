@@ -12,6 +12,7 @@ use super::budget::Exhausted;
 use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
 use super::judging::{Looked, Veil};
+use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
 use super::wake::{Job, least_trusted};
@@ -67,10 +68,18 @@ impl Cycle {
             .build()
             .map_err(|e| CycleError::Busy(format!("cannot start threads: {e}")))?;
         let slots = Arc::new(Semaphore::new(self.shared.policy.settings.cycle.parallel));
+        let asks = |(_, job): &(RunId, Job)| {
+            let member = self.shared.policy.agents.get(&job.agent);
+            member.is_some_and(|m| matches!(m.agent.cognition, Cognition::Llm { .. }))
+        };
+        let models = match runs.iter().any(asks) {
+            true => Some(Arc::new(Models::new(Arc::clone(&self.shared))?)),
+            false => None,
+        };
         runtime.block_on(async {
             let mut handles = Vec::new();
             for (run, job) in runs {
-                let spawn = Spawn { cycle: self.part(), tip, run, job };
+                let spawn = Spawn { cycle: self.part(models.clone()), tip, run, job };
                 let slots = Arc::clone(&slots);
                 handles.push(tokio::spawn(async move {
                     let _slot = slots.acquire_owned().await;
@@ -86,22 +95,24 @@ impl Cycle {
     }
 
     /// What a run on another thread needs.
-    fn part(&self) -> Part {
-        Part { dir: self.dir.clone(), shared: Arc::clone(&self.shared), recent: self.store.recent() }
+    fn part(&self, models: Option<Arc<Models>>) -> Part {
+        Part { dir: self.dir.clone(), shared: Arc::clone(&self.shared), recent: self.store.recent(), models }
     }
 }
 
 /// What a run needs of the cycle, without its repository handle.
 #[derive(Clone)]
-struct Part {
+pub(super) struct Part {
     dir: PathBuf,
-    shared: Arc<super::Shared>,
+    pub shared: Arc<super::Shared>,
     recent: Objects,
+    /// The models, where an agent thinks with one.
+    pub models: Option<Arc<Models>>,
 }
 
 impl Part {
     /// The repository, opened by the thread that asks.
-    fn store(&self) -> Result<Store, CycleError> {
+    pub fn store(&self) -> Result<Store, CycleError> {
         let mut store = Store::open_sharing(&self.dir, Objects::clone(&self.recent))?;
         store.set_secrets(Arc::clone(&self.shared.secrets));
         Ok(store)
@@ -109,14 +120,14 @@ impl Part {
 }
 
 /// What came of thinking.
-enum Thought {
+pub(super) enum Thought {
     Committed(Box<Committed>),
     Nothing,
     Held(Exhausted),
 }
 
 impl Thought {
-    fn of(committed: Option<Committed>) -> Self {
+    pub fn of(committed: Option<Committed>) -> Self {
         committed.map_or(Self::Nothing, |committed| Self::Committed(Box::new(committed)))
     }
 }
@@ -154,18 +165,18 @@ impl super::Shared {
 }
 
 /// The least trusted origin of what a snapshot shows. A program may obey any text that it reads; a rule obeys none.
-fn shown(snapshot: &Snapshot) -> Origin {
+pub(super) fn shown(snapshot: &Snapshot) -> Origin {
     let neurons = snapshot.neurons.iter().map(|n| n.origin.clone());
     let stimuli = snapshot.stimuli.iter().map(|s| s.origin.clone());
     least_trusted(neurons.chain(stimuli))
 }
 
 /// One run on its way.
-struct Spawn {
-    cycle: Part,
-    tip: CommitId,
-    run: RunId,
-    job: Job,
+pub(super) struct Spawn {
+    pub cycle: Part,
+    pub tip: CommitId,
+    pub run: RunId,
+    pub job: Job,
 }
 
 impl Spawn {
@@ -185,6 +196,7 @@ impl Spawn {
         let this = Arc::new(self);
         match cognition {
             None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
+            Some(Cognition::Llm { model, repairs }) => this.with_model(&model, repairs).await,
             Some(Cognition::Reflex { rule }) => blocking(move || {
                 let store = this.cycle.store()?;
                 let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);
@@ -245,12 +257,12 @@ impl Spawn {
     }
 
     /// True for the agent that judges others, and sees no names.
-    fn judges(&self) -> bool {
+    pub fn judges(&self) -> bool {
         self.job.agent.as_str() == EVALUATOR
     }
 
     /// What a judging program answered, with the names back in their places.
-    fn lifted(&self, veil: &Veil, document: Document, store: &Store) -> Result<Document, CycleError> {
+    pub fn lifted(&self, veil: &Veil, document: Document, store: &Store) -> Result<Document, CycleError> {
         let tree = store.tree_of(self.tip)?;
         let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
         let learning = &self.cycle.shared.policy.settings.learning;
@@ -259,12 +271,12 @@ impl Spawn {
     }
 
     /// What to apply and commit; nothing if there is nothing to keep.
-    fn draft(&self, document: Document, seen: Origin) -> Result<Option<Draft>, CycleError> {
+    pub fn draft(&self, document: Document, seen: Origin) -> Result<Option<Draft>, CycleError> {
         let draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
         Ok((!draft.document.ops.is_empty() || !self.job.stimuli.is_empty()).then_some(draft))
     }
 
-    fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {
+    pub fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {
         let tree = store.tree_of(self.tip)?;
         let shared = &self.cycle.shared;
         let member = shared.policy.agents.get(&self.job.agent).map(|m| &m.agent.cognition);
@@ -354,7 +366,7 @@ fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<crate::model::AgentNa
 }
 
 /// Runs blocking work on the runtime's threads for it.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CycleError> + Send + 'static,
 ) -> Result<T, CycleError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| Err(CycleError::Busy(format!("a run was cut off: {e}"))))

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use backon::{ExponentialBuilder, Retryable};
-use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoint, LlmError};
+use super::{Endpoint, LlmError, reason};
 use crate::limits;
 
 /// First and longest pause between two tries, unless the endpoint asks for another one.
@@ -44,18 +44,7 @@ impl Embedder {
     /// The machine has no certificates to trust, or no threads.
     pub fn new(endpoint: Endpoint) -> Result<Self, LlmError> {
         let fail = |message: String| LlmError::Unreachable { place: endpoint.place().to_owned(), message };
-        // Another part of the process may have chosen one before.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = reqwest::Client::builder()
-            .user_agent(concat!("git-brain/", env!("CARGO_PKG_VERSION")))
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy();
-        if endpoint.url().scheme() == "http" {
-            // Nothing is encrypted, so the machine's certificates need not be read.
-            let none = rustls::ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty());
-            client = client.tls_backend_preconfigured(none.with_no_client_auth());
-        }
-        let client = client.build().map_err(|e| fail(reason(&e)))?;
+        let client = super::client::client(endpoint.url()).map_err(fail)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| fail(e.to_string()))?;
         Ok(Self { endpoint, client, runtime: Some(runtime) })
@@ -106,18 +95,8 @@ impl Embedder {
         }
         let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status();
-        if status.is_redirection() && response.headers().contains_key(LOCATION) {
-            let message = "it wants to send the request elsewhere, which is not done".to_owned();
-            return Err(LlmError::Shape { place: self.place(), message });
-        }
         if !status.is_success() {
-            let seconds = |value: &HeaderValue| value.to_str().ok()?.trim().parse().ok();
-            return Err(LlmError::Status {
-                place: self.place(),
-                status: status.to_string(),
-                code: status.as_u16(),
-                retry_after: response.headers().get(RETRY_AFTER).and_then(seconds),
-            });
+            return Err(LlmError::of_status(&self.place(), status, response.headers()));
         }
         let large = || LlmError::Large { place: self.place(), max: limits::EMBEDDINGS_BYTES };
         if response.content_length().is_some_and(|length| length > limits::EMBEDDINGS_BYTES as u64) {
@@ -164,16 +143,6 @@ fn vectors(body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>, String> {
         return Err("a vector is zero or not finite".to_owned());
     }
     Ok(vectors)
-}
-
-/// What went wrong, down to its cause, without the address, which may be long and is said already.
-fn reason(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    let text = cause.to_string();
-    if text.contains("://") { "the request failed".to_owned() } else { text }
 }
 
 #[cfg(test)]

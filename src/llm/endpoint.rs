@@ -21,30 +21,46 @@ impl Endpoint {
     /// A provider without such endpoints, an address that is none, a key that is not there, or one that would go over the network in
     /// plain text.
     pub fn embeddings(name: &str, model: &Model, world: &World) -> Result<Self, LlmError> {
-        let fail = |message: String| LlmError::Settings { name: name.to_owned(), message };
         let base = match (&model.base_url, model.provider.as_str()) {
             (Some(base), "openai" | "ollama") => base.as_str(),
             (None, "openai") => "https://api.openai.com/v1",
             (None, "ollama") => "http://127.0.0.1:11434/v1",
             (_, other) => {
-                return Err(fail(format!("{other} has no embeddings here; `openai` is any endpoint of that form")));
+                let message = format!("{other} has no embeddings here; `openai` is any endpoint of that form");
+                return Err(LlmError::Settings { name: name.to_owned(), message });
             }
         };
-        let url = Url::parse(&format!("{}/embeddings", base.trim_end_matches('/')));
-        let url = url.map_err(|e| fail(format!("base_url is no address: {e}")))?;
+        let base = format!("{}/embeddings", base.trim_end_matches('/'));
+        Self::at(name, model, &base, key_in_environment(name, model, world)?)
+    }
+
+    /// Where `[models.NAME]` is talked to: the address under which its provider's protocol has its paths, with a `/` at its end.
+    ///
+    /// # Errors
+    /// An address that is none, or a key that would go over the network in plain text.
+    pub fn chat(name: &str, model: &Model, key: Option<String>) -> Result<Self, LlmError> {
+        let own = match model.provider.as_str() {
+            "anthropic" => "https://api.anthropic.com/v1",
+            "gemini" => "https://generativelanguage.googleapis.com/v1beta",
+            "deepseek" => "https://api.deepseek.com/v1",
+            "ollama" => "http://127.0.0.1:11434",
+            _ => "https://api.openai.com/v1",
+        };
+        let base = model.base_url.as_deref().unwrap_or(own).trim_end_matches('/');
+        // Ollama's own protocol lies beside the one of OpenAI's form, which people often name.
+        let base = if model.provider == "ollama" { base.trim_end_matches("/v1") } else { base };
+        Self::at(name, model, &format!("{base}/"), key)
+    }
+
+    fn at(name: &str, model: &Model, address: &str, key: Option<String>) -> Result<Self, LlmError> {
+        let fail = |message: String| LlmError::Settings { name: name.to_owned(), message };
+        let url = Url::parse(address).map_err(|e| fail(format!("base_url is no address: {e}")))?;
         if !["http", "https"].contains(&url.scheme()) || url.host_str().is_none() {
             return Err(fail("base_url is not of the form https://HOST/PATH".to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
             return Err(fail("base_url holds more than a host and a path; a key belongs into key_env".to_owned()));
         }
-        let key = match &model.key_env {
-            None => None,
-            Some(variable) => {
-                let key = world.key(variable).ok_or_else(|| fail(format!("the variable {variable} is not set")))?;
-                Some(key)
-            }
-        };
         if key.is_some() && url.scheme() == "http" && !is_this_machine(&url) {
             return Err(fail(format!("{url} is not encrypted, and a key would be sent there")));
         }
@@ -59,6 +75,11 @@ impl Endpoint {
     /// What its vectors belong to: no other model, and none of the same name elsewhere, has the same ones.
     pub fn identity(&self) -> String {
         format!("{}\n{}", self.url, self.model)
+    }
+
+    /// Where it lies.
+    pub fn address(&self) -> String {
+        self.url.to_string()
     }
 
     pub(super) fn url(&self) -> &Url {
@@ -80,6 +101,17 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
+/// The key that the environment has for a model; `None` if its settings name no variable.
+///
+/// # Errors
+/// They name one that is not set.
+pub fn key_in_environment(name: &str, model: &Model, world: &World) -> Result<Option<String>, LlmError> {
+    let Some(variable) = &model.key_env else { return Ok(None) };
+    let missing =
+        || LlmError::Settings { name: name.to_owned(), message: format!("the variable {variable} is not set") };
+    world.key(variable).ok_or_else(missing).map(Some)
+}
+
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -91,13 +123,7 @@ mod tests {
 
     fn endpoint(provider: &str, base_url: Option<&str>, key_env: Option<&str>) -> Result<Endpoint, LlmError> {
         let text = |t: &str| t.to_owned();
-        let model = Model {
-            provider: text(provider),
-            model: text("m"),
-            family: None,
-            base_url: base_url.map(text),
-            key_env: key_env.map(text),
-        };
+        let model = Model { base_url: base_url.map(text), key_env: key_env.map(text), ..Model::of(provider, "m") };
         Endpoint::embeddings("small", &model, &World::default())
     }
 

@@ -4,15 +4,21 @@
 //! tries; it follows no redirect, and uses no proxy. What comes back is data: it is checked, and nothing of it is printed. Must
 //! not know where texts come from, or what is done with the answers.
 //!
-//! Place in the flow: settings and the environment's key → [`Endpoint`] → [`Embedder`] → vectors.
+//! Place in the flow: settings and the environment's key → [`Endpoint`] → [`Provider`] → a reply, or → [`Embedder`] → vectors.
 
 #![allow(clippy::disallowed_methods, reason = "the boundary to the network: deadlines are measured by the real clock")]
 
+mod cassette;
+mod client;
 pub mod embeddings;
 mod endpoint;
+mod provider;
+mod relay;
 
+pub use cassette::Cassette;
 pub use embeddings::Embedder;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, key_in_environment};
+pub use provider::{Hear, Provider};
 
 /// Why a model gave no answer. No text holds a key, or anything that the endpoint said.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,8 +67,14 @@ pub enum LlmError {
         /// The bound.
         max: usize,
     },
+    /// The cassette has no such exchange, or cannot be used.
+    #[error("cassette: {message}")]
+    Cassette {
+        /// What is wrong.
+        message: String,
+    },
     /// It said something else than what was asked for.
-    #[error("{place} answered something that is no list of embeddings: {message}")]
+    #[error("{place} answered something else than it was asked for: {message}")]
     Shape {
         /// Model and address.
         place: String,
@@ -72,6 +84,21 @@ pub enum LlmError {
 }
 
 impl LlmError {
+    /// An answer that is an error, by its status and headers.
+    fn of_status(place: &str, status: reqwest::StatusCode, headers: &reqwest::header::HeaderMap) -> Self {
+        if status.is_redirection() {
+            let message = "it wants to send the request elsewhere, which is not done".to_owned();
+            return Self::Shape { place: place.to_owned(), message };
+        }
+        let seconds = |value: &reqwest::header::HeaderValue| value.to_str().ok()?.trim().parse().ok();
+        Self::Status {
+            place: place.to_owned(),
+            status: status.to_string(),
+            code: status.as_u16(),
+            retry_after: headers.get(reqwest::header::RETRY_AFTER).and_then(seconds),
+        }
+    }
+
     /// True if the same request may well succeed a moment later.
     #[must_use]
     pub fn may_pass(&self) -> bool {
@@ -95,4 +122,14 @@ impl LlmError {
             _ => None,
         }
     }
+}
+
+/// What went wrong, down to its cause, without the address, which may be long and is said already.
+fn reason(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    let text = cause.to_string();
+    if text.contains("://") { "the request failed".to_owned() } else { text }
 }

@@ -50,7 +50,7 @@ pub fn drive(
     let base = (!call.base.is_empty()).then_some(call.base);
     match &place {
         Place::Neuron(_) => drive_neuron(call, base, policy, recorded),
-        Place::Agent(_) | Place::Settings | Place::Other => Ok(DriverAnswer::NotOurs),
+        Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other => Ok(DriverAnswer::NotOurs),
         Place::Misplaced => Ok(refuse(format!("{} lies where nothing belongs; move it first", call.path))),
         place => {
             let (current, other) = (present(call.current, place), present(call.other, place));

@@ -266,7 +266,11 @@ where
         match Place::of(&path) {
             Place::Misplaced => Err(MergeError::Misplaced(path)),
             Place::Neuron(id) => self.merge_neuron(path, id),
-            Place::Agent(_) | Place::Settings | Place::Other if self.options.outside != Outside::Merge => Ok(()),
+            Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other
+                if self.options.outside != Outside::Merge =>
+            {
+                Ok(())
+            }
             place => self.merge_file(path, &place),
         }
     }
@@ -406,7 +410,7 @@ where
         let mut paths: BTreeSet<String> = self.changed(Side::Right)?.into_iter().collect();
         paths.extend(self.changed(Side::Left)?);
         for path in paths {
-            if !matches!(Place::of(&path), Place::Agent(_) | Place::Settings | Place::Other) {
+            if !matches!(Place::of(&path), Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other) {
                 continue;
             }
             let right = self.read(Side::Right, &path)?;

@@ -303,6 +303,14 @@ impl Agent {
                 return Err(fail("cognition.memory_mb", message));
             }
         }
+        if let Cognition::Llm { model, repairs } = &agent.cognition {
+            if model.is_empty() {
+                return Err(fail("cognition.model", "is empty".to_owned()));
+            }
+            if *repairs > limits::MODEL_REPAIRS_MAX {
+                return Err(fail("cognition.repairs", format!("is above {}", limits::MODEL_REPAIRS_MAX)));
+            }
+        }
         Ok(agent)
     }
 }
@@ -395,6 +403,18 @@ pub enum Cognition {
         #[serde(default = "default_memory")]
         memory_mb: u64,
     },
+    /// A model: the snapshot as a prompt, an answer in the form of a delta document. Inert until trusted.
+    Llm {
+        /// The `[models.NAME]` of the settings.
+        model: String,
+        /// How often an answer that is refused may be given once more.
+        #[serde(default = "default_repairs")]
+        repairs: u32,
+    },
+}
+
+fn default_repairs() -> u32 {
+    limits::MODEL_REPAIRS
 }
 
 fn default_memory() -> u64 {

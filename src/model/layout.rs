@@ -114,6 +114,11 @@ pub fn agent(name: &AgentName) -> String {
     format!("{AGENTS}/{name}.json")
 }
 
+/// `agents/<name>.prompt.md`.
+pub fn prompt(name: &AgentName) -> String {
+    format!("{AGENTS}/{name}.prompt.md")
+}
+
 fn shard(id: &str) -> String {
     hex_hash(id.as_bytes(), 2)
 }
@@ -151,6 +156,8 @@ pub enum Place {
     Event,
     /// An agent's definition.
     Agent(AgentName),
+    /// The template of an agent's prompt.
+    Prompt(AgentName),
     /// `brain.toml`.
     Settings,
     /// Outside the network: people's files.
@@ -166,8 +173,9 @@ impl Place {
             return Place::Settings;
         }
         if let Some(rest) = path.strip_prefix("agents/") {
-            let name = rest.strip_suffix(".json").and_then(|n| AgentName::parse(n).ok());
-            return name.map_or(Place::Other, Place::Agent);
+            let named = |suffix: &str| rest.strip_suffix(suffix).and_then(|n| AgentName::parse(n).ok());
+            let prompt = || named(".prompt.md").map(Place::Prompt);
+            return named(".json").map(Place::Agent).or_else(prompt).unwrap_or(Place::Other);
         }
         if path == METADATA {
             return Place::Metadata;
@@ -286,6 +294,7 @@ mod tests {
             (flag(&memory), Place::Flag(memory.clone())),
             (goal(&GoalId::parse("g-1").unwrap()), Place::Goal),
             (agent(&memory), Place::Agent(memory.clone())),
+            (prompt(&memory), Place::Prompt(memory.clone())),
             (METADATA.to_owned(), Place::Metadata),
             (SETTINGS.to_owned(), Place::Settings),
         ];

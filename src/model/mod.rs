@@ -9,6 +9,7 @@ pub mod document;
 pub mod ids;
 pub mod json;
 pub mod layout;
+pub mod models;
 pub mod neuron;
 pub mod origin;
 pub mod portable;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::models::Model;
 pub use super::origin::Origins;
 pub use super::spending::Budget;
 
@@ -339,25 +340,6 @@ pub struct Secrets {
     pub environment: Vec<String>,
 }
 
-/// `[models.NAME]`: a model that agents may think with. Inert until trusted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Model {
-    /// `anthropic`, `openai`, `openai-responses`, `gemini`, `deepseek` or `ollama`.
-    pub provider: String,
-    /// The provider's name of the model.
-    pub model: String,
-    /// The family it belongs to; a skeptic must be of another.
-    #[serde(default)]
-    pub family: Option<String>,
-    /// Where it is reached, if not at the provider's own address.
-    #[serde(default)]
-    pub base_url: Option<String>,
-    /// The name of the environment variable that holds the key; never the key.
-    #[serde(default)]
-    pub key_env: Option<String>,
-}
-
 /// `[chain]`: the reflexive chain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -459,6 +441,9 @@ impl Settings {
         let (wait, longest) = (self.recall.embeddings_timeout_ms, crate::limits::EMBEDDINGS_TIMEOUT_MAX_MS);
         if wait == 0 || wait > longest {
             return Err(format!("recall.embeddings_timeout_ms = {wait} is not between 1 and {longest}"));
+        }
+        for (name, model) in &self.models {
+            model.check().map_err(|(field, message)| format!("models.{name}.{field} {message}"))?;
         }
         self.serotonin.check()?;
         let c = &self.cycle;

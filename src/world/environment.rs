@@ -24,6 +24,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "<the key_env of a model>",
         does: "the key of that model's endpoint: sent there once the settings are trusted, never kept or printed",
     },
+    Variable {
+        name: "BRAIN_CASSETTE",
+        does: "`record:FILE` adds every exchange with a model to a file, `replay:FILE` answers from it and calls nobody",
+    },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
     Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },

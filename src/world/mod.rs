@@ -137,6 +137,11 @@ impl World {
         environment::text(variable)
     }
 
+    /// What is done with exchanges with models: `record:FILE` or `replay:FILE`.
+    pub fn cassette(&self) -> Option<String> {
+        environment::text("BRAIN_CASSETTE")
+    }
+
     /// Where trust is recorded, outside any repository: `$XDG_STATE_HOME/git-brain` or `~/.local/state/git-brain`.
     pub fn state_dir(&self) -> Option<PathBuf> {
         if let Some(folder) = &self.state_dir {

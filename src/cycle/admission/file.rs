@@ -85,7 +85,7 @@ pub(crate) fn told_by_sleep(place: &Place, run: &RunId) -> bool {
 
 /// Judges place and mode; what is not even to be read gives `Err`.
 pub(crate) fn examine_place(path: &str, file: File) -> Result<Option<Finding>, Finding> {
-    let in_network = !matches!(Place::of(path), Place::Agent(_) | Place::Settings | Place::Other);
+    let in_network = !matches!(Place::of(path), Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other);
     if !file.is_regular() {
         return match Place::of(path) {
             Place::Other => Ok(Some(Finding::warning(path, 1, "is a symlink or submodule"))),
@@ -144,7 +144,7 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
         Place::Agent(_) => Agent::decode(bytes, path)
             .and_then(|a| lies_at(path, bytes, "name", &layout::agent(&a.name), a.name.as_str())),
         Place::Settings => settings(path, bytes),
-        Place::Other | Place::Misplaced => Ok(()),
+        Place::Prompt(_) | Place::Other | Place::Misplaced => Ok(()),
     };
     findings.extend(outcome.err().map(|error| Finding::json(path, error)));
     Examined { findings, content }

@@ -73,7 +73,9 @@ enum Wrong {
 impl Judge<'_> {
     /// Where a commit of main changes settings or agents, runs may have been made under them.
     pub(super) fn extend_grounds(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
-        let concerns = |change: &FileChange| matches!(Place::of(&change.path), Place::Settings | Place::Agent(_));
+        let concerns = |change: &FileChange| {
+            matches!(Place::of(&change.path), Place::Settings | Place::Agent(_) | Place::Prompt(_))
+        };
         if changes.iter().any(concerns) {
             // What cannot be read is a fault already, and no ground for anything.
             if let Ok(grounds) = Grounds::of_tree(&self.cycle.store, commit.tree) {

@@ -1,0 +1,133 @@
+//! Asking a model: is it trusted, is there a budget, what does it answer, what did it cost.
+//!
+//! Whoever asks, for an agent or for a conversation, asks here. The cost is reserved before the call and settled after it; what
+//! was refused without being read costs nothing. Secrets leave neither in a request nor come back in a reply.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, OnceCell};
+
+use super::budget::Exhausted;
+use super::{CycleError, Shared};
+use crate::cognition::exchange::{Reply, Request};
+use crate::llm::{Cassette, Endpoint, Hear, LlmError, Provider, key_in_environment};
+use crate::model::ids::{AgentName, StimulusId};
+use crate::model::models::Model;
+use crate::model::spending::Cost;
+use crate::store::credential;
+use crate::text::tokens;
+
+/// The models of a brain, as long as one runtime lives: connections are kept between exchanges.
+pub struct Models {
+    shared: Arc<Shared>,
+    cassette: Option<Cassette>,
+    providers: Mutex<HashMap<String, Arc<OnceCell<Provider>>>>,
+}
+
+impl Models {
+    /// Nothing is reached yet.
+    ///
+    /// # Errors
+    /// The cassette that the environment names cannot be used.
+    pub fn new(shared: Arc<Shared>) -> Result<Self, CycleError> {
+        let cassette = shared.world.cassette().map(|said| Cassette::open(&said)).transpose()?;
+        Ok(Self { shared, cassette, providers: Mutex::default() })
+    }
+
+    /// What an exchange costs at most: what the request has, and the longest answer.
+    fn at_most(model: &Model, request: &Request) -> Cost {
+        let read: usize = request.messages.iter().map(|message| tokens(&message.text)).sum();
+        let form = request.form.as_ref().map_or(0, |form| tokens(&form.schema.to_string()));
+        let tools: usize = request.tools.iter().map(|tool| tokens(&tool.parameters.to_string())).sum();
+        let most = if request.max_tokens == 0 { model.max_tokens } else { request.max_tokens.min(model.max_tokens) };
+        model.cost((read + form + tools) as u64, u64::from(most))
+    }
+
+    /// Asks a model of the settings on behalf of an agent, for the stimuli that it descends from.
+    ///
+    /// # Errors
+    /// It is not there or not trusted, or gives no answer by its deadline. Nothing but the budget is a value.
+    pub async fn ask(
+        &self,
+        agent: &AgentName,
+        roots: &[StimulusId],
+        name: &str,
+        request: &Request,
+        hear: Option<Hear<'_>>,
+    ) -> Result<Result<Reply, Exhausted>, CycleError> {
+        let shared = &self.shared;
+        let model = shared.policy.model(name)?;
+        let request = self.clean(request);
+        if let Some(reply) = self.cassette.as_ref().map(|cassette| cassette.play(name, &request)).transpose()?.flatten()
+        {
+            return Ok(Ok(reply));
+        }
+        let reservation = match shared.reserve(agent, roots, Self::at_most(model, &request))? {
+            Ok(reservation) => reservation,
+            Err(exhausted) => return Ok(Err(exhausted)),
+        };
+        let answered = match self.provider(name, model).await {
+            Ok(provider) => provider.get().expect("invariant: set by now").ask(&request, hear).await,
+            Err(error) => Err(error),
+        };
+        match &answered {
+            Ok(reply) => shared.settle(reservation, Some(model.cost(reply.usage.input, reply.usage.output)))?,
+            // Nothing was read, so nothing is paid.
+            Err(LlmError::Settings { .. } | LlmError::Unreachable { .. } | LlmError::Status { .. }) => {
+                shared.release(reservation)?;
+            }
+            // Nobody says what an answer cost that did not come.
+            Err(_) => shared.settle(reservation, None)?,
+        }
+        let reply = self.cleaned(answered?);
+        if let Some(cassette) = &self.cassette {
+            cassette.keep(name, &request, &reply)?;
+        }
+        Ok(Ok(reply))
+    }
+
+    async fn provider(&self, name: &str, model: &Model) -> Result<Arc<OnceCell<Provider>>, LlmError> {
+        let cell = Arc::clone(self.providers.lock().await.entry(name.to_owned()).or_default());
+        cell.get_or_try_init(|| async {
+            let key = self.key(name, model).await?;
+            Provider::new(Endpoint::chat(name, model, key)?, model.clone()).await
+        })
+        .await?;
+        Ok(cell)
+    }
+
+    /// The key: of the environment, or what `git credential` has for the address.
+    async fn key(&self, name: &str, model: &Model) -> Result<Option<String>, LlmError> {
+        if !model.key_from_git {
+            return key_in_environment(name, model, &self.shared.world);
+        }
+        let fail = |message: String| LlmError::Settings { name: name.to_owned(), message };
+        let address = Endpoint::chat(name, model, None)?.address();
+        let asked = tokio::task::spawn_blocking(move || credential(&address)).await;
+        let key = asked.map_err(|e| fail(e.to_string()))?.map_err(|e| fail(e.to_string()))?;
+        key.ok_or_else(|| fail("git credential has no key for its address".to_owned())).map(Some)
+    }
+
+    /// The request without secrets.
+    fn clean(&self, request: &Request) -> Request {
+        let mut request = request.clone();
+        for message in &mut request.messages {
+            message.text = self.shared.secrets.redact(&message.text).into_owned();
+        }
+        request
+    }
+
+    /// The reply without secrets: a model may say again what it once read.
+    fn cleaned(&self, mut reply: Reply) -> Reply {
+        reply.text = self.shared.secrets.redact(&reply.text).into_owned();
+        for call in &mut reply.calls {
+            let text = call.arguments.to_string();
+            let clean = self.shared.secrets.redact_json(text.as_bytes());
+            if let Some(arguments) = clean.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+                call.arguments = arguments;
+            }
+        }
+        reply
+    }
+}

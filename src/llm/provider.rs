@@ -1,0 +1,260 @@
+//! One model of one provider: a request in, a reply out, by the deadline.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use genai::adapter::AdapterKind;
+use genai::chat::{
+    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, JsonSpec, MessageContent, StopReason,
+    ToolResponse,
+};
+use genai::resolver::{AuthData, Endpoint as Address};
+use genai::{Client, ModelIden, ServiceTarget};
+
+use super::relay::Relay;
+use super::{Endpoint, LlmError};
+use crate::cognition::exchange::{Message, Reply, Request, Tool, ToolCall, Usage, Voice};
+use crate::limits;
+use crate::model::models::Model;
+use crate::text;
+
+/// First and longest pause between two tries, unless the endpoint asks for another one.
+const PAUSE_MS: (u64, u64) = (200, 5_000);
+
+/// Hears an answer while it comes, and may end it.
+pub type Hear<'h> = &'h mut (dyn FnMut(&str) -> ControlFlow<()> + Send);
+
+/// One model, ready to be asked.
+pub struct Provider {
+    endpoint: Endpoint,
+    model: Model,
+    kind: AdapterKind,
+    client: Client,
+    relay: Relay,
+    calls: AtomicU64,
+}
+
+impl Provider {
+    /// Ready to ask; nothing is sent yet. Belongs to the runtime that it is made in.
+    ///
+    /// # Errors
+    /// The model's settings cannot be used, or this process cannot listen to itself.
+    pub async fn new(endpoint: Endpoint, model: Model) -> Result<Self, LlmError> {
+        let kind = match model.provider.as_str() {
+            "anthropic" => AdapterKind::Anthropic,
+            "openai-responses" => AdapterKind::OpenAIResp,
+            "gemini" => AdapterKind::Gemini,
+            "deepseek" => AdapterKind::DeepSeek,
+            "ollama" => AdapterKind::Ollama,
+            _ => AdapterKind::OpenAI,
+        };
+        let relay = Relay::start(endpoint.place(), endpoint.url()).await?;
+        let local = reqwest::Url::parse("http://127.0.0.1/").expect("invariant: an address");
+        let unreachable = |message| LlmError::Unreachable { place: endpoint.place().to_owned(), message };
+        let client = super::client::client(&local).map_err(unreachable)?;
+        let client = Client::builder().with_reqwest(client).build().map_err(|e| unreachable(e.to_string()))?;
+        Ok(Self { endpoint, model, kind, client, relay, calls: AtomicU64::new(0) })
+    }
+
+    /// The model's settings.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Asks, again where that may help, as long as there is time. What was heard is not asked again.
+    ///
+    /// # Errors
+    /// See [`LlmError`]. Ends by the model's deadline, whatever the endpoint does.
+    pub async fn ask(&self, request: &Request, mut hear: Option<Hear<'_>>) -> Result<Reply, LlmError> {
+        let within = Duration::from_millis(self.model.timeout_ms);
+        let end = Instant::now() + within;
+        let tries = async {
+            let mut tried = 0;
+            loop {
+                let mut heard = false;
+                let error = match self.once(request, &mut hear, &mut heard).await {
+                    Ok(reply) => return Ok(reply),
+                    Err(error) => error,
+                };
+                let usual = (PAUSE_MS.0 << tried.min(16)).min(PAUSE_MS.1);
+                let pause = error.pause().unwrap_or(Duration::from_millis(usual));
+                // What ends after the deadline anyway need not be waited for.
+                if heard || !error.may_pass() || tried >= self.model.retries || Instant::now() + pause >= end {
+                    return Err(error);
+                }
+                tried += 1;
+                tokio::time::sleep(pause).await;
+            }
+        };
+        let late = |_| LlmError::Timeout { place: self.place(), timeout_ms: within.as_millis() };
+        tokio::time::timeout(within, tries).await.map_err(late)?
+    }
+
+    fn place(&self) -> String {
+        self.endpoint.place().to_owned()
+    }
+
+    async fn once(&self, request: &Request, hear: &mut Option<Hear<'_>>, heard: &mut bool) -> Result<Reply, LlmError> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let target = ServiceTarget {
+            endpoint: Address::from_owned(self.relay.base(call)),
+            // Endpoints without a key get a word: the protocols have a header for it that may not be empty.
+            auth: AuthData::from_single(self.endpoint.key().unwrap_or("none").to_owned()),
+            model: ModelIden::new(self.kind, self.model.model.clone()),
+        };
+        let (asked, options) = (chat_request(request), self.options(request));
+        let answered = if hear.is_some() || self.model.stream {
+            self.streamed(target, asked, &options, hear, heard).await
+        } else {
+            let answered = self.client.exec_chat(target, asked, Some(&options)).await;
+            answered.map_err(|e| self.error(&e)).map(|answer| {
+                let usage = usage(&answer.usage);
+                reply(answer.content, usage, answer.stop_reason.as_ref())
+            })
+        };
+        let reply = answered.map_err(|error| self.relay.failure(call).unwrap_or(error))?;
+        self.checked(request, reply)
+    }
+
+    async fn streamed(
+        &self,
+        target: ServiceTarget,
+        asked: ChatRequest,
+        options: &ChatOptions,
+        hear: &mut Option<Hear<'_>>,
+        heard: &mut bool,
+    ) -> Result<Reply, LlmError> {
+        let answered = self.client.exec_chat_stream(target, asked, Some(options)).await.map_err(|e| self.error(&e))?;
+        let mut stream = answered.stream;
+        let mut text = String::new();
+        while let Some(event) = stream.next().await {
+            match event.map_err(|e| self.error(&e))? {
+                ChatStreamEvent::Chunk(chunk) => {
+                    text.push_str(&chunk.content);
+                    *heard = true;
+                    if text.len() > limits::MODEL_TEXT_BYTES {
+                        return Err(LlmError::Large { place: self.place(), max: limits::MODEL_TEXT_BYTES });
+                    }
+                    let go_on = hear.as_mut().map_or(ControlFlow::Continue(()), |hear| hear(&chunk.content));
+                    if go_on.is_break() {
+                        return Ok(Reply { text, cut_off: true, ..Reply::default() });
+                    }
+                }
+                ChatStreamEvent::End(end) => {
+                    let usage = end.captured_usage.as_ref().map_or(Usage::default(), usage);
+                    let content = end.captured_content.unwrap_or_default();
+                    let mut reply = reply(content, usage, end.captured_stop_reason.as_ref());
+                    if reply.text.is_empty() {
+                        reply.text = text;
+                    }
+                    return Ok(reply);
+                }
+                _ => {}
+            }
+        }
+        Err(LlmError::Shape { place: self.place(), message: "the stream ended before its end".to_owned() })
+    }
+
+    fn options(&self, request: &Request) -> ChatOptions {
+        let most = if request.max_tokens == 0 { self.model.max_tokens } else { request.max_tokens };
+        let mut options = ChatOptions::default()
+            .with_max_tokens(most.min(self.model.max_tokens))
+            .with_capture_usage(true)
+            .with_capture_content(true)
+            .with_capture_tool_calls(true);
+        if let Some(temperature) = self.model.temperature {
+            options = options.with_temperature(temperature);
+        }
+        if let Some(form) = request.form.as_ref().filter(|_| self.model.json_schema) {
+            options = options.with_response_format(JsonSpec::new(form.name.clone(), form.schema.clone()));
+        }
+        options
+    }
+
+    /// What a reply must be, whoever gave it; its usage, where the endpoint was silent about it.
+    fn checked(&self, request: &Request, mut reply: Reply) -> Result<Reply, LlmError> {
+        if reply.text.len() > limits::MODEL_TEXT_BYTES {
+            return Err(LlmError::Large { place: self.place(), max: limits::MODEL_TEXT_BYTES });
+        }
+        if reply.calls.len() > limits::MODEL_CALLS {
+            let message = format!("{} calls of tools in one reply", reply.calls.len());
+            return Err(LlmError::Shape { place: self.place(), message });
+        }
+        if reply.usage == Usage::default() {
+            let read: usize = request.messages.iter().map(|message| text::tokens(&message.text)).sum();
+            reply.usage = Usage { input: read as u64, output: text::tokens(&reply.text) as u64 };
+        }
+        Ok(reply)
+    }
+
+    /// What the library says, without anything that the endpoint said.
+    fn error(&self, error: &genai::Error) -> LlmError {
+        if let Some(status) = error.status() {
+            let none = reqwest::header::HeaderMap::new();
+            return LlmError::of_status(&self.place(), status, error.headers().unwrap_or(&none));
+        }
+        let message = match error {
+            genai::Error::WebModelCall { webc_error: genai::webc::Error::ResponseFailedNotJson { .. }, .. } => {
+                "it is no JSON"
+            }
+            genai::Error::WebModelCall { webc_error: genai::webc::Error::ResponseFailedInvalidJson { .. }, .. }
+            | genai::Error::StreamParse { .. } => "it is no valid JSON",
+            genai::Error::ChatResponse { .. } => "it is an error in the middle of a stream",
+            genai::Error::WebStream { .. } => "the stream broke",
+            _ => "it is no reply of this protocol",
+        };
+        LlmError::Shape { place: self.place(), message: message.to_owned() }
+    }
+}
+
+fn chat_request(request: &Request) -> ChatRequest {
+    let messages = request.messages.iter().map(chat_message).collect();
+    let asked = ChatRequest::new(messages);
+    if request.tools.is_empty() { asked } else { asked.with_tools(request.tools.iter().map(chat_tool)) }
+}
+
+fn chat_tool(tool: &Tool) -> genai::chat::Tool {
+    genai::chat::Tool::new(tool.name.as_str())
+        .with_description(tool.description.clone())
+        .with_schema(tool.parameters.clone())
+}
+
+fn chat_message(message: &Message) -> ChatMessage {
+    match (message.voice, &message.answers) {
+        (Voice::System, _) => ChatMessage::system(message.text.as_str()),
+        (Voice::Tool, Some(id)) => {
+            ChatMessage::tool(MessageContent::from_tool_responses(vec![ToolResponse::new(id, message.text.as_str())]))
+        }
+        (Voice::User | Voice::Tool, _) => ChatMessage::user(message.text.as_str()),
+        (Voice::Assistant, _) => {
+            let mut parts = Vec::new();
+            if !message.text.is_empty() || message.calls.is_empty() {
+                parts.push(ContentPart::Text(message.text.clone()));
+            }
+            parts.extend(message.calls.iter().map(|call| {
+                ContentPart::ToolCall(genai::chat::ToolCall {
+                    call_id: call.id.clone(),
+                    fn_name: call.name.clone(),
+                    fn_arguments: call.arguments.clone(),
+                    thought_signatures: None,
+                })
+            }));
+            ChatMessage::assistant(MessageContent::from_parts(parts))
+        }
+    }
+}
+
+fn usage(usage: &genai::chat::Usage) -> Usage {
+    let count = |tokens: Option<i32>| tokens.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+    Usage { input: count(usage.prompt_tokens), output: count(usage.completion_tokens) }
+}
+
+fn reply(content: MessageContent, usage: Usage, stop: Option<&StopReason>) -> Reply {
+    let text = content.joined_texts().unwrap_or_default();
+    let call =
+        |call: genai::chat::ToolCall| ToolCall { id: call.call_id, name: call.fn_name, arguments: call.fn_arguments };
+    let calls = content.into_tool_calls().into_iter().map(call).collect();
+    Reply { text, calls, usage, cut_off: stop.is_some_and(StopReason::is_max_tokens) }
+}

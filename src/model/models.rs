@@ -1,0 +1,154 @@
+//! Models that agents may think with, as the settings name them. Inert until trusted.
+
+use serde::{Deserialize, Serialize};
+
+use super::spending::Cost;
+use crate::limits;
+
+/// `[models.NAME]`: a model that agents may think with. Inert until trusted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// `anthropic`, `openai`, `openai-responses`, `gemini`, `deepseek` or `ollama`.
+    pub provider: String,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The family it belongs to; a skeptic must be of another.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// Where it is reached, if not at the provider's own address.
+    #[serde(default)]
+    pub base_url: Option<String>,
+    /// The name of the environment variable that holds the key; never the key.
+    #[serde(default)]
+    pub key_env: Option<String>,
+    /// True: the key is what `git credential` has for the address.
+    #[serde(default)]
+    pub key_from_git: bool,
+    /// How freely it answers, 0 to 2; not said: as the provider does without being asked.
+    #[serde(default)]
+    pub temperature: Option<f64>,
+    /// Longest answer, tokens.
+    #[serde(default = "default_answer")]
+    pub max_tokens: u32,
+    /// What it can read and write in one exchange, tokens.
+    #[serde(default = "default_context")]
+    pub context: u32,
+    /// How long one exchange may take with all its tries, milliseconds.
+    #[serde(default = "default_timeout")]
+    pub timeout_ms: u64,
+    /// How often a failure that may pass is tried again.
+    #[serde(default = "default_retries")]
+    pub retries: u32,
+    /// Price of a million tokens that it reads, in millionths of the currency that you count in.
+    #[serde(default)]
+    pub price_in: u64,
+    /// Price of a million tokens that it writes, in millionths.
+    #[serde(default)]
+    pub price_out: u64,
+    /// False: tools are described in words and called by `[TOOL:name:{json}]`, for models that cannot call them natively.
+    #[serde(default = "yes")]
+    pub native_tools: bool,
+    /// False: the form of an answer is described in words alone, for endpoints that cannot be held to a JSON schema.
+    #[serde(default = "yes")]
+    pub json_schema: bool,
+    /// True: answers are streamed also where nobody listens.
+    #[serde(default)]
+    pub stream: bool,
+}
+
+fn default_answer() -> u32 {
+    limits::MODEL_ANSWER_TOKENS
+}
+
+fn default_context() -> u32 {
+    limits::MODEL_CONTEXT_TOKENS
+}
+
+fn default_timeout() -> u64 {
+    limits::MODEL_TIMEOUT_MS
+}
+
+fn default_retries() -> u32 {
+    limits::MODEL_RETRIES
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Providers whose protocol is spoken.
+pub const PROVIDERS: [&str; 6] = ["anthropic", "openai", "openai-responses", "gemini", "deepseek", "ollama"];
+
+impl Model {
+    /// A model with nothing but its provider and name said.
+    #[must_use]
+    pub fn of(provider: &str, model: &str) -> Self {
+        let bare = serde_json::json!({"provider": provider, "model": model});
+        serde_json::from_value(bare).expect("invariant: all other fields have defaults")
+    }
+
+    /// What an exchange costs: one call, its tokens, and their price rounded up.
+    #[must_use]
+    pub fn cost(&self, input: u64, output: u64) -> Cost {
+        let price = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
+        let micros = (price(input, self.price_in) + price(output, self.price_out)).div_ceil(1_000_000);
+        Cost { turns: 1, tokens: input.saturating_add(output), micros: u64::try_from(micros).unwrap_or(u64::MAX) }
+    }
+
+    /// What cannot be: the field, and what is wrong.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if !PROVIDERS.contains(&self.provider.as_str()) {
+            return Err(("provider", format!("is {:?}, not one of {}", self.provider, PROVIDERS.join(", "))));
+        }
+        if self.model.is_empty() {
+            return Err(("model", "is empty".to_owned()));
+        }
+        if self.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
+            return Err(("temperature", "is not between 0 and 2".to_owned()));
+        }
+        let ranges = [
+            ("max_tokens", u64::from(self.max_tokens), u64::from(limits::MODEL_CONTEXT_MAX_TOKENS)),
+            ("context", u64::from(self.context), u64::from(limits::MODEL_CONTEXT_MAX_TOKENS)),
+            ("timeout_ms", self.timeout_ms, limits::MODEL_TIMEOUT_MAX_MS),
+        ];
+        for (field, value, most) in ranges {
+            if value == 0 || value > most {
+                return Err((field, format!("is not between 1 and {most}")));
+            }
+        }
+        if self.retries > limits::MODEL_RETRIES_MAX {
+            return Err(("retries", format!("is above {}", limits::MODEL_RETRIES_MAX)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_rounded_up_and_never_overflows() {
+        let model = Model { price_in: 3_000_000, price_out: 15_000_000, ..Model::of("openai", "m") };
+        assert_eq!(model.cost(1000, 10), Cost { turns: 1, tokens: 1010, micros: 3150 });
+        assert_eq!(Model { price_in: 1, ..Model::of("openai", "m") }.cost(1, 0).micros, 1);
+        assert_eq!(Model { price_in: u64::MAX, ..model }.cost(u64::MAX, 1).micros, u64::MAX);
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let bad = |change: fn(&mut Model)| {
+            let mut model = Model::of("openai", "m");
+            change(&mut model);
+            model.check().unwrap_err().0
+        };
+        assert!(Model::of("ollama", "m").check().is_ok());
+        assert_eq!(bad(|m| m.provider = "oracle".into()), "provider");
+        assert_eq!(bad(|m| m.model.clear()), "model");
+        assert_eq!(bad(|m| m.temperature = Some(f64::NAN)), "temperature");
+        assert_eq!(bad(|m| m.context = 0), "context");
+        assert_eq!(bad(|m| m.timeout_ms = u64::MAX), "timeout_ms");
+        assert_eq!(bad(|m| m.retries = 1000), "retries");
+    }
+}

@@ -1,0 +1,24 @@
+//! Keys that people keep with git: `git credential fill`.
+
+use super::plumbing::LOCAL_VARIABLES;
+use super::{StoreError, child};
+
+/// What git's credential helpers have for an address (`https://HOST/…`); `None`: nothing. Nobody is asked on the terminal.
+///
+/// It runs outside any repository: which helpers there are is the user's configuration, never a brain's.
+pub fn credential(address: &str) -> Result<Option<String>, StoreError> {
+    let mut git = std::process::Command::new("git");
+    for name in LOCAL_VARIABLES {
+        git.env_remove(name);
+    }
+    git.env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_ASKPASS", "")
+        .env("SSH_ASKPASS", "")
+        .env("GIT_CEILING_DIRECTORIES", "/");
+    git.current_dir("/").args(["--no-pager", "-c", "core.askPass=", "credential", "fill"]);
+    let ended = child::ended(&mut git, format!("url={address}\n\n").as_bytes());
+    let ended = ended.map_err(StoreError::file("git credential fill"))?;
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let password = said.lines().find_map(|line| line.strip_prefix("password=")).filter(|key| !key.is_empty());
+    Ok(password.filter(|_| ended.status.success()).map(str::to_owned))
+}
