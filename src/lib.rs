@@ -24,7 +24,7 @@
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
-//! | [`llm`] | models behind endpoints: embeddings | |
+//! | [`llm`] | models behind endpoints: replies and embeddings | |
 //! | [`cycle`] | the loop, one file a stage | |
 //! | [`brain`] | the façade: the one thing that front doors know | |
 //! | [`cli`] | the command line: parse, call `brain`, print | |

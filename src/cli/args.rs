@@ -1,12 +1,14 @@
 //! The command line, as `--help` shows it.
 
 mod decide;
+mod think;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
+pub use think::Models;
 
 /// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
 #[derive(Debug, Parser)]
@@ -56,6 +58,8 @@ pub enum Command {
     Ledger(Ledger),
     /// What all of it is for: goals that you set, and those that emerged.
     Goal(Goal),
+    /// Lists the models of the settings, and asks whether they answer
+    Models(Models),
     /// Ask the brain; the best memories first.
     Recall(Recall),
     /// Spread activation from neurons: propagation itself, bare.

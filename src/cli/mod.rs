@@ -10,6 +10,7 @@ mod house;
 mod learn;
 mod life;
 mod look;
+mod models;
 mod night;
 mod output;
 mod story;
@@ -94,6 +95,7 @@ impl Session {
             Command::Outcome(args) => learn::outcome(&self, &args),
             Command::Ledger(args) => learn::ledger(&self, &args),
             Command::Goal(args) => learn::goal(&self, &args),
+            Command::Models(args) => models::models(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Sleep(args) => night::sleep(&self, &args),

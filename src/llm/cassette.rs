@@ -34,7 +34,7 @@ struct Exchange {
 
 fn key(model: &str, request: &Request) -> String {
     let text = serde_json::to_vec(&(model, request)).expect("invariant: a request is plain data");
-    hex_hash(&text, 32)
+    hex_hash(&text, 16)
 }
 
 impl Cassette {

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Agents of a brain think with a real llama.cpp server: PORT of a model that is held to schemas, PORT of one that is not.
+
+The models know nothing. What is shown is that the protocols work, whole and streamed; that what fits the form lands as a run; and
+that what does not leaves nothing behind.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("GIT_BRAIN", str(ROOT / "target" / "debug" / "git-brain"))
+AGENTS = ("perception", "memory", "decision", "affect", "evaluator")
+# A model that is not held to a form says something that is none more often than not.
+TRIES = 40
+
+
+class Brain:
+    def __init__(self, home):
+        self.path = home / "brain"
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "GIT_CONFIG_GLOBAL": "/dev/null",
+                    "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.invalid",
+                    "GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.invalid"}
+        self.done(PROGRAM, "init", "--no-hooks", str(self.path), at=home)
+
+    def call(self, *argv, at=None, given=None):
+        return subprocess.run(argv, cwd=at or self.path, env=self.env, input=given, capture_output=True, text=True, timeout=300)
+
+    def done(self, *argv, at=None, given=None):
+        answer = self.call(*argv, at=at, given=given)
+        if answer.returncode != 0:
+            raise SystemExit(f"{' '.join(argv)} -> {answer.returncode}\n{answer.stdout}{answer.stderr}")
+        return answer.stdout
+
+    def commit(self, files):
+        for name, text in files.items():
+            (self.path / name).write_text(text)
+        self.done("git", "add", "-A")
+        self.done("git", "commit", "-q", "-m", "models")
+        self.done(PROGRAM, "trust")
+
+    def runs(self, agent):
+        """Runs of the agent that a model thought."""
+        log = self.done("git", "log", "wake", "--no-merges", f"--author=^{agent} <", "--format=%(trailers:key=Model,valueonly)")
+        return len(log.split())
+
+    def provoke(self, agent):
+        """Something that the agent can be asked about."""
+        self.done(PROGRAM, "feed", "--no-run", "-", given="Green tea is made of leaves. Who drinks tea?")
+        signal = {"op": "signal", "to": agent, "payload": {"kind": "question", "query": "who drinks tea?"}}
+        self.done(PROGRAM, "apply", "-", given=json.dumps({"ops": [signal]}))
+
+
+def settings(ports):
+    held, free = ports
+    said = {"chat": ("openai", held, "/v1"), "streamed": ("openai", held, "/v1"), "messages": ("anthropic", free, "/v1"),
+            "responses": ("openai-responses", free, "/v1"), "messages-streamed": ("anthropic", free, "/v1")}
+    text = ""
+    for name, (provider, port, path) in said.items():
+        text += f'\n[models.{name}]\nprovider = "{provider}"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{port}{path}"\n'
+        text += "context = 16384\nmax_tokens = 1500\ntimeout_ms = 120000\n"
+        text += "stream = true\n" if "streamed" in name else ""
+    return text
+
+
+def main():
+    figures, wrong = {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        brain = Brain(pathlib.Path(folder))
+        toml = (brain.path / "brain.toml").read_text()
+        brain.commit({"brain.toml": toml + settings(sys.argv[1:3])})
+        tested = json.loads(brain.done(PROGRAM, "--json", "models", "--test"))["models"]
+        wrong += [f"{model['name']}: {model['test']['error']}" for model in tested if not model["test"]["answers"]]
+        figures["models that answer"] = f"{sum(model['test']['answers'] for model in tested)} of {len(tested)}"
+        for model in ("chat", "streamed"):
+            definitions = {f"agents/{agent}.json": brain.done(PROGRAM, "models", model, "--define", agent) for agent in AGENTS}
+            brain.commit(definitions)
+            for agent in AGENTS:
+                brain.provoke(agent)
+                landed, tries = brain.runs(agent), 0
+                while brain.runs(agent) == landed and tries < TRIES:
+                    tries += 1
+                    answer = brain.call(PROGRAM, "--json", "run", "--agent", agent)
+                if brain.runs(agent) == landed:
+                    wrong.append(f"{agent} by {model}: nothing landed in {tries} runs: {answer.stdout[-500:]}{answer.stderr[-500:]}")
+                figures[f"{agent} by {model}"] = f"landed after {tries}"
+        for model in ("messages", "responses", "messages-streamed"):
+            brain.commit({"agents/perception.json": brain.done(PROGRAM, "models", model, "--define", "perception")})
+            brain.provoke("perception")
+            landed, tries, refused = brain.runs("perception"), 0, 0
+            while brain.runs("perception") == landed and tries < TRIES:
+                tries += 1
+                before = brain.done("git", "rev-parse", "wake")
+                answer = brain.call(PROGRAM, "--json", "run", "--agent", "perception")
+                moved = brain.done("git", "rev-parse", "wake") != before
+                refused += answer.returncode != 0
+                if answer.returncode != 0 and moved:
+                    wrong.append(f"{model}: a run that failed moved wake: {answer.stdout[-300:]}")
+            if brain.runs("perception") == landed:
+                wrong.append(f"perception by {model}: nothing landed in {tries} runs: {answer.stdout[-500:]}{answer.stderr[-500:]}")
+            figures[f"perception by {model}"] = f"landed after {tries}, {refused} refused before"
+        brain.done(PROGRAM, "check")
+        if brain.done("git", "fsck", "--strict", "--no-dangling").strip():
+            wrong.append("git finds fault")
+    print("models: " + ", ".join(f"{name}: {value}" for name, value in figures.items()) + f"; failures {len(wrong)}")
+    for what in wrong:
+        print(f"FAILED {what}")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

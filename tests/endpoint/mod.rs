@@ -1,0 +1,190 @@
+//! A scripted endpoint of OpenAI's chat protocol on this machine, in threads of the test: what it is asked is kept, and it answers
+//! by script, faults included.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+/// What the endpoint does with a request.
+#[derive(Clone, Debug)]
+pub enum Manner {
+    /// Answers with this text.
+    Says(String),
+    /// Calls a tool: its name, and its arguments.
+    Calls(&'static str, Value),
+    /// Sends this, as it stands.
+    Sends(String),
+    /// Reads and says nothing.
+    Hangs,
+    /// Says that an answer comes, and sends none of it.
+    HalfOpen,
+    /// Begins an answer, then one byte now and then.
+    Drips,
+    /// Closes the connection in the middle of an answer.
+    Cuts,
+    /// An answer of a hundred megabytes.
+    Floods,
+}
+
+/// What was asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The path.
+    pub path: String,
+    /// The value of `authorization`.
+    pub key: String,
+    /// The body.
+    pub body: Value,
+}
+
+/// The endpoint.
+pub struct Endpoint {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    script: Arc<Mutex<(VecDeque<Manner>, Manner)>>,
+}
+
+impl Endpoint {
+    /// One that answers by the script, and then always as the last line says.
+    pub fn new(script: &[Manner]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let endpoint =
+            Self { address, asked: Arc::default(), script: Arc::new(Mutex::new((VecDeque::new(), Manner::Hangs))) };
+        endpoint.behaves(script);
+        let (asked, script) = (Arc::clone(&endpoint.asked), Arc::clone(&endpoint.script));
+        std::thread::spawn(move || {
+            for connection in listener.incoming().map_while(Result::ok) {
+                let (asked, script) = (Arc::clone(&asked), Arc::clone(&script));
+                // Whoever asks may go away at any moment.
+                std::thread::spawn(move || drop(serve(connection, &asked, &script)));
+            }
+        });
+        endpoint
+    }
+
+    /// A new script.
+    pub fn behaves(&self, script: &[Manner]) {
+        let last = script.last().expect("a script").clone();
+        *self.script.lock().unwrap() = (script.iter().cloned().collect(), last);
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// What was asked since the last call.
+    pub fn asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+type Script = Mutex<(VecDeque<Manner>, Manner)>;
+
+fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script) -> std::io::Result<()> {
+    let mut reader = BufReader::new(connection.try_clone()?);
+    let mut out = connection;
+    loop {
+        let (mut line, mut length, mut key) = (String::new(), 0, String::new());
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        while line.trim() != "" {
+            line.clear();
+            reader.read_line(&mut line)?;
+            let (name, value) = line.split_once(':').unwrap_or_default();
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.trim().parse().unwrap(),
+                "authorization" => key = value.trim().to_owned(),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let streamed = body["stream"] == true;
+        asked.lock().unwrap().push(Asked { path, key, body });
+        let manner = {
+            let mut script = script.lock().unwrap();
+            let (next, last) = &mut *script;
+            next.pop_front().unwrap_or_else(|| last.clone())
+        };
+        match manner {
+            Manner::Says(text) if streamed => out.write_all(streaming(&text).as_bytes())?,
+            Manner::Says(text) => out.write_all(whole(&json!({"role": "assistant", "content": text})).as_bytes())?,
+            Manner::Calls(name, arguments) => {
+                let call = json!({"id": "call-1", "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
+                out.write_all(whole(&json!({"role": "assistant", "content": null, "tool_calls": [call]})).as_bytes())?;
+            }
+            Manner::Sends(text) => out.write_all(text.as_bytes())?,
+            // Waits until the other side has closed the connection.
+            Manner::Hangs => {
+                let _ = reader.read_line(&mut line)?;
+            }
+            Manner::HalfOpen => {
+                out.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n")?;
+                let _ = reader.read_line(&mut line)?;
+            }
+            Manner::Drips => {
+                out.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{")?;
+                loop {
+                    out.write_all(b" ")?;
+                    std::thread::sleep(std::time::Duration::from_millis(200));
+                }
+            }
+            Manner::Cuts => {
+                let answer = if streamed { streaming("{\"ops\": []}") } else { whole(&json!({"content": "x"})) };
+                out.write_all(&answer.as_bytes()[..answer.len() * 2 / 3])?;
+                return Ok(());
+            }
+            Manner::Floods => {
+                out.write_all(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
+                )?;
+                let chunk = format!("100000\r\n{}\r\n", "x".repeat(1 << 20));
+                for _ in 0..100 {
+                    out.write_all(chunk.as_bytes())?;
+                }
+                out.write_all(b"0\r\n\r\n")?;
+            }
+        }
+    }
+}
+
+/// An answer with a status and a body.
+pub fn status(line: &str, headers: &str, body: &str) -> Manner {
+    let length = body.len();
+    Manner::Sends(format!(
+        "HTTP/1.1 {line}\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n{body}"
+    ))
+}
+
+fn whole(message: &Value) -> String {
+    let finish = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
+    let body = json!({
+        "id": "x", "object": "chat.completion", "model": "tiny",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    });
+    let body = body.to_string();
+    format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}
+
+fn streaming(text: &str) -> String {
+    let mut body = String::new();
+    let mut event = |value: Value| body.push_str(&format!("data: {value}\n\n"));
+    let letters: Vec<char> = text.chars().collect();
+    for part in letters.chunks(7) {
+        let part: String = part.iter().collect();
+        event(json!({"choices": [{"index": 0, "delta": {"content": part}}]}));
+    }
+    event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+                 "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}}));
+    body.push_str("data: [DONE]\n\n");
+    format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}

@@ -1,0 +1,250 @@
+//! Agents that think with models: inert until trusted, held to the form of a delta, given one more try, and whatever an
+//! endpoint does, over by the deadline without a commit of anything invalid.
+
+mod endpoint;
+mod sandbox;
+
+use std::time::{Duration, Instant};
+
+use endpoint::{Endpoint, Manner, status};
+use sandbox::{Answer, Sandbox, create, delta};
+use serde_json::{Value, json};
+
+const NOW: &str = "2026-01-26T14:32:00Z";
+const MADE: &str = r#"{"prediction": {"text": "tea is asked for", "value": 0.75}, "ops": [{"op": "create", "concept": "green tea", "type": "semantic"}]}"#;
+
+fn says(text: &str) -> Manner {
+    Manner::Says(text.to_owned())
+}
+
+/// A brain with an agent `scholar` that thinks with the endpoint's model when `tea` is activated. Not trusted yet.
+fn brain_over(endpoint: &Endpoint, sandbox: Sandbox, more: &str) -> Sandbox {
+    sandbox.apply(&delta(json!([create("tea")])), &[]);
+    let definition = json!({
+        "name": "scholar",
+        "role": "Knows about tea.",
+        "trigger": {"any": [{"neuron": {"id": "tea", "salience_above": 40000}}]},
+        "cognition": {"kind": "llm", "model": "small"},
+        "capabilities": {"operations": ["create", "activate", "connect"], "types": ["semantic"]},
+    });
+    std::fs::write(sandbox.dir().join("agents/scholar.json"), format!("{definition:#}\n")).unwrap();
+    let settings = sandbox.dir().join("brain.toml");
+    let mut text = std::fs::read_to_string(&settings).unwrap();
+    text += &format!(
+        "\n[models.small]\nprovider = \"openai\"\nmodel = \"tiny\"\nbase_url = \"{}\"\ntimeout_ms = 1500\n{more}\n",
+        endpoint.url()
+    );
+    std::fs::write(settings, text).unwrap();
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "scholar"]);
+    sandbox.apply(&delta(json!([{"op": "activate", "id": "tea", "strength": 1}])), &[]);
+    sandbox
+}
+
+fn trusted(endpoint: &Endpoint, more: &str) -> Sandbox {
+    let sandbox = brain_over(endpoint, Sandbox::new(), more);
+    sandbox.brain(&["trust"]).exits(0);
+    sandbox
+}
+
+fn run(sandbox: &Sandbox) -> Answer {
+    sandbox.brain(&["--json", "run", "--agent", "scholar"])
+}
+
+fn commits(sandbox: &Sandbox) -> usize {
+    sandbox.lines(&["log", "--all", "--no-merges", "--author=^scholar <", "--format=%H"]).len()
+}
+
+/// What is still reserved of the budget.
+fn reserved(sandbox: &Sandbox) -> usize {
+    let path = sandbox.dir().join(".git/git-brain/account/spent.json");
+    let Ok(text) = std::fs::read(path) else { return 0 };
+    serde_json::from_slice::<Value>(&text).unwrap()["reserved"].as_array().map_or(0, Vec::len)
+}
+
+fn concepts(sandbox: &Sandbox) -> Vec<String> {
+    sandbox.neurons("wake").values().map(|n| n["concept"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_model_is_asked_only_once_it_is_trusted() {
+    let endpoint = Endpoint::new(&[says(MADE)]);
+    let sandbox = brain_over(&endpoint, Sandbox::new(), "");
+    run(&sandbox).exits(3);
+    sandbox.brain(&["run"]).exits(0);
+    assert!(endpoint.asked().is_empty(), "inert");
+    let listed = sandbox.brain(&["trust", "--list"]).exits(0);
+    assert!(listed.out.contains("ask the model small"), "{listed}");
+    sandbox.brain(&["trust"]).exits(0);
+    run(&sandbox).exits(0);
+    assert_eq!(endpoint.asked().len(), 1);
+}
+
+#[test]
+fn its_answer_is_a_run_like_any_other() {
+    let endpoint = Endpoint::new(&[says(MADE)]);
+    let sandbox = trusted(&endpoint, "price_in = 1000000\nprice_out = 2000000");
+    let answer = run(&sandbox).exits(0).document();
+    assert_eq!(commits(&sandbox), 1, "{answer}");
+    assert!(concepts(&sandbox).contains(&"green tea".to_owned()));
+    let record = sandbox.documents("wake", "network/runs").into_values().find(|r| r["agent"] == "scholar").unwrap();
+    assert_eq!(record["cognition"], "llm:small");
+    assert_eq!(record["prediction"]["value"], 0.75);
+    let log = sandbox.git(&["log", "-1", "--author=^scholar <", "--all", "--format=%(trailers:key=Model,valueonly)"]);
+    assert_eq!(log.trim(), "small");
+    let asked = endpoint.asked();
+    assert_eq!(asked[0].path, "/v1/chat/completions");
+    let body = &asked[0].body;
+    assert_eq!(body["model"], "tiny");
+    let (system, data) =
+        (body["messages"][0]["content"].as_str().unwrap(), body["messages"][1]["content"].as_str().unwrap());
+    assert!(system.contains("You are scholar") && data.contains("neuron tea ("), "{body:#}");
+    let schema = &body["response_format"]["json_schema"]["schema"];
+    let ids = schema["properties"]["ops"]["items"]["anyOf"][1]["properties"]["id"]["enum"].as_array().unwrap();
+    assert!(ids.contains(&json!("tea")), "{schema:#}");
+    let spent: Value =
+        serde_json::from_slice(&std::fs::read(sandbox.dir().join(".git/git-brain/account/spent.json")).unwrap())
+            .unwrap();
+    assert_eq!(spent["agents"]["scholar"], json!({"runs": 1, "turns": 1, "tokens": 120, "micros": 140}));
+    assert_eq!(reserved(&sandbox), 0);
+    sandbox.fsck();
+}
+
+#[test]
+fn a_streamed_answer_is_the_same() {
+    let endpoint = Endpoint::new(&[says(MADE)]);
+    let sandbox = trusted(&endpoint, "stream = true");
+    run(&sandbox).exits(0);
+    assert!(concepts(&sandbox).contains(&"green tea".to_owned()));
+    assert_eq!(endpoint.asked()[0].body["stream"], true);
+}
+
+#[test]
+fn a_refused_answer_may_be_given_once_more() {
+    let coffee = r#"{"ops": [{"op": "activate", "id": "coffee", "strength": 1}]}"#;
+    let endpoint = Endpoint::new(&[says(coffee), says(&format!("Sorry! ```json\n{MADE}\n```"))]);
+    let sandbox = trusted(&endpoint, "");
+    run(&sandbox).exits(0);
+    assert!(concepts(&sandbox).contains(&"green tea".to_owned()));
+    let asked = endpoint.asked();
+    let messages = asked[1].body["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 4);
+    assert_eq!(messages[2]["content"], coffee);
+    assert!(messages[3]["content"].as_str().unwrap().contains("coffee"), "{messages:#?}");
+}
+
+#[test]
+fn what_is_refused_twice_leaves_nothing_and_says_why() {
+    for answer in
+        ["no idea", r#"{"ops": [{"op": "archive", "id": "tea", "reason": "x"}]}"#, r#"{"ops": [], "sudo": true}"#, ""]
+    {
+        let endpoint = Endpoint::new(&[says(answer)]);
+        let sandbox = trusted(&endpoint, "");
+        let before = (sandbox.tip("wake"), sandbox.object_count());
+        let said = run(&sandbox);
+        assert_ne!(said.code, 0, "{said}");
+        assert_eq!(endpoint.asked().len(), 2, "one more try: {answer}");
+        assert_eq!((sandbox.tip("wake"), sandbox.object_count()), before, "{answer}");
+        assert_eq!((commits(&sandbox), reserved(&sandbox)), (0, 0));
+    }
+}
+
+#[test]
+fn whatever_an_endpoint_does_it_ends_by_the_deadline_without_a_commit() {
+    let faults: Vec<(&str, Manner)> = vec![
+        ("500", status("500 Internal Server Error", "", "{}")),
+        ("429 for an hour", status("429 Too Many Requests", "retry-after: 3600\r\n", "{}")),
+        ("401", status("401 Unauthorized", "", "{}")),
+        ("redirect", status("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", "")),
+        ("hang", Manner::Hangs),
+        ("half-open", Manner::HalfOpen),
+        ("a byte now and then", Manner::Drips),
+        ("cut", Manner::Cuts),
+        ("100 MB", Manner::Floods),
+        ("no protocol", status("200 OK", "", r#"{"vectors": []}"#)),
+        ("no JSON", status("200 OK", "", "<html>")),
+        ("a tool that there is not", Manner::Calls("list_dir", json!({"path": "/"}))),
+    ];
+    for more in ["", "stream = true"] {
+        for (name, fault) in &faults {
+            let endpoint = Endpoint::new(std::slice::from_ref(fault));
+            let sandbox = trusted(&endpoint, more);
+            let before = sandbox.tip("wake");
+            let from = Instant::now();
+            let said = run(&sandbox);
+            assert!(from.elapsed() < Duration::from_secs(30), "{name}: {:?}", from.elapsed());
+            assert_ne!(said.code, 0, "{name} {more}: {said}");
+            assert!(!said.err.contains("panicked") && !said.err.contains("<html>"), "{name}: {said}");
+            assert_eq!((sandbox.tip("wake"), commits(&sandbox), reserved(&sandbox)), (before, 0, 0), "{name}");
+            // The endpoint recovers, and so does the agent.
+            endpoint.behaves(&[says(MADE)]);
+            run(&sandbox).exits(0);
+            assert_eq!(commits(&sandbox), 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_passes_is_asked_again_when_the_endpoint_says() {
+    let wait = status("429 Too Many Requests", "retry-after: 1\r\n", "{}");
+    let endpoint = Endpoint::new(&[wait, says(MADE)]);
+    let sandbox = trusted(&endpoint, "timeout_ms = 20000".replace("timeout_ms", "retries = 2\n#").as_str());
+    let from = Instant::now();
+    run(&sandbox).exits(0);
+    assert!(from.elapsed() >= Duration::from_secs(1), "it waited as it was told");
+    assert_eq!((endpoint.asked().len(), commits(&sandbox)), (2, 1));
+}
+
+#[test]
+fn a_recorded_run_is_repeated_to_the_byte_without_the_model() {
+    let endpoint = Endpoint::new(&[says(MADE)]);
+    let tape = tempfile::tempdir().unwrap();
+    let tape = tape.path().join("tape.jsonl");
+    let made = |how: &str| {
+        let sandbox = Sandbox::fixed(NOW, "7").with("BRAIN_CASSETTE", &format!("{how}:{}", tape.display()));
+        let sandbox = brain_over(&endpoint, sandbox, "");
+        sandbox.brain(&["trust"]).exits(0);
+        run(&sandbox).exits(0);
+        let run = sandbox.git(&["log", "-1", "--author=^scholar <", "--all", "--format=%T"]);
+        (run, sandbox.neurons("wake"))
+    };
+    let first = made("record");
+    assert_eq!(endpoint.asked().len(), 1);
+    endpoint.behaves(&[Manner::Hangs]);
+    assert_eq!(made("replay"), first);
+    assert!(endpoint.asked().is_empty(), "nobody was asked");
+}
+
+#[test]
+fn keys_go_to_the_endpoint_and_nowhere_else() {
+    let key = "sk-canary-0123456789abcdef";
+    let endpoint = Endpoint::new(&[says(&MADE.replace("green tea", &format!("green tea {key}")))]);
+    let sandbox = brain_over(&endpoint, Sandbox::new().with("SMALL_KEY", key), "key_env = \"SMALL_KEY\"");
+    sandbox.brain(&["trust"]).exits(0);
+    let said = run(&sandbox).exits(0);
+    assert_eq!(endpoint.asked()[0].key, format!("Bearer {key}"));
+    assert!(!said.out.contains(key) && !said.err.contains(key), "{said}");
+    let objects = sandbox.command("git", &["cat-file", "--batch-all-objects", "--batch"]).output().unwrap().stdout;
+    assert!(String::from_utf8_lossy(&objects).contains("green tea"), "it landed");
+    assert!(!String::from_utf8_lossy(&objects).contains(key));
+}
+
+#[test]
+fn a_person_can_edit_the_prompt_and_must_trust_it() {
+    let endpoint = Endpoint::new(&[says(MADE)]);
+    let sandbox = trusted(&endpoint, "");
+    let write = |text: &str| {
+        std::fs::write(sandbox.dir().join("agents/scholar.prompt.md"), text).unwrap();
+        sandbox.git(&["add", "-A"]);
+        sandbox.git(&["commit", "-q", "-m", "prompt"]);
+    };
+    write("Only ever say what {{ agent }} would.");
+    run(&sandbox).exits(3);
+    assert!(endpoint.asked().is_empty());
+    sandbox.brain(&["trust"]).exits(0);
+    run(&sandbox).exits(0);
+    assert_eq!(endpoint.asked()[0].body["messages"][0]["content"], "Only ever say what scholar would.");
+    write("one\n{{ agent");
+    let status = sandbox.brain(&["status"]).exits(0);
+    assert!(status.out.contains("broken: agents/scholar.prompt.md, line 2"), "{status}");
+}
