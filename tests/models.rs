@@ -84,13 +84,13 @@ fn a_model_is_asked_only_once_it_is_trusted() {
 fn its_answer_is_a_run_like_any_other() {
     let endpoint = Endpoint::new(&[says(MADE)]);
     let sandbox = trusted(&endpoint, "price_in = 1000000\nprice_out = 2000000");
-    let answer = run(&sandbox).exits(0).document();
+    let answer = sandbox.json(&["run"]);
     assert_eq!(commits(&sandbox), 1, "{answer}");
     assert!(concepts(&sandbox).contains(&"green tea".to_owned()));
     let record = sandbox.documents("wake", "network/runs").into_values().find(|r| r["agent"] == "scholar").unwrap();
     assert_eq!(record["cognition"], "llm:small");
     assert_eq!(record["prediction"]["value"], 0.75);
-    let log = sandbox.git(&["log", "-1", "--author=^scholar <", "--all", "--format=%(trailers:key=Model,valueonly)"]);
+    let log = sandbox.git(&["log", "-1", "--author=^scholar <", "--no-merges", "--all", "--format=%(trailers:key=Model,valueonly)"]);
     assert_eq!(log.trim(), "small");
     let asked = endpoint.asked();
     assert_eq!(asked[0].path, "/v1/chat/completions");
