@@ -115,6 +115,31 @@ fn wrong_usage_is_exit_2_and_says_what_to_do() {
 }
 
 #[test]
+fn with_json_wrong_usage_is_one_document_too() {
+    let sandbox = Sandbox::empty();
+    for (args, says, hint) in [
+        (&["--json", "frobnicate"][..], "'frobnicate'", "--help"),
+        (&["frobnicate", "--json"], "'frobnicate'", "--help"),
+        (&["--json"], "subcommand", "--help"),
+        (&["status", "--json", "--frobnicate"], "'--frobnicate'", "git brain status"),
+        (&["recall", "--json"], "required", "git brain recall"),
+        (&["recall", "--json", "x", "--top", "many\u{1b}[31m"], "--top", "--help"),
+        (&["-c", "nonsense", "--json", "status"], "KEY=VALUE", ""),
+    ] {
+        let answer = sandbox.brain(args).exits(2);
+        assert_eq!((answer.out.as_str(), answer.err.lines().count()), ("", 1), "{answer}");
+        let error = answer.error();
+        assert!(text(&error, "error").contains(says) && !text(&error, "error").starts_with("error"), "{error}");
+        assert!(error["hint"].as_str().unwrap_or_default().contains(hint), "{error}");
+    }
+    // What is text is no option, and without the option it is text as ever.
+    let answer = sandbox.brain(&["frobnicate", "--", "--json"]).exits(2);
+    assert!(answer.err.starts_with("error: "), "{answer}");
+    // Who asks for help gets it.
+    assert!(sandbox.brain(&["--json", "--help"]).exits(0).out.contains("Usage"));
+}
+
+#[test]
 fn outside_a_brain_there_is_a_hint() {
     let sandbox = Sandbox::empty();
     for args in [&["status"][..], &["recall", "x"], &["feed", "x"], &["run"], &["log"], &["check"], &["trust"]] {

@@ -34,7 +34,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             // Help and version go to standard output; a closed pipe is no matter.
-            output::usage(&error);
+            output::usage(&error, asks_for_json());
             return ExitCode::from(code);
         }
     };
@@ -47,6 +47,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// True if `--json` is among the options, where they could not be parsed.
+#[allow(clippy::disallowed_methods, reason = "the arguments of this process")]
+fn asks_for_json() -> bool {
+    std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json")
 }
 
 /// What all commands share: where, with which settings, and how to print.
