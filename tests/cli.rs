@@ -140,6 +140,20 @@ fn with_json_wrong_usage_is_one_document_too() {
 }
 
 #[test]
+fn a_dry_init_says_what_it_would_make() {
+    let sandbox = Sandbox::empty();
+    for (args, says) in [
+        (&["init", "--dry-run", "new"][..], "a brain in "),
+        (&["init", "--dry-run", "--in-repo", "."], "a brain in the repository "),
+        (&["init", "--dry-run", "--bare", "remote.git"], "a remote for brains"),
+    ] {
+        let answer = sandbox.brain(args).exits(0);
+        assert!(answer.err.starts_with("would make ") && answer.err.contains(says), "{answer}");
+    }
+    assert_eq!(std::fs::read_dir(sandbox.dir()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
 fn outside_a_brain_there_is_a_hint() {
     let sandbox = Sandbox::empty();
     for args in [&["status"][..], &["recall", "x"], &["feed", "x"], &["run"], &["log"], &["check"], &["trust"]] {

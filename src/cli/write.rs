@@ -25,7 +25,12 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     let dir = args.dir.clone().map_or_else(|| session.dir.clone(), |dir| session.dir.join(dir));
     let request = InitRequest { dir, in_repo: args.in_repo, program: program() };
     if args.writer.dry_run {
-        session.out.say(&format!("would make a brain in {}", request.dir.display()));
+        let dir = request.dir.display();
+        session.out.say(&match (args.bare, args.in_repo) {
+            (true, _) => format!("would make {dir} a remote for brains: a bare repository with a gate"),
+            (false, true) => format!("would make a brain in the repository {dir}"),
+            (false, false) => format!("would make a brain in {dir}"),
+        });
         return Ok(0);
     }
     if args.bare {
