@@ -121,3 +121,18 @@ fn what_was_trusted_and_changed_is_inert_and_says_what_changed() {
     sandbox.brain(&["feed", "x", "--origin", "mcp:x"]).exits(3);
     assert!(sandbox.json(&["trust", "--list"])["items"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn a_bound_of_weights_that_no_weight_reaches_is_refused_with_its_line() {
+    let sandbox = Sandbox::new();
+    let agent =
+        hostile("wide", "x", json!([])).replace("\"operations\"", "\"max_weight_delta\": 65536, \"operations\"");
+    put(&sandbox, "agents/wide.json", &agent);
+    let line = agent.lines().position(|line| line.contains("max_weight_delta")).unwrap() + 1;
+    let answer = sandbox.brain(&["check", "main"]).exits(1);
+    let says = format!("agents/wide.json:{line}: capabilities.max_weight_delta: is 65536, the limit is 65535");
+    assert!(answer.out.contains(&says), "{answer}");
+    sandbox.brain(&["apply", "--agent", "wide", "/dev/null"]).exits(5);
+    put(&sandbox, "agents/wide.json", &agent.replace("65536", "65535"));
+    sandbox.brain(&["check", "main"]).exits(0);
+}
