@@ -64,8 +64,7 @@ pub(super) fn merge_driver(session: &Session, args: &args::MergeDriver) -> Done 
 }
 
 fn found(findings: &[Finding]) -> String {
-    let line = |f: &Finding| format!("{}:{}: {}", safe(&f.path), f.line, safe(&f.message));
-    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+    findings.iter().map(|finding| safe(&finding.to_string())).collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn check(session: &Session, args: &args::Check) -> Done {

@@ -31,14 +31,28 @@ pub enum Level {
 /// Something wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
-    /// The file.
+    /// The file, or the commit.
     pub path: String,
-    /// The line, from 1.
+    /// The line, from 1; 0, and left out where it is written: the whole, such as a commit, is wrong.
+    #[serde(skip_serializing_if = "is_nowhere")]
     pub line: usize,
     /// How bad it is.
     pub level: Level,
     /// What is wrong.
     pub message: String,
+}
+
+fn is_nowhere(line: &usize) -> bool {
+    *line == 0
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.message),
+            line => write!(f, "{}:{line}: {}", self.path, self.message),
+        }
+    }
 }
 
 impl Finding {

@@ -44,7 +44,7 @@ pub struct Fault {
     pub commit: String,
     /// The file; empty if it is the commit itself.
     pub path: String,
-    /// The line, from 1.
+    /// The line, from 1; 0 if it is the commit itself.
     pub line: usize,
     /// What is wrong.
     pub message: String,
