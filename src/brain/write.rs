@@ -294,6 +294,8 @@ impl Brain {
             }
             other => BrainError::World(other),
         })?;
+        // Before anything is said of it or made of it.
+        let bytes = self.cycle.shared.secrets.redact_json(&bytes).unwrap_or(bytes);
         let document = Document::parse(&bytes, &what)?;
         let agent = self.agent_of(&document, agent)?;
         let lines = Document::lines(&bytes);
