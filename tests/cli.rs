@@ -154,6 +154,27 @@ fn a_dry_init_says_what_it_would_make() {
 }
 
 #[test]
+fn one_is_not_many() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "--no-run", "The gulls are loud."]);
+    let answer = sandbox.brain(&["doctor"]);
+    assert!(answer.out.contains("1 stimulus waits"), "{answer}");
+    sandbox.json(&["feed", "--no-run", "The ferry is late."]);
+    let answer = sandbox.brain(&["doctor"]);
+    assert!(answer.out.contains("2 stimuli wait") && !answer.out.contains("stimuli waits"), "{answer}");
+    let network = sandbox.file("one.json", r#"{"neurons": [{"id": "one", "concept": "one", "type": "semantic"}]}"#);
+    let answer = sandbox.brain(&["import", &network]).exits(0);
+    assert!(
+        !format!("{}{}", answer.out, sandbox.git(&["log", "-3", "--format=%B", "wake"])).contains("1 neurons"),
+        "{answer}"
+    );
+    sandbox.brain(&["run"]).exits(0);
+    sandbox.apply(&delta(json!([create("b")])), &["--no-merge"]);
+    let answer = sandbox.brain(&["doctor"]);
+    assert!(answer.out.contains("1 branch of a run waits for a person"), "{answer}");
+}
+
+#[test]
 fn outside_a_brain_there_is_a_hint() {
     let sandbox = Sandbox::empty();
     for args in [&["status"][..], &["recall", "x"], &["feed", "x"], &["run"], &["log"], &["check"], &["trust"]] {

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use super::args;
 use super::output::safe;
-use super::write::{plural, program, short};
+use super::write::{program, short};
 use super::{Done, Session};
 use crate::brain::{
     Brain, BrainError, CheckReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone, HookState,
     HooksAnswer, TrustItem, TrustReport,
 };
+use crate::model::plural;
 
 pub(super) fn hooks(session: &Session, args: &args::Hooks) -> Done {
     let dir = &session.dir;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::brain::{BrainError, Progress};
+use crate::model::plural;
 
 /// Version of every JSON document that commands print.
 const VERSION: u32 = 1;
@@ -148,10 +149,10 @@ impl Bar {
                 bar.set_message("storing ");
                 bar.set_position(done as u64);
             }
-            Progress::Running(runs, _) => bar.set_message(format!("{runs} runs")),
+            Progress::Running(runs, _) => bar.set_message(plural(runs, "run", "runs")),
             Progress::Merged(runs, consumed) => {
                 bar.set_length(*total.max(&mut (consumed as u64)));
-                bar.set_message(format!("{runs} runs merged"));
+                bar.set_message(plural(runs, "run merged", "runs merged"));
                 bar.set_position(consumed as u64);
             }
         }

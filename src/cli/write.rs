@@ -9,7 +9,7 @@ use crate::brain::{
     ApplyReport, Brain, BrainError, Due, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
     RunReport, Source,
 };
-use crate::model::{AgentName, Stamp};
+use crate::model::{AgentName, Stamp, plural};
 
 /// How git shall call this program: by name where the path leads to it, else by where it is.
 #[allow(clippy::disallowed_methods, reason = "the program's own place")]
@@ -50,9 +50,9 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
 
 fn made(report: &InitReport) -> String {
     let verb = if report.adopted { "Adopted the" } else { "Made a" };
-    let runs = report.first_runs.runs.len();
+    let runs = plural(report.first_runs.runs.len(), "agent", "agents");
     format!(
-        "{verb} brain in {} (branches {} and {}); {runs} agents introduced themselves.\n\
+        "{verb} brain in {} (branches {} and {}); {runs} introduced themselves.\n\
          Next: git brain -C {} feed \"something to remember\"\n",
         report.dir.display(),
         report.main,
@@ -99,10 +99,6 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     let verb = if request.dry_run { "would store" } else { "stored" };
     let stored = format!("{verb} {}{known}\n", plural(report.stimuli.len(), "stimulus", "stimuli"));
     if request.no_run || request.dry_run { stored } else { stored + &ran(&report.ran) }
-}
-
-pub(super) fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 pub(super) fn ran(report: &RunReport) -> String {
