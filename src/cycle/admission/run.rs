@@ -65,6 +65,21 @@ pub(super) fn is_in_place(record: &RunRecord, parent: CommitId) -> bool {
     record.base.as_ref().is_none_or(|base| *base == parent.to_string())
 }
 
+/// Why a run cannot come from where it says: an origin is at least as far away as those of the stimuli that it consumed or
+/// descends from, and runs of the engine inherit it so. What nobody remembers any more says nothing.
+fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<String>, CycleError> {
+    for id in &record.stimuli {
+        let Some(stimulus) = network.stimulus(id)? else { continue };
+        if record.origin.clone().least_trusted(stimulus.origin.clone()) != record.origin {
+            let (said, from) = (&record.origin, &stimulus.origin);
+            return Ok(Some(format!(
+                "says that it comes from {said}, and the stimulus {id} that it names comes from {from}"
+            )));
+        }
+    }
+    Ok(None)
+}
+
 /// Why a run is not what it says.
 enum Wrong {
     /// Those grounds know no such agent.
@@ -168,6 +183,9 @@ impl Judge<'_> {
         same: impl Fn(&Self, &Applied) -> Result<bool, CycleError>,
     ) -> Result<Option<String>, CycleError> {
         let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        if let Some(why) = claims_trust(record, &network)? {
+            return Ok(Some(why));
+        }
         let mut consumed = record.stimuli.clone();
         for stimulus in &record.stimuli {
             if self.cycle.store.file(tree, &layout::queue_entry(stimulus))?.is_none() {
