@@ -55,6 +55,9 @@ pub struct Policy {
     /// What the repository's own git configuration says that needs trust as a file does; `None`: nothing.
     pub config: Option<GitConfig>,
     config_trusted: bool,
+    /// Settings by which other machines do what is committed here again, and that are not what `brain.toml` says: each with the place
+    /// that it was given at.
+    pub unshared: Vec<String>,
     /// The agents by name.
     pub agents: BTreeMap<AgentName, Member>,
     /// Definitions that could not be read; their agents do not run.
@@ -98,6 +101,9 @@ impl GitConfig {
 /// The setting that lets through what is no secret.
 const ALLOW: &str = "secrets.allow";
 
+/// The sections by which other machines do again what is committed.
+const SHARED: [&str; 4] = ["learning.", "activation.", "merge.", "origins."];
+
 fn is_origin(key: &str) -> bool {
     key.starts_with("origins.")
 }
@@ -111,6 +117,22 @@ fn only(given: &[Override], of: impl Fn(&str) -> bool) -> Vec<Override> {
 fn overlaid(origins: &Origins, settings: &[&[Override]]) -> Result<Origins, SettingsError> {
     let text = toml::to_string(origins).expect("invariant: levels and numbers are TOML");
     Ok(Settings::read(&format!("[origins]\n{text}"), &only(&settings.concat(), is_origin))?.origins)
+}
+
+/// Of the settings that were given here, those that other machines would need and that `file` does not say.
+fn unshared(settings: &Settings, file: &Settings, given: &[Override]) -> Vec<String> {
+    let [here, there] =
+        [settings, file].map(|all| serde_json::to_value(all).expect("invariant: settings have string keys"));
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    for over in given {
+        let key = over.plain_key();
+        let at = format!("/{}", key.replace('.', "/"));
+        if SHARED.iter().any(|section| key.starts_with(section)) && here.pointer(&at) != there.pointer(&at) {
+            // The last one is the strongest.
+            found.insert(key.clone(), format!("{key} ({})", over.place));
+        }
+    }
+    found.into_values().collect()
 }
 
 impl Policy {
@@ -154,6 +176,7 @@ impl Policy {
             settings.secrets.allow = Settings::read(&text, &only(&given, |key| key == ALLOW))?.secrets.allow;
         }
         let mut policy = Self {
+            unshared: unshared(&settings, &file, &overrides),
             settings,
             blob,
             endpoints_trusted,
