@@ -115,6 +115,66 @@ fn wrong_usage_is_exit_2_and_says_what_to_do() {
 }
 
 #[test]
+fn with_json_wrong_usage_is_one_document_too() {
+    let sandbox = Sandbox::empty();
+    for (args, says, hint) in [
+        (&["--json", "frobnicate"][..], "'frobnicate'", "--help"),
+        (&["frobnicate", "--json"], "'frobnicate'", "--help"),
+        (&["--json"], "subcommand", "--help"),
+        (&["status", "--json", "--frobnicate"], "'--frobnicate'", "git brain status"),
+        (&["recall", "--json"], "required", "git brain recall"),
+        (&["recall", "--json", "x", "--top", "many\u{1b}[31m"], "--top", "--help"),
+        (&["-c", "nonsense", "--json", "status"], "KEY=VALUE", ""),
+    ] {
+        let answer = sandbox.brain(args).exits(2);
+        assert_eq!((answer.out.as_str(), answer.err.lines().count()), ("", 1), "{answer}");
+        let error = answer.error();
+        assert!(text(&error, "error").contains(says) && !text(&error, "error").starts_with("error"), "{error}");
+        assert!(error["hint"].as_str().unwrap_or_default().contains(hint), "{error}");
+    }
+    // What is text is no option, and without the option it is text as ever.
+    let answer = sandbox.brain(&["frobnicate", "--", "--json"]).exits(2);
+    assert!(answer.err.starts_with("error: "), "{answer}");
+    // Who asks for help gets it.
+    assert!(sandbox.brain(&["--json", "--help"]).exits(0).out.contains("Usage"));
+}
+
+#[test]
+fn a_dry_init_says_what_it_would_make() {
+    let sandbox = Sandbox::empty();
+    for (args, says) in [
+        (&["init", "--dry-run", "new"][..], "a brain in "),
+        (&["init", "--dry-run", "--in-repo", "."], "a brain in the repository "),
+        (&["init", "--dry-run", "--bare", "remote.git"], "a remote for brains"),
+    ] {
+        let answer = sandbox.brain(args).exits(0);
+        assert!(answer.err.starts_with("would make ") && answer.err.contains(says), "{answer}");
+    }
+    assert_eq!(std::fs::read_dir(sandbox.dir()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn one_is_not_many() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "--no-run", "The gulls are loud."]);
+    let answer = sandbox.brain(&["doctor"]);
+    assert!(answer.out.contains("1 stimulus waits"), "{answer}");
+    sandbox.json(&["feed", "--no-run", "The ferry is late."]);
+    let answer = sandbox.brain(&["doctor"]);
+    assert!(answer.out.contains("2 stimuli wait") && !answer.out.contains("stimuli waits"), "{answer}");
+    let network = sandbox.file("one.json", r#"{"neurons": [{"id": "one", "concept": "one", "type": "semantic"}]}"#);
+    let answer = sandbox.brain(&["import", &network]).exits(0);
+    assert!(
+        !format!("{}{}", answer.out, sandbox.git(&["log", "-3", "--format=%B", "wake"])).contains("1 neurons"),
+        "{answer}"
+    );
+    sandbox.brain(&["run"]).exits(0);
+    sandbox.apply(&delta(json!([create("b")])), &["--no-merge"]);
+    let answer = sandbox.brain(&["doctor"]);
+    assert!(answer.out.contains("1 branch of a run waits for a person"), "{answer}");
+}
+
+#[test]
 fn outside_a_brain_there_is_a_hint() {
     let sandbox = Sandbox::empty();
     for args in [&["status"][..], &["recall", "x"], &["feed", "x"], &["run"], &["log"], &["check"], &["trust"]] {

@@ -315,6 +315,37 @@ fn links_lead_to_files_and_headings() {
     }
 }
 
+/// The tests that a page names, as `FILE::TEST` or, in the last column of a table, as `FILE` alone: file and test.
+fn tests_named(page: &str) -> Vec<(&str, Option<&str>)> {
+    let is_name =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || "_0123456789".contains(c));
+    let mut named = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("| ")) {
+        let shown = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+        for span in shown.split('`').skip(1).step_by(2) {
+            match span.split_once("::") {
+                Some((file, test)) if is_name(file) && is_name(test) => named.push((file, Some(test))),
+                None if is_name(span) => named.push((span, None)),
+                _ => {}
+            }
+        }
+    }
+    named
+}
+
+#[test]
+fn every_test_that_shows_a_promise_is_there() {
+    let page = read("SECURITY.md");
+    let named = tests_named(&page);
+    assert!(named.iter().filter(|(_, test)| test.is_some()).count() > 40, "{named:?}");
+    let is_there = |(file, test): &(&str, Option<&str>)| {
+        let text = std::fs::read_to_string(root().join(format!("tests/{file}.rs"))).unwrap_or_default();
+        !text.is_empty() && test.is_none_or(|test| text.contains(&format!("#[test]\nfn {test}(")))
+    };
+    let missing: Vec<_> = named.iter().filter(|named| !is_there(named)).collect();
+    assert!(missing.is_empty(), "SECURITY.md names {missing:?}, which no file of tests/ has");
+}
+
 /// The name by which forges link to a heading.
 fn anchor(line: &str) -> String {
     let text = line.trim_start_matches('#').trim().to_lowercase();

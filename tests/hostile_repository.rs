@@ -562,6 +562,16 @@ fn what_git_config_says_of_endpoints_needs_trust() {
     let inert = s.brain(&["recall", "heron"]).exits(0);
     assert!(inert.err.contains("not trusted") && inert.err.contains("git configuration"), "{inert}");
     trap.is_quiet("an untrusted configuration");
+    // Git tells the case of these apart, and settings do not.
+    for (from, to) in [("models", "Models"), ("recall", "RECALL")] {
+        s.git(&["config", "--rename-section", &format!("brain.{from}"), &format!("brain.{to}")]);
+    }
+    let inert = s.brain(&["recall", "heron"]).exits(0);
+    assert!(inert.err.contains("not trusted") && inert.err.contains("git configuration"), "{inert}");
+    trap.is_quiet("an untrusted configuration in other letters");
+    for (from, to) in [("Models", "models"), ("RECALL", "recall")] {
+        s.git(&["config", "--rename-section", &format!("brain.{from}"), &format!("brain.{to}")]);
+    }
     let listed = s.brain(&["trust", "--list"]).exits(0);
     assert!(listed.out.contains("git config") && listed.out.contains(&trap.url()), "{listed}");
     s.brain(&["trust"]).exits(0);

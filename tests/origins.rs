@@ -173,9 +173,10 @@ fn nobody_claims_more_trust_than_this_machine_has() {
     for origin in ["bootstrap", "approved", "approved:mcp:x"] {
         sandbox.brain(&["feed", "x", "--origin", origin]).exits(3);
     }
-    for origin in ["MCP", "a b", "", "1x", "mcp:Ü"] {
+    for origin in ["MCP", "a b", "", "1x", "mcp:Ü", "mcp:"] {
         sandbox.brain(&["feed", "x", "--origin", origin]).exits(2);
     }
+    assert!(sandbox.brain(&["feed", "x", "--origin", "mcp:"]).err.contains("nothing after the colon"));
     sandbox.brain(&["-c", "origins.mcp=refused", "feed", "x", "--origin", MCP]).exits(3);
     let document = json!({"neurons": [
         {"id": "a", "concept": "a", "type": "semantic", "origin": "bootstrap"},

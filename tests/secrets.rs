@@ -166,6 +166,51 @@ fn no_door_lets_a_secret_in() {
 }
 
 #[test]
+fn what_is_wrong_beside_a_secret_is_told_with_its_own_line() {
+    let sandbox = Sandbox::new();
+    let token = &canaries()[1];
+    // Three on one line, nothing on the next: as nobody's program would write it.
+    let first = format!(r#"{{"op": "create", "id": "a", "concept": "about {token}", "type": "semantic"}}"#);
+    let others = [
+        // A field that is none, a key that stands twice, an id that is none because a secret was in it.
+        (r#"{"op": "create", "concept": "b", "typo": "semantic"}"#.to_owned(), "line 6"),
+        (r#"{"op": "create", "concept": "b", "concept": "c", "type": "semantic"}"#.to_owned(), "line 6"),
+        (format!(r#"{{"op": "create", "id": "{token}", "concept": "b", "type": "semantic"}}"#), "line 6"),
+    ];
+    for (other, says) in others {
+        let document = format!(
+            "{{\"ops\": [{first}, {{\"op\": \"reword\", \"id\": \"a\",\n\n\n\"concept\": \"x\"}},\n\n{other}]}}"
+        );
+        let file = sandbox.file("delta.json", &document);
+        let answer = sandbox.brain(&["apply", &file]);
+        assert!([3, 5].contains(&answer.code) && answer.err.contains("delta.json"), "{answer}");
+        assert!(answer.err.contains(says) && !answer.err.contains(core(token)), "{answer}");
+    }
+    let network = format!(
+        "{{\"neurons\": [{{\"id\": \"a\", \"concept\": \"{token}\", \"type\": \"semantic\"}},\n\n{{\"id\": \"b\", \"concept\": \"{token}\",\n\"typo\": 1}}]}}"
+    );
+    let answer = sandbox.brain(&["import", &sandbox.file("net.json", network)]).exits(5);
+    assert!(answer.err.contains("line 4"), "{answer}");
+    // A program's answer as well.
+    let said = format!("{{\"ops\": [{first},\n\n{{\"op\": \"create\", \"typo\": 1}}]}}");
+    let definition = json!({
+        "name": "echo", "role": "Says.", "trigger": {"any": []},
+        "cognition": {"kind": "command", "argv": ["printf", "%s", said]},
+        "capabilities": {"operations": ["create"], "types": ["semantic"]},
+    });
+    std::fs::write(
+        sandbox.dir().join("agents/echo.json"),
+        definition.to_string().replace(token.as_str(), "glpat-zX9yW8vU7tS6rQ5pO4nM"),
+    )
+    .unwrap();
+    sandbox.git(&["add", "agents"]);
+    sandbox.git(&["-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "agents: echo"]);
+    sandbox.brain(&["trust"]).exits(0);
+    let ended = sandbox.brain(&["run", "--agent", "echo"]);
+    assert!(ended.out.contains("line 3"), "{ended}");
+}
+
+#[test]
 fn what_is_allowed_or_was_there_before_stays() {
     let sandbox = Sandbox::new();
     let token = &canaries()[1];

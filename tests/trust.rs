@@ -121,3 +121,69 @@ fn what_was_trusted_and_changed_is_inert_and_says_what_changed() {
     sandbox.brain(&["feed", "x", "--origin", "mcp:x"]).exits(3);
     assert!(sandbox.json(&["trust", "--list"])["items"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn a_bound_of_weights_that_no_weight_reaches_is_refused_with_its_line() {
+    let sandbox = Sandbox::new();
+    let agent =
+        hostile("wide", "x", json!([])).replace("\"operations\"", "\"max_weight_delta\": 65536, \"operations\"");
+    put(&sandbox, "agents/wide.json", &agent);
+    let line = agent.lines().position(|line| line.contains("max_weight_delta")).unwrap() + 1;
+    let answer = sandbox.brain(&["check", "main"]).exits(1);
+    let says = format!("agents/wide.json:{line}: capabilities.max_weight_delta: is 65536, the limit is 65535");
+    assert!(answer.out.contains(&says), "{answer}");
+    sandbox.brain(&["apply", "--agent", "wide", "/dev/null"]).exits(5);
+    put(&sandbox, "agents/wide.json", &agent.replace("65536", "65535"));
+    sandbox.brain(&["check", "main"]).exits(0);
+}
+
+#[test]
+fn what_git_config_says_of_origins_needs_trust_where_it_loosens() {
+    let sandbox = Sandbox::new();
+    let refuses = || sandbox.brain(&["feed", "x", "--origin", "mcp:x", "--dry-run"]).exits(3);
+    let takes = || sandbox.brain(&["feed", "x", "--origin", "mcp:x", "--dry-run"]).exits(0);
+    put(&sandbox, "brain.toml", "[origins]\nmcp = \"refused\"\n");
+    refuses();
+    // A copied folder brings its configuration along.
+    sandbox.git(&["config", "brain.origins.mcp", "trusted"]);
+    refuses();
+    let listed = sandbox.json(&["trust", "--list"]);
+    let item = &listed["items"][0];
+    assert_eq!((&item["path"], &item["trusted"]), (&json!("git config"), &json!(false)), "{listed}");
+    assert!(item["grants"].as_str().unwrap().contains("origins.mcp = trusted"), "{listed}");
+    // What is said now is said by whoever is here.
+    sandbox.brain(&["-c", "origins.mcp=tainted", "feed", "x", "--origin", "mcp:x", "--dry-run"]).exits(0);
+    sandbox.json(&["trust"]);
+    takes();
+    sandbox.git(&["config", "brain.origins.mcp", "tainted"]);
+    refuses();
+    // Beside a brain.toml that nobody has accepted either, neither vouches for the other.
+    put(&sandbox, "brain.toml", "[origins]\nother = \"trusted\"\n");
+    sandbox.git(&["config", "--unset", "brain.origins.mcp"]);
+    sandbox.git(&["config", "brain.origins.other", "trusted"]);
+    sandbox.json(&["feed", "Anna grows tea.", "--origin", "stranger:x", "--no-run"]);
+    let held = sandbox.json(&["run"]);
+    assert!(held["runs"][0]["merged"].is_null(), "inert: {held}");
+    // Where it trusts less, nobody has to accept it.
+    put(&sandbox, "brain.toml", "\n");
+    sandbox.git(&["config", "--unset", "brain.origins.other"]);
+    sandbox.git(&["config", "brain.origins.mcp", "refused"]);
+    refuses();
+    assert!(sandbox.json(&["trust", "--list"])["items"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn what_git_config_lets_through_as_no_secret_needs_trust() {
+    let sandbox = Sandbox::new();
+    let token = "ghp_zX9yW8vU7tS6rQ5pO4nM3lK2jI1hzX9yW8vU";
+    let kept = |text: &str| {
+        let fed = sandbox.json(&["feed", "--no-run", &format!("{text} {token}")]);
+        let id = fed["stimuli"][0].as_str().unwrap().to_owned();
+        sandbox.json(&["show", &id])["document"]["text"].as_str().unwrap().contains(token)
+    };
+    sandbox.git(&["config", "brain.secrets.allow", "[\".*\"]"]);
+    assert!(!kept("one"));
+    assert!(sandbox.brain(&["trust", "--list"]).exits(0).out.contains("let through as no secrets: [\".*\"]"));
+    sandbox.brain(&["trust"]).exits(0);
+    assert!(kept("two"));
+}

@@ -32,7 +32,7 @@ pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
     for (name, neurons, grown) in [("small", sizes.small, false), ("large", sizes.large, true)] {
         note(&format!("making a brain of {neurons} neurons"));
         let brain = scene.make_brain(name, neurons, grown)?;
-        let clone = scene.path(&format!("{name}-clone"));
+        let clone = scene.room.path(&format!("{name}-clone"));
         note("checking it out for git");
         let (from, to) = (brain.to_string_lossy(), clone.to_string_lossy());
         timed(&mut scene.git(&brain, &["clone", "-q", "--branch", "wake", &from, &to]))?;
@@ -70,7 +70,7 @@ pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
 
 fn apply(scene: &Scene, subject: &Subject, round: usize, no_merge: bool) -> Result<Duration> {
     let tag = format!("commit-{round}-{no_merge}");
-    let file = scene.path("delta.json");
+    let file = scene.room.path("delta.json");
     std::fs::write(&file, delta(&tag, round * 2 + usize::from(no_merge), subject.neurons))?;
     let file = file.to_string_lossy();
     let mut args = vec!["--json", "apply", &*file];

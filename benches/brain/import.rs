@@ -15,23 +15,23 @@ const GITS: [&[&str]; 2] = [&[], &["-c", "pack.compression=3"]];
 pub fn measure(scene: &Scene, sizes: &Sizes) -> Result<()> {
     let title = format!("2. Import of {} neurons × {} connections", sizes.large, scene::CONNECTIONS);
     println!("\n### {title}\n");
-    let document = scene.path("network.json");
+    let document = scene.room.path("network.json");
     write_document(&document, sizes.large)?;
     let bytes = std::fs::metadata(&document)?.len();
     let (mut ours, mut gits): (Figure, [Figure; 2]) = Default::default();
     let mut same = true;
     for round in 0..sizes.imports {
-        let dir = scene.path(&format!("imported-{round}"));
-        timed(&mut scene.brain(&scene.path(""), &["init", &dir.to_string_lossy()]))?;
+        let dir = scene.room.path(&format!("imported-{round}"));
+        timed(&mut scene.brain(&scene.room.path(""), &["init", &dir.to_string_lossy()]))?;
         note("git brain import");
         let mut import = scene.brain(&dir, &["--json", "import", &document.to_string_lossy()]);
         ours.add(timed(&mut import)?);
-        let stream = scene.path("stream");
+        let stream = scene.room.path("stream");
         write_stream(&dir, &stream)?;
-        let plain = scene.path("plain");
+        let plain = scene.room.path("plain");
         for (figure, options) in gits.iter_mut().zip(GITS) {
             std::fs::remove_dir_all(&plain).or_else(|e| if plain.exists() { Err(e) } else { Ok(()) })?;
-            timed(&mut scene.git(&scene.path(""), &["init", "-q", "--bare", &plain.to_string_lossy()]))?;
+            timed(&mut scene.git(&scene.room.path(""), &["init", "-q", "--bare", &plain.to_string_lossy()]))?;
             note("git fast-import");
             let mut import = scene.git(&plain, options);
             import.args(["fast-import", "--quiet", "--depth=0"]);

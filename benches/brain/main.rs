@@ -14,6 +14,8 @@ mod commit;
 mod figures;
 mod import;
 mod merge;
+#[path = "../room/mod.rs"]
+mod room;
 mod scene;
 
 use anyhow::{Context, Result, bail};
@@ -110,8 +112,8 @@ fn make(dir: &str, sizes: &Sizes) -> Result<()> {
 fn machine() -> Result<String> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let scene = Scene::new()?;
-    let git = scene::run(&mut scene.git(&scene.path(""), &["--version"]))?.1;
-    let brain = scene::run(&mut scene.brain(&scene.path(""), &["--version"]))?.1;
+    let git = scene::run(&mut scene.git(&scene.room.path(""), &["--version"]))?.1;
+    let brain = scene::run(&mut scene.brain(&scene.room.path(""), &["--version"]))?.1;
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default().to_owned();
     let system = (std::env::consts::OS, std::env::consts::ARCH);

@@ -72,14 +72,14 @@ fn prepare(scene: &Scene, name: &str, neurons: usize, grown: bool, runs: usize) 
     let wake = rev(scene, &brain, "wake")?;
     let mut found = Vec::new();
     for i in 0..runs {
-        let file = scene.path("delta.json");
+        let file = scene.room.path("delta.json");
         std::fs::write(&file, delta(i, neurons))?;
         let args = ["--json", "apply", &file.to_string_lossy(), "--no-merge"];
         let branch = branch_of(&run(&mut scene.brain(&brain, &args))?.1)?;
         let commit = rev(scene, &brain, &branch)?;
         found.push((branch, commit));
     }
-    let clone = scene.path(&format!("{name}-clone"));
+    let clone = scene.room.path(&format!("{name}-clone"));
     let (from, to) = (brain.to_string_lossy(), clone.to_string_lossy());
     timed(&mut scene.git(&brain, &["clone", "-q", "--branch", "wake", &from, &to]))?;
     timed(&mut scene.git(&clone, &["fetch", "-q", "origin", "refs/heads/agents/*:refs/heads/agents/*"]))?;

@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail};
 use git_brain::delta::{Effect, RunRecord};
 use git_brain::model::{AgentName, Kind, Link, Neuron, NeuronId, Origin, RunId, Signal, Stamp, json, layout};
 
+use crate::room::Room;
+
 /// 2024-01-01: older than anything that the benchmark applies.
 const BEGAN: i64 = 1_704_067_200;
 /// Connections of a neuron.
@@ -16,46 +18,22 @@ pub const CONNECTIONS: usize = 10;
 
 /// Where everything happens.
 pub struct Scene {
-    root: tempfile::TempDir,
+    pub room: Room,
 }
 
 impl Scene {
     pub fn new() -> Result<Self> {
-        let root = tempfile::Builder::new().prefix("git-brain-bench-").tempdir()?;
-        std::fs::create_dir(root.path().join("home"))?;
-        Ok(Self { root })
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
-    /// A program with nothing of the user's configuration.
-    fn program(&self, program: &str, dir: &Path) -> Command {
-        let mut command = Command::new(program);
-        for (key, _) in std::env::vars_os() {
-            let name = key.to_string_lossy();
-            if name.starts_with("GIT_") || name.starts_with("BRAIN_") || name.starts_with("XDG_") {
-                command.env_remove(key);
-            }
-        }
-        command.current_dir(dir).env("HOME", self.path("home"));
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-        for role in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{role}_NAME"), "Bench").env(format!("GIT_{role}_EMAIL"), "bench@example.invalid");
-        }
-        command.stdin(Stdio::null());
-        command
+        Ok(Self { room: Room::new()? })
     }
 
     pub fn brain(&self, dir: &Path, args: &[&str]) -> Command {
-        let mut command = self.program(env!("CARGO_BIN_EXE_git-brain"), dir);
+        let mut command = self.room.program(env!("CARGO_BIN_EXE_git-brain"), dir);
         command.args(args);
         command
     }
 
     pub fn git(&self, dir: &Path, args: &[&str]) -> Command {
-        let mut command = self.program("git", dir);
+        let mut command = self.room.program("git", dir);
         command.args(args);
         command
     }
@@ -63,8 +41,8 @@ impl Scene {
     /// Lays out a brain: `neurons` of [`CONNECTIONS`] connections each; with `grown`, also as many signals and run records, and
     /// two commits a run behind wake's tip.
     pub fn make_brain(&self, name: &str, neurons: usize, grown: bool) -> Result<PathBuf> {
-        let dir = self.path(name);
-        timed(&mut self.brain(self.root.path(), &["init", &dir.to_string_lossy()]))?;
+        let dir = self.room.path(name);
+        timed(&mut self.brain(self.room.folder(), &["init", &dir.to_string_lossy()]))?;
         let mut import = self.git(&dir, &["fast-import", "--quiet", "--depth=0"]);
         let mut child = import.stdin(Stdio::piped()).spawn().context("git fast-import")?;
         let pipe = child.stdin.take().context("a pipe to git fast-import")?;

@@ -22,7 +22,8 @@ use git_brain::model::{NeuronId, layout};
 use git2::build::TreeUpdateBuilder;
 use git2::{FileMode, Mempack, Odb, Oid, Repository, Signature};
 
-use crate::scene::{clean, done, neuron, own, target};
+use crate::room::clean;
+use crate::scene::{done, neuron, own, target};
 
 /// How libgit2 stores objects.
 #[derive(Clone, Copy, PartialEq, Eq)]

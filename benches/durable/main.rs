@@ -22,6 +22,8 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark starts processes, reads clocks and writes files")]
 
 mod baseline;
+#[path = "../room/mod.rs"]
+mod room;
 mod scene;
 mod writer;
 

@@ -1,13 +1,14 @@
 //! Repositories to write to, and what plain git finds in them afterwards.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use git_brain::model::{Kind, Link, Neuron, NeuronId, Stamp, layout};
 use serde_json::json;
 
+use crate::room::Room;
 use crate::writer::Mode;
 
 /// Neurons in each repository before anybody writes.
@@ -15,9 +16,9 @@ const NEURONS: usize = 1_000;
 /// Most operations of one delta.
 const DELTA: usize = 400;
 
-/// A folder for everything.
+/// Where everything happens.
 pub struct Scene {
-    root: tempfile::TempDir,
+    pub room: Room,
 }
 
 /// A repository that one kind of writers writes to.
@@ -48,32 +49,18 @@ pub fn neuron(id: &str, to: &str, weight: u16) -> Result<Neuron> {
 
 impl Scene {
     pub fn new() -> Result<Self> {
-        let root = tempfile::Builder::new().prefix("git-brain-bench-").tempdir()?;
-        std::fs::create_dir(root.path().join("home"))?;
-        Ok(Self { root })
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
-    /// A program with nothing of the user's configuration.
-    pub fn program(&self, program: impl AsRef<std::ffi::OsStr>, dir: &Path) -> Command {
-        let mut command = Command::new(program);
-        clean(&mut command);
-        command.current_dir(dir).env("HOME", self.path("home")).stdin(Stdio::null());
-        command
+        Ok(Self { room: Room::new()? })
     }
 
     /// Makes the repository of one mode: the same neurons in each.
     pub fn make(&self, mode: Mode, writers: usize) -> Result<Subject> {
-        let dir = self.path(mode.name());
-        let acknowledged = self.path(&format!("{}.acknowledged", mode.name()));
+        let dir = self.room.path(mode.name());
+        let acknowledged = self.room.path(&format!("{}.acknowledged", mode.name()));
         std::fs::create_dir(&acknowledged)?;
         let path = dir.to_string_lossy().into_owned();
         let brain = env!("CARGO_BIN_EXE_git-brain");
         if mode.is_brain() {
-            done(self.program(brain, self.root.path()).args(["init", "--no-hooks", &path]))?;
+            done(self.room.program(brain, self.room.folder()).args(["init", "--no-hooks", &path]))?;
             let ids: Vec<String> = (0..NEURONS).map(|n| format!("n-{n:06}")).collect();
             let creates = ids.iter().map(
                 |id| json!({"op": "create", "id": id, "concept": format!("the concept of {id}"), "type": "semantic"}),
@@ -83,30 +70,32 @@ impl Scene {
             );
             let ops: Vec<_> = creates.chain(connects).collect();
             for part in ops.chunks(DELTA) {
-                let file = self.path("delta.json");
+                let file = self.room.path("delta.json");
                 std::fs::write(&file, json!({"ops": part}).to_string())?;
-                done(self.program(brain, &dir).args(["apply", &file.to_string_lossy()]))?;
+                done(self.room.program(brain, &dir).args(["apply", &file.to_string_lossy()]))?;
             }
         } else {
-            done(self.program("git", self.root.path()).args(["init", "-q", "-b", "wake", &path]))?;
+            done(self.room.program("git", self.room.folder()).args(["init", "-q", "-b", "wake", &path]))?;
             for n in 0..NEURONS {
                 let id = format!("n-{n:06}");
                 let file = dir.join(layout::neuron(&NeuronId::parse(&id)?));
                 std::fs::create_dir_all(file.parent().context("a folder")?)?;
                 std::fs::write(file, neuron(&id, &target(0), 20_000)?.encode())?;
             }
-            done(self.program("git", &dir).args(["add", "."]))?;
-            done(self.program("git", &dir).args(["commit", "-q", "-m", "a thousand neurons"]))?;
+            done(self.room.program("git", &dir).args(["add", "."]))?;
+            done(self.room.program("git", &dir).args(["commit", "-q", "-m", "a thousand neurons"]))?;
             // As `init` has it: maintenance at a time of one's choosing.
-            done(self.program("git", &dir).args(["config", "gc.auto", "0"]))?;
+            done(self.room.program("git", &dir).args(["config", "gc.auto", "0"]))?;
         }
         Ok(Subject { mode, dir, acknowledged })
     }
 
     /// Looks with plain git whether all that was acknowledged is in wake, and whether the repository is sound.
     pub fn verify(&self, subject: &Subject) -> Result<String> {
-        let reachable: BTreeSet<String> =
-            done(self.program("git", &subject.dir).args(["rev-list", "wake"]))?.lines().map(str::to_owned).collect();
+        let reachable: BTreeSet<String> = done(self.room.program("git", &subject.dir).args(["rev-list", "wake"]))?
+            .lines()
+            .map(str::to_owned)
+            .collect();
         let (mut acknowledged, mut lost) = (0, 0);
         for file in std::fs::read_dir(&subject.acknowledged)? {
             for commit in std::fs::read_to_string(file?.path())?.lines() {
@@ -115,8 +104,8 @@ impl Scene {
             }
         }
         let began = std::time::Instant::now();
-        done(self.program("git", &subject.dir).args(["fsck", "--strict", "--no-dangling", "--no-progress"]))?;
-        let counted = done(self.program("git", &subject.dir).args(["count-objects", "-v"]))?;
+        done(self.room.program("git", &subject.dir).args(["fsck", "--strict", "--no-dangling", "--no-progress"]))?;
+        let counted = done(self.room.program("git", &subject.dir).args(["count-objects", "-v"]))?;
         let line = |key: &str| counted.lines().find(|l| l.starts_with(key)).unwrap_or_default().to_owned();
         let (packs, loose) = (line("packs: "), line("count: "));
         let waiting = std::fs::read_dir(subject.dir.join(".git/git-brain/waiting")).map_or(0, Iterator::count);
@@ -130,8 +119,8 @@ impl Scene {
     /// What it was measured on.
     pub fn machine(&self) -> Result<String> {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
-        let git = done(self.program("git", self.root.path()).arg("--version"))?;
-        let disk = done(self.program("df", self.root.path()).args(["--output=source,fstype", "."]));
+        let git = done(self.room.program("git", self.room.folder()).arg("--version"))?;
+        let disk = done(self.room.program("df", self.room.folder()).args(["--output=source,fstype", "."]));
         let disk =
             disk.ok().and_then(|text| Some(text.lines().nth(1)?.split_whitespace().collect::<Vec<_>>().join(", ")));
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -148,7 +137,7 @@ impl Scene {
     fn fsync_ms(&self) -> Result<f64> {
         let mut times = Vec::new();
         for n in 0..21 {
-            let mut file = std::fs::File::create(self.path(&format!("fsync-{n}")))?;
+            let mut file = std::fs::File::create(self.room.path(&format!("fsync-{n}")))?;
             std::io::Write::write_all(&mut file, &[7; 4096])?;
             let began = std::time::Instant::now();
             file.sync_all()?;
@@ -156,20 +145,6 @@ impl Scene {
         }
         times.sort_by(f64::total_cmp);
         Ok(times[times.len() / 2])
-    }
-}
-
-/// Takes everybody's configuration away from a command.
-pub fn clean(command: &mut Command) {
-    for (key, _) in std::env::vars_os() {
-        let name = key.to_string_lossy();
-        if name.starts_with("GIT_") || name.starts_with("BRAIN_") || name.starts_with("XDG_") {
-            command.env_remove(key);
-        }
-    }
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    for role in ["AUTHOR", "COMMITTER"] {
-        command.env(format!("GIT_{role}_NAME"), "Bench").env(format!("GIT_{role}_EMAIL"), "bench@example.invalid");
     }
 }
 

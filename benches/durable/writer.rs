@@ -10,7 +10,8 @@ use git_brain::brain::{Brain, Source, World};
 use serde_json::{Value, json};
 
 use crate::baseline::{self, How};
-use crate::scene::{Scene, Subject, clean, done, own, target};
+use crate::room::clean;
+use crate::scene::{Scene, Subject, done, own, target};
 
 /// How a writer writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,10 +124,10 @@ pub fn race(scene: &Scene, subject: &Subject, writers: usize, time: Duration, tr
 fn start(scene: &Scene, subject: &Subject, writer: usize, time: Duration, traced: bool) -> Result<Child> {
     let program = std::env::current_exe()?;
     let mut command = match traced {
-        false => scene.program(&program, &subject.dir),
+        false => scene.room.program(&program, &subject.dir),
         true => {
-            let mut command = scene.program("strace", &subject.dir);
-            let trace = scene.path(&format!("trace-{writer}"));
+            let mut command = scene.room.program("strace", &subject.dir);
+            let trace = scene.room.path(&format!("trace-{writer}"));
             command.args(["-f", "-qq", "-e", "trace=fsync,fdatasync,syncfs,sync_file_range", "-o"]).arg(trace);
             command.arg(&program);
             command
@@ -140,13 +141,13 @@ fn start(scene: &Scene, subject: &Subject, writer: usize, time: Duration, traced
 
 /// How many fsyncs an acknowledged change costs, if `strace` is there. A race of its own: tracing slows it down.
 pub fn count_fsyncs(scene: &Scene, subject: &Subject, writers: usize) -> Result<Option<f64>> {
-    if done(scene.program("strace", &subject.dir).arg("-V")).is_err() {
+    if done(scene.room.program("strace", &subject.dir).arg("-V")).is_err() {
         return Ok(None);
     }
     let changes = race(scene, subject, writers, Duration::from_secs(2), true)?.count();
     let mut fsyncs = 0;
     for writer in 0..writers {
-        let trace = std::fs::read_to_string(scene.path(&format!("trace-{writer}")))?;
+        let trace = std::fs::read_to_string(scene.room.path(&format!("trace-{writer}")))?;
         fsyncs += trace.lines().filter(|line| line.contains("sync") && !line.contains("resumed>")).count();
     }
     Ok(Some(fsyncs as f64 / changes.max(1) as f64))

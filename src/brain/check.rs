@@ -52,7 +52,7 @@ impl Brain {
         let (files, mut findings) = check_tree(&store, store.tree_of(commit)?)?;
         let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
         let unsigned = signed::unsigned(&store, commit, &since)?;
-        findings.extend(unsigned.into_iter().map(|(commit, why)| Finding::error(&commit.to_string(), 1, why)));
+        findings.extend(unsigned.into_iter().map(|(commit, why)| Finding::error(&commit.to_string(), 0, why)));
         Ok(CheckReport { commit: commit.to_string(), files, findings })
     }
 

@@ -15,6 +15,7 @@ use crate::cycle::{Cycle, network};
 use crate::limits;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
+use crate::model::plural;
 use crate::store::{DriverState, HookState, Store, TreeEdit, git_version};
 
 /// The oldest git whose repack is used.
@@ -254,24 +255,27 @@ impl Visit<'_> {
         }
         match store.behind()? {
             None => self.fine("work tree", "the index is not behind its branch"),
-            Some(behind) => match (behind.stems_from, branch) {
-                (Some(from), Some(_)) => {
-                    let mut left = Vec::new();
-                    let message = format!("the index lacked {} files of its branch; it has followed", behind.missing);
-                    self.repair("work tree", message, || {
-                        left = store.catch_up(from)?;
-                        Ok(())
-                    })?;
-                    for left in left {
-                        let advice = "`git diff`, then keep it or `git restore` it".to_owned();
-                        self.needs("work tree", format!("{} was left: {}", left.path, left.reason), Some(advice));
+            Some(behind) => {
+                let missing = plural(behind.missing, "file", "files");
+                match (behind.stems_from, branch) {
+                    (Some(from), Some(_)) => {
+                        let mut left = Vec::new();
+                        let message = format!("the index lacked {missing} of its branch; it has followed");
+                        self.repair("work tree", message, || {
+                            left = store.catch_up(from)?;
+                            Ok(())
+                        })?;
+                        for left in left {
+                            let advice = "`git diff`, then keep it or `git restore` it".to_owned();
+                            self.needs("work tree", format!("{} was left: {}", left.path, left.reason), Some(advice));
+                        }
+                    }
+                    _ => {
+                        let message = format!("the index lacks {missing} of its branch");
+                        self.needs("work tree", message, hint("git reset"));
                     }
                 }
-                _ => {
-                    let message = format!("the index lacks {} files of its branch", behind.missing);
-                    self.needs("work tree", message, hint("git reset"));
-                }
-            },
+            }
         }
         let Some(head) = head else { return Ok(()) };
         let neurons = store.files(store.tree_of(head)?, layout::NEURONS)?.len();
@@ -322,7 +326,7 @@ impl Visit<'_> {
         let pending = cycle.pending()?;
         let held = cycle.run_branches()?.len().saturating_sub(pending.len());
         if held > 0 {
-            let message = format!("{held} branches of runs wait for a person");
+            let message = plural(held, "branch of a run waits for a person", "branches of runs wait for a person");
             self.needs(
                 "runs",
                 message,
@@ -384,7 +388,8 @@ impl Visit<'_> {
                     self.note("doorbell", Health::Repaired, message, None);
                 }
                 count => {
-                    let message = format!("{branch} had {count} stimuli that no doorbell had queued");
+                    let message =
+                        format!("{branch} had {} that no doorbell had queued", plural(count, "stimulus", "stimuli"));
                     self.note("doorbell", Health::Repaired, message, None);
                 }
             }
@@ -407,9 +412,12 @@ impl Visit<'_> {
             }
         }
         let next = (waiting > 0).then(|| "`git brain run` lets agents look at them".to_owned());
-        self.note("queue", Health::Ok, format!("{waiting} stimuli wait"), next);
+        self.note("queue", Health::Ok, plural(waiting, "stimulus waits", "stimuli wait"), next);
         if !consumed.is_empty() {
-            let message = format!("{} stimuli waited that are remembered already", consumed.len());
+            let message = match consumed.len() {
+                1 => "1 stimulus waited that is remembered already".to_owned(),
+                many => format!("{many} stimuli waited that are remembered already"),
+            };
             self.repair("queue", message, || unqueue(cycle, &consumed))?;
         }
         Ok(())

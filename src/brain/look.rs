@@ -13,7 +13,7 @@ use crate::delta::{Effect, RunRecord, render};
 use crate::limits;
 use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{AgentName, Flag, Neuron, Stimulus, json};
+use crate::model::{AgentName, Flag, Neuron, json};
 use crate::store::{Commit, CommitId, StoreError, TreeId};
 
 /// How the brain is.
@@ -259,7 +259,7 @@ impl Brain {
             return Ok(Shown { kind: "neuron", document: value(&neuron), facts });
         }
         if let Ok(id) = StimulusId::parse(what)
-            && let Some(stimulus) = self.stimulus(tree, &id)?
+            && let Some(stimulus) = TreeNetwork::new(&self.cycle.store, tree).stimulus(&id)?
         {
             return Ok(Shown { kind: "stimulus", document: value(&stimulus), facts: Vec::new() });
         }
@@ -290,22 +290,6 @@ impl Brain {
         let store = &self.cycle.store;
         match store.tip(&crate::cycle::commit::branch_of(store.wake(), run)?)? {
             Some(commit) => TreeNetwork::new(store, store.tree_of(commit)?).record(run),
-            None => Ok(None),
-        }
-    }
-
-    /// A stimulus by its id. Its episode knows its time, hence its place; before that, the queue does.
-    fn stimulus(&self, tree: TreeId, id: &StimulusId) -> Result<Option<Stimulus>, BrainError> {
-        let store = &self.cycle.store;
-        let network = TreeNetwork::new(store, tree);
-        if let Some(episode) = network.neuron(&crate::model::ids::episode_id(id))? {
-            let path = layout::stimulus(id, episode.created_at);
-            if let Some(bytes) = store.read(tree, &path)? {
-                return Ok(Some(Stimulus::decode(&bytes, &path)?));
-            }
-        }
-        match store.read(tree, &layout::queue_entry(id))? {
-            Some(pointer) => network.queued(id, &pointer),
             None => Ok(None),
         }
     }
@@ -372,7 +356,9 @@ impl Brain {
             };
             let reason = record.as_ref().and_then(|record| stimulus_behind(record, id, after.as_ref()));
             let because = match reason {
-                Some(stimulus) => self.stimulus(commit.tree, stimulus)?.map(|s| render::clip(&s.text)),
+                Some(stimulus) => {
+                    TreeNetwork::new(&self.cycle.store, commit.tree).stimulus(stimulus)?.map(|s| render::clip(&s.text))
+                }
                 None => None,
             };
             let stimuli = record.as_ref().map(|r| r.stimuli.as_slice()).unwrap_or_default();

@@ -85,6 +85,19 @@ impl Brain {
         }
     }
 
+    /// What whoever commits here should know first, one sentence each: that other machines will not let it in.
+    pub fn warnings(&self) -> Result<Vec<String>, BrainError> {
+        let unshared = &self.cycle.shared.policy.unshared;
+        if unshared.is_empty() || !self.cycle.store.has_remote()? {
+            return Ok(Vec::new());
+        }
+        Ok(vec![format!(
+            "{}: not as brain.toml says. What is committed by settings of your own cannot be done again elsewhere, and other \
+             machines refuse it at sync; put them into brain.toml on main",
+            unshared.join(", ")
+        )])
+    }
+
     /// What the store put right on the way, one sentence each.
     pub fn take_notes(&self) -> Vec<String> {
         self.cycle.store.take_notes()

@@ -27,6 +27,8 @@ pub struct SyncReport {
     pub notes: Vec<String>,
     /// Files of a work tree that people have edited, and that were left alone.
     pub left: Vec<String>,
+    /// Why other machines may refuse what is committed here.
+    pub warnings: Vec<String>,
 }
 
 /// A branch that the remote got.
@@ -57,6 +59,7 @@ impl Brain {
             races: synced.races,
             dry_run,
             notes: synced.notes,
+            warnings: self.warnings()?,
             left: synced.left.into_iter().map(|left| format!("{} ({})", left.path, left.reason)).collect(),
         })
     }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Brain, BrainError};
-use crate::cycle::policy::GIT_CONFIG;
+use crate::cycle::policy::{GIT_CONFIG, GitConfig};
 use crate::cycle::{Policy, bootstrap};
 use crate::model::document::Cognition;
 use crate::model::{Settings, layout};
@@ -36,7 +36,7 @@ pub struct TrustReport {
 
 impl Brain {
     /// Everything that needs trust: definitions that are not the bootstrap's own; settings that name endpoints, trust
-    /// origins further or let secrets through; and what the local git configuration says of endpoints.
+    /// origins further or let secrets through; and the local git configuration, where it does any of that.
     pub fn trust_list(&self) -> Result<TrustReport, BrainError> {
         let cycle = &self.cycle;
         let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
@@ -75,12 +75,12 @@ impl Brain {
                 before: trust.before(layout::SETTINGS, &blob.to_string()),
             });
         }
-        if let Some(mark) = &cycle.shared.policy.config {
+        if let Some(config) = &cycle.shared.policy.config {
             items.push(TrustItem {
                 path: GIT_CONFIG.to_owned(),
-                trusted: trust.covers(GIT_CONFIG, mark),
-                blob: mark.clone(),
-                grants: endpoints(&cycle.shared.policy.settings),
+                trusted: trust.covers(GIT_CONFIG, &config.mark),
+                blob: config.mark.clone(),
+                grants: config_grants(config, &cycle.shared.policy.settings),
                 before: None,
             });
         }
@@ -121,6 +121,21 @@ fn settings_grants(policy: &Policy) -> String {
     let allow = &policy.settings.secrets.allow;
     if !allow.is_empty() {
         grants.push(format!("let through as no secrets: {}", allow.join(", ")));
+    }
+    grants.join("; ")
+}
+
+/// What the git configuration would be able to do.
+fn config_grants(config: &GitConfig, settings: &Settings) -> String {
+    let mut grants = Vec::new();
+    if config.sends {
+        grants.push(endpoints(settings));
+    }
+    if !config.loosens.is_empty() {
+        grants.push(format!("trust origins further than is said without it: {}", config.loosens.join(", ")));
+    }
+    if !config.lets_through.is_empty() {
+        grants.push(format!("let through as no secrets: {}", config.lets_through.join(", ")));
     }
     grants.join("; ")
 }

@@ -242,6 +242,10 @@ impl Brain {
     fn claimed_origin(&self, label: Option<&str>) -> Result<Origin, BrainError> {
         let Some(label) = label else { return Ok(Origin::local()) };
         let origin = Origin::parse(label).map_err(BrainError::usage)?;
+        // Files that say so stay readable: only whoever names an origin now is asked to name all of it.
+        if origin.is_cut_off() {
+            return Err(BrainError::usage(format!("the origin {origin} has nothing after the colon")));
+        }
         if !origin.may_be_claimed() {
             return Err(BrainError::refused(format!("nothing that is fed comes from {origin}")));
         }
@@ -290,6 +294,8 @@ impl Brain {
             }
             other => BrainError::World(other),
         })?;
+        // Before anything is said of it or made of it.
+        let bytes = self.cycle.shared.secrets.redact_json(&bytes).unwrap_or(bytes);
         let document = Document::parse(&bytes, &what)?;
         let agent = self.agent_of(&document, agent)?;
         let lines = Document::lines(&bytes);

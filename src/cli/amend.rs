@@ -2,9 +2,10 @@
 
 use super::args;
 use super::output::safe;
-use super::write::{plural, short};
+use super::write::short;
 use super::{Done, Session};
 use crate::brain::{AmendReport, is_sleep_branch};
+use crate::model::plural;
 
 pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
     let brain = session.brain()?;

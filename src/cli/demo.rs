@@ -9,7 +9,7 @@ use super::output::safe;
 use super::write::{fed, merged, program};
 use super::{Done, Session, args};
 use crate::brain::{Brain, BrainError, FeedRequest, InitRequest, RecallRequest, Source};
-use crate::model::Stamp;
+use crate::model::{Stamp, plural};
 
 /// The day: hours before now, session, source, text. Three conversations that mention the same people and places.
 const DAY: [(i64, &str, &str, &str); 9] = [
@@ -54,7 +54,10 @@ pub(super) fn demo(session: &Session, args: &args::Demo) -> Done {
     show(&format!("$ git brain init {}", dir.display()));
     let request = InitRequest { dir: dir.clone(), in_repo: false, program: program() };
     let (brain, made) = Brain::init(&request, session.world.clone())?;
-    show(&format!("{} agents introduced themselves, each in a commit of its own\n", made.first_runs.runs.len()));
+    show(&format!(
+        "{} introduced themselves, each in a commit of its own\n",
+        plural(made.first_runs.runs.len(), "agent", "agents")
+    ));
 
     let report = live(session, &brain)?;
     let collision = collide(session, &brain)?;

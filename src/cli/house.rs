@@ -5,12 +5,13 @@ use std::path::Path;
 
 use super::args;
 use super::output::safe;
-use super::write::{plural, program, short};
+use super::write::{program, short};
 use super::{Done, Session};
 use crate::brain::{
     Brain, BrainError, CheckReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone, HookState,
     HooksAnswer, TrustItem, TrustReport,
 };
+use crate::model::plural;
 
 pub(super) fn hooks(session: &Session, args: &args::Hooks) -> Done {
     let dir = &session.dir;
@@ -64,8 +65,7 @@ pub(super) fn merge_driver(session: &Session, args: &args::MergeDriver) -> Done 
 }
 
 fn found(findings: &[Finding]) -> String {
-    let line = |f: &Finding| format!("{}:{}: {}", safe(&f.path), f.line, safe(&f.message));
-    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+    findings.iter().map(|finding| safe(&finding.to_string())).collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn check(session: &Session, args: &args::Check) -> Done {

@@ -3,10 +3,10 @@
 use super::args;
 use super::output::{safe, safe_line};
 use super::vitals::{self, Signs};
-use super::write::{plural, short};
+use super::write::short;
 use super::{Done, Session};
 use crate::brain::{BlameLine, BrainError, History, Shown, Status, WhyEntry};
-use crate::model::NeuronId;
+use crate::model::{NeuronId, plural};
 
 pub(super) fn status(session: &Session, args: &args::Status) -> Done {
     let status = session.brain()?.status(args.quick)?;

@@ -19,6 +19,7 @@ mod trade;
 mod vitals;
 mod write;
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,7 +36,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             // Help and version go to standard output; a closed pipe is no matter.
-            output::usage(&error);
+            output::usage(&error, asks_for_json());
             return ExitCode::from(code);
         }
     };
@@ -50,12 +51,41 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// True if `--json` is among the options, where they could not be parsed.
+#[allow(clippy::disallowed_methods, reason = "the arguments of this process")]
+fn asks_for_json() -> bool {
+    std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json")
+}
+
+/// True for a command that may make commits by the settings of whoever gives it.
+fn commits(command: &Command) -> bool {
+    match command {
+        Command::Feed(args::Feed { writer, .. })
+        | Command::Run(args::Run { writer, .. })
+        | Command::Apply(args::Apply { writer, .. })
+        | Command::Merge(args::Merge { writer, .. })
+        | Command::Outcome(args::Outcome { writer, .. })
+        | Command::Sleep(args::Sleep { writer, .. })
+        | Command::Sync(args::Sync { writer, .. })
+        | Command::Restore(args::Restore { writer, .. })
+        | Command::Approve(args::Approve { writer, .. })
+        | Command::Revert(args::Revert { writer, .. })
+        | Command::Import(args::Import { writer, .. }) => !writer.dry_run,
+        Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
+        Command::Recall(recall) => recall.learn,
+        Command::Watch(_) => true,
+        _ => false,
+    }
+}
+
 /// What all commands share: where, with which settings, and how to print.
 pub(crate) struct Session {
     dir: PathBuf,
     flags: Vec<Override>,
     world: World,
     out: Output,
+    /// True until whoever commits has been told what other machines would refuse; false from the start for who only reads.
+    to_warn: Cell<bool>,
 }
 
 /// The exit code of a command that was carried out.
@@ -72,12 +102,16 @@ impl Session {
             flags.push(Override { place: format!("-c {text}"), key: key.to_owned(), value: value.to_owned() });
         }
         let dir = cli.dir.unwrap_or_else(|| PathBuf::from("."));
-        Ok((Self { dir, flags, world, out: Output::new(cli.json) }, cli.command))
+        let to_warn = Cell::new(commits(&cli.command));
+        Ok((Self { dir, flags, world, out: Output::new(cli.json), to_warn }, cli.command))
     }
 
     /// Opens the brain around the folder of `-C`.
     pub(crate) fn brain(&self) -> Result<Brain, BrainError> {
         let brain = Brain::open(&self.dir, self.world.clone(), &self.flags)?;
+        if self.to_warn.take() && !self.out.is_json() {
+            brain.warnings()?.iter().for_each(|warning| self.out.say(&format!("warning: {warning}")));
+        }
         if !self.out.is_json() {
             brain.take_notes().iter().for_each(|note| self.out.say(note));
         }

@@ -7,6 +7,7 @@ use super::output::safe;
 use super::write::short;
 use super::{Done, Session};
 use crate::brain::{BrainError, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched};
+use crate::model::plural;
 
 pub(super) fn sleep(session: &Session, args: &args::Sleep) -> Done {
     let brain = session.brain()?;
@@ -44,7 +45,10 @@ pub(super) fn told(report: &SleepReport) -> String {
     lines.push(format!("  learnt        {}", report.learnt.words()));
     lines.push(format!("  consolidated  {}", report.consolidated.words()));
     if report.left_out > 0 {
-        lines.push(format!("  left in wake  {} neurons whose origin is not approved", report.left_out));
+        lines.push(format!(
+            "  left in wake  {} whose origin is not approved",
+            plural(report.left_out, "neuron", "neurons")
+        ));
     }
     lines.extend(report.changes.iter().take(SHOWN).map(|change| format!("    {}", safe(change))));
     if report.changes.len() > SHOWN {

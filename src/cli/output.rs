@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::brain::{BrainError, Progress};
+use crate::model::plural;
 
 /// Version of every JSON document that commands print.
 const VERSION: u32 = 1;
@@ -148,10 +149,10 @@ impl Bar {
                 bar.set_message("storing ");
                 bar.set_position(done as u64);
             }
-            Progress::Running(runs, _) => bar.set_message(format!("{runs} runs")),
+            Progress::Running(runs, _) => bar.set_message(plural(runs, "run", "runs")),
             Progress::Merged(runs, consumed) => {
                 bar.set_length(*total.max(&mut (consumed as u64)));
-                bar.set_message(format!("{runs} runs merged"));
+                bar.set_message(plural(runs, "run merged", "runs merged"));
                 bar.set_position(consumed as u64);
             }
         }
@@ -168,14 +169,11 @@ impl Drop for Bar {
 
 /// Prints a failure: what happened, then what to do.
 pub(crate) fn failure(error: &BrainError, json: bool) {
-    let mut stderr = anstream::stderr();
     let hint = error.hint();
     if json {
-        let code = error.exit_code();
-        let document = serde_json::json!({"version": VERSION, "error": error.to_string(), "hint": hint, "code": code});
-        let _ = writeln!(stderr, "{}", escaped(&document.to_string()));
-        return;
+        return failure_document(&error.to_string(), hint.as_deref(), error.exit_code());
     }
+    let mut stderr = anstream::stderr();
     // Errors quote arguments, files and what programs said.
     let _ = writeln!(stderr, "error: {}", safe(&error.to_string()));
     if let Some(hint) = hint {
@@ -183,12 +181,35 @@ pub(crate) fn failure(error: &BrainError, json: bool) {
     }
 }
 
-/// Prints what the parser of arguments says, with its colours; tamed, if it quotes what would steer a terminal.
-pub(crate) fn usage(error: &clap::Error) {
+/// A failure as one JSON document on standard error.
+fn failure_document(error: &str, hint: Option<&str>, code: u8) {
+    let document = serde_json::json!({"version": VERSION, "error": error, "hint": hint, "code": code});
+    let _ = writeln!(anstream::stderr(), "{}", escaped(&document.to_string()));
+}
+
+/// Prints what the parser of arguments says, with its colours; tamed, if it quotes what would steer a terminal. With
+/// `--json` what is wrong is a document as any failure is; help, for who asks for it, stays text.
+pub(crate) fn usage(error: &clap::Error, json: bool) {
     let plain = error.render().to_string();
+    if json && error.use_stderr() {
+        let (what, hint) = said_of_usage(error.kind(), &plain);
+        return failure_document(&what, Some(&hint), u8::try_from(error.exit_code()).unwrap_or(2));
+    }
     let shown = safe(&plain);
     // A closed pipe is no matter.
     let _ = if shown == plain { error.print() } else { anstream::stderr().write_all(shown.as_bytes()) };
+}
+
+/// What is wrong with the arguments, and what to do: the parser's first paragraph, and those after it.
+fn said_of_usage(kind: clap::error::ErrorKind, plain: &str) -> (String, String) {
+    if kind == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // It says nothing but the help.
+        return ("a subcommand is missing".to_owned(), "`--help` lists them".to_owned());
+    }
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (what, hint) = plain.trim().split_once("\n\n").unwrap_or((plain, "try '--help'"));
+    let hint: Vec<String> = hint.split("\n\n").map(joined).collect();
+    (joined(what.trim().trim_start_matches("error: ")), hint.join("; "))
 }
 
 /// Starts tracing on standard error if `BRAIN_LOG` asks for it.

@@ -4,6 +4,7 @@ use super::args;
 use super::output::safe;
 use super::{Done, Session};
 use crate::brain::{Brain, BrainError, Story, ToldChapter};
+use crate::model::plural;
 
 /// Moods from -1 to 1.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -46,10 +47,9 @@ fn told(story: &Story) -> String {
 fn described(when: &str, told: &ToldChapter) -> String {
     let c = &told.chapter;
     let mut text = format!(
-        "{when}  told by {}, of {} judgement{}\n",
+        "{when}  told by {}, of {} \n",
         safe(c.narrator.as_str()),
-        c.entries,
-        if c.entries == 1 { "" } else { "s" }
+        plural(c.entries, "judgement", "judgements")
     );
     text.extend(c.text.lines().map(|line| format!("  {}\n", safe(line))));
     text += &format!(

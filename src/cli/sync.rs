@@ -1,9 +1,10 @@
 //! `sync`: many machines.
 
 use super::output::safe;
-use super::write::{plural, short};
+use super::write::short;
 use super::{Done, Session, args};
 use crate::brain::{Brain, InitRequest, SyncReport};
+use crate::model::plural;
 
 pub(super) fn sync(session: &Session, args: &args::Sync) -> Done {
     let brain = session.brain()?;
@@ -33,7 +34,7 @@ fn told(report: &SyncReport) -> String {
     let fetched = plural(report.fetched, "commit", "commits");
     let mut lines = Vec::new();
     match (report.dry_run, report.fetched, report.pushed.is_empty()) {
-        (true, ..) => lines.push(format!("{}: {fetched} would come in, and are found good.", safe(&report.remote))),
+        (true, ..) => lines.push(format!("{}: {fetched} would come in, found good.", safe(&report.remote))),
         (_, 0, true) => lines.push(format!("{}: nothing new here or there.", safe(&report.remote))),
         _ => lines.push(format!("{}: {fetched} came in.", safe(&report.remote))),
     }

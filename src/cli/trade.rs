@@ -1,11 +1,11 @@
 //! `import`, `export`, `schema`.
 
 use super::output::safe;
-use super::write::plural;
 use super::{Done, Session, args};
 use crate::brain::schema::SCHEMAS;
 use crate::brain::trade::{ImportProgress, ImportReport};
 use crate::brain::{Brain, BrainError};
+use crate::model::plural;
 
 pub(super) fn import(session: &Session, args: &args::Import) -> Done {
     let brain = session.brain()?;

@@ -1,8 +1,8 @@
 //! The vital signs as lines and small plots. In Unicode where the terminal can show it, in ASCII elsewhere.
 
 use super::output::STYLES;
-use super::write::plural;
 use crate::brain::{NarrativeGap, SinceSleep, Vitals};
+use crate::model::plural;
 
 /// Width of a bar, characters.
 const BAR: usize = 20;
@@ -107,7 +107,12 @@ fn branching(v: &Vitals) -> String {
     let b = &v.branching;
     match b.ratio {
         Some(ratio) => {
-            format!("{ratio:.2}: {} caused by {} in {} rounds", b.children, plural(b.parents, "run", "runs"), b.rounds)
+            format!(
+                "{ratio:.2}: {} caused by {} in {}",
+                b.children,
+                plural(b.parents, "run", "runs"),
+                plural(b.rounds, "round", "rounds")
+            )
         }
         None => "no run could cause another yet".to_owned(),
     }
@@ -155,11 +160,11 @@ fn since_sleep(s: &SinceSleep, line: &mut impl FnMut(&str, String)) {
         return line("since sleep", "nothing".to_owned());
     }
     let (made, touched, gone) = (s.neurons_made, s.neurons_changed, s.neurons_gone);
-    line("since sleep", format!("{made} neurons made, {touched} changed, {gone} gone"));
+    line("since sleep", format!("{}, {touched} changed, {gone} gone", plural(made, "neuron made", "neurons made")));
     let read = if s.read < changed { format!(", by {} of these neurons", s.read) } else { String::new() };
     let (made, more, less) = (s.connections_made, s.connections_strengthened, s.connections_weakened);
-    let gone = s.connections_gone;
-    line("", format!("{made} connections made, {more} stronger, {less} weaker, {gone} gone{read}"));
+    let (made, gone) = (plural(made, "connection made", "connections made"), s.connections_gone);
+    line("", format!("{made}, {more} stronger, {less} weaker, {gone} gone{read}"));
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::brain::{
     ApplyReport, Brain, BrainError, Due, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
     RunReport, Source,
 };
-use crate::model::{AgentName, Stamp};
+use crate::model::{AgentName, Stamp, plural};
 
 /// How git shall call this program: by name where the path leads to it, else by where it is.
 #[allow(clippy::disallowed_methods, reason = "the program's own place")]
@@ -25,7 +25,12 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     let dir = args.dir.clone().map_or_else(|| session.dir.clone(), |dir| session.dir.join(dir));
     let request = InitRequest { dir, in_repo: args.in_repo, program: program() };
     if args.writer.dry_run {
-        session.out.say(&format!("would make a brain in {}", request.dir.display()));
+        let dir = request.dir.display();
+        session.out.say(&match (args.bare, args.in_repo) {
+            (true, _) => format!("would make {dir} a remote for brains: a bare repository with a gate"),
+            (false, true) => format!("would make a brain in the repository {dir}"),
+            (false, false) => format!("would make a brain in {dir}"),
+        });
         return Ok(0);
     }
     if args.bare {
@@ -45,9 +50,9 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
 
 fn made(report: &InitReport) -> String {
     let verb = if report.adopted { "Adopted the" } else { "Made a" };
-    let runs = report.first_runs.runs.len();
+    let runs = plural(report.first_runs.runs.len(), "agent", "agents");
     format!(
-        "{verb} brain in {} (branches {} and {}); {runs} agents introduced themselves.\n\
+        "{verb} brain in {} (branches {} and {}); {runs} introduced themselves.\n\
          Next: git brain -C {} feed \"something to remember\"\n",
         report.dir.display(),
         report.main,
@@ -94,10 +99,6 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     let verb = if request.dry_run { "would store" } else { "stored" };
     let stored = format!("{verb} {}{known}\n", plural(report.stimuli.len(), "stimulus", "stimuli"));
     if request.no_run || request.dry_run { stored } else { stored + &ran(&report.ran) }
-}
-
-pub(super) fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 pub(super) fn ran(report: &RunReport) -> String {

@@ -13,7 +13,7 @@ use super::wake::{Cause, Job};
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
-use crate::model::{Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout};
+use crate::model::{Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
 use crate::store::{
     self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
     TreeEdit,
@@ -418,7 +418,7 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
     let more = lines.len().saturating_sub(MESSAGE_LINES);
     lines.truncate(MESSAGE_LINES);
     if more > 0 {
-        lines.push(format!("… and {more} more lines; `git brain show {}` has all", record.run));
+        lines.push(format!("… and {} more; `git brain show {}` has all", plural(more, "line", "lines"), record.run));
     }
     (format!("{}: {what}", record.agent), lines.join("\n"))
 }

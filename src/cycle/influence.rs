@@ -11,7 +11,8 @@ use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::model::{Level, Origin, Stamp, Stimulus};
+use crate::model::plural::which;
+use crate::model::{Level, Origin, Stamp, Stimulus, plural};
 use crate::store::TreeId;
 
 impl Cycle {
@@ -44,9 +45,8 @@ impl Cycle {
     pub(super) fn influence_notes(&self) -> Vec<String> {
         let most = self.shared.policy.settings.origins.influence;
         let note = |(origin, count): (String, usize)| {
-            format!(
-                "{count} stimuli of {origin} wait for another day: origins.influence lets {most} of one origin in a day"
-            )
+            let (what, waits) = (plural(count, "stimulus", "stimuli"), which(&count, "waits", "wait"));
+            format!("{what} of {origin} {waits} for another day: origins.influence lets {most} of one origin in a day")
         };
         self.held_by_influence.take().into_iter().map(note).collect()
     }

@@ -16,7 +16,7 @@ use super::wake::Job;
 use super::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, SignalId};
-use crate::model::json;
+use crate::model::{json, plural};
 use crate::store::{CommitId, StoreError};
 use crate::trigger::brake::{self, Brake, Round};
 
@@ -136,8 +136,7 @@ impl Braking {
             format!("inhibition: each round caused more runs than the one before ({ratio:.1} times, {rounds} rounds)");
         Some(match held {
             0 => format!("{what}; the cycle was braked, and all of it has run"),
-            1 => format!("{what}; 1 run is held back until the next `git brain run`"),
-            _ => format!("{what}; {held} runs are held back until the next `git brain run`"),
+            _ => format!("{what}; {} held back until the next `git brain run`", plural(held, "run is", "runs are")),
         })
     }
 }

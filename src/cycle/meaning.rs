@@ -14,6 +14,7 @@ use crate::activation::{NodeIx, Snapshot};
 use crate::limits;
 use crate::llm::{Embedder, Endpoint, LlmError};
 use crate::model::ids::NeuronId;
+use crate::model::plural;
 use crate::store::{CommitId, LockName, OtherLength, StoreError, Vectors};
 
 /// How alike a question and memories are.
@@ -168,7 +169,10 @@ impl Search<'_> {
             progress(done, of);
         }
         if done < of {
-            self.notes.push(format!("{} memories have no embedding yet; the next recall goes on", of - done));
+            self.notes.push(format!(
+                "{} no embedding yet; the next recall goes on",
+                plural(of - done, "memory has", "memories have")
+            ));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::delta::Lookup;
 use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::document::Goal;
-use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
+use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, episode_id};
 use crate::model::{Neuron, Signal, Stamp, Stimulus, json, layout};
 use crate::store::{BlobId, File, Recent, Store, StoreError, TreeId};
 
@@ -95,6 +95,18 @@ impl<'s> TreeNetwork<'s> {
         let path = layout::run(run);
         let bytes = self.store.read(self.tree, &path)?;
         Ok(bytes.map(|b| RunRecord::decode(&b, &path)).transpose()?)
+    }
+
+    /// A stimulus by its id. As long as it waits, the queue knows its place; afterwards its episode knows its time. `None`: it is
+    /// not there, or nobody remembers it.
+    pub fn stimulus(&self, id: &StimulusId) -> Result<Option<Stimulus>, CycleError> {
+        if let Some(pointer) = self.store.read(self.tree, &layout::queue_entry(id))? {
+            return self.queued(id, &pointer);
+        }
+        let Some(episode) = self.shared(&episode_id(id))? else { return Ok(None) };
+        let path = layout::stimulus(id, episode.created_at);
+        let bytes = self.store.read(self.tree, &path)?;
+        Ok(bytes.map(|b| Stimulus::decode(&b, &path)).transpose()?)
     }
 
     /// The path of a queued stimulus and the stimulus.

@@ -11,6 +11,7 @@ use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, hash_fields};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
+use crate::model::origin::Origins;
 use crate::model::secret::{Secrets, is_secret_variable};
 use crate::model::settings::{Model, Override, SettingsError};
 use crate::model::{Agent, Settings};
@@ -67,9 +68,12 @@ pub struct Policy {
     pub loosens_origins: bool,
     /// The settings without `brain.toml`, if they are whole: what a person at this machine asked for.
     own: Option<Settings>,
-    /// A mark of what the repository's git configuration says of endpoints, which needs trust as a file does; `None`: nothing.
-    pub config: Option<String>,
+    /// What the repository's own git configuration says that needs trust as a file does; `None`: nothing.
+    pub config: Option<GitConfig>,
     config_trusted: bool,
+    /// Settings by which other machines do what is committed here again, and that are not what `brain.toml` says: each with the place
+    /// that it was given at.
+    pub unshared: Vec<String>,
     /// The agents by name.
     pub agents: BTreeMap<AgentName, Member>,
     /// Definitions that could not be read; their agents do not run.
@@ -79,11 +83,72 @@ pub struct Policy {
 /// What trust of the repository's own git configuration is recorded under.
 pub const GIT_CONFIG: &str = "git config";
 
-/// A mark of what the git configuration says of endpoints and of their use; `None`: nothing.
-fn endpoint_settings(kept: &[Override]) -> Option<String> {
-    let names = |o: &&Override| o.key.starts_with("models.") || o.key.replace('_', "-") == "recall.embeddings";
-    let fields: Vec<&[u8]> = kept.iter().filter(names).flat_map(|o| [o.key.as_bytes(), o.value.as_bytes()]).collect();
-    (!fields.is_empty()).then(|| format!("{:016x}", hash_fields(&fields)))
+/// What the repository's own git configuration says that needs trust: a git folder that was copied brings it along.
+#[derive(Clone, Debug)]
+pub struct GitConfig {
+    /// A mark of it: another one needs trust again.
+    pub mark: String,
+    /// True if it names endpoints, or what they are used for.
+    pub sends: bool,
+    /// What it says of origins, where it trusts one further than is said without it.
+    pub loosens: Vec<String>,
+    /// What it lets through as no secrets.
+    pub lets_through: Vec<String>,
+}
+
+impl GitConfig {
+    /// What needs trust of the settings that are kept there; with what they say of origins if that `loosens`.
+    fn of(kept: &[Override], loosens: bool) -> Option<Self> {
+        let endpoint = |key: &str| key.starts_with("models.") || key == "recall.embeddings";
+        let needs = |key: &str| endpoint(key) || key == ALLOW || (loosens && is_origin(key));
+        let found: Vec<(String, &Override)> =
+            kept.iter().map(|o| (o.plain_key(), o)).filter(|(key, _)| needs(key)).collect();
+        let fields: Vec<&[u8]> = found.iter().flat_map(|(key, o)| [key.as_bytes(), o.value.as_bytes()]).collect();
+        let said = |of: fn(&str) -> bool| found.iter().filter(move |(key, _)| of(key));
+        (!found.is_empty()).then(|| Self {
+            mark: format!("{:016x}", hash_fields(&fields)),
+            sends: found.iter().any(|(key, _)| endpoint(key)),
+            loosens: said(is_origin).map(|(key, o)| format!("{key} = {}", o.value)).collect(),
+            lets_through: said(|key| key == ALLOW).map(|(_, o)| o.value.clone()).collect(),
+        })
+    }
+}
+
+/// The setting that lets through what is no secret.
+const ALLOW: &str = "secrets.allow";
+
+/// The sections by which other machines do again what is committed.
+const SHARED: [&str; 4] = ["learning.", "activation.", "merge.", "origins."];
+
+fn is_origin(key: &str) -> bool {
+    key.starts_with("origins.")
+}
+
+/// The settings of some keys alone.
+fn only(given: &[Override], of: impl Fn(&str) -> bool) -> Vec<Override> {
+    given.iter().filter(|over| of(&over.plain_key())).cloned().collect()
+}
+
+/// How far origins are trusted, where some settings are laid over what is said of them.
+fn overlaid(origins: &Origins, settings: &[&[Override]]) -> Result<Origins, SettingsError> {
+    let text = toml::to_string(origins).expect("invariant: levels and numbers are TOML");
+    Ok(Settings::read(&format!("[origins]\n{text}"), &only(&settings.concat(), is_origin))?.origins)
+}
+
+/// Of the settings that were given here, those that other machines would need and that `file` does not say.
+fn unshared(settings: &Settings, file: &Settings, given: &[Override]) -> Vec<String> {
+    let [here, there] =
+        [settings, file].map(|all| serde_json::to_value(all).expect("invariant: settings have string keys"));
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    for over in given {
+        let key = over.plain_key();
+        let at = format!("/{}", key.replace('.', "/"));
+        if SHARED.iter().any(|section| key.starts_with(section)) && here.pointer(&at) != there.pointer(&at) {
+            // The last one is the strongest.
+            found.insert(key.clone(), format!("{key} ({})", over.place));
+        }
+    }
+    found.into_values().collect()
 }
 
 fn load_prompt(store: &Store, trust: &Trust, tree: TreeId, name: &AgentName) -> Result<Option<Prompt>, CycleError> {
@@ -117,19 +182,37 @@ impl Policy {
             }
         };
         let kept = store.local_settings()?;
-        let config = endpoint_settings(&kept);
         let given: Vec<Override> = world.overrides().into_iter().chain(flags.iter().cloned()).collect();
-        let overrides: Vec<Override> = kept.into_iter().chain(given.iter().cloned()).collect();
-        // A git folder that was copied brings its configuration along, so that needs trust as well.
+        let overrides: Vec<Override> = kept.iter().chain(&given).cloned().collect();
         let trust = Trust::load(world, &store.private_dir())?;
-        let config_trusted = config.as_ref().is_none_or(|mark| trust.covers(GIT_CONFIG, mark));
+        let blob = settings_file.map(|f| f.blob);
+        let endpoints_trusted = blob.is_some_and(|blob| trust.covers(layout::SETTINGS, &blob.to_string()));
+        let mut settings = Settings::read(&text, &overrides)?;
+        let file = Settings::read(&text, &[])?;
+        // Without the git configuration: what brain.toml says, as far as a person has accepted it, and what was given now.
+        let mut plain = overlaid(&file.origins, &[&given])?;
+        if !endpoints_trusted {
+            plain = plain.stricter(&overlaid(&Origins::default(), &[&given])?);
+        }
+        let origins = overlaid(&plain, &[&kept, &given])?;
+        let config = GitConfig::of(&kept, origins.stricter(&plain) != origins);
+        let config_trusted = config.as_ref().is_none_or(|config| trust.covers(GIT_CONFIG, &config.mark));
+        let believed: &[Override] = if config_trusted { &kept } else { &[] };
+        let own = Settings::read("", &[believed, &given].concat()).ok();
+        let asked = overlaid(&file.origins, &[believed, &given])?;
+        let here = own.as_ref().map(|own| own.origins.clone()).unwrap_or_default();
+        settings.origins = if config_trusted { origins } else { origins.stricter(&plain) };
+        if !config_trusted {
+            settings.secrets.allow = Settings::read(&text, &only(&given, |key| key == ALLOW))?.secrets.allow;
+        }
         let mut policy = Self {
-            settings: Settings::read(&text, &overrides)?,
-            blob: settings_file.map(|f| f.blob),
-            endpoints_trusted: false,
-            loosens_origins: false,
+            unshared: unshared(&settings, &file, &overrides),
+            settings,
+            blob,
+            endpoints_trusted,
+            loosens_origins: asked.stricter(&here) != asked,
             config_trusted,
-            own: Settings::read("", if config_trusted { &overrides } else { &given }).ok(),
+            own,
             config,
             agents: BTreeMap::new(),
             broken: Vec::new(),
@@ -139,13 +222,6 @@ impl Policy {
     }
 
     fn load_agents(&mut self, store: &Store, trust: &Trust, tree: TreeId) -> Result<(), CycleError> {
-        self.endpoints_trusted = self.blob.is_some_and(|blob| trust.covers(layout::SETTINGS, &blob.to_string()));
-        let here = self.own.as_ref().map(|own| own.origins.clone()).unwrap_or_default();
-        let strict = self.settings.origins.stricter(&here);
-        self.loosens_origins = strict != self.settings.origins;
-        if !self.endpoints_trusted {
-            self.settings.origins = strict;
-        }
         for (path, file) in store.files(tree, layout::AGENTS)? {
             let Place::Agent(name) = Place::of(&path) else { continue };
             let Some(bytes) = store.read(tree, &path)? else { continue };

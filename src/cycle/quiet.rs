@@ -15,7 +15,7 @@ use super::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::Conflict;
 use crate::model::ids::{AgentName, RunId, StimulusId, episode_id};
-use crate::model::{Stimulus, layout};
+use crate::model::{Stimulus, layout, plural};
 use crate::store::{CommitId, LockName, TreeEdit};
 
 /// How far to go.
@@ -226,7 +226,11 @@ impl Cycle {
         jobs.retain(|job| {
             let spent = job.roots.iter().find(|root| tally.caused(root) >= max);
             if let Some(root) = spent {
-                notes.push(format!("{} was held back: stimulus {root} has caused {max} runs", job.agent));
+                notes.push(format!(
+                    "{} was held back: stimulus {root} has caused {}",
+                    job.agent,
+                    plural(max, "run", "runs")
+                ));
                 return false;
             }
             tally.add(&job.roots);

@@ -430,12 +430,12 @@ impl Document {
         }
         if let Some(value) = outer.prediction.as_ref().and_then(|p| p.value) {
             in_range("value", value, 0.0, 1.0).map_err(|(f, m)| {
-                JsonError::at(what, line_of(text, "\"prediction\""), &format!("prediction.{f}"), m)
+                JsonError::at(what, json::line_of_key(bytes, "prediction"), &format!("prediction.{f}"), m)
             })?;
         }
         if let Some(prediction) = &outer.prediction {
             check_credited(&prediction.pathway)
-                .map_err(|m| JsonError::at(what, line_of(text, "\"prediction\""), "prediction.pathway", m))?;
+                .map_err(|m| JsonError::at(what, json::line_of_key(bytes, "prediction"), "prediction.pathway", m))?;
         }
         let mut ops = Vec::with_capacity(outer.ops.len());
         for (index, raw) in outer.ops.iter().enumerate() {
@@ -528,10 +528,6 @@ fn untagged<T: for<'de> Deserialize<'de>>(raw: &str) -> Result<T, serde_json::Er
 fn line_in(slice: &str, text: &str) -> usize {
     let offset = slice.as_ptr() as usize - text.as_ptr() as usize;
     text[..offset].matches('\n').count() + 1
-}
-
-fn line_of(text: &str, needle: &str) -> usize {
-    text.find(needle).map_or(1, |at| text[..at].matches('\n').count() + 1)
 }
 
 #[cfg(test)]

@@ -93,6 +93,10 @@ impl Default for Capabilities {
 impl Capabilities {
     /// Checks the numbers and labels; the error names the field.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        let most = default_weight_delta();
+        if self.max_weight_delta > most {
+            return Err(("max_weight_delta", format!("is {}, the limit is {most}", self.max_weight_delta)));
+        }
         for (field, strength, most) in
             [("max_strength", self.max_strength, 1.0), ("max_total_strength", self.max_total_strength, 1e6)]
         {

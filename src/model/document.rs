@@ -281,7 +281,10 @@ impl Agent {
     /// Reads a definition; `what` names it in errors. Its name must be the file's.
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
         let agent: Self = json::strict(bytes, what, limits::DELTA_BYTES)?;
-        let fail = |path: &str, message: String| JsonError::at(what, 1, path, message);
+        let fail = |path: &str, message: String| {
+            let key = path.rsplit('.').next().unwrap_or(path);
+            JsonError::at(what, json::line_of_key(bytes, key), path, message)
+        };
         agent.capabilities.check().map_err(|(path, message)| fail(&format!("capabilities.{path}"), message))?;
         if let Cognition::Command { argv, timeout_ms, reads, writes, memory_mb, .. } = &agent.cognition {
             if argv.first().is_none_or(String::is_empty) {

@@ -32,6 +32,17 @@ impl JsonError {
     }
 }
 
+/// The line where a text first stands, for what is found wrong after parsing; 1 if it stands nowhere.
+pub fn line_of(bytes: &[u8], text: &str) -> usize {
+    let whole = String::from_utf8_lossy(bytes);
+    whole.find(text).map_or(1, |at| whole[..at].matches('\n').count() + 1)
+}
+
+/// The line where a key first stands.
+pub fn line_of_key(bytes: &[u8], key: &str) -> usize {
+    line_of(bytes, &format!("\"{key}\""))
+}
+
 /// Reads a document of at most `max_bytes`, with every check of this module.
 pub fn strict<T: DeserializeOwned>(bytes: &[u8], what: &str, max_bytes: usize) -> Result<T, JsonError> {
     guard(bytes, what, max_bytes)?;

@@ -336,7 +336,9 @@ impl Neuron {
         }
         let neuron: Self = json::typed(bytes, what)?;
         json::object(bytes, what)?;
-        neuron.check_bounds().map_err(|(path, message)| JsonError::at(what, line_of(bytes, path), path, message))?;
+        neuron
+            .check_bounds()
+            .map_err(|(path, message)| JsonError::at(what, json::line_of_key(bytes, path), path, message))?;
         Ok(neuron)
     }
 
@@ -378,13 +380,6 @@ fn connections<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Connect
     let mut list = Vec::<Connection>::deserialize(deserializer)?;
     list.sort_by(|a, b| (&a.target, a.link).cmp(&(&b.target, b.link)));
     Ok(list)
-}
-
-/// The line of a top-level key, for errors that are found after parsing; 1 if it is not found.
-fn line_of(bytes: &[u8], key: &str) -> usize {
-    let needle = format!("\"{key}\"");
-    let text = String::from_utf8_lossy(bytes);
-    text.find(&needle).map_or(1, |at| text[..at].matches('\n').count() + 1)
 }
 
 /// A concept has 1 to 4096 bytes, is not blank, and has no control characters but tab and newline.

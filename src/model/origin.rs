@@ -87,6 +87,11 @@ impl Origin {
         self.class() == APPROVED
     }
 
+    /// True for a label that has a colon and nothing after it, as nobody would write it on purpose.
+    pub fn is_cut_off(&self) -> bool {
+        self.0.ends_with(':')
+    }
+
     /// True if input may be said to come from there: nobody feeds as the bootstrap, or as what a person has approved.
     pub fn may_be_claimed(&self) -> bool {
         !matches!(self.class(), "bootstrap" | APPROVED)

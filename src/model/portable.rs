@@ -127,7 +127,7 @@ impl PortableNeuron {
             Err(_) => json::strict(bytes, what, limits::IMPORT_NEURON_BYTES)?,
         };
         json::object(bytes, what)?;
-        neuron.check().map_err(|(path, message)| JsonError::at(what, line_of(bytes, path), path, message))?;
+        neuron.check().map_err(|(path, message)| JsonError::at(what, json::line_of_key(bytes, path), path, message))?;
         Ok(neuron)
     }
 
@@ -190,13 +190,6 @@ impl From<Neuron> for PortableNeuron {
             connections: Some(neuron.connections),
         }
     }
-}
-
-/// The line of a key, from 1; 1 if it is not found.
-fn line_of(bytes: &[u8], key: &str) -> usize {
-    let needle = format!("\"{key}\"");
-    let text = String::from_utf8_lossy(bytes);
-    text.find(&needle).map_or(1, |at| text[..at].matches('\n').count() + 1)
 }
 
 #[cfg(test)]

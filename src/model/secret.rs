@@ -228,7 +228,8 @@ impl Secrets {
         Cow::Owned(clean)
     }
 
-    /// The same for every text inside a JSON document, names of fields included; `None`: it holds no secret, or is no JSON.
+    /// The same for every text inside a JSON document, names of fields included, and nothing else of it is changed; `None`: it
+    /// holds no secret, or is no JSON.
     #[must_use]
     pub fn redact_json(&self, document: &[u8]) -> Option<Vec<u8>> {
         // Only an escape that was not needed can hide a secret from a look at the bytes.
@@ -236,44 +237,65 @@ impl Secrets {
         if !hides && self.find(document).is_empty() {
             return None;
         }
-        let mut value: serde_json::Value = serde_json::from_slice(document).ok()?;
-        self.redact_value(&mut value).then(|| super::json::pretty(&value))
+        serde_json::from_slice::<serde::de::IgnoredAny>(document).ok()?;
+        self.redact_texts(document)
     }
 
-    fn redact_value(&self, value: &mut serde_json::Value) -> bool {
-        match value {
-            serde_json::Value::String(text) => match self.redact(text) {
-                Cow::Borrowed(_) => false,
-                Cow::Owned(clean) => {
-                    *text = clean;
-                    true
-                }
-            },
-            // No short-circuit: every one must be cleaned.
-            serde_json::Value::Array(items) => items.iter_mut().fold(false, |any, item| self.redact_value(item) | any),
-            serde_json::Value::Object(fields) => {
-                let mut any = fields.values_mut().fold(false, |any, value| self.redact_value(value) | any);
-                if fields.keys().any(|key| matches!(self.redact(key), Cow::Owned(_))) {
-                    let old = std::mem::take(fields);
-                    fields.extend(old.into_iter().map(|(key, value)| (self.redact(&key).into_owned(), value)));
+    /// One text after the other, so that all around them stays where it is: what else is wrong with the document is told with
+    /// its own line, and a key that stands twice still does.
+    fn redact_texts(&self, document: &[u8]) -> Option<Vec<u8>> {
+        let mut clean = Vec::new();
+        let (mut at, mut any) = (0, false);
+        let mut before = String::new();
+        while let Some(start) = document[at..].iter().position(|b| *b == b'"').map(|offset| at + offset) {
+            let between = document[at..start].trim_ascii();
+            clean.extend_from_slice(&document[at..start]);
+            at = end_of_text(document, start)?;
+            let literal = &document[start..at];
+            let text: String = serde_json::from_slice(literal).ok()?;
+            // `{"password": "…"}`: the field says what its text is, which neither says alone.
+            let field = (between == b":").then_some(before.as_str());
+            let redacted = self.redact_field(field, &text);
+            match &redacted {
+                Cow::Borrowed(_) => clean.extend_from_slice(literal),
+                Cow::Owned(redacted) => {
                     any = true;
+                    clean.extend_from_slice(super::json::inline(redacted).as_bytes());
                 }
-                // `{"password": "…"}`: the field says what its text is, which neither says alone.
-                for (key, value) in fields.iter_mut() {
-                    let serde_json::Value::String(text) = value else { continue };
-                    let line = format!("{key}={text}");
-                    if let Cow::Owned(clean) = self.redact(&line)
-                        && let Some((_, clean)) = clean.split_once('=')
-                    {
-                        *text = clean.to_owned();
-                        any = true;
-                    }
-                }
-                any
             }
-            _ => false,
+            before = redacted.into_owned();
+        }
+        clean.extend_from_slice(&document[at..]);
+        any.then_some(clean)
+    }
+
+    /// A text by itself, and as the value of its field.
+    fn redact_field<'t>(&self, field: Option<&str>, text: &'t str) -> Cow<'t, str> {
+        let alone = self.redact(text);
+        let Some(field) = field else { return alone };
+        let start = format!("{field}=");
+        match self.redact(&format!("{start}{alone}")) {
+            Cow::Borrowed(_) => alone,
+            Cow::Owned(both) => both.strip_prefix(&start).unwrap_or(&both).to_owned().into(),
         }
     }
+}
+
+/// Where the text that begins at a quotation mark has ended.
+fn end_of_text(document: &[u8], start: usize) -> Option<usize> {
+    let mut escaped = false;
+    let end = document[start + 1..].iter().position(|b| match b {
+        _ if escaped => {
+            escaped = false;
+            false
+        }
+        b'\\' => {
+            escaped = true;
+            false
+        }
+        b => *b == b'"',
+    })?;
+    Some(start + end + 2)
 }
 
 /// True for a value that no person would think of as a word: letters and figures mixed, and many different ones.
@@ -447,6 +469,14 @@ mod tests {
         assert!(!clean.contains(&token[4..]) && !clean.contains("Tr0ub"), "{clean}");
         assert!(clean.contains("x [redacted:github-token]") && clean.contains("1.5"), "{clean}");
         assert_eq!(secrets.redact_json(br#"{"a": "t\u0065a\n"}"#), None);
+        // What stands around it stays as it is: lines, numbers, a key that stands twice, an escape.
+        let text =
+            format!("{{ \"n\":1.50,\n\n\"n\" : [\"t\\u0065a \\\"\", \"{token}\"],\n\"secret\":\n\"Tr0ub4dor&3x\"}}\n");
+        let clean = String::from_utf8(secrets.redact_json(text.as_bytes()).unwrap()).unwrap();
+        let expected =
+            text.replace(token.as_str(), "[redacted:github-token]").replace("Tr0ub4dor&3x", "[redacted:assigned]");
+        assert_eq!(clean, expected);
+        assert_eq!(secrets.redact_json(format!("{{\"a\": \"{token}\"").as_bytes()), None, "no JSON");
     }
 
     #[test]

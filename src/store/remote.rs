@@ -85,6 +85,11 @@ impl Store {
         }
     }
 
+    /// True if there is another repository to sync with, as far as the configuration says.
+    pub fn has_remote(&self) -> Result<bool, StoreError> {
+        Ok(!self.remote_names()?.is_empty() || self.local_config(CONFIG_REMOTE)?.is_some())
+    }
+
     fn remote_names(&self) -> Result<Vec<String>, StoreError> {
         let names = self.with(|r| Ok(r.remotes()?.iter().flatten().flatten().map(str::to_owned).collect::<Vec<_>>()));
         names.map_err(|e| StoreError::git("remotes", e))

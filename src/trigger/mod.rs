@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::model::document::{Condition, State};
 use crate::model::ids::{AgentName, NeuronId};
-use crate::model::{Agent, Flag, Neuron, Signal, Stamp};
+use crate::model::{Agent, Flag, Neuron, Signal, Stamp, plural};
 
 /// What happened in the network since an agent last looked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,7 +95,7 @@ impl View<'_> {
             Condition::Active { count, salience_above } => {
                 let found: Vec<NeuronId> = self.activated(*salience_above).map(|n| n.id.clone()).collect();
                 let enough = found.len() >= *count as usize && !found.is_empty();
-                enough.then(|| (format!("{} neurons above {salience_above}", found.len()), found))
+                enough.then(|| (format!("{} above {salience_above}", plural(found.len(), "neuron", "neurons")), found))
             }
         }
     }

@@ -13,10 +13,10 @@ use serde_json::json;
 
 use self::days::{Day, FORGET_DAYS, FORGET_SUBJECT, Life, Tried, git};
 use super::output::safe;
-use super::write::{plural, short};
+use super::write::short;
 use super::{Done, Session, learn, story};
 use crate::brain::{Brain, BrainError, SleepState};
-use crate::model::{Kind, NeuronId};
+use crate::model::{Kind, NeuronId, plural};
 
 /// Commits of the neuron's life that are shown: the first ones and the last ones.
 const FIRST: usize = 3;
@@ -29,7 +29,7 @@ pub(super) fn life(session: &Session, dir: &Path, number: u64) -> Done {
     let say = |text: &str| session.out.say(text);
     say(&format!(
         "A brain lives {}, on a clock of its own. Ids are seeded: the same number, the same brain.",
-        plural_days(number)
+        plural(number, "day", "days")
     ));
     say("A decision is shown with its stance, what it expected, and what came.\n");
     say(&format!("$ git brain init {}", dir.display()));
@@ -108,10 +108,6 @@ fn remarks(lived: &[Day]) -> String {
     text
 }
 
-fn plural_days(number: u64) -> String {
-    plural(usize::try_from(number).unwrap_or(usize::MAX), "day", "days")
-}
-
 /// A day in a few lines.
 fn diary(day: &Day, of: u64) -> String {
     let mut lines = vec![format!("{}  day {} of {of}", day.date, day.day)];
@@ -180,7 +176,7 @@ fn neurons_life(dir: &Path, path: &str) -> Result<String, BrainError> {
         let shown: Vec<&str> = lines.filter(telling).collect();
         shown.iter().take(LINES).for_each(|line| text += &format!("    {line}\n"));
         if shown.len() > LINES {
-            text += &format!("    … {} lines more\n", shown.len() - LINES);
+            text += &format!("    … {} more\n", plural(shown.len() - LINES, "line", "lines"));
         }
     }
     Ok(text)

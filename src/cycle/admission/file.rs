@@ -31,14 +31,28 @@ pub enum Level {
 /// Something wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
-    /// The file.
+    /// The file, or the commit.
     pub path: String,
-    /// The line, from 1.
+    /// The line, from 1; 0, and left out where it is written: the whole, such as a commit, is wrong.
+    #[serde(skip_serializing_if = "is_nowhere")]
     pub line: usize,
     /// How bad it is.
     pub level: Level,
     /// What is wrong.
     pub message: String,
+}
+
+fn is_nowhere(line: &usize) -> bool {
+    *line == 0
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.message),
+            line => write!(f, "{}:{line}: {}", self.path, self.message),
+        }
+    }
 }
 
 impl Finding {
@@ -121,7 +135,7 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
             lies_at(path, bytes, "run", &layout::run(&record.run), record.run.as_str())?;
             match record.agent == id.agent() {
                 true => Ok(()),
-                false => Err(JsonError::at(path, line_of(bytes, "\"agent\""), "agent", "is not the run's agent")),
+                false => Err(JsonError::at(path, json::line_of_key(bytes, "agent"), "agent", "is not the run's agent")),
             }
         }),
         Place::Flag(_) => document::<Flag>(bytes, path).map(drop),
@@ -129,7 +143,7 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
             0..=FORMAT => Ok(()),
             newer => {
                 let message = format!("is {newer}; this program knows formats up to {FORMAT}");
-                Err(JsonError::at(path, line_of(bytes, "\"format\""), "format", message))
+                Err(JsonError::at(path, json::line_of_key(bytes, "format"), "format", message))
             }
         }),
         Place::Ledger(_) => LedgerEntry::decode(bytes, path)
@@ -159,7 +173,7 @@ fn lies_at(path: &str, bytes: &[u8], field: &str, belongs: &str, calls: &str) ->
     if belongs == path {
         return Ok(());
     }
-    let line = line_of(bytes, &format!("\"{field}\""));
+    let line = json::line_of_key(bytes, field);
     Err(JsonError::at(path, line, field, format!("it calls itself {calls}, which belongs at {belongs}")))
 }
 
@@ -205,7 +219,7 @@ fn settings(path: &str, bytes: &[u8]) -> Result<(), JsonError> {
 /// Connections of a neuron to what is not there, with their lines.
 pub(crate) fn dangling(path: &str, bytes: &[u8], missing: &[&NeuronId]) -> Vec<Finding> {
     let found = |target: &&NeuronId| {
-        let line = line_of(bytes, &format!("\"target\": {}", json::inline(target)));
+        let line = json::line_of(bytes, &format!("\"target\": {}", json::inline(target)));
         Finding::error(path, line, format!("a connection points to {target}, which is not there"))
     };
     missing.iter().map(found).collect()
@@ -217,12 +231,6 @@ pub(crate) fn targets(neuron: &Neuron) -> Vec<&NeuronId> {
     let mut targets: Vec<&NeuronId> = neuron.connections.iter().map(|c| &c.target).collect();
     targets.dedup();
     targets
-}
-
-/// The line where a text first stands; 1 if it stands nowhere.
-fn line_of(bytes: &[u8], text: &str) -> usize {
-    let whole = String::from_utf8_lossy(bytes);
-    whole.find(text).map_or(1, |at| whole[..at].matches('\n').count() + 1)
 }
 
 fn first_difference(left: &[u8], right: &[u8]) -> usize {

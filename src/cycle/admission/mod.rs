@@ -30,12 +30,12 @@ use serde::Serialize;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, HUMAN, signed};
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Neuron, Stimulus};
 use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
 use file::{Content, Level, examine, examine_place};
-use run::Grounds;
+use run::{Grounds, is_in_place};
 
 /// Something that keeps a commit out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -44,7 +44,7 @@ pub struct Fault {
     pub commit: String,
     /// The file; empty if it is the commit itself.
     pub path: String,
-    /// The line, from 1.
+    /// The line, from 1; 0 if it is the commit itself.
     pub line: usize,
     /// What is wrong.
     pub message: String,
@@ -86,8 +86,14 @@ impl Cycle {
 
     /// Judges every commit behind those tips that is not behind `known`: main's first, then wake's, then those of runs.
     pub fn judge(&self, tips: &Tips, known: &[CommitId]) -> Result<Judged, CycleError> {
+        let store = &self.store;
+        let signing = match store.requires_signatures()? {
+            true => Some(Signing { since: store.signed_since()? }),
+            false => None,
+        };
         let mut judge = Judge {
             cycle: self,
+            signing,
             latest: self.shared.world.commit_seconds() + limits::FUTURE_SECONDS,
             grounds: vec![Grounds::of_policy(&self.shared.policy)],
             first: known.is_empty(),
@@ -96,13 +102,13 @@ impl Cycle {
             missing: Vec::new(),
             faults: BTreeSet::new(),
         };
-        let (main, wake) = (self.store.main(), self.store.wake());
+        let (main, wake) = (store.main(), store.wake());
         let mut order: Vec<(&Branch, CommitId)> = tips.iter().map(|(branch, tip)| (branch, *tip)).collect();
         order.sort_by_key(|(branch, _)| (*branch != main, *branch != wake));
         let mut known = known.to_vec();
         let mut commits = 0;
         for (branch, tip) in order {
-            for id in self.store.commits_beyond(tip, &known)? {
+            for id in store.commits_beyond(tip, &known)? {
                 commits += 1;
                 judge.commit(id, branch == main)?;
             }
@@ -134,9 +140,17 @@ fn refusal(what: &str, faults: &[Fault]) -> CycleError {
     }
 }
 
+/// That commits must be signed here.
+struct Signing {
+    /// What leads to that commit need not be.
+    since: Option<CommitId>,
+}
+
 /// A look at many commits.
 struct Judge<'c> {
     cycle: &'c Cycle,
+    /// Where signatures are required here.
+    signing: Option<Signing>,
     /// Seconds since 1970: nothing may be dated later.
     latest: i64,
     /// By what runs are judged; the first is this brain's own.
@@ -195,10 +209,8 @@ impl Judge<'_> {
     /// Where signatures are required here: by a key that may sign for its author.
     fn signature(&mut self, commit: &Commit) -> Result<(), CycleError> {
         let store = &self.cycle.store;
-        if !store.requires_signatures()? {
-            return Ok(());
-        }
-        if let Some(since) = store.signed_since()?
+        let Some(signing) = &self.signing else { return Ok(()) };
+        if let Some(since) = signing.since
             && store.is_ancestor(commit.id, since)?
         {
             return Ok(());
@@ -283,9 +295,10 @@ impl Judge<'_> {
             .collect();
         if let [run] = records.as_slice()
             && run.agent().as_str() != HUMAN
-            && self.is_in_place(commit, run, parent)?
+            && let Some(record) = self.record(commit.tree, run)?
+            && is_in_place(&record, parent)
         {
-            return self.run(commit, run, before, &changes);
+            return self.run(commit, &record, before, &changes);
         }
         self.by_hand(commit, &records, before, &changes)
     }
@@ -299,7 +312,7 @@ impl Judge<'_> {
         changes: &[FileChange],
     ) -> Result<(), CycleError> {
         if records.is_empty()
-            && let Some(agent) = agent_of(commit)
+            && let Some(agent) = commit.agent()
         {
             self.fault(commit, "", 0, format!("is by the agent {agent}, and has no record of a run"));
         }
@@ -459,11 +472,4 @@ impl Judge<'_> {
         }
         Ok(())
     }
-}
-
-/// The agent that wrote a commit, if it was one.
-fn agent_of(commit: &Commit) -> Option<AgentName> {
-    let name = commit.email.strip_suffix("@git-brain.invalid")?;
-    // The address of a machine without `user.name`, which is a person's.
-    AgentName::parse(name).ok().filter(|name| name.as_str() != "git-brain")
 }

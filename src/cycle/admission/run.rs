@@ -60,6 +60,26 @@ impl Grounds {
     }
 }
 
+/// True if a record says that its run started at that commit.
+pub(super) fn is_in_place(record: &RunRecord, parent: CommitId) -> bool {
+    record.base.as_ref().is_none_or(|base| *base == parent.to_string())
+}
+
+/// Why a run cannot come from where it says: an origin is at least as far away as those of the stimuli that it consumed or
+/// descends from, and runs of the engine inherit it so. What nobody remembers any more says nothing.
+fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<String>, CycleError> {
+    for id in &record.stimuli {
+        let Some(stimulus) = network.stimulus(id)? else { continue };
+        if record.origin.clone().least_trusted(stimulus.origin.clone()) != record.origin {
+            let (said, from) = (&record.origin, &stimulus.origin);
+            return Ok(Some(format!(
+                "says that it comes from {said}, and the stimulus {id} that it names comes from {from}"
+            )));
+        }
+    }
+    Ok(None)
+}
+
 /// Why a run is not what it says.
 enum Wrong {
     /// Those grounds know no such agent.
@@ -85,13 +105,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// True if the run's record says that it started where its commit stands.
-    pub(super) fn is_in_place(&self, commit: &Commit, run: &RunId, parent: CommitId) -> Result<bool, CycleError> {
-        let record = self.record(commit.tree, run)?;
-        Ok(record.is_some_and(|record| record.base.is_none_or(|base| base == parent.to_string())))
-    }
-
-    fn record(&self, tree: TreeId, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
+    /// A run's record in a tree, if it can be read.
+    pub(super) fn record(&self, tree: TreeId, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
         let path = layout::run(run);
         let bytes = self.cycle.store.read(tree, &path)?;
         // What does not parse was told already.
@@ -102,18 +117,17 @@ impl Judge<'_> {
     pub(super) fn run(
         &mut self,
         commit: &Commit,
-        run: &RunId,
+        record: &RunRecord,
         before: TreeId,
         changes: &[FileChange],
     ) -> Result<(), CycleError> {
-        let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
-        let path = layout::run(run);
+        let path = layout::run(&record.run);
         if record.at.unix() > self.latest {
             self.fault(commit, &path, 1, "the run's clock is ahead of the clock here");
         }
         let parent = commit.parents[0];
-        let wrong = self.done_again(&record, (parent, before), |judge, applied| {
-            Ok(judge.expected(&record, applied, before, changes)? == commit.tree)
+        let wrong = self.done_again(record, (parent, before), |judge, applied| {
+            Ok(judge.expected(record, applied, before, changes)? == commit.tree)
         })?;
         if let Some(why) = wrong {
             self.fault(commit, &path, 1, why);
@@ -133,7 +147,7 @@ impl Judge<'_> {
         let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
         let path = layout::run(run);
         if record.agent.as_str() == HUMAN {
-            if alone && agent_of_effects(&record) != self.touched(run, before, changes)? {
+            if alone && effects_by_neuron(&record) != self.touched(run, before, changes)? {
                 self.fault(commit, &path, 1, "does not say what its commit did to the network");
             }
             return Ok(());
@@ -171,6 +185,9 @@ impl Judge<'_> {
         same: impl Fn(&Self, &Applied) -> Result<bool, CycleError>,
     ) -> Result<Option<String>, CycleError> {
         let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        if let Some(why) = claims_trust(record, &network)? {
+            return Ok(Some(why));
+        }
         let mut consumed = record.stimuli.clone();
         for stimulus in &record.stimuli {
             if self.cycle.store.file(tree, &layout::queue_entry(stimulus))?.is_none() {
@@ -317,6 +334,7 @@ fn effects_of(applied: &Applied) -> Vec<Effect> {
     applied.neurons.values().map(|(before, after)| Effect::between(before.as_ref(), after)).collect()
 }
 
-fn agent_of_effects(record: &RunRecord) -> BTreeMap<NeuronId, Effect> {
+/// What a record says that it did, as [`Judge::touched`] tells what was done.
+fn effects_by_neuron(record: &RunRecord) -> BTreeMap<NeuronId, Effect> {
     record.effects.iter().filter_map(|effect| Some((effect.neuron.clone()?, effect.clone()))).collect()
 }

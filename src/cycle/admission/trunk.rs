@@ -47,24 +47,22 @@ impl Judge<'_> {
             _ => None,
         };
         let right_tree = store.tree_of(right)?;
+        let writer = store.writer()?;
         let agrees = match snapshot {
             // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is.
             Some((run, snapshot)) => {
                 let plain = store.tree_of(snapshot)?;
-                self.gives(commit, &policy, plain, left, right_tree)? || {
-                    let writer = store.writer()?;
+                self.gives(&writer, commit, &policy, plain, left, right_tree)? || {
                     let base = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
-                    self.gives_by(&writer, commit, &policy, base, left, right_tree)?
+                    self.gives(&writer, commit, &policy, base, left, right_tree)?
                 }
             }
-            None => {
-                let writer = store.writer()?;
-                match self.cycle.base_of(&writer, left, right)? {
-                    Some(base) => self.gives_by(&writer, commit, &policy, base, left, right_tree)?,
-                    None => false,
-                }
-            }
+            None => match self.cycle.base_of(&writer, left, right)? {
+                Some(base) => self.gives(&writer, commit, &policy, base, left, right_tree)?,
+                None => false,
+            },
         };
+        drop(writer);
         if !agrees {
             self.fault(commit, "", 0, "says that it is a typed merge, and its tree is not that of its parents' merge");
             return Ok(());
@@ -78,20 +76,8 @@ impl Judge<'_> {
         self.files(commit, &outside)
     }
 
-    fn gives(
-        &self,
-        commit: &Commit,
-        policy: &MergePolicy,
-        base: TreeId,
-        left: CommitId,
-        right: TreeId,
-    ) -> Result<bool, CycleError> {
-        let writer = self.cycle.store.writer()?;
-        self.gives_by(&writer, commit, policy, base, left, right)
-    }
-
     /// True if the typed merge gives the commit's network.
-    fn gives_by(
+    fn gives(
         &self,
         writer: &crate::store::ObjectWriter<'_>,
         commit: &Commit,
@@ -218,7 +204,7 @@ impl Judge<'_> {
         let Some(before) = before else { return Ok(()) };
         let agrees = match store.tree_of(parent)? == night.tree {
             true => commit.tree == before,
-            false => self.gives(commit, &MergePolicy::default(), night.tree, parent, before)?,
+            false => self.gives(&store.writer()?, commit, &MergePolicy::default(), night.tree, parent, before)?,
         };
         if !agrees {
             self.fault(commit, "", 0, format!("does not do what taking {} back does", night.id));

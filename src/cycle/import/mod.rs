@@ -29,6 +29,7 @@ use super::{Cycle, CycleError};
 use crate::delta::{Effect, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, hash64};
+use crate::model::plural::which;
 use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp, layout};
 use crate::store::{
@@ -335,8 +336,11 @@ impl Cycle {
 
 fn totals(imported: &Imported) -> String {
     let parts = [(imported.created, "new"), (imported.changed, "changed")];
-    let said: Vec<String> =
-        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what} neurons")).collect();
+    let said: Vec<String> = parts
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{n} {what} {}", which(&n, "neuron", "neurons")))
+        .collect();
     if said.is_empty() { "nothing new".to_owned() } else { said.join(", ") }
 }
 

@@ -8,6 +8,7 @@ use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
+use crate::model::plural;
 use crate::store::TreeId;
 
 /// Why it is time.
@@ -26,9 +27,9 @@ pub enum DueBecause {
 impl fmt::Display for DueBecause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Hours(hours) => write!(f, "{hours:.0} hours since the last sleep"),
-            Self::Runs(runs) => write!(f, "{runs} runs since the last sleep"),
-            Self::Saturation(vivid) => write!(f, "{vivid} vivid neurons"),
+            Self::Hours(hours) => write!(f, "{} since the last sleep", plural(hours.round(), "hour", "hours")),
+            Self::Runs(runs) => write!(f, "{} since the last sleep", plural(*runs, "run", "runs")),
+            Self::Saturation(vivid) => f.write_str(&plural(*vivid, "vivid neuron", "vivid neurons")),
             Self::Idle(load) => write!(f, "the machine is idle: load {load:.2} per processor"),
         }
     }

@@ -17,7 +17,7 @@ use crate::delta::{LedgerEntry, RunOutline, RunRecord};
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
-use crate::model::{Neuron, Stamp};
+use crate::model::{Neuron, Stamp, plural};
 use crate::store::{
     Author, BlobId, Branch, CommitId, CommitSpec, ObjectWriter, RefChange, RefOutcome, Trailer, TreeEdit, TreeId,
 };
@@ -182,11 +182,11 @@ impl Cycle {
             snapshot.tree,
             &before,
             &neurons,
-            format!("sleep: consolidate {} neurons", candidates.len()),
+            format!("sleep: consolidate {}", plural(candidates.len(), "neuron", "neurons")),
         )?;
         let strengthened = neurons.clone();
         let pruned = consolidation::prune(&mut neurons, &going, settings.sleep.prune_weight, &run); // (5)
-        let subject = format!("sleep: prune {} neurons", pruned.removed.len());
+        let subject = format!("sleep: prune {}", plural(pruned.removed.len(), "neuron", "neurons"));
         let (tip, tree) = stage.commit(tip, consolidated, &strengthened, &neurons, subject)?;
         why.extend(pruned.why);
         Ok(Prepared {
@@ -281,8 +281,9 @@ impl Cycle {
         let settings = now.settings;
         for id in silent.difference(&goals) {
             let reason = format!(
-                "pruned: activated less than {} times, and nothing touched it for {} days",
-                settings.prune_below, settings.prune_age_days
+                "pruned: activated less than {}, and nothing touched it for {}",
+                plural(settings.prune_below, "time", "times"),
+                plural(settings.prune_age_days, "day", "days")
             );
             going.insert(id.clone(), reason);
         }

@@ -9,7 +9,7 @@ use crate::cycle::merge::{edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
 use crate::merge::{Options, Outcome, Outside};
 use crate::model::ids::RunId;
-use crate::model::layout;
+use crate::model::{layout, plural};
 use crate::store::{
     Author, BlobId, Change, CommitId, CommitSpec, Left, LockName, ObjectWriter, Trailer, TreeEdit, TreeId,
 };
@@ -214,7 +214,10 @@ fn message(record: &SleepRecord) -> (String, String) {
         format!("consolidated: {}", record.consolidated_totals.words()),
     ];
     if record.left_out > 0 {
-        lines.push(format!("left in wake, because their origin is not approved: {} neurons", record.left_out));
+        lines.push(format!(
+            "left in wake, because the origin is not approved: {}",
+            plural(record.left_out, "neuron", "neurons")
+        ));
     }
     let largest = largest(record);
     if !largest.is_empty() {
@@ -229,8 +232,13 @@ fn message(record: &SleepRecord) -> (String, String) {
 fn short(totals: &Totals) -> String {
     let connections = totals.connections_made + totals.connections_removed + totals.strengthened + totals.weakened;
     format!(
-        "{} neurons made, {} changed, {} removed; {connections} connections (+{} -{})",
-        totals.neurons_made, totals.neurons_changed, totals.neurons_removed, totals.weight_gained, totals.weight_lost
+        "{}, {} changed, {} removed; {} (+{} -{})",
+        plural(totals.neurons_made, "neuron made", "neurons made"),
+        totals.neurons_changed,
+        totals.neurons_removed,
+        plural(connections, "connection", "connections"),
+        totals.weight_gained,
+        totals.weight_lost
     )
 }
 

@@ -14,7 +14,7 @@ use crate::cycle::merge::{edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::{Options, Outcome, Outside};
-use crate::model::layout;
+use crate::model::{layout, plural};
 use crate::store::{
     Author, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Tips, TreeEdit,
     TreeId,
@@ -204,8 +204,8 @@ impl Cycle {
             let put = TreeEdit { path: layout::NETWORK.to_owned(), change: Change::PutFolder(network) };
             tree = writer.edit(Some(store.tree_of(main)?), vec![put])?;
         }
-        let brought = outcome.brought.len();
-        self.wake_commit(writer, tree, [first, second], format!("sync: {brought} runs of another machine"), &outcome)
+        let brought = plural(outcome.brought.len(), "run", "runs");
+        self.wake_commit(writer, tree, [first, second], format!("sync: {brought} of another machine"), &outcome)
     }
 
     /// Wake with what main has, if it has not.

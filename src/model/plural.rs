@@ -1,0 +1,26 @@
+//! Counting in sentences: one stimulus, two stimuli. Whatever a room says to people with a number in it goes through here.
+
+use std::fmt::Display;
+
+/// A count and what is counted: `1 neuron`, `2 neurons`.
+pub fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    let word = which(&count, one, many);
+    format!("{count} {word}")
+}
+
+/// Of two words the one that goes with the count: `wait` or `waits`.
+pub fn which<'w, N: PartialEq + From<u8>>(count: &N, one: &'w str, many: &'w str) -> &'w str {
+    if *count == N::from(1) { one } else { many }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_is_one() {
+        let said: Vec<String> = (0_u32..3).map(|n| plural(n, "stimulus", "stimuli")).collect();
+        assert_eq!(said, ["0 stimuli", "1 stimulus", "2 stimuli"]);
+        assert_eq!((which(&1_usize, "waits", "wait"), which(&0_usize, "waits", "wait")), ("waits", "wait"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Where the runs of other machines say that they come from: never from nearer than the stimuli that they name.
+
+mod machines;
+mod sandbox;
+
+use machines::World;
+
+const MCP: &str = "mcp:editor";
+
+/// The newest run of an agent in `a`: its commit, and the branch that it had.
+fn newest(world: &World, agent: &str) -> (String, String) {
+    let author = format!("--author=^{agent} <");
+    let commit = world.git("a", &["log", "-1", "--no-merges", &author, "--format=%H", "wake"]);
+    let run = world.git("a", &["log", "-1", "--format=%(trailers:key=Run,valueonly,separator=)", &commit]);
+    (commit, format!("agents/{agent}/{run}"))
+}
+
+/// The same run, but for where it says that it comes from: in its record and in all that it made.
+fn relabelled(world: &World, commit: &str, origin: &str) -> String {
+    let paths = world.git("a", &["diff", "--name-only", "--diff-filter=AM", &format!("{commit}^"), commit]);
+    let label = |name: &str| format!("\"origin\": \"{name}\"");
+    let files: Vec<(&str, String)> = paths
+        .lines()
+        .map(|path| (path, world.git("a", &["show", &format!("{commit}:{path}")]) + "\n"))
+        .filter(|(_, text)| text.contains(&label(MCP)))
+        .map(|(path, text)| (path, text.replace(&label(MCP), &label(origin))))
+        .collect();
+    assert!(files.iter().any(|(path, _)| path.starts_with("network/runs/")), "{paths}");
+    let files: Vec<(&str, Option<&str>)> = files.iter().map(|(path, text)| (*path, Some(text.as_str()))).collect();
+    world.recommit("a", commit, &files)
+}
+
+#[test]
+fn a_run_comes_from_no_nearer_than_its_stimuli() {
+    let world = World::gated();
+    world.brain("a", &["feed", "--origin", MCP, "Green tea from Uji is poison, says Boris."]);
+    let before = world.refs("remote.git");
+    // Perception consumed the stimulus; memory was woken by perception, and descends from it.
+    for agent in ["perception", "memory"] {
+        let (commit, branch) = newest(&world, agent);
+        for origin in ["local", "import", "bootstrap", "approved:mcp:editor", "mcp:aaa"] {
+            let forged = relabelled(&world, &commit, origin);
+            let said = world.git_fails("a", &["push", "origin", &format!("{forged}:refs/heads/{branch}")]);
+            let says = format!("says that it comes from {origin}, and the stimulus ");
+            assert!(said.contains(&says) && said.contains(" that it names comes from mcp:editor"), "{said}");
+            assert_eq!(world.refs("remote.git"), before);
+        }
+    }
+    // Who says that it comes from further away than it does gets less for it.
+    let (commit, branch) = newest(&world, "perception");
+    let modest = relabelled(&world, &commit, "webhook:x");
+    world.git("a", &["push", "-q", "origin", &format!("{modest}:refs/heads/{branch}")]);
+}
+
+#[test]
+fn what_is_true_of_tainted_memories_is_let_in() {
+    let world = World::gated();
+    world.clone("b");
+    world.brain("a", &["feed", "--origin", MCP, "Green tea from Uji is poison, says Boris."]);
+    world.brain("a", &["feed", "Anna grows green tea in Uji."]);
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+    // A person relabels: what comes of the approved afterwards names stimuli that are what they were.
+    world.brain("b", &["approve", "--origin", MCP]);
+    world.brain("b", &["feed", "Boris grows green tea in Uji as well."]);
+    world.brain("b", &["sleep"]);
+    world.sync("b");
+    world.sync("a");
+    world.brain("a", &["feed", "--origin", "import:x", "Boris met Anna in Uji."]);
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}
