@@ -353,10 +353,17 @@ impl IndexLock {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&self.scratch)(e)),
             _ => {}
         }
-        let wrap = |e| StoreError::git(format!("index {}", self.index.display()), e);
-        let mut index = Index::open(&self.scratch).map_err(wrap)?;
-        index.read(true).map_err(wrap)?;
-        Ok(index)
+        let open = || -> Result<Index, git2::Error> {
+            let mut index = Index::open(&self.scratch)?;
+            index.read(true)?;
+            Ok(index)
+        };
+        // libgit2 says of an index that the disk does not give that it is none. One that everybody else can read is of a kind that
+        // libgit2 does not know.
+        open().or_else(|_| open()).map_err(|error| match present(std::fs::read(&self.scratch)) {
+            Err(e) => StoreError::file(&self.scratch)(e),
+            Ok(_) => StoreError::git(format!("index {}", self.index.display()), error),
+        })
     }
 
     fn write(self, mut index: Index) -> Result<(), StoreError> {
