@@ -63,6 +63,10 @@ def wander(clock, dice, steps):
         name = dice.choice(NAMES)
         kind = dice.choice(["activate", "adjust", "feed", "sleep", "read", "outcome"])
         touched = set()
+        # A sleep after years of silence may have pruned what this would speak of.
+        needed = {"activate": [name], "adjust": ["k0", "k1"], "outcome": ["k0", "k1"]}.get(kind, [])
+        if any(one not in before for one in needed) or "k1" in needed and lab.weight(before, "k0", "k1") is None:
+            kind = "feed"
         if kind == "activate":
             touched = {name}
             clock.tell("apply", "-", given=json.dumps({"ops": [{"op": "activate", "id": name, "strength": dice.random()}]}).encode())
