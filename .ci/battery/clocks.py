@@ -83,7 +83,7 @@ def wander(clock, dice, steps):
             clock.tell("feed", f"A heron, step {step}.", "--source", f"s{step}")
         elif kind == "sleep":
             clock.tell("sleep")
-        for command in (["status"], ["recall", "heron"], ["propagate", "--from", "k0"], ["story"], ["ledger"]):
+        for command in (["status"], ["recall", "heron"], ["propagate", "--from", "n_core_perception"], ["story"], ["ledger"]):
             clock.tell(*command)
         after = clock.brain.neurons()
         for one, neuron in before.items():

@@ -231,7 +231,8 @@ class Row:
             raise lab.Fault(f"fails without a word: {answer}")
         # A doorbell never fails: its log says what did.
         if answer.code == 0 and case.arguments[0] != "hook":
-            masked = [line for line in trace.splitlines() if "sync " in line and "INJECTED" in line]
+            # A work tree follows later where its index was not synced, which is promised, and attacked by what comes next.
+            masked = [line for line in trace.splitlines() if "sync " in line and "INJECTED" in line and "/index.git-brain" not in line]
             if masked:
                 raise lab.Fault(f"acknowledged although the disk failed: {masked[0]}")
             if answer.json() is None:
