@@ -285,6 +285,20 @@ fn a_reader_that_goes_away_is_no_fault() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_its_disk_does_not_take_is_an_error() {
+    let sandbox = Sandbox::new();
+    for args in [&["--json", "status"][..], &["status"], &["export"], &["--json", "feed", "A heron.", "--no-run"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let child = sandbox.command(PROGRAM, args).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && err.contains("No space left"), "{args:?}: {} {err}", output.status);
+    }
+    assert_eq!(sandbox.documents("wake", "network/stimuli").len(), 1, "what the command was to do is done, as it says");
+}
+
+#[test]
 fn hostile_names_are_refused_before_anything_is_written() {
     let sandbox = Sandbox::new();
     let long = "x".repeat(10_000);

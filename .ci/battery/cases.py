@@ -238,7 +238,8 @@ def difference(one, other):
 
 def world(root):
     """The fixed clock makes states comparable."""
-    return environment(root, BRAIN_NOW=NOW)
+    (root / "tmp").mkdir(exist_ok=True)
+    return environment(root, BRAIN_NOW=NOW, TMPDIR=root / "tmp")
 
 
 def template(case, root):

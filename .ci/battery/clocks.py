@@ -63,6 +63,10 @@ def wander(clock, dice, steps):
         name = dice.choice(NAMES)
         kind = dice.choice(["activate", "adjust", "feed", "sleep", "read", "outcome"])
         touched = set()
+        # A sleep after years of silence may have pruned what this would speak of.
+        needed = {"activate": [name], "adjust": ["k0", "k1"], "outcome": ["k0", "k1"]}.get(kind, [])
+        if any(one not in before for one in needed) or "k1" in needed and lab.weight(before, "k0", "k1") is None:
+            kind = "feed"
         if kind == "activate":
             touched = {name}
             clock.tell("apply", "-", given=json.dumps({"ops": [{"op": "activate", "id": name, "strength": dice.random()}]}).encode())
@@ -79,7 +83,7 @@ def wander(clock, dice, steps):
             clock.tell("feed", f"A heron, step {step}.", "--source", f"s{step}")
         elif kind == "sleep":
             clock.tell("sleep")
-        for command in (["status"], ["recall", "heron"], ["propagate", "--from", "k0"], ["story"], ["ledger"]):
+        for command in (["status"], ["recall", "heron"], ["propagate", "--from", "n_core_perception"], ["story"], ["ledger"]):
             clock.tell(*command)
         after = clock.brain.neurons()
         for one, neuron in before.items():

@@ -75,14 +75,16 @@ class Answer:
             return None
 
 
-def call(argv, env, cwd=None, given=b"", timeout=HANGS):
-    """Runs a program to its end."""
+def call(argv, env, cwd=None, given=b"", timeout=HANGS, out=None):
+    """Runs a program to its end; with `out`, its standard output goes into that file first."""
     start = time.monotonic()
-    try:
-        done = subprocess.run(argv, env=env, cwd=cwd, input=given, capture_output=True, timeout=timeout)
-        code, out, err = done.returncode, done.stdout, done.stderr
-    except subprocess.TimeoutExpired as late:
-        code, out, err = "hangs", late.stdout or b"", late.stderr or b""
+    with open(out, "w+b") if out else contextlib.nullcontext(subprocess.PIPE) as into:
+        try:
+            done = subprocess.run(argv, env=env, cwd=cwd, input=given, stdout=into, stderr=subprocess.PIPE, timeout=timeout)
+            code, said, err = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired as late:
+            code, said, err = "hangs", late.stdout or b"", late.stderr or b""
+    out = out.read_bytes() if out else said
     text = [part.decode("utf-8", "replace") for part in (out, err)]
     return Answer(" ".join(map(str, argv)), code, *text, time.monotonic() - start)
 

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Rows 1 and 4: a command is killed at, or gets an error from, every system call that it makes.
 
-Each point is a copy of a prepared brain, the command under `strace -e inject`, and then, unaided: git finds no fault, the
-next command works within five seconds, what was acknowledged is there once, and the brain is in the state before or after.
+Each point is a copy of a prepared brain, the command under `strace -e inject` (kill) or `inject.py` (errors), and then, unaided:
+git finds no fault, the next command works within five seconds, what was acknowledged is there once, and the brain is in the
+state before or after.
 
-A call is counted in each thread and process by itself, so the point N of a call is the first that makes it N times.
+A call is counted in each thread and process by itself, so the point N of a call is the first that makes it N times. Errors
+strike files of the brain alone, and of the folders for temporary files and state: no kernel says of a pipe or an event descriptor
+that the disk is full. The call `any` counts all calls of all threads: from there on nothing works any more.
 """
 
 import argparse
 import concurrent.futures
+import pathlib
+import platform
 import re
 import shutil
 import sys
@@ -23,15 +28,16 @@ KILLS = ("openat read write pwrite64 writev rename renameat renameat2 unlink unl
          "ftruncate fsync fdatasync flock fcntl close mmap munmap msync chmod fchmod utimensat newfstatat getdents64 "
          "clone3 vfork execve pipe2 exit_group").split()
 CREATES = "openat mkdir rename renameat renameat2 link linkat"
+WRITES = "write pwrite64 writev copy_file_range ftruncate fsync fdatasync"
 ERRORS = {
-    "ENOSPC": f"{CREATES} write pwrite64 ftruncate fsync fdatasync",
+    "ENOSPC": f"{CREATES} {WRITES}",
     # Not close: an injected error leaves the descriptor open, and the standard library takes it for a fault of the program.
-    "EIO": "openat read pread64 write pwrite64 fsync fdatasync newfstatat statx getdents64 mmap unlink rename "
-           "renameat renameat2 link flock",
-    "EACCES": f"{CREATES} unlink unlinkat rmdir newfstatat flock execve",
-    "EROFS": f"{CREATES} unlink unlinkat rmdir ftruncate",
-    "EMFILE": "openat pipe2 socket dup",
+    "EIO": f"{CREATES} {WRITES} read pread64 newfstatat statx getdents64 mmap unlink unlinkat rmdir flock",
+    "EACCES": f"{CREATES} unlink unlinkat rmdir newfstatat statx execve",
+    "EROFS": f"{CREATES} unlink unlinkat rmdir chmod",
+    "EMFILE": "openat pipe2 socket dup fcntl epoll_create1 eventfd2",
 }
+INJECT = [sys.executable, "-I", "-S", str(pathlib.Path(__file__).with_name("inject.py"))]
 SECONDS = 5.0
 CALL = re.compile(r"^(\d+) +([a-z0-9_]+)\(")
 
@@ -40,8 +46,7 @@ def survey(case, root):
     """How often each call is made at most by one thread, and how often before the command looks at the brain."""
     brain = template(case, root).copy(root / f"survey-{case.name}")
     log = root / f"survey-{case.name}.log"
-    names = sorted({*KILLS, *(name for names in ERRORS.values() for name in names.split())})
-    answer = strace(case, brain, log, ["-e", f"trace={','.join('?' + n for n in names)}"])
+    answer = strace(case, brain, log, ["-e", f"trace={','.join('?' + n for n in sorted(KILLS))}"])
     if answer.code != 0:
         raise lab.Fault(f"{case.name} undisturbed: {answer}")
     counts, first, early, main = {}, {}, {}, None
@@ -66,18 +71,43 @@ def strace(case, brain, log, options):
     return lab.call([*argv, *case.arguments], brain.env, cwd=brain.path, given=case.given)
 
 
-def points(case, found, row):
-    """Every point of a case: (call, n, how)."""
+def inject(case, brain, log, root, what):
+    """The command with errors. Its answer goes into a file of the same disk."""
+    if what.startswith("any:"):
+        error = what.split(":")[1]
+        what = what.replace("any:", f"any={'/'.join(ERRORS[error].split())}:")
+    argv = [*INJECT, str(log), str(root), what, "--", lab.PROGRAM, "--json", "-C", str(brain.path), *case.arguments]
+    out = pathlib.Path(f"{brain.path}.out")
+    return lab.call(argv, brain.env, cwd=brain.path, given=case.given, out=out)
+
+
+def survey_errors(case, root):
+    """How often each call could fail with each error at most in one thread, and in all threads together."""
+    brain = template(case, root).copy(root / f"survey-{case.name}")
+    log = root / f"survey-{case.name}.log"
+    pairs = [f"{name}:{error}" for error, names in ERRORS.items() for name in names.split()]
+    answer = inject(case, brain, log, root, ",".join(pairs))
+    if answer.code != 0:
+        raise lab.Fault(f"{case.name} undisturbed: {answer}")
+    found = {}
+    for line in log.read_text(errors="replace").splitlines():
+        _, name, error, count = line.split(" ")[:4]
+        found[name, error] = max(found.get((name, error), 0), int(count))
+        found["any", error] = found.get(("any", error), 0) + 1
+    return found
+
+
+def points(case, root, row):
+    """Every point of a case: its name, call, n, how, and whether each later call is struck as well."""
     if row == "kill":
-        wanted = [(name, "signal=SIGKILL") for name in KILLS]
-    else:
-        wanted = [(name, f"error={error}") for error, names in ERRORS.items() for name in names.split()]
-    for name, how in wanted:
-        early, last = found.get(name, (0, 0))
-        for n in range(early + 1, last + 1):
-            yield (case.name, name, n, how, "")
-            if row == "errors":
-                yield (case.name, name, n, how, "+")
+        found = survey(case, root)
+        for name in KILLS:
+            early, last = found.get(name, (0, 0))
+            yield from ((case.name, name, n, "signal=SIGKILL", "") for n in range(early + 1, last + 1))
+        return
+    for (name, error), last in sorted(survey_errors(case, root).items()):
+        for n in range(1, last + 1):
+            yield from ((case.name, name, n, error, on) for on in (["+"] if name == "any" else ["", "+"]))
 
 
 class Row:
@@ -91,13 +121,13 @@ class Row:
     def add(self, name):
         """A case; gives its points."""
         case = CASES[name]()
-        found = survey(case, self.root)
+        every = list(points(case, self.root, self.row))
         self.cases[name], self.templates[name] = case, lab.Brain(self.root / f"template-{name}", self.environment())
         self.ends[name] = self.undisturbed(case)
-        return list(points(case, found, self.row))
+        return every
 
     def environment(self):
-        return lab.environment(self.root, BRAIN_NOW=NOW)
+        return world(self.root)
 
     def prefix(self, name):
         return "brain/" if name == "init-in-repo" else ""
@@ -134,15 +164,18 @@ class Row:
         brain = self.templates[name].copy(path)
         acknowledged = set() if case.name.startswith("init") else set(brain.commits_of_runs())
         log = self.root / f"at-{worker}.log"
-        inject = f"inject={call}:{how}:when={n}{sticky}"
-        answer = strace(case, brain, log, ["-y", "-e", f"trace={call}", "-e", inject])
+        what = f"{call}:{how}:when={n}{sticky}"
+        if self.row == "kill":
+            answer = strace(case, brain, log, ["-y", "-e", f"trace={call}", "-e", f"inject={what}"])
+        else:
+            answer = inject(case, brain, log, self.root, what)
         trace = log.read_text(errors="replace")
         struck = "killed by SIGKILL" in trace or "(INJECTED)" in trace
         try:
             self.judge(case, brain, answer, acknowledged, trace)
         except lab.Fault as fault:
             with self.lock:
-                self.failures.append(f"{name} {inject}: {fault}")
+                self.failures.append(f"{name} {what}: {fault}")
         with self.lock:
             self.tried += 1
             self.struck += struck
@@ -150,7 +183,7 @@ class Row:
 
     def judge(self, case, brain, answer, before, trace):
         """Whether all holds after a strike."""
-        if self.row == "errors" and "(INJECTED)" in trace and not re.search(r"<(anon_inode|socket|pipe):?[^>]*>.*INJECTED", trace.replace("write(1<", "").replace("write(2<", "")):
+        if self.row == "errors":
             self.judge_answer(case, answer, trace)
         done = answer.code == 0 and (answer.json() is not None or case.arguments[0] == "hook")
         told = self.row == "kill" and answer.code != 0 and answer.json() is not None
@@ -194,15 +227,16 @@ class Row:
         """Whether an error was answered as one."""
         if "panicked" in answer.err or answer.code in (101, 134, -6, -11, "hangs"):
             raise lab.Fault(f"a panic, an abort or a hang: {answer}")
-        loading = answer.code == 127 or "error while loading shared libraries" in answer.err
-        mute = re.search(r"write\(2\b.*INJECTED", trace)
-        if answer.code != 0 and not answer.err.strip() and not loading and not mute:
+        if answer.code != 0 and not answer.err.strip():
             raise lab.Fault(f"fails without a word: {answer}")
         # A doorbell never fails: its log says what did.
         if answer.code == 0 and case.arguments[0] != "hook":
-            masked = [line for line in trace.splitlines() if "sync(" in line and "INJECTED" in line]
+            # A work tree follows later where its index was not synced, which is promised, and attacked by what comes next.
+            masked = [line for line in trace.splitlines() if "sync " in line and "INJECTED" in line and "/index.git-brain" not in line]
             if masked:
                 raise lab.Fault(f"acknowledged although the disk failed: {masked[0]}")
+            if answer.json() is None:
+                raise lab.Fault(f"acknowledged, and the answer was not printed: {answer}")
 
 
 def sample(row, every, share, seed):
@@ -228,6 +262,9 @@ def main():
     parser.add_argument("--seconds", type=float, help="begin no point after so long")
     parser.add_argument("--only", help="one point again, as the failure names it: CALL:HOW:when=N")
     arguments = parser.parse_args()
+    if arguments.row == "errors" and platform.machine() != "x86_64":
+        print("battery 4 errors: NOT RUN: inject.py knows the system calls of x86_64 alone", file=sys.stderr)
+        return 0
     seed = lab.seed_of(arguments)
     with lab.scratch("strike") as root:
         row = Row(arguments.row, root)

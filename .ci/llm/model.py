@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a language model of 384 tokens whose weights are the bigrams of some text: OUT.gguf [TEXT].
 
-It knows nothing, and it is a real model: a real llama.cpp server loads it, streams from it, and, held to a schema, answers with
+A byte 0 in the text ends a turn. It knows nothing, and it is a real model: a real llama.cpp server loads it, streams from it, and, held to a schema, answers with
 JSON that fits it. Needs gguf and numpy.
 """
 
@@ -32,22 +32,27 @@ def vocabulary():
 
 
 def token(letter):
+    if letter == "\0":
+        return CONTROL["end"]
     return BYTES + 10 if letter == "\n" else LETTERS + ord(letter) - 32
 
 
 def follows(text):
     """How likely each token is after each other one, as logarithms."""
-    text = "".join(letter for letter in text if letter == "\n" or " " <= letter <= "~")
+    text = "".join(letter for letter in text if letter in "\n\0" or " " <= letter <= "~")
     counts = np.full((WIDTH, WIDTH), 1e-4)
     ids = np.array([token(letter) for letter in text])
     np.add.at(counts, (ids[:-1], ids[1:]), 1.0)
     usual = np.bincount(ids, minlength=WIDTH) / len(ids)
-    counts += usual
-    total = counts.sum(axis=1)
-    # Strings, objects and turns come to an end now and then.
-    for letter, share in {'"': 0.08, "}": 0.03, "]": 0.03, "0": 0.01, ".": 0.01}.items():
-        counts[:, token(letter)] += share * total
-    counts[:, CONTROL["end"]] += 0.01 * total
+    if "\0" in text:
+        # What begins a turn, and nothing else that the text does not say.
+        counts[token("\n"), token(text[0])] += len(ids)
+    else:
+        counts += usual
+        # Strings, objects and turns come to an end now and then.
+        total = counts.sum(axis=1)
+        for letter, share in {'"': 0.08, "}": 0.03, "]": 0.03, "0": 0.01, ".": 0.01, "\0": 0.01}.items():
+            counts[:, token(letter)] += share * total
     for never in ("unk", "bos", "eos", "turn"):
         counts[:, CONTROL[never]] = 1e-9
     counts[:, LETTERS + 95:] = 1e-9

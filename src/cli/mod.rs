@@ -29,6 +29,9 @@ use crate::brain::{Brain, BrainError, Override, World};
 use args::{Cli, Command};
 use output::Output;
 
+/// The exit code where all was done but to say so.
+const UNPRINTED: u8 = 2;
+
 /// Parses the arguments of the process, does what they say, and returns the exit code.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -43,6 +46,8 @@ pub fn main() -> ExitCode {
     output::trace();
     let json = cli.json;
     match Session::of(cli).and_then(|(session, command)| session.run(command)) {
+        // Whoever reads the answer from a file does not take half of it, or none, for all.
+        Ok(0) if output::is_cut_off() => ExitCode::from(UNPRINTED),
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             output::failure(&error, json);

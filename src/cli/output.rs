@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the boundary to terminal and pager")]
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -221,9 +222,24 @@ pub(crate) fn trace() {
     }
 }
 
+/// True once something could not be printed, by no wish of its reader.
+static UNPRINTED: AtomicBool = AtomicBool::new(false);
+
+/// True if a part of the answer could not be printed: the disk that it goes to is full. What the command was to do is done.
+pub(crate) fn is_cut_off() -> bool {
+    UNPRINTED.load(Ordering::Relaxed)
+}
+
 fn write_out(text: &str) {
     let mut out = anstream::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            let first = !UNPRINTED.swap(true, Ordering::Relaxed);
+            let _ =
+                first.then(|| writeln!(anstream::stderr(), "error: it is done, and the answer cannot be printed: {e}"));
+        }
+        _ => {}
+    }
 }
 
 /// Asks git which pager the user wants, and writes into it; false if there is none. Git is asked outside any repository:

@@ -13,19 +13,31 @@ const PRIVATE_DEPTH: usize = 2;
 
 /// True if a folder is the work tree of that git folder by its own word: its `.git` is the git folder, or a file that
 /// names it. `core.worktree` and `worktrees/*/gitdir` alone could name anybody's folder.
-pub(super) fn leads_here(root: &Path, git_dir: &Path) -> bool {
+///
+/// # Errors
+/// The disk fails, or there are too many open files: it may be one.
+pub(super) fn leads_here(root: &Path, git_dir: &Path) -> std::io::Result<bool> {
     let link = root.join(".git");
-    let Ok(found) = std::fs::symlink_metadata(&link) else { return false };
+    let Some(found) = present(std::fs::symlink_metadata(&link))? else { return Ok(false) };
     let named = if found.is_file() {
-        let text = std::fs::read_to_string(&link).unwrap_or_default();
-        let Some(named) = text.strip_prefix("gitdir:").map(str::trim) else { return false };
+        let text = present(std::fs::read_to_string(&link))?.unwrap_or_default();
+        let Some(named) = text.strip_prefix("gitdir:").map(str::trim) else { return Ok(false) };
         root.join(named)
     } else {
         link
     };
-    match (named.canonicalize(), git_dir.canonicalize()) {
-        (Ok(named), Ok(git_dir)) => named == git_dir,
-        _ => false,
+    let named = present(named.canonicalize())?;
+    Ok(named.is_some() && named == present(git_dir.canonicalize())?)
+}
+
+/// What was read; `None` where there is no such thing, or another thing of its name. A failure of the system stays an error: whoever
+/// took it for an absence would leave undone what is due.
+pub(super) fn present<T>(read: std::io::Result<T>) -> std::io::Result<Option<T>> {
+    use std::io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory | IsADirectory | InvalidData) => Ok(None),
+        Err(e) => Err(e),
     }
 }
 
@@ -84,12 +96,15 @@ mod tests {
         let sandbox = Sandbox::brain();
         let other = tempfile::tempdir().unwrap();
         let git_dir = sandbox.path().join(".git");
-        assert!(leads_here(&sandbox.path(), &git_dir));
-        assert!(!leads_here(other.path(), &git_dir), "no .git");
+        assert!(leads_here(&sandbox.path(), &git_dir).unwrap());
+        assert!(!leads_here(other.path(), &git_dir).unwrap(), "no .git");
         std::fs::write(other.path().join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
-        assert!(leads_here(other.path(), &git_dir));
+        assert!(leads_here(other.path(), &git_dir).unwrap());
         std::fs::write(other.path().join(".git"), "gitdir: /elsewhere\n").unwrap();
-        assert!(!leads_here(other.path(), &git_dir));
+        assert!(!leads_here(other.path(), &git_dir).unwrap());
+        std::fs::remove_file(other.path().join(".git")).unwrap();
+        symlink(".git", other.path().join(".git")).unwrap();
+        assert!(leads_here(other.path(), &git_dir).is_err(), "nobody can say");
     }
 
     #[test]

@@ -79,10 +79,7 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     let wait = Duration::from_millis(limits::LOCK_WAIT_MS);
     let _alone = acquire(&git_dir.join("git-brain"), LockName::Trunk, wait)?;
     if marker.exists() {
-        // What `git init` itself was killed at. Nobody else works in a repository that is none yet.
-        for lock in ["config.lock", "HEAD.lock"].map(|name| git_dir.join(name)) {
-            std::fs::remove_file(&lock).or_else(absent_is_fine).map_err(StoreError::file(&lock))?;
-        }
+        remove_locks_of_init(&git_dir)?;
         // By these libgit2 finds out what the file system can do.
         let entries = std::fs::read_dir(&dir).map_err(StoreError::file(&dir))?;
         for probe in entries.flatten().filter(|e| e.file_name().to_string_lossy().starts_with("_git2_")) {
@@ -97,6 +94,8 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     options.external_template(false).initial_head(main.as_str());
     let made = Repository::init_opts(&dir, &options);
     let repository = made.map_err(|e| StoreError::git(format!("new repository {}", dir.display()), e))?;
+    // libgit2 does not say that it could not remove them.
+    remove_locks_of_init(&git_dir)?;
     // Where everything else will be, and what makes it a repository; libgit2 does not wait for them.
     for place in ["objects", "refs", "HEAD", "."].map(|name| git_dir.join(name)) {
         sync_folder(&place)?;
@@ -116,6 +115,14 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     let _ = dir.parent().map(sync_folder);
     std::fs::remove_file(&marker).map_err(StoreError::file(&marker))?;
     Ok(store.made(commit, false))
+}
+
+/// What `git init` itself was killed at. Nobody else works in a repository that is none yet.
+fn remove_locks_of_init(git_dir: &Path) -> Result<(), StoreError> {
+    ["config.lock", "HEAD.lock"]
+        .map(|name| git_dir.join(name))
+        .iter()
+        .try_for_each(|lock| std::fs::remove_file(lock).or_else(absent_is_fine).map_err(StoreError::file(lock)))
 }
 
 /// Makes a bare repository at `dir`, absent, empty or bare already, that machines of a brain sync through; its branches are

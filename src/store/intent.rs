@@ -73,14 +73,17 @@ pub(super) struct Intent {
 
 impl Intent {
     /// Leaves to the next process what this one could not do: let work trees follow. The locks are no part of that, because
-    /// an `index.lock` that a person's editor holds looks like a dead one; unless one is there that could not be removed.
+    /// an `index.lock` that a person's editor holds looks like a dead one; unless one is there that could not be removed, or
+    /// the disk takes no other file: then the intent stays as it is, and is that of a dead process soon.
     pub(super) fn hand_on(mut self, common: &Path) {
         let path = std::mem::take(&mut self.path);
         let stuck = self.locks.iter().any(|lock| common.join(lock).exists());
         let name = path.with_extension(UNFOLLOWED);
         if !stuck && std::fs::rename(&path, &name).is_err() {
-            let _ = std::fs::copy(&path, &name);
-            discard(&path);
+            match std::fs::copy(&path, &name) {
+                Ok(_) => discard(&path),
+                Err(_) => discard(&name),
+            }
         }
     }
 }

@@ -160,7 +160,7 @@ impl Store {
     /// The work tree, if there is one and it says itself that it belongs to this git folder.
     pub fn work_dir(&self) -> Option<PathBuf> {
         let root = self.repository.workdir()?;
-        confine::leads_here(root, self.repository.path()).then(|| root.to_owned())
+        confine::leads_here(root, self.repository.path()).unwrap_or(false).then(|| root.to_owned())
     }
 
     /// Lets objects be read from one more folder. A receiving hook passes git's quarantine here, whose objects are

@@ -242,8 +242,10 @@ impl Store {
             let failed = |e| StoreError::git(format!("branch {}", change.branch), e);
             match step.map_err(failed) {
                 Ok(step) => Ok((step, intent)),
-                // It has its name, and the disk did not confirm that: an error, and yet the work trees are to follow.
-                Err(error) if change.new.is_some() && self.tip(&change.branch).is_ok_and(|tip| tip == change.new) => {
+                // It has its name, or may have, and the disk did not confirm that: an error, and yet the work trees are to follow.
+                Err(error)
+                    if change.new.is_some() && self.tip(&change.branch).map_or(true, |tip| tip == change.new) =>
+                {
                     intent.hand_on(&self.common);
                     Err(error)
                 }

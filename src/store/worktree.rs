@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
-use super::confine::leads_here;
+use super::confine::{leads_here, present};
 use super::intent::discard;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError};
@@ -81,24 +81,29 @@ impl Store {
         let wrap = |e| StoreError::git("work trees", e);
         let mut candidates = vec![self.common.clone()];
         let linked = self.common.join("worktrees");
-        if let Ok(entries) = std::fs::read_dir(&linked) {
-            candidates.extend(entries.flatten().map(|entry| entry.path()));
+        let failed = |path: &Path| StoreError::file(path.to_owned());
+        for entry in present(std::fs::read_dir(&linked)).map_err(failed(&linked))?.into_iter().flatten() {
+            candidates.push(entry.map_err(failed(&linked))?.path());
         }
         let mut found = Vec::new();
         let head = format!("ref: {}", branch.full());
         for git_dir in candidates {
-            let is_here = std::fs::read_to_string(git_dir.join("HEAD")).is_ok_and(|text| text.trim_end() == head);
-            if !is_here {
+            let text = match present(std::fs::read_to_string(git_dir.join("HEAD"))) {
+                // Another user's, of a brain that several share: not ours to write into.
+                Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied && git_dir != self.common => None,
+                text => text.map_err(failed(&git_dir.join("HEAD")))?,
+            };
+            if text.is_none_or(|text| text.trim_end() != head) {
                 continue;
             }
             let repository = match git2::Repository::open(&git_dir) {
                 Ok(repository) => repository,
                 // A linked work tree whose folder was deleted by hand.
-                Err(_) if git_dir != self.common => continue,
+                Err(e) if git_dir != self.common && e.class() != git2::ErrorClass::Os => continue,
                 Err(e) => return Err(wrap(e)),
             };
-            let own = |root: &&Path| root.is_dir() && leads_here(root, repository.path());
-            if let Some(root) = repository.workdir().filter(own) {
+            let Some(root) = repository.workdir() else { continue };
+            if leads_here(root, repository.path()).map_err(failed(root))? {
                 found.push(WorkTree { root: root.to_owned(), git_dir: repository.path().to_owned() });
             }
         }
@@ -348,10 +353,17 @@ impl IndexLock {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&self.scratch)(e)),
             _ => {}
         }
-        let wrap = |e| StoreError::git(format!("index {}", self.index.display()), e);
-        let mut index = Index::open(&self.scratch).map_err(wrap)?;
-        index.read(true).map_err(wrap)?;
-        Ok(index)
+        let open = || -> Result<Index, git2::Error> {
+            let mut index = Index::open(&self.scratch)?;
+            index.read(true)?;
+            Ok(index)
+        };
+        // libgit2 says of an index that the disk does not give that it is none. One that everybody else can read is of a kind that
+        // libgit2 does not know.
+        open().or_else(|_| open()).map_err(|error| match present(std::fs::read(&self.scratch)) {
+            Err(e) => StoreError::file(&self.scratch)(e),
+            Ok(_) => StoreError::git(format!("index {}", self.index.display()), error),
+        })
     }
 
     fn write(self, mut index: Index) -> Result<(), StoreError> {

@@ -361,9 +361,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// An operation's own clock, where it differs from the run's.
+    /// An operation's own clock, where it differs from the run's. It is never later: a stimulus is, where this machine's clock was put back.
     fn clock(&self, at: Stamp) -> Option<Stamp> {
-        (at != self.snapshot.at).then_some(at)
+        (at < self.snapshot.at).then_some(at)
     }
 }
 

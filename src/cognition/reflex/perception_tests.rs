@@ -256,6 +256,19 @@ fn operations_carry_their_own_clock_only_where_it_differs() {
 }
 
 #[test]
+fn what_comes_from_later_than_the_run_happens_when_it_runs() {
+    let late = [stimulus(1, Some("s"), "Anna: tea"), stimulus(2, Some("s"), "milk")];
+    let snapshot = Snapshot { at: Stamp::from_unix(1_600_000_000), ..snapshot(&late) };
+    let document = think(&snapshot, &Net::default(), &Settings::default());
+    let times = document.ops.iter().filter_map(|op| match op {
+        Operation::Create(op) => Some(op.at),
+        Operation::Activate(op) => Some(op.at),
+        _ => None,
+    });
+    assert!(times.clone().count() > 4 && times.into_iter().all(|at| at.is_none()), "{:?}", document.ops);
+}
+
+#[test]
 fn any_stimulus_fits_and_batches_are_cut_to_fit() {
     let hostile = [
         (0..700).map(|i| format!("w{i} ")).collect::<String>(),

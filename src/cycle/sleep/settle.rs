@@ -121,7 +121,13 @@ impl Cycle {
 
     /// The same under the lock.
     fn settle_held(&self) -> Result<(), CycleError> {
-        let Some(note) = std::fs::read(self.note_file()).ok() else { return Ok(()) };
+        let path = self.note_file();
+        let note = match std::fs::read(&path) {
+            Ok(note) => note,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            // It may say that main is to follow: whoever slept now would write over it.
+            Err(source) => return Err(StoreError::File { path, source }.into()),
+        };
         let note: Option<Note> = serde_json::from_slice(&note).ok();
         let told = match &note {
             Some(note) => self.settle_note(note)?,

@@ -134,3 +134,20 @@ fn a_work_tree_that_could_not_follow_does_so_at_the_next_command() {
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     assert_eq!(fs::read_dir(store.private_dir().join(FOLDER)).unwrap().count(), 0);
 }
+
+#[test]
+fn what_cannot_be_handed_on_stays_an_intent() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let old = store.need_tip(store.main()).unwrap();
+    let new = commit_on(&store, old, vec![write("brain.toml", "# other\n")]);
+    let intent = store.intend(Plan::default().moving(store.main(), Some(old), new).lock("index.lock", None)).unwrap();
+    sandbox.git(&["update-ref", "refs/heads/main", &new.to_string()]);
+    // A disk that takes no other file: neither a new name nor a copy.
+    let name = intent.path.with_extension(UNFOLLOWED);
+    fs::create_dir_all(name.join("x")).unwrap();
+    intent.hand_on(store.common_dir());
+    fs::remove_dir_all(&name).unwrap();
+    drop(store.lock(LockName::Trunk).unwrap());
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+}

@@ -177,3 +177,18 @@ fn lost_races_have_an_end() {
     let error = races.lost().unwrap_err();
     assert!(matches!(&error, StoreError::Busy { what, .. } if what.starts_with("wake, ")), "{error}");
 }
+
+#[test]
+fn a_branch_that_may_have_moved_is_followed_once_that_is_known() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let old = store.need_tip(store.main()).unwrap();
+    let new = commit_on(&store, old, vec![write("brain.toml", "# other\n")]);
+    // A disk that does not say what the branch is.
+    let path = sandbox.path().join(".git/refs/heads/main");
+    std::fs::write(&path, "?").unwrap();
+    assert!(store.update_refs(&[RefChange::advance(store.main().clone(), old, new)], "test").is_err());
+    std::fs::write(&path, format!("{new}\n")).unwrap();
+    drop(store.lock(LockName::Trunk).unwrap());
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+}

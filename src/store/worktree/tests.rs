@@ -1,7 +1,8 @@
 use std::fs;
 
 use super::*;
-use crate::store::sandbox::{Sandbox, advance, git, remove, write};
+use crate::store::sandbox::{Sandbox, advance, commit_on, git, remove, write};
+use crate::store::{RefChange, RefOutcome};
 
 fn status(dir: &Path) -> String {
     git(dir, &["status", "--porcelain"])
@@ -127,4 +128,25 @@ fn another_branch_or_a_bare_repository_is_nothing_to_follow() {
     let store = sandbox.store();
     advance(&store, store.main(), vec![write("brain.toml", "theirs\n")]);
     assert_eq!(fs::read_to_string(sandbox.path().join("brain.toml")).unwrap(), "# settings\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_work_tree_whose_branch_cannot_be_read_is_not_taken_for_none() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let linked = sandbox.beside("linked");
+    sandbox.git(&["worktree", "add", "-q", linked.to_str().unwrap(), "wake"]);
+    let (head, aside) = (store.common_dir().join("worktrees/linked/HEAD"), sandbox.beside("HEAD"));
+    fs::rename(&head, &aside).unwrap();
+    std::os::unix::fs::symlink("HEAD", &head).unwrap();
+    let old = store.need_tip(store.wake()).unwrap();
+    let new = commit_on(&store, old, vec![write("brain.toml", "# other\n")]);
+    let change = [RefChange::advance(store.wake().clone(), old, new)];
+    let error = store.update_refs(&change, "test").unwrap_err().to_string();
+    assert!(error.contains("worktrees/linked/HEAD"), "{error}");
+    assert_eq!(store.need_tip(store.wake()).unwrap(), old, "nothing moved that could not be followed");
+    fs::rename(&aside, &head).unwrap();
+    assert_eq!(store.update_refs(&change, "test").unwrap(), RefOutcome::Done { left: vec![] });
+    assert_eq!(status(&linked), "");
 }
