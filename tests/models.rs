@@ -90,7 +90,14 @@ fn its_answer_is_a_run_like_any_other() {
     let record = sandbox.documents("wake", "network/runs").into_values().find(|r| r["agent"] == "scholar").unwrap();
     assert_eq!(record["cognition"], "llm:small");
     assert_eq!(record["prediction"]["value"], 0.75);
-    let log = sandbox.git(&["log", "-1", "--author=^scholar <", "--no-merges", "--all", "--format=%(trailers:key=Model,valueonly)"]);
+    let log = sandbox.git(&[
+        "log",
+        "-1",
+        "--author=^scholar <",
+        "--no-merges",
+        "--all",
+        "--format=%(trailers:key=Model,valueonly)",
+    ]);
     assert_eq!(log.trim(), "small");
     let asked = endpoint.asked();
     assert_eq!(asked[0].path, "/v1/chat/completions");
