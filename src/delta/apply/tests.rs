@@ -246,3 +246,23 @@ fn signals_are_numbered_and_answered_once() {
     net.1[0].1 = true;
     assert!(run(&net, &ack, None).unwrap().acknowledgements.is_empty());
 }
+
+#[test]
+fn what_is_bounded_as_a_sum_is_asked_for_at_every_operation() {
+    let capabilities = crate::model::document::Capabilities {
+        operations: vec!["create".into(), "activate".into()],
+        types: vec![Kind::Semantic],
+        max_created: Some(1),
+        max_strength: Some(0.5),
+        ..Default::default()
+    };
+    let limits = Limits::of(&author().agent, &capabilities);
+    let create = |concept: &str| format!(r#"{{"op": "create", "concept": "{concept}", "type": "semantic"}}"#);
+    let activate = r#"{"op": "activate", "id": "a", "strength": 0.3}"#;
+    assert!(run(&net(), &format!("{}, {activate}", create("tea")), Some(&limits)).is_ok());
+    for ops in [format!("{}, {}", create("tea"), create("coffee")), format!("{activate}, {activate}")] {
+        let refusal = run(&net(), &ops, Some(&limits)).unwrap_err();
+        assert!(refusal.index == 1 && matches!(refusal.reason, Reason::Capability(_)), "{ops}: {refusal}");
+        assert!(run(&net(), &ops, None).is_ok());
+    }
+}
