@@ -98,6 +98,7 @@ pub fn clip(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::delta::{Method, Valued};
+    use crate::model::document::{GoalLevel, GoalState};
     use crate::model::ids::{NeuronId, RunId};
     use crate::model::{Kind, Link, Origin, Stamp};
 
@@ -165,6 +166,17 @@ mod tests {
         assert_eq!(outcome(&entry), format!("{line}  \"it rained\""));
         entry.outcome.text = None;
         assert_eq!(outcome(&entry), line);
+        let goal = Goal {
+            id: "dry-tea".parse().unwrap(),
+            text: "Keep the tea dry".into(),
+            level: GoalLevel::Terminal,
+            neuron: None,
+            parent: None,
+            state: GoalState::Reached,
+            at: Stamp::from_unix(1000),
+            run: None,
+        };
+        assert_eq!(super::goal(&goal), "goal dry-tea  terminal reached: \"Keep the tea dry\"");
     }
 
     #[test]
