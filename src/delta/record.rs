@@ -535,7 +535,8 @@ mod tests {
         assert_eq!(Effect::unmarked(Some(&before), &after).version_moved(&run), Version(0b0110));
         assert_eq!(Effect::between(None, &after).version_moved(&run), after.version);
         assert_eq!(Effect::unmarked(None, &after).version_moved(&run), after.version);
-        assert_eq!(Effect::removal(&before).version_moved(&run), before.version);
+        let removal = Effect::removal(&before);
+        assert_eq!((removal.version_moved(&run), removal.id()), (before.version, Some(&before.id)));
         assert_eq!((plain.id(), Effect::default().id()), (Some(&after.id), None));
         let nameless = Effect { neuron: None, ..Effect::between(None, &after) };
         assert_eq!(nameless.id(), Some(&after.id));

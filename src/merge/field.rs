@@ -182,6 +182,8 @@ mod tests {
         assert_eq!(number(&unit, Rule::Sum, 100, Ordering::Less), Decided(7, How::Sum));
         assert_eq!(number(&unit, Rule::Priority, 100, Ordering::Greater), Decided(3, How::Priority));
         assert_eq!(number(&unit, Rule::Priority, 100, Ordering::Equal), Undecided);
+        // What is absent is 0, so who has 0 as well did not change it.
+        assert_eq!(number(&Unit { base: None, left: 0, right: 5 }, Rule::Mean, 100, Ordering::Less), Plain(5));
     }
 
     #[test]
