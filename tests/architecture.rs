@@ -149,7 +149,7 @@ fn what_is_fuzzed_is_built_as_the_product_is() {
         text.lines()
             .skip_while(|l| *l != "[dependencies]")
             .skip(1)
-            .take_while(|l| *l != "")
+            .take_while(|l| !l.is_empty())
             .map(str::to_owned)
             .collect()
     };
