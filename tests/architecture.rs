@@ -141,6 +141,24 @@ fn stored_numbers_are_read_exactly_in_the_program_too() {
     assert!(line.contains("\"float_roundtrip\""), "a record that is read and written again is another one: {line}");
 }
 
+/// Fuzzing builds some rooms alone, as that is quick: with what the product builds them with.
+#[test]
+fn what_is_fuzzed_is_built_as_the_product_is() {
+    let lines = |path: &str| -> Vec<String> {
+        let text = read(&root().join(path));
+        text.lines()
+            .skip_while(|l| *l != "[dependencies]")
+            .skip(1)
+            .take_while(|l| !l.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let (product, rooms) = (lines("Cargo.toml"), lines("fuzz/rooms/Cargo.toml"));
+    assert!(rooms.len() > 10, "{rooms:?}");
+    let others: Vec<_> = rooms.iter().filter(|line| !product.contains(line)).collect();
+    assert!(others.is_empty(), "Cargo.toml has other lines for {others:?}");
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -267,6 +267,16 @@ fn what_both_sides_have_is_not_reviewed_again() {
     assert_eq!((merged, outcome.shared, outcome.brought), (right, vec![run(2), run(3)], vec![run(5)]));
 }
 
+/// A record never changes. One that does is a conflict, and is not taken for a run that both sides have.
+#[test]
+fn a_record_that_was_changed_is_not_applied() {
+    let base = with_records(&weighing(57), &[&record(2, 50, 57)]);
+    let right = with_records(&weigh(3, &weighing(57), 60), &[&record(2, 50, 90)]);
+    let left = with_records(&weigh(4, &weighing(57), 58), &[&record(2, 50, 57)]);
+    let (_, outcome) = merge(&base, &left, &right);
+    assert_eq!((outcome.shared, outcome.brought), (vec![], vec![]));
+}
+
 #[test]
 fn other_policies_decide_otherwise() {
     let base = weighing(50);

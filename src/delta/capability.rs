@@ -185,3 +185,7 @@ impl Limits {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "capability_tests.rs"]
+mod tests;

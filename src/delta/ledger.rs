@@ -145,4 +145,23 @@ mod tests {
         let wrong = LedgerEntry { error: -2.0, ..entry };
         assert!(LedgerEntry::decode(&wrong.encode(), "l").unwrap_err().to_string().contains("error"));
     }
+
+    #[test]
+    fn an_expectation_has_a_number_and_no_more_text_than_a_ledger_holds() {
+        assert_eq!(Valued::expected(None), Valued { text: None, value: UNSTATED });
+        let said = |text: &str| Prediction { text: Some(text.into()), value: Some(0.7), pathway: vec![] };
+        assert_eq!(Valued::expected(Some(&said("rain"))), Valued { text: Some("rain".into()), value: 0.7 });
+        // Three bytes a letter: the bound lies inside one, which goes as a whole.
+        let long = "会".repeat(limits::CONCEPT_BYTES);
+        let kept = Valued::expected(Some(&said(&long))).text.unwrap();
+        assert_eq!(kept.len(), limits::CONCEPT_BYTES / 3 * 3);
+        assert!(kept.len() < limits::CONCEPT_BYTES && long.starts_with(&kept));
+    }
+
+    #[test]
+    fn a_methods_word_is_the_one_in_the_file() {
+        for method in [Method::Number, Method::Model, Method::Similarity] {
+            assert_eq!(json::inline(&method), format!("{:?}", method.as_str()));
+        }
+    }
 }

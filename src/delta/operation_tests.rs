@@ -90,3 +90,75 @@ fn oversized_documents_are_refused_as_a_limit() {
     let large = vec![b' '; limits::DELTA_BYTES + 1];
     assert!(matches!(Document::parse(&large, "delta"), Err(DocumentError::Limit(_))));
 }
+
+/// The same document with one more of what is bounded.
+#[test]
+fn every_bound_holds_at_its_edge() {
+    let parse = |text: &str| Document::parse(text.as_bytes(), "delta").map(|_| ()).map_err(|e| e.to_string());
+    let op = |op: &str| parse(&format!("{{\"ops\": [{op}]}}"));
+    let payload = |bytes: usize, op: &str| format!(r#"{{"op": {op}, "payload": "{}"}}"#, "x".repeat(bytes - 2));
+    for to in [r#""signal", "to": "memory""#, r#""acknowledge", "signal": "g1""#] {
+        assert_eq!(op(&payload(limits::PAYLOAD_BYTES, to)), Ok(()));
+        assert!(op(&payload(limits::PAYLOAD_BYTES + 1, to)).unwrap_err().contains("payload"));
+    }
+    let edges = |n: usize| vec![r#"{"from": "a", "to": "b", "type": "feeds_into"}"#; n].join(",");
+    let reinforce = |n: usize| op(&format!(r#"{{"op": "reinforce", "error": 0.1, "pathway": [{}]}}"#, edges(n)));
+    assert_eq!(reinforce(limits::PATHWAY_EDGES), Ok(()));
+    assert!(reinforce(limits::PATHWAY_EDGES + 1).unwrap_err().contains("pathway"));
+    let run = "20260126t143200123z-abcd2345-decision";
+    let outcome = |n: usize| {
+        op(&format!(
+            r#"{{"op": "outcome", "run": "{run}", "value": 1, "error": -1, "method": "number", "pathway": [{}]}}"#,
+            edges(n)
+        ))
+    };
+    assert_eq!(outcome(limits::CREDITED_EDGES), Ok(()));
+    assert!(outcome(limits::CREDITED_EDGES + 1).unwrap_err().contains("pathway"));
+    let predict = |n: usize| parse(&format!("{{\n\"prediction\": {{\"pathway\": [{}]}}, \"ops\": []}}", edges(n)));
+    assert_eq!(predict(limits::CREDITED_EDGES), Ok(()));
+    assert!(predict(limits::CREDITED_EDGES + 1).unwrap_err().contains("line 2, prediction.pathway"));
+    let many =
+        |n: usize| parse(&format!("{{\"ops\":[{}]}}", vec![r#"{"op":"activate","id":"a","strength":1}"#; n].join(",")));
+    assert_eq!(many(limits::DELTA_OPS), Ok(()));
+    assert!(many(limits::DELTA_OPS + 1).is_err());
+    let padded = |bytes: usize| parse(&(r#"{"ops": []}"#.to_owned() + &" ".repeat(bytes - 11)));
+    assert_eq!(padded(limits::DELTA_BYTES), Ok(()));
+    assert!(padded(limits::DELTA_BYTES + 1).is_err());
+    for (good, bad) in [
+        (r#"{"op": "activate", "id": "a", "strength": 0}"#, r#"{"op": "activate", "id": "a", "strength": -0.1}"#),
+        (
+            r#"{"op": "adjust", "from": "a", "to": "b", "type": "recalls", "by": -65535}"#,
+            r#"{"op": "adjust", "from": "a", "to": "b", "type": "recalls", "by": -65536}"#,
+        ),
+        (
+            r#"{"op": "adjust", "from": "a", "to": "b", "type": "recalls", "by": 65535}"#,
+            r#"{"op": "adjust", "from": "a", "to": "b", "type": "recalls", "by": 65536}"#,
+        ),
+        (r#"{"op": "reword", "id": "a", "concept": "b"}"#, r#"{"op": "reword", "id": "a", "concept": " "}"#),
+        (r#"{"op": "archive", "id": "a", "reason": "b"}"#, r#"{"op": "archive", "id": "a", "reason": ""}"#),
+        (
+            r#"{"op": "create", "concept": "a", "type": "core", "source": "s"}"#,
+            r#"{"op": "create", "concept": "a", "type": "core", "source": ""}"#,
+        ),
+        (
+            r#"{"op": "create", "concept": "a", "type": "core", "session": "s"}"#,
+            r#"{"op": "create", "concept": "a", "type": "core", "session": "\u0000"}"#,
+        ),
+    ] {
+        assert_eq!(op(good), Ok(()), "{good}");
+        assert!(op(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn the_line_is_that_of_the_field_also_inside_an_operation() {
+    let line = |text: &str| match Document::parse(text.as_bytes(), "delta").unwrap_err() {
+        DocumentError::Json(error) => error.line,
+        other => panic!("{other}"),
+    };
+    assert_eq!(line("{\n\"ops\": [\n\n{\"op\": \"activate\",\n\"id\": \"a\",\n\"strength\": 2}]}"), 6);
+    assert_eq!(line("{\n\"ops\": [\n\n{\"op\": \"activate\",\n\"id\": \"a\",\n\n\"strength\": \"x\"}]}"), 7);
+    assert_eq!(line("{\n\"ops\": [\n{\n\n\"op\": \"fly\"}]}"), 5);
+    assert_eq!(line("{\n\n\"prediction\": {\"value\": 3},\n \"ops\": []}"), 3);
+    assert_eq!(Document::lines(b"{"), [0; 0]);
+}

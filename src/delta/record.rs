@@ -473,4 +473,103 @@ mod tests {
         assert_eq!((outline.run, outline.origin), (record.run, record.origin));
         assert_eq!(outline.effects[0].created.as_ref().unwrap().id.as_str(), "a");
     }
+
+    /// One change of each field there is: a field that were left out would not come back.
+    #[test]
+    fn every_field_of_a_neuron_is_in_its_effect() {
+        let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
+        let mut before = neuron("a");
+        before.set_weight(&NeuronId::parse("gone").unwrap(), Link::Recalls, 3);
+        before.set_weight(&NeuronId::parse("same").unwrap(), Link::Recalls, 4);
+        let target = |name: &str| NeuronId::parse(name).unwrap();
+        type Change = fn(&mut Neuron);
+        let changes: [(&str, Change); 14] = [
+            ("concept", |n| n.concept = "b".into()),
+            ("concept", |n| n.named_by.concept.rank = 3),
+            ("type", |n| n.kind = Kind::Core),
+            ("type", |n| n.named_by.kind.rank = 3),
+            ("salience", |n| n.salience = 9),
+            ("salience", |n| n.last_salience_update = Stamp::from_unix(2000)),
+            ("activation_count", |n| n.activation_count = 9),
+            ("last_activated", |n| n.last_activated = Some(Stamp::from_unix(2000))),
+            ("origin", |n| n.origin = Origin::parse("http").unwrap()),
+            ("pinned", |n| n.pinned = true),
+            ("created_at", |n| n.created_at = Stamp::from_unix(2)),
+            ("labels", |n| n.source = Some("s".into())),
+            ("labels", |n| n.session = Some("s".into())),
+            ("labels", |n| n.stimulus = Some(StimulusId::parse("s").unwrap())),
+        ];
+        for (name, change) in changes {
+            let mut after = before.clone();
+            change(&mut after);
+            let effect = Effect::between(Some(&before), &after);
+            let fields = serde_json::to_value(&effect).unwrap();
+            assert_eq!(fields.as_object().unwrap().keys().collect::<Vec<_>>(), ["neuron", name]);
+            assert_eq!((effect.set_on(&before, true), effect.set_on(&after, false)), (after.clone(), before.clone()));
+        }
+        let archived = Neuron { archived: Some(run), ..before.clone() };
+        let effect = Effect::between(Some(&before), &archived);
+        assert_eq!((effect.set_on(&before, true), effect.set_on(&archived, false)), (archived.clone(), before.clone()));
+        // Connections: one goes, one comes, one stays as it is, and another type to the same target is another one.
+        let mut after = before.clone();
+        after.connections.retain(|c| c.target != target("gone"));
+        after.set_weight(&target("new"), Link::Recalls, 5);
+        let effect = Effect::between(Some(&before), &after);
+        let touched: Vec<_> = effect.connections.iter().map(|c| (c.target.as_str(), c.weight)).collect();
+        assert_eq!(touched, [("gone", (Some(3), None)), ("new", (None, Some(5)))]);
+        assert_eq!((effect.set_on(&before, true), effect.set_on(&after, false)), (after, before.clone()));
+        let mut other = before.clone();
+        other.set_weight(&target("gone"), Link::Inhibits, 8);
+        let kept = effect.set_on(&other, true);
+        assert_eq!((kept.weight(&target("gone"), Link::Inhibits), kept.weight(&target("same"), Link::Recalls)), (8, 4));
+    }
+
+    #[test]
+    fn a_version_moves_by_what_the_effect_says() {
+        let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
+        let toggled = |v: u64| Version(v).toggled(&run);
+        let (mut before, mut after) = (neuron("a"), neuron("a"));
+        (before.version, after.version) = (Version(0b1100), Version(0b1010));
+        let plain = Effect::between(Some(&before), &after);
+        assert_eq!(plain.version_moved(&run), toggled(0));
+        assert_eq!(Effect::unmarked(Some(&before), &after).version_moved(&run), Version(0b0110));
+        assert_eq!(Effect::between(None, &after).version_moved(&run), after.version);
+        assert_eq!(Effect::unmarked(None, &after).version_moved(&run), after.version);
+        let removal = Effect::removal(&before);
+        assert_eq!((removal.version_moved(&run), removal.id()), (before.version, Some(&before.id)));
+        assert_eq!((plain.id(), Effect::default().id()), (Some(&after.id), None));
+        let nameless = Effect { neuron: None, ..Effect::between(None, &after) };
+        assert_eq!(nameless.id(), Some(&after.id));
+        let marks = Effect::unmarked(Some(&before), &after).marks.unwrap();
+        assert_eq!((marks.0.version, marks.1.version), (before.version, after.version));
+    }
+
+    #[test]
+    fn a_record_has_lists_where_there_is_something_to_list() {
+        let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
+        let mut record = RunRecord {
+            agent: run.agent(),
+            run: run.clone(),
+            trigger: "by hand".into(),
+            cognition: "apply".into(),
+            at: Stamp::from_unix(1000),
+            depth: 0,
+            base: None,
+            origin: Origin::local(),
+            stimuli: vec![],
+            prediction: None,
+            ops: vec![],
+            effects: vec![],
+            notes: vec![],
+            reverts: vec![],
+            approves: vec![],
+        };
+        let plain = String::from_utf8(record.encode()).unwrap();
+        assert!(plain.contains("\"ops\": [],\n  \"effects\": []\n}"), "{plain}");
+        for word in ["notes", "reverts", "approves"] {
+            assert!(!plain.contains(word), "{plain}");
+        }
+        (record.notes, record.reverts, record.approves) = (vec!["x".into()], vec![run.clone()], vec![run]);
+        assert_eq!(RunRecord::decode(&record.encode(), "r").unwrap(), record);
+    }
 }

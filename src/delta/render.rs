@@ -97,8 +97,10 @@ pub fn clip(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ids::NeuronId;
-    use crate::model::{Kind, Link, Stamp};
+    use crate::delta::{Method, Valued};
+    use crate::model::document::{GoalLevel, GoalState};
+    use crate::model::ids::{NeuronId, RunId};
+    use crate::model::{Kind, Link, Origin, Stamp};
 
     #[test]
     fn a_change_reads_line_by_line() {
@@ -111,5 +113,76 @@ mod tests {
         assert_eq!(lines, ["~ tea  \"green tea\"", "    concept  \"tea\" → \"green tea\"", "    + feeds_into b  300",]);
         let made = effect(&Effect::between(None, &after), None);
         assert_eq!(made[0], "+ tea  semantic \"green tea\", salience 0");
+    }
+
+    #[test]
+    fn every_field_has_its_line() {
+        let id = |t: &str| NeuronId::parse(t).unwrap();
+        let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
+        let mut before = Neuron::new(id("tea"), "tea", Kind::Semantic, Stamp::from_unix(0));
+        before.set_weight(&id("b"), Link::FeedsInto, 300);
+        before.set_weight(&id("c"), Link::Recalls, 7);
+        let mut after = before.clone();
+        (after.kind, after.salience, after.activation_count, after.pinned) = (Kind::Core, 9, 2, true);
+        after.origin = Origin::parse("http").unwrap();
+        after.archived = Some(run.clone());
+        after.set_weight(&id("b"), Link::FeedsInto, 200);
+        after.connections.retain(|c| c.target != id("c"));
+        let stamp = Stamp::from_unix(0);
+        let expected = [
+            "~ tea".to_owned(),
+            "    type  semantic → core".to_owned(),
+            format!("    salience  0 ({stamp}) → 9 ({stamp})"),
+            "    activations  0 → 2".to_owned(),
+            "    origin  local → http".to_owned(),
+            "    pinned  false → true".to_owned(),
+            format!("    archived  no → {run}"),
+            "    ~ feeds_into b  300 → 200 (-100)".to_owned(),
+            "    - recalls c  7".to_owned(),
+        ];
+        assert_eq!(effect(&Effect::between(Some(&before), &after), None), expected);
+        assert_eq!(
+            effect(&Effect::between(None, &before), None)[1..],
+            ["    + feeds_into b  300", "    + recalls c  7"]
+        );
+        assert_eq!(effect(&Effect::default(), None), [""; 0]);
+    }
+
+    #[test]
+    fn outcomes_and_goals_are_a_line_each() {
+        let judged = RunId::parse("20260126t143100123z-abcd2345-decision").unwrap();
+        let mut entry = LedgerEntry {
+            run: RunId::parse("20260126t143200123z-abcd2345-evaluator").unwrap(),
+            agent: judged.agent(),
+            judged,
+            at: Stamp::from_unix(1000),
+            prediction: Valued { text: None, value: 0.7 },
+            outcome: Valued { text: Some("it  rained".into()), value: 0.1 + 0.2 },
+            error: 0.3 - 0.7,
+            method: Method::Number,
+            pathway: vec![],
+        };
+        let line = "20260126t143100123z-abcd2345-decision  expected 0.7, came 0.3, error -0.4 (number)";
+        assert_eq!(outcome(&entry), format!("{line}  \"it rained\""));
+        entry.outcome.text = None;
+        assert_eq!(outcome(&entry), line);
+        let goal = Goal {
+            id: "dry-tea".parse().unwrap(),
+            text: "Keep the tea dry".into(),
+            level: GoalLevel::Terminal,
+            neuron: None,
+            parent: None,
+            state: GoalState::Reached,
+            at: Stamp::from_unix(1000),
+            run: None,
+        };
+        assert_eq!(super::goal(&goal), "goal dry-tea  terminal reached: \"Keep the tea dry\"");
+    }
+
+    #[test]
+    fn a_clipped_text_says_that_it_is() {
+        assert_eq!(clip(" a\n b "), "a b");
+        assert_eq!(clip(&"x".repeat(60)), "x".repeat(60));
+        assert_eq!(clip(&"x".repeat(61)), "x".repeat(59) + "…");
     }
 }

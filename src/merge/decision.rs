@@ -158,4 +158,23 @@ mod tests {
         let line = decision.to_string();
         assert!(line.ends_with("(sum, clamped)") && !line.contains('\n') && line.len() < 200, "{line}");
     }
+
+    #[test]
+    fn a_conflict_is_one_short_line_and_a_salience_is_its_number() {
+        let conflict = Conflict {
+            neuron: "tea".into(),
+            field: "salience".into(),
+            base: Value::Null,
+            left: serde_json::json!({"salience": 7, "at": "2026-01-26T14:32:00Z"}),
+            right: 9.into(),
+            runs: vec![],
+        };
+        assert_eq!(conflict.to_string(), "tea salience: base null, left 7, right 9: undecided");
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_length_and_hash() {
+        assert_eq!(file_value(None), Value::Null);
+        assert_eq!(file_value(Some(b"abc")), serde_json::json!({"bytes": 3, "sha256": "ba7816bf8f01cfea"}));
+    }
 }

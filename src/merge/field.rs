@@ -182,6 +182,8 @@ mod tests {
         assert_eq!(number(&unit, Rule::Sum, 100, Ordering::Less), Decided(7, How::Sum));
         assert_eq!(number(&unit, Rule::Priority, 100, Ordering::Greater), Decided(3, How::Priority));
         assert_eq!(number(&unit, Rule::Priority, 100, Ordering::Equal), Undecided);
+        // What is absent is 0, so who has 0 as well did not change it.
+        assert_eq!(number(&Unit { base: None, left: 0, right: 5 }, Rule::Mean, 100, Ordering::Less), Plain(5));
     }
 
     #[test]
@@ -231,5 +233,60 @@ mod tests {
         assert_eq!(stamp(unit(), Rule::Priority, Ordering::Equal), Verdict::Undecided);
         let missing = Unit { base: None, left: None, right: at(8) };
         assert_eq!(stamp(missing, Rule::Max, Ordering::Equal), Verdict::Decided(at(8), How::Max));
+    }
+
+    #[test]
+    fn salience_by_the_other_rules_and_at_the_top() {
+        let at = |hours: i64| Stamp::from_unix(hours * 3600);
+        let unit = Unit { base: Some((1000, at(0))), left: (3000, at(0)), right: (2000, at(0)) };
+        let decide = |rule, later| vivid(&unit, rule, later);
+        assert_eq!(decide(Rule::Right, Ordering::Less), Verdict::Decided((2000, at(0)), How::Right));
+        assert_eq!(decide(Rule::Mean, Ordering::Less), Verdict::Decided((2500, at(0)), How::Mean));
+        assert_eq!(decide(Rule::Priority, Ordering::Greater), Verdict::Decided((3000, at(0)), How::Priority));
+        assert_eq!(decide(Rule::Priority, Ordering::Equal), Verdict::Undecided);
+        assert_eq!(decide(Rule::Review, Ordering::Less), Verdict::Undecided);
+        let high = Unit { base: None, left: (65000, at(0)), right: (65001, at(0)) };
+        assert_eq!(vivid(&high, Rule::Sum, Ordering::Less), Verdict::Clamped((65535, at(0)), How::Sum));
+        // The newest stamp is that of any side: an hour makes 990 of 1000.
+        for (left, right) in [((1000, at(1)), (1000, at(0))), ((1000, at(0)), (1000, at(1)))] {
+            let unit = Unit { base: None, left, right };
+            assert_eq!(vivid(&unit, Rule::Sum, Ordering::Less), Verdict::Decided((1990, at(1)), How::Sum));
+        }
+        let agreed = Unit { base: Some((0, at(0))), left: (1000, at(0)), right: (1000, at(0)) };
+        assert_eq!(vivid(&agreed, Rule::Max, Ordering::Less), Verdict::Plain((1000, at(0))));
+    }
+
+    #[test]
+    fn names_of_the_same_text_and_by_the_other_rules() {
+        let name = |rank| Name { rank, run: None };
+        let decide = |left: (&'static str, u32), right: (&'static str, u32), rule| {
+            named(
+                Unit { base: Some(("o", name(0))), left: (left.0, name(left.1)), right: (right.0, name(right.1)) },
+                rule,
+            )
+        };
+        for (left, right) in [(1, 2), (2, 1), (2, 2)] {
+            assert_eq!(decide(("x", left), ("x", right), Rule::Review), Verdict::Plain(("x", name(2))));
+        }
+        assert_eq!(decide(("l", 1), ("r", 1), Rule::Left), Verdict::Decided(("l", name(1)), How::Left));
+        assert_eq!(decide(("l", 1), ("r", 1), Rule::Right), Verdict::Decided(("r", name(1)), How::Right));
+        assert_eq!(decide(("r", 1), ("l", 2), Rule::Max), Verdict::Decided(("r", name(1)), How::Max));
+        assert_eq!(decide(("l", 1), ("r", 1), Rule::Priority), Verdict::Undecided);
+        assert_eq!(decide(("o", 0), ("r", 1), Rule::Review), Verdict::Plain(("r", name(1))));
+        assert_eq!(decide(("l", 1), ("o", 0), Rule::Review), Verdict::Plain(("l", name(1))));
+    }
+
+    #[test]
+    fn a_missing_stamp_is_the_least_and_has_no_say_in_a_mean() {
+        let at = |s| Some(Stamp::from_unix(s));
+        let decide = |base, left, right, rule| stamp(Unit { base, left, right }, rule, Ordering::Less);
+        assert_eq!(decide(None, at(5), None, Rule::Mean), Verdict::Decided(at(5), How::Mean));
+        assert_eq!(decide(None, None, at(5), Rule::Mean), Verdict::Decided(at(5), How::Mean));
+        assert_eq!(decide(None, at(-4), at(-1), Rule::Mean), Verdict::Decided(at(-2), How::Mean));
+        assert_eq!(decide(Some(at(1)), at(2), at(3), Rule::Priority), Verdict::Decided(at(3), How::Priority));
+        assert_eq!(decide(Some(at(1)), at(2), at(2), Rule::Review), Verdict::Plain(at(2)));
+        assert_eq!(decide(Some(at(1)), at(1), at(2), Rule::Review), Verdict::Plain(at(2)));
+        assert_eq!(decide(Some(at(1)), at(2), at(2), Rule::Max), Verdict::Plain(at(2)));
+        assert_eq!(decide(Some(at(1)), at(2), at(1), Rule::Max), Verdict::Plain(at(2)), "only one side changed it");
     }
 }

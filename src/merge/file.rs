@@ -121,6 +121,15 @@ mod tests {
     }
 
     #[test]
+    fn a_removal_from_the_queue_wins_by_its_own_rule() {
+        let queue = Place::Queue("s1".parse().unwrap());
+        let (a, b): (Option<&[u8]>, Option<&[u8]>) = (Some(b"a"), Some(b"b"));
+        let how = |left, right| pick(&queue, "x", a, left, right).unwrap().1;
+        assert_eq!((how(b, None), how(None, b)), (Some(How::RemovalWins), Some(How::RemovalWins)));
+        assert_eq!(how(b, Some(b"c")), Some(How::Min));
+    }
+
+    #[test]
     fn a_flag_that_does_not_parse_is_refused() {
         let error = pick(&Place::Goal, "network/goals/g.json", None, Some(b"{"), Some(EARLY)).unwrap_err();
         assert!(error.to_string().contains("network/goals/g.json"), "{error}");

@@ -238,4 +238,25 @@ mod tests {
         assert_eq!((back.salience, back.weight(&id("b"), Link::FeedsInto)), (0, 30), "30 came from elsewhere");
         assert!(back.is_archived());
     }
+
+    #[test]
+    fn a_creation_taken_back_leaves_what_came_after_it() {
+        let (record, created) = record(7, None, |n| (n.salience, n.activation_count) = (10, 2));
+        let mut target = touched(created.clone(), &run(9));
+        (target.salience, target.activation_count) = (14, 5);
+        let after = apply(&record, Direction::Back(&run(12)), Some(&target)).unwrap();
+        assert_eq!((after.salience, after.activation_count), (4, 3));
+        assert_eq!((after.version, after.weight(&id("b"), Link::FeedsInto)), (target.version.toggled(&run(12)), 0));
+        assert_eq!((after.run, after.archived), (Some(run(12)), Some(run(12))));
+        // The mark that stands is the later of the target's and of whoever takes back, not the creator's.
+        let early = Neuron { run: Some(run(5)), ..target };
+        assert_eq!(apply(&record, Direction::Back(&run(6)), Some(&early)).unwrap().run, Some(run(6)));
+    }
+
+    #[test]
+    fn what_takes_a_removal_back_leaves_a_file_that_is_there_again() {
+        let there = sample();
+        let taken = take_back(&Effect::removal(&there), &run(12), &there, &MergePolicy::default());
+        assert_eq!(taken, NeuronMerge { neuron: Some(there), ..NeuronMerge::default() });
+    }
 }

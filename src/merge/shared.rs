@@ -91,4 +91,12 @@ mod tests {
         let other = Neuron { version: neuron(0).version.toggled(&run), ..neuron(0) };
         assert!(!shared.is_the_same_runs(&other), "another run");
     }
+
+    #[test]
+    fn a_weight_that_one_run_made_has_no_other_order() {
+        let made = neuron(40_000);
+        let shared = Shared::new(None, &Effect::between(None, &made), made.clone());
+        assert!(shared.is_the_same_runs(&made));
+        assert!(!shared.is_the_same_runs(&neuron(1)), "from nothing to 40000 leaves the range in no order");
+    }
 }

@@ -388,4 +388,121 @@ mod tests {
     fn joined_fields_do_not_collide() {
         assert_ne!(hash_fields(&[b"ab", b"c"]), hash_fields(&[b"a", b"bc"]));
     }
+
+    #[test]
+    fn a_run_id_has_each_mark_in_its_place() {
+        let good = "20260126t143200123z-abcd2345-memory";
+        assert!(RunId::parse(good).is_ok());
+        // Another character at each place of the frame, and of the digits.
+        for at in (0..20).chain([28]) {
+            for other in ["x", "-", "é", "0t"] {
+                let bad = format!("{}{other}{}", &good[..at], &good[at + 1..]);
+                let same = bad == good || (other == "0t" && at < 18);
+                assert!(RunId::parse(&bad).is_err() || same, "{bad}");
+            }
+        }
+        for (middle, expected) in
+            [("abcdz234", true), ("22277777", true), ("abcd1345", false), ("abcd8345", false), ("abcD2345", false)]
+        {
+            let id = format!("20260126t143200123z-{middle}-memory");
+            assert_eq!(RunId::parse(&id).is_ok(), expected, "{id}");
+        }
+        for (day, expected) in
+            [("0101", true), ("1231", true), ("0001", false), ("1301", false), ("0100", false), ("0132", false)]
+        {
+            assert_eq!(RunId::parse(&format!("2026{day}t000000000z-aaaaaaaa-m")).is_ok(), expected, "{day}");
+        }
+        let agent = "a".repeat(limits::AGENT_NAME_BYTES);
+        assert!(
+            RunId::parse(&format!("20260126t143200123z-abcd2345-{agent}")).is_ok() && AgentName::parse(&agent).is_ok()
+        );
+        assert!(AgentName::parse(&format!("{agent}a")).is_err());
+        assert!(RunId::parse("20260126t143200123z-abcd2345-m").is_ok(), "the shortest there is");
+        assert!(RunId::parse("20260126t143200123z-abcd2345--m").is_err());
+    }
+
+    #[test]
+    fn the_time_of_a_run_id_is_that_of_the_calendar() {
+        for (text, ms) in [
+            ("19700101t000000000z", 0),
+            ("19700101t000000001z", 1),
+            ("19700101t000001000z", 1_000),
+            ("19700101t000100000z", 60_000),
+            ("19700101t010000000z", 3_600_000),
+            ("19700102t000000000z", 86_400_000),
+            ("19691231t235959999z", -1),
+            ("20000229t000000000z", 951_782_400_000),
+            ("20000301t000000000z", 951_868_800_000),
+            ("21000228t000000000z", 4_107_456_000_000),
+            ("21000301t000000000z", 4_107_542_400_000),
+            ("20241231t000000000z", 1_735_603_200_000),
+        ] {
+            let id = RunId::parse(&format!("{text}-aaaaaaaa-memory")).unwrap();
+            assert_eq!(id.unix_ms(), ms, "{text}");
+            assert_eq!(RunId::new(ms, 0, &id.agent()), id);
+        }
+        // Every day of four hundred years and more, against the calendar that makes the ids.
+        for day in 0..150_000_i64 {
+            let date = super::super::Stamp::from_unix(day * 86_400).civil();
+            assert_eq!(days_from_civil(date.year().into(), date.month().into(), date.day().into()), day, "{date}");
+        }
+    }
+
+    #[test]
+    fn forty_bits_make_eight_letters() {
+        assert_eq!(base32(0), "aaaaaaaa");
+        assert_eq!(base32(1), "aaaaaaab");
+        assert_eq!(base32(31 << 5), "aaaaaa7a");
+        assert_eq!(base32((1 << 40) - 1), "77777777");
+        assert_eq!(base32(1 << 40 | 1 << 35), "baaaaaaa");
+        // SHA-256 of "abc" begins ba7816bf8f01cfea.
+        assert_eq!((hash64(b"abc"), hex_hash(b"abc", 16).as_str()), (0xba78_16bf_8f01_cfea, "ba7816bf8f01cfea"));
+        assert_eq!(hex_hash(b"abc", 5), "ba781");
+        let agent = AgentName::parse("m").unwrap();
+        assert_ne!(RunId::new(0, 0, &agent).hash64(), RunId::new(0, 1, &agent).hash64());
+        assert_eq!(RunId::new(0, 0, &agent).hash64(), hash64(b"19700101t000000000z-aaaaaaaa-m"));
+    }
+
+    #[test]
+    fn ids_of_a_hash_are_told_from_others() {
+        let derived = |text: &str| looks_derived(&NeuronId::parse(text).unwrap());
+        for text in ["tea-01234567", "green-tea-89abcdef", "c-0123456789abcdef", "e-0123456789abcdef"] {
+            assert!(derived(text), "{text}");
+        }
+        for text in
+            ["tea", "tea-0123456", "tea-012345678", "tea-0123456g", "c-01234567", "e-01234567", "t-0123456789abcdef"]
+        {
+            assert!(!derived(text), "{text}");
+        }
+        let stimulus = StimulusId::parse("s1").unwrap();
+        for id in [concept_id("tea"), concept_id("お茶"), speaker_id("Anna"), session_id("S"), episode_id(&stimulus)]
+        {
+            assert!(looks_derived(&id), "{id}");
+        }
+        assert_ne!(episode_id(&stimulus), episode_id(&StimulusId::parse("s2").unwrap()));
+    }
+
+    #[test]
+    fn a_label_is_cut_and_its_marks_are_one_dash() {
+        let label = |text: &str| hashed_id(text, 0).as_str().rsplit_once('-').unwrap().0.to_owned();
+        assert_eq!(label("--A  &  b!! 9?"), "a-b-9");
+        assert_eq!(label(&"x".repeat(41)), "x".repeat(40));
+        assert_eq!(label(&"x".repeat(39)), "x".repeat(39));
+        assert_eq!(label("e\u{301}\u{300}\u{36f}te"), "ete");
+        assert_eq!(label("e\u{370}te"), "e-te");
+        assert_eq!(hashed_id("a", 0x0123_4567_89ab_cdef).as_str(), "a-01234567");
+        assert_eq!(hashed_id("!", 0x0123_4567_89ab_cdef).as_str(), "c-0123456789abcdef");
+    }
+
+    #[test]
+    fn ids_are_shown_borrowed_and_written_as_their_text() {
+        let id: NeuronId = "tea".parse().unwrap();
+        assert_eq!((format!("{id:>5}|{id}"), id.as_str()), ("  tea|tea".to_owned(), "tea"));
+        assert_eq!(std::collections::HashSet::from([id.clone()]).get("tea"), Some(&id));
+        assert_eq!(serde_json::to_string(&id).unwrap(), "\"tea\"");
+        assert_eq!(serde_json::from_str::<NeuronId>("\"te\\u0061\"").unwrap(), id);
+        assert!(serde_json::from_str::<NeuronId>("\"../tea\"").is_err());
+        assert!("com".parse::<NeuronId>().is_ok() && "lpt".parse::<NeuronId>().is_ok());
+        assert!("comx".parse::<NeuronId>().is_ok() && "lpt1x".parse::<NeuronId>().is_ok());
+    }
 }

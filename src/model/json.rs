@@ -257,4 +257,56 @@ mod tests {
             r#"{"a": [1, {"b": null}], "c": "x"}"#
         );
     }
+
+    #[test]
+    fn bounds_hold_at_their_edge_and_name_the_line() {
+        let read = |text: &str, max| strict::<serde_json::Value>(text.as_bytes(), "test", max);
+        assert!(read("{\"a\": 1}", 8).is_ok() && read("{\"a\": 1}", 7).is_err());
+        let nested = |n: usize| format!("\n{{\"a\":{}{}}}", "[".repeat(n - 1), "]".repeat(n - 1));
+        assert!(read(&nested(limits::JSON_DEPTH), 1000).is_ok());
+        let error = read(&nested(limits::JSON_DEPTH + 1), 1000).unwrap_err();
+        assert!(error.line == 2 && error.message.contains("nested deeper"), "{error}");
+        // What is closed nests no more, be it a list or an object.
+        let flat = format!("{{\"a\": [{}0]}}", "[], {}, ".repeat(limits::JSON_DEPTH));
+        assert!(read(&flat, 10_000).is_ok());
+        // A bracket behind an escaped quote, or behind an escaped backslash at a text's end.
+        let escaped = format!("{{\"a\\\\\": {}1{}}}", "[".repeat(limits::JSON_DEPTH), "]".repeat(limits::JSON_DEPTH));
+        assert!(read(&escaped, 1000).unwrap_err().message.contains("nested deeper"));
+        // Guarded before, so that every kind of value passes.
+        assert!(read(r#"{"a": [true, null, -1, 1, 1.5, "x", {"a": 1}], "b": {"a": 1}}"#, 1000).is_ok());
+    }
+
+    #[test]
+    fn an_error_says_where_and_quotes_no_more_than_a_line_bears() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Two {
+            _list: Vec<u8>,
+        }
+        let error = typed::<Two>(b"{\n\"_list\": [1,\n \"x\"]}", "file").unwrap_err();
+        assert_eq!((error.line, error.path.as_str()), (3, "_list[1]"));
+        assert!(error.column > 0 && error.to_string().starts_with("file, line 3, _list[1]: invalid type"), "{error}");
+        assert!(!error.message.contains(" at line "), "{error}");
+        let top = typed::<Two>(b"1", "file").unwrap_err();
+        assert_eq!(top.path, "");
+        assert!(typed::<Two>(b"{\"_list\": []} x", "file").is_err());
+        assert!(typed_str::<Two>("{\"_list\": []} x", "file").is_err());
+        assert!(typed_str::<Two>("{\"_list\": []}", "file").is_ok());
+        let text = format!("{{\"_list\": \"{}\"}}", "会".repeat(2 * limits::ERROR_CHARS));
+        let long = typed::<Two>(text.as_bytes(), "file").unwrap_err();
+        assert_eq!(long.message.chars().count(), limits::ERROR_CHARS + 1);
+        assert!(long.message.ends_with('…'));
+    }
+
+    #[test]
+    fn a_document_of_a_type_without_lines_is_still_an_object() {
+        assert!(object(b"\n {}", "t").is_ok());
+        for (bytes, line) in [(&b"\n\n []"[..], 3), (b"1", 1), (b"", 1), (b"\n", 2)] {
+            assert_eq!(object(bytes, "t").unwrap_err().line, line);
+        }
+        assert_eq!(pretty(&serde_json::json!({"a": 1})), b"{\n  \"a\": 1\n}\n");
+        assert_eq!(
+            inline(&serde_json::json!([[1, 2], {"a": 1, "b": 2}, {}, []])),
+            r#"[[1, 2], {"a": 1, "b": 2}, {}, []]"#
+        );
+    }
 }
