@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Agents of a brain think with a real llama.cpp server: PORT of a model that is held to schemas, PORT of one that is not.
+"""Agents of a brain think with a real llama.cpp server: PORT of a model that is held to schemas, PORT of one that is not, PORT of one
+that gives vectors.
 
 The models know nothing. What is shown is that the protocols work, whole and streamed; that what fits the form lands as a run; and
 that what does not leaves nothing behind.
@@ -15,6 +16,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("GIT_BRAIN", str(ROOT / "target" / "debug" / "git-brain"))
 AGENTS = ("perception", "memory", "decision", "affect", "evaluator")
+TALKERS = ("chat", "streamed", "messages", "responses", "messages-streamed")
 # A model that is not held to a form says something that is none more often than not.
 TRIES = 40
 
@@ -56,7 +58,7 @@ class Brain:
 
 
 def settings(ports):
-    held, free = ports
+    held, free, vectors = ports
     said = {"chat": ("openai", held, "/v1"), "streamed": ("openai", held, "/v1"), "messages": ("anthropic", free, "/v1"),
             "responses": ("openai-responses", free, "/v1"), "messages-streamed": ("anthropic", free, "/v1")}
     text = ""
@@ -64,6 +66,7 @@ def settings(ports):
         text += f'\n[models.{name}]\nprovider = "{provider}"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{port}{path}"\n'
         text += "context = 16384\nmax_tokens = 1500\ntimeout_ms = 120000\n"
         text += "stream = true\n" if "streamed" in name else ""
+    text += f'\n[models.vectors]\nprovider = "openai"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{vectors}/v1"\n'
     return text
 
 
@@ -72,8 +75,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         brain = Brain(pathlib.Path(folder))
         toml = (brain.path / "brain.toml").read_text()
-        brain.commit({"brain.toml": toml + settings(sys.argv[1:3])})
-        tested = json.loads(brain.done(PROGRAM, "--json", "models", "--test"))["models"]
+        brain.commit({"brain.toml": toml + settings(sys.argv[1:4])})
+        tested = json.loads(brain.done(PROGRAM, "--json", "models", "--test", *TALKERS))["models"]
         wrong += [f"{model['name']}: {model['test']['error']}" for model in tested if not model["test"]["answers"]]
         figures["models that answer"] = f"{sum(model['test']['answers'] for model in tested)} of {len(tested)}"
         for model in ("chat", "streamed"):
@@ -101,6 +104,12 @@ def main():
             if brain.runs("perception") == landed:
                 wrong.append(f"perception by {model}: nothing landed in {tries} runs: {answer}")
             figures[f"perception by {model}"] = f"landed after {tries}, {len(refused)} refused"
+        recall = ("--json", "-c", "recall.embeddings=vectors", "recall", "who drinks tea?")
+        answer = brain.call(PROGRAM, *recall)
+        kept = list((brain.path / ".git/git-brain").glob("**/vectors*"))
+        if answer.returncode != 0 or "note" in answer.stderr or not kept:
+            wrong.append(f"recall with vectors: {answer.stdout[-300:]}{answer.stderr[-500:]}")
+        figures["memories recalled with vectors"] = len(json.loads(answer.stdout or '{"results": []}')["results"])
         brain.done(PROGRAM, "check")
         if brain.done("git", "fsck", "--strict", "--no-dangling").strip():
             wrong.append("git finds fault")
