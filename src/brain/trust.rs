@@ -71,7 +71,7 @@ impl Brain {
                 path: GIT_CONFIG.to_owned(),
                 trusted: trust.covers(GIT_CONFIG, mark),
                 blob: mark.clone(),
-                grants: endpoints(&cycle.shared.policy.settings),
+                grants: settings_grants(policy),
                 before: None,
             });
         }
@@ -108,6 +108,13 @@ fn settings_grants(policy: &Policy) -> String {
     }
     if policy.loosens_origins {
         grants.push("trust origins further than you do without it ([origins])".to_owned());
+    }
+    let roots = &policy.settings.chain.roots;
+    if !roots.is_empty() {
+        grants.push(format!(
+            "show the files in {} to the models of a chat, and change them once you confirm it",
+            roots.join(", ")
+        ));
     }
     let allow = &policy.settings.secrets.allow;
     if !allow.is_empty() {

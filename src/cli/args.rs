@@ -1,11 +1,13 @@
 //! The command line, as `--help` shows it.
 
+mod chat;
 mod decide;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use chat::{Chat, Mode};
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
 
 /// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
@@ -58,6 +60,8 @@ pub enum Command {
     Goal(Goal),
     /// Ask the brain; the best memories first.
     Recall(Recall),
+    /// Say something to the brain, and have an answer; both are remembered.
+    Chat(Chat),
     /// Spread activation from neurons: propagation itself, bare.
     Propagate(Propagate),
     /// Consolidate what wake has learnt into one commit on main; or take the last sleep back.

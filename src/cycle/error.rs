@@ -47,6 +47,9 @@ pub enum CycleError {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// No model answered.
+    #[error("{0}")]
+    Unanswered(String),
     /// Nothing but the budget stops it.
     #[error("{0}")]
     Exhausted(String),
@@ -81,6 +84,7 @@ impl CycleError {
             Self::Refused { .. } | Self::Document(DocumentError::Limit(_)) | Self::Store(StoreError::Secret { .. }) => {
                 3
             }
+            Self::Unanswered(_) => 4,
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
             Self::Trust(TrustError::Damaged { .. }) => 5,
             Self::Store(StoreError::Busy { .. }) | Self::Busy(_) | Self::Exhausted(_) => 6,

@@ -65,7 +65,10 @@ pub const GIT_CONFIG: &str = "git config";
 
 /// A mark of what the git configuration says of endpoints and of their use; `None`: nothing.
 fn endpoint_settings(kept: &[Override]) -> Option<String> {
-    let names = |o: &&Override| o.key.starts_with("models.") || o.key.replace('_', "-") == "recall.embeddings";
+    let names = |o: &&Override| {
+        let key = o.key.replace('_', "-");
+        key.starts_with("models.") || ["recall.embeddings", "chain.roots"].contains(&key.as_str())
+    };
     let fields: Vec<&[u8]> = kept.iter().filter(names).flat_map(|o| [o.key.as_bytes(), o.value.as_bytes()]).collect();
     (!fields.is_empty()).then(|| format!("{:016x}", hash_fields(&fields)))
 }
@@ -210,6 +213,13 @@ impl Policy {
         }
         Secrets::new(allow, &values)
             .map_err(|message| SettingsError { place: layout::SETTINGS.to_owned(), message }.into())
+    }
+
+    /// The folders that tools may see. What `brain.toml`, or the git configuration of a folder that was copied, names counts
+    /// only if it is trusted here: a clone must not show files of this machine to a model.
+    pub fn chain_roots(&self) -> &[String] {
+        let own = self.own.as_ref().map_or(&[][..], |own| &own.chain.roots);
+        if self.endpoints_trusted && self.config_trusted { &self.settings.chain.roots } else { own }
     }
 
     /// Refuses an agent whose definition is not trusted here.

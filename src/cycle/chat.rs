@@ -1,0 +1,606 @@
+//! A chat: a message in, an answer out, and both remembered.
+//!
+//! ```text
+//! message ─▶ durable stimulus ─▶ the chain, or without models an extract ─▶ answer ─▶ stimulus ─▶ agents, until quiet
+//! ```
+//!
+//! This drives [`Machine`]: it asks models through [`Asks`], runs [tools](super::tools), waits for people to confirm, and says
+//! what happens while it happens. It does not know what a provider is. Where no model answers, it composes an extract of
+//! memories, which says that it is one.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::confirm::Confirmations;
+use super::conversation::{self, Speaker};
+use super::tools::Tools;
+use super::{Cycle, CycleError, RunBounds};
+use crate::cognition::chain::classify::classify_complexity;
+use crate::cognition::chain::extract::{self, Quote};
+use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, Told, ToolUse, Want, Why};
+use crate::cognition::exchange::{Reply, Request, ToolCall};
+use crate::limits;
+use crate::model::ids::StimulusId;
+use crate::model::{Origin, layout};
+use crate::store::CommitId;
+
+/// What can ask models by their names in the settings. **The one place where providers join.**
+pub trait Asks {
+    /// Asks a model, and lets `hear` know its text as it comes; it can break off.
+    ///
+    /// # Errors
+    /// It did not answer: it is offline, may not be asked, or nothing but the budget stops it.
+    fn ask(
+        &mut self,
+        model: &str,
+        request: &Request,
+        hear: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Reply, Unanswered>;
+
+    /// Says which stimuli all further questions descend from, for budgets.
+    fn caused_by(&mut self, stimuli: &[StimulusId]) {
+        let _ = stimuli;
+    }
+}
+
+/// A model did not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    /// Why.
+    pub why: Why,
+    /// The same in words, with no key in them.
+    pub message: String,
+}
+
+/// A program without providers: no model answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoModels;
+
+impl Asks for NoModels {
+    fn ask(
+        &mut self,
+        model: &str,
+        _: &Request,
+        _: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Reply, Unanswered> {
+        Err(Unanswered { why: Why::Refused, message: format!("nothing here can ask the model {model}") })
+    }
+}
+
+/// How many steps are to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Wanted {
+    /// As the message needs.
+    #[default]
+    Auto,
+    /// One.
+    Simple,
+    /// All.
+    Reflexive,
+}
+
+/// What a person says to the brain.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChatRequest {
+    /// The message.
+    pub message: String,
+    /// The conversation that it belongs to; a new one by default.
+    #[serde(default)]
+    pub conversation: Option<String>,
+    /// How many steps are to answer.
+    #[serde(default)]
+    pub mode: Wanted,
+    /// What kind of message it is, where somebody knows.
+    #[serde(default)]
+    pub category: Option<String>,
+    /// Answer, and remember nothing.
+    #[serde(skip)]
+    pub dry_run: bool,
+}
+
+/// What the brain answers.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct ChatAnswer {
+    /// The answer.
+    pub reply: String,
+    /// How many steps answered.
+    pub mode: Mode,
+    /// Calls of models, all steps together.
+    pub turns: u32,
+    /// The steps that ran, in order.
+    pub chain: Vec<ChainNode>,
+    /// The tools that they called.
+    pub tools_used: Vec<ToolUse>,
+    /// The conversation, to go on with.
+    pub conversation: String,
+    /// What the answer cites.
+    pub citations: Vec<Citation>,
+    /// What happened on the way, in sentences.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// A step that ran.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct ChainNode {
+    /// The step's name.
+    pub node: String,
+    /// The `[models.NAME]` that really answered; `extractive` where no model did.
+    pub model: String,
+    /// Calls of the model.
+    pub turns: u32,
+    /// The tools that it called.
+    pub tools_used: Vec<ToolUse>,
+    /// How long it took, milliseconds; 0 under a fixed clock.
+    pub duration_ms: u64,
+}
+
+/// A neuron that an answer cites.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Citation {
+    /// Its number in the answer.
+    pub n: usize,
+    /// The neuron.
+    pub id: String,
+    /// Its file.
+    pub path: String,
+    /// The commit in which it was read.
+    pub commit: String,
+}
+
+/// What happens while an answer is on its way.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum ChatEvent {
+    /// It begins.
+    Begins {
+        /// The conversation.
+        conversation: String,
+        /// How many steps.
+        mode: Mode,
+        /// Why so many.
+        why: String,
+    },
+    /// A step begins.
+    StepBegins {
+        /// Its name.
+        node: String,
+        /// Its model.
+        model: String,
+    },
+    /// A model's text, as it comes; not yet an answer.
+    Text {
+        /// The step.
+        node: String,
+        /// The next piece.
+        text: String,
+    },
+    /// A tool is called.
+    ToolCalled {
+        /// The step.
+        node: String,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        args: Value,
+    },
+    /// A tool gave something, or failed: then it is an object with `error`.
+    ToolGave {
+        /// The step.
+        node: String,
+        /// The tool.
+        name: String,
+        /// What it gave.
+        result: Value,
+    },
+    /// A call waits for a person; see `confirm`.
+    NeedsConfirm {
+        /// What to confirm.
+        id: String,
+        /// The step.
+        node: String,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        args: Value,
+        /// How long it waits.
+        seconds: u64,
+    },
+    /// A step has ended.
+    StepEnds {
+        /// Its name.
+        node: String,
+        /// Its model.
+        model: String,
+        /// Calls of the model.
+        turns: u32,
+        /// How long it took.
+        duration_ms: u64,
+        /// Why it was stopped; null: it was ready.
+        stopped: Option<String>,
+    },
+    /// A step did not run.
+    Skipped {
+        /// Its name.
+        node: String,
+        /// Its model.
+        model: String,
+        /// Why.
+        why: String,
+    },
+    /// The answer is there. What is left is to remember it.
+    Answered {
+        /// The answer.
+        answer: Box<ChatAnswer>,
+    },
+}
+
+/// What an answer by no model is said to be of.
+pub const EXTRACTIVE: &str = "extractive";
+
+/// What an answer needs of the world around it.
+pub struct Around<'a> {
+    /// Who asks models.
+    pub models: &'a mut dyn Asks,
+    /// What waits for people.
+    pub confirmations: &'a Confirmations,
+    /// Who is told what happens.
+    pub hear: &'a mut dyn FnMut(ChatEvent),
+}
+
+impl Cycle {
+    /// Answers a message, and remembers both.
+    ///
+    /// # Errors
+    /// The message is empty or too long; no model answered and nothing comes to mind; the brain cannot be read or written.
+    pub fn chat(&self, request: &ChatRequest, origin: &Origin, around: Around<'_>) -> Result<ChatAnswer, CycleError> {
+        let message = self.message_of(request)?;
+        let tip = self.store.need_tip(self.store.wake())?;
+        let name = match &request.conversation {
+            Some(name) => self.shared.secrets.redact(name).into_owned(),
+            None => self.new_conversation(&message, tip),
+        };
+        conversation::check_name(&name)?;
+        let before = self.said_before(tip, &name)?;
+        let asked = self.turn(Speaker::Person, &name, &message, origin, 0)?;
+        if !request.dry_run {
+            self.hear(&asked)?;
+        }
+        let roots: Vec<StimulusId> = asked.iter().map(|stimulus| stimulus.id.clone()).collect();
+        around.models.caused_by(&roots);
+        let mut tools = Tools::new(self, tip, origin.clone());
+        let said: Vec<String> = before.iter().map(|(who, neuron)| worded(*who, &neuron.concept)).collect();
+        before.iter().for_each(|(_, neuron)| tools.shown(neuron));
+        let mut talk = Talk { cycle: self, tip, name, message, tools, around, notes: Vec::new() };
+        let answer = talk.answer(request, said);
+        if request.dry_run {
+            return answer;
+        }
+        if let Ok(answer) = &answer {
+            let reply = self.turn(Speaker::Brain, &talk.name, &answer.reply, &talk.tools.origin(), asked.len())?;
+            self.hear(&reply)?;
+            (talk.around.hear)(ChatEvent::Answered { answer: Box::new(answer.clone()) });
+        }
+        // The answer stands, and what was said is durable: the next command perceives what this one cannot.
+        let notes = match self.until_quiet(&RunBounds::default(), &mut |_| ()) {
+            Ok(turned) => {
+                let failures = turned.failures.iter().map(|f| format!("{} failed: {}", f.run.agent(), f.error));
+                failures.chain(turned.notes).collect()
+            }
+            Err(error) => vec![format!("what was said waits to be perceived: {error}")],
+        };
+        answer.map(|mut answer| {
+            answer.notes.extend(notes);
+            answer
+        })
+    }
+
+    fn message_of(&self, request: &ChatRequest) -> Result<String, CycleError> {
+        let message = self.shared.secrets.redact(request.message.trim()).into_owned();
+        if message.is_empty() {
+            return Err(CycleError::usage("there is nothing to answer: the message is empty"));
+        }
+        let most = limits::CHAT_MESSAGE_BYTES;
+        if message.len() > most {
+            return Err(CycleError::refused(format!("the message has {} bytes, more than {most}", message.len())));
+        }
+        Ok(message)
+    }
+}
+
+fn worded(who: Speaker, text: &str) -> String {
+    let who = if who == Speaker::Person { "person" } else { "you" };
+    format!("{who}: {text}")
+}
+
+/// One message on its way to an answer.
+struct Talk<'c, 'a> {
+    cycle: &'c Cycle,
+    tip: CommitId,
+    name: String,
+    message: String,
+    tools: Tools<'c>,
+    around: Around<'a>,
+    notes: Vec<String>,
+}
+
+impl Talk<'_, '_> {
+    fn answer(&mut self, request: &ChatRequest, said: Vec<String>) -> Result<ChatAnswer, CycleError> {
+        let settings = &self.cycle.shared.policy.settings.chain;
+        let needs = classify_complexity(&self.message, request.category.as_deref(), settings);
+        let (mode, why) = match request.mode {
+            Wanted::Auto => (needs.mode, needs.why),
+            Wanted::Simple => (Mode::Simple, "it was asked for".to_owned()),
+            Wanted::Reflexive => (Mode::Reflexive, "it was asked for".to_owned()),
+        };
+        self.tell(ChatEvent::Begins { conversation: self.name.clone(), mode, why });
+        let mut chain = Vec::new();
+        let mut outcome = None;
+        if !settings.step.is_empty() {
+            let plan = self.plan(mode, said)?;
+            let (nodes, came) = self.drive(plan);
+            (chain, outcome) = (nodes, Some(came));
+        }
+        let turns = outcome.as_ref().map_or(0, |outcome| outcome.turns);
+        let reply = match outcome.as_ref().and_then(|outcome| outcome.reply.clone()) {
+            Some((text, step)) => {
+                if mode == Mode::Simple {
+                    let answered = &settings.step[step].name;
+                    chain.retain(|node| node.node == *answered);
+                }
+                text
+            }
+            None => {
+                let (nodes, reply) = self.extract(mode, outcome.as_ref())?;
+                if mode == Mode::Simple {
+                    chain.clear();
+                }
+                chain.extend(nodes);
+                reply
+            }
+        };
+        let reply = self.cycle.shared.secrets.redact(&reply).into_owned();
+        Ok(ChatAnswer {
+            citations: self.citations(&reply),
+            reply,
+            mode,
+            turns,
+            tools_used: chain.iter().flat_map(|node| node.tools_used.iter().cloned()).collect(),
+            chain,
+            conversation: self.name.clone(),
+            notes: std::mem::take(&mut self.notes),
+        })
+    }
+
+    fn tell(&mut self, event: ChatEvent) {
+        (self.around.hear)(event);
+    }
+
+    /// What the chain starts from: the steps of the settings, the best memories, and the conversation so far.
+    fn plan(&mut self, mode: Mode, said: Vec<String>) -> Result<Plan, CycleError> {
+        let settings = &self.cycle.shared.policy.settings.chain;
+        let mut background = Vec::new();
+        let memories = self.tools.evidence(&self.message)?;
+        if !memories.is_empty() {
+            let lines: Vec<String> = memories.iter().map(|m| format!("[{}] {}", m.n, m.text)).collect();
+            background.push(Datum { label: "memories of the brain".to_owned(), text: lines.join("\n") });
+        }
+        if !said.is_empty() {
+            background.push(Datum { label: "the conversation so far".to_owned(), text: said.join("\n") });
+        }
+        let steps = settings.step.iter().map(|step| Step {
+            name: step.name.clone(),
+            model: step.model.clone(),
+            role: step.role,
+            turns: step.turns,
+        });
+        Ok(Plan {
+            question: self.message.clone(),
+            mode,
+            turns: settings.turns,
+            steps: steps.collect(),
+            tools: self.tools.offers(),
+            background,
+        })
+    }
+
+    /// Does what the chain wants until it wants nothing more.
+    fn drive(&mut self, plan: Plan) -> (Vec<ChainNode>, Outcome) {
+        let steps = plan.steps.clone();
+        let mut machine = Machine::new(plan);
+        let mut nodes: Vec<ChainNode> = Vec::new();
+        let (mut skipped, mut begun, mut started) = (0, None, 0);
+        loop {
+            while let Some(done) = machine.finished().get(nodes.len()) {
+                let step = &steps[done.step];
+                let node = ChainNode {
+                    node: step.name.clone(),
+                    model: step.model.clone(),
+                    turns: done.turns,
+                    tools_used: done.tools_used.clone(),
+                    duration_ms: self.since(started),
+                };
+                self.ended(&node, done.stopped.as_ref());
+                nodes.push(node);
+            }
+            while let Some(gone) = machine.skipped().get(skipped) {
+                skipped += 1;
+                let (node, model) = (steps[gone.step].name.clone(), steps[gone.step].model.clone());
+                self.notes.push(format!("{node} did not answer: {}", gone.message));
+                self.tell(ChatEvent::Skipped { node, model, why: gone.message.clone() });
+            }
+            let told = match machine.want().clone() {
+                Want::Done => return (nodes, machine.outcome()),
+                Want::Ask { step: at, request } => {
+                    let step = &steps[at];
+                    if begun != Some(at) {
+                        (begun, started) = (Some(at), self.cycle.shared.world.now_ms());
+                        self.tell(ChatEvent::StepBegins { node: step.name.clone(), model: step.model.clone() });
+                    }
+                    self.ask(step, &request)
+                }
+                Want::Confirm { step, call } => self.confirm(&steps[step].name, &call),
+                Want::Call { step, call } => match self.call(&steps[step].name, &call) {
+                    Ok(value) => Told::Gave(value),
+                    Err(why) => Told::Failed(why),
+                },
+            };
+            machine.tell(told);
+        }
+    }
+
+    fn since(&self, started_ms: i64) -> u64 {
+        u64::try_from(self.cycle.shared.world.now_ms().saturating_sub(started_ms)).unwrap_or(0)
+    }
+
+    fn ended(&mut self, node: &ChainNode, stopped: Option<&Stop>) {
+        let stopped = stopped.map(ToString::to_string);
+        if let Some(why) = &stopped {
+            self.notes.push(format!("{} was stopped: {why}", node.node));
+        }
+        let (name, model, turns) = (node.node.clone(), node.model.clone(), node.turns);
+        self.tell(ChatEvent::StepEnds { node: name, model, turns, duration_ms: node.duration_ms, stopped });
+    }
+
+    fn ask(&mut self, step: &Step, request: &Request) -> Told {
+        let Around { models, hear, .. } = &mut self.around;
+        let mut heard = |text: &str| {
+            hear(ChatEvent::Text { node: step.name.clone(), text: text.to_owned() });
+            ControlFlow::Continue(())
+        };
+        match models.ask(&step.model, request, &mut heard) {
+            Ok(reply) => Told::Reply(reply),
+            Err(Unanswered { why, message }) => {
+                Told::Unanswered(why, self.cycle.shared.secrets.redact(&message).into_owned())
+            }
+        }
+    }
+
+    /// Asks a person whether a call may be made, if it could be carried out at all.
+    fn confirm(&mut self, node: &str, call: &ToolCall) -> Told {
+        if let Err(why) = self.tools.check(call) {
+            return Told::Failed(why);
+        }
+        let arguments = call.arguments.to_string();
+        let bits = self.cycle.shared.world.id_bits(&[b"confirm", call.id.as_bytes(), arguments.as_bytes()]);
+        let id = format!("{:012x}", bits >> 16);
+        self.around.confirmations.expect(&id);
+        self.tell(ChatEvent::NeedsConfirm {
+            id: id.clone(),
+            node: node.to_owned(),
+            name: call.name.clone(),
+            args: call.arguments.clone(),
+            seconds: limits::CONFIRM_MS / 1000,
+        });
+        match self.around.confirmations.wait(&id) {
+            Some(true) => Told::Confirmed,
+            Some(false) => Told::Denied("the person does not allow it".to_owned()),
+            None => Told::Denied(format!("nobody confirmed it within {} seconds", limits::CONFIRM_MS / 1000)),
+        }
+    }
+
+    fn call(&mut self, node: &str, call: &ToolCall) -> Result<Value, String> {
+        let (name, args) = (call.name.clone(), call.arguments.clone());
+        self.tell(ChatEvent::ToolCalled { node: node.to_owned(), name: name.clone(), args });
+        let given = self.tools.run(call);
+        let result = given.clone().unwrap_or_else(|why| serde_json::json!({ "error": why }));
+        self.tell(ChatEvent::ToolGave { node: node.to_owned(), name, result });
+        given
+    }
+
+    /// An answer without a model: recall, compose, check every citation.
+    fn extract(&mut self, mode: Mode, outcome: Option<&Outcome>) -> Result<(Vec<ChainNode>, String), CycleError> {
+        let mut nodes = Vec::new();
+        let started = self.begins("recall");
+        let query = call("recall", serde_json::json!({ "query": self.message }));
+        let recalled = self.use_tool("recall", &query);
+        let evidence = self.tools.evidence(&self.message)?;
+        nodes.push(self.extracted("recall", vec![recalled], started));
+
+        let started = self.begins("compose");
+        let quotes = extract::compose(&self.message, &evidence);
+        nodes.push(self.extracted("compose", Vec::new(), started));
+
+        let started = self.begins("check");
+        let (mut held, mut read): (Vec<Quote>, Vec<ToolUse>) = (Vec::new(), Vec::new());
+        for quote in quotes {
+            let Some(id) = self.tools.cited(quote.n).cloned() else { continue };
+            let look = call("read_neuron", serde_json::json!({ "id": id }));
+            let used = self.use_tool("check", &look);
+            let stands = used.result["concept"].as_str().is_some_and(|text| extract::holds(&quote.sentence, text));
+            read.push(used);
+            match stands {
+                true => held.push(quote),
+                false => self.notes.push(format!("[{}] does not say what it was cited for, and is left out", quote.n)),
+            }
+        }
+        nodes.push(self.extracted("check", read, started));
+        if let (true, Some(outcome)) = (held.is_empty(), outcome) {
+            return Err(silent(outcome));
+        }
+        if mode == Mode::Simple {
+            let tools_used = nodes.iter().flat_map(|node| node.tools_used.iter().cloned()).collect();
+            let duration_ms = nodes.iter().map(|node| node.duration_ms).sum();
+            nodes.truncate(1);
+            nodes
+                .iter_mut()
+                .for_each(|node| (node.tools_used, node.duration_ms) = (Vec::clone(&tools_used), duration_ms));
+        }
+        Ok((nodes, extract::worded(&self.message, &held)))
+    }
+
+    fn begins(&mut self, node: &str) -> i64 {
+        self.tell(ChatEvent::StepBegins { node: node.to_owned(), model: EXTRACTIVE.to_owned() });
+        self.cycle.shared.world.now_ms()
+    }
+
+    fn use_tool(&mut self, node: &str, call: &ToolCall) -> ToolUse {
+        let result = self.call(node, call).unwrap_or_else(|why| serde_json::json!({ "error": why }));
+        ToolUse { name: call.name.clone(), args: call.arguments.clone(), result }
+    }
+
+    fn extracted(&mut self, name: &str, tools_used: Vec<ToolUse>, started_ms: i64) -> ChainNode {
+        let duration_ms = self.since(started_ms);
+        let node = ChainNode { node: name.to_owned(), model: EXTRACTIVE.to_owned(), turns: 0, tools_used, duration_ms };
+        self.ended(&node, None);
+        node
+    }
+
+    /// What the answer cites that was shown; numbers that stand for nothing are noted.
+    fn citations(&mut self, reply: &str) -> Vec<Citation> {
+        let mut citations = Vec::new();
+        for n in extract::cited(reply) {
+            match self.tools.cited(n) {
+                Some(id) => citations.push(Citation {
+                    n,
+                    id: id.to_string(),
+                    path: layout::neuron(id),
+                    commit: self.tip.to_string(),
+                }),
+                None => self.notes.push(format!("the answer cites [{n}], and nothing was shown under that number")),
+            }
+        }
+        citations
+    }
+}
+
+fn call(name: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: name.to_owned(), name: name.to_owned(), arguments }
+}
+
+/// Models were asked, none said anything, and memory has nothing either.
+fn silent(outcome: &Outcome) -> CycleError {
+    let reasons: Vec<&str> = outcome.skipped.iter().map(|skipped| skipped.message.as_str()).collect();
+    let said = match (outcome.finished.is_empty(), reasons.is_empty()) {
+        (true, _) => format!("no model answered ({})", reasons.join("; ")),
+        (false, true) => "the models answered with nothing".to_owned(),
+        (false, false) => format!("the models answered with nothing, or not at all ({})", reasons.join("; ")),
+    };
+    let message = format!("{said}, and nothing comes to mind");
+    let only_budget = outcome.finished.is_empty() && outcome.skipped.iter().all(|skipped| skipped.why == Why::Busy);
+    if only_budget { CycleError::Exhausted(message) } else { CycleError::Unanswered(message) }
+}
