@@ -220,6 +220,8 @@ pub const CONVERSATION_BYTES: usize = 128;
 pub const CHAT_HISTORY: usize = 12;
 /// Memories that an answer begins with, and most that one `recall` of a tool brings.
 pub const CHAT_MEMORIES: usize = 10;
+/// How many times as many memories are looked at as are wanted, where some are questions and answers of chats.
+pub const CHAT_WIDER: usize = 4;
 /// Neurons that one look of a tool into the network lists.
 pub const TOOL_NEURONS: usize = 50;
 /// Entries of a folder that a tool lists.

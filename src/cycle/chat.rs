@@ -18,7 +18,7 @@ use super::conversation::{self, Speaker};
 use super::tools::Tools;
 use super::{Cycle, CycleError, RunBounds};
 use crate::cognition::chain::classify::classify_complexity;
-use crate::cognition::chain::extract::{self, Quote};
+use crate::cognition::chain::extract::{self, Evidence, Quote};
 use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, Told, ToolUse, Want, Why};
 use crate::cognition::exchange::{Reply, Request, ToolCall};
 use crate::limits;
@@ -355,7 +355,7 @@ impl Talk<'_, '_> {
                 text
             }
             None => {
-                let (nodes, reply) = self.extract(mode, outcome.as_ref())?;
+                let (nodes, reply) = self.extract(mode, outcome.as_ref(), !request.dry_run)?;
                 if mode == Mode::Simple {
                     chain.clear();
                 }
@@ -425,6 +425,9 @@ impl Talk<'_, '_> {
                     duration_ms: self.since(started),
                 };
                 self.ended(&node, done.stopped.as_ref());
+                if done.said.is_none() {
+                    self.notes.push(format!("{} answered with nothing", node.node));
+                }
                 nodes.push(node);
             }
             while let Some(gone) = machine.skipped().get(skipped) {
@@ -513,12 +516,17 @@ impl Talk<'_, '_> {
     }
 
     /// An answer without a model: recall, compose, check every citation.
-    fn extract(&mut self, mode: Mode, outcome: Option<&Outcome>) -> Result<(Vec<ChainNode>, String), CycleError> {
+    fn extract(
+        &mut self,
+        mode: Mode,
+        outcome: Option<&Outcome>,
+        remembers: bool,
+    ) -> Result<(Vec<ChainNode>, String), CycleError> {
         let mut nodes = Vec::new();
         let started = self.begins("recall");
         let query = call("recall", serde_json::json!({ "query": self.message }));
         let recalled = self.use_tool("recall", &query);
-        let evidence = self.tools.evidence(&self.message)?;
+        let evidence = evidence(&recalled.result);
         nodes.push(self.extracted("recall", vec![recalled], started));
 
         let started = self.begins("compose");
@@ -550,7 +558,7 @@ impl Talk<'_, '_> {
                 .iter_mut()
                 .for_each(|node| (node.tools_used, node.duration_ms) = (Vec::clone(&tools_used), duration_ms));
         }
-        Ok((nodes, extract::worded(&self.message, &held)))
+        Ok((nodes, extract::worded(&self.message, &held, remembers)))
     }
 
     fn begins(&mut self, node: &str) -> i64 {
@@ -586,6 +594,16 @@ impl Talk<'_, '_> {
         }
         citations
     }
+}
+
+/// What of the memories that a tool gave can be quoted.
+fn evidence(given: &Value) -> Vec<Evidence> {
+    let memories = given["memories"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let quotable = memories.iter().filter(|memory| memory["no_evidence"].is_null());
+    let of = |memory: &Value| {
+        Some(Evidence { n: usize::try_from(memory["n"].as_u64()?).ok()?, text: memory["text"].as_str()?.to_owned() })
+    };
+    quotable.filter_map(of).collect()
 }
 
 fn call(name: &str, arguments: Value) -> ToolCall {

@@ -72,16 +72,30 @@ pub fn holds(sentence: &str, text: &str) -> bool {
     !sentence.trim().is_empty() && text.contains(sentence)
 }
 
-/// The answer that the quotes make, in the language of the question; it says what it is.
+/// The answer that the quotes make, in the language of what was said; it says what it is. Where nothing was found and nothing was
+/// asked, it says that it is remembered, if it `remembers`.
 #[must_use]
-pub fn worded(question: &str, quotes: &[Quote]) -> String {
-    let (opening, nothing) = match text::language(question) {
-        Some(Language::French) => ("De mémoire, mot pour mot, sans modèle :", "Rien ne me vient à l'esprit."),
-        Some(Language::Japanese) => ("記憶からの引用です（モデルは使っていません）：", "何も思い出せません。"),
-        _ => ("From memory, word for word, without a model:", "Nothing comes to mind."),
+pub fn worded(said: &str, quotes: &[Quote], remembers: bool) -> String {
+    let (opening, nothing, kept) = match text::language(said) {
+        Some(Language::French) => (
+            "De mémoire, mot pour mot, sans modèle :",
+            "Rien ne me vient à l'esprit.",
+            "Rien ne me vient à l'esprit ; je me souviendrai de ce que tu as dit.",
+        ),
+        Some(Language::Japanese) => (
+            "記憶からの引用です（モデルは使っていません）：",
+            "何も思い出せません。",
+            "何も思い出せませんが、今の言葉は覚えておきます。",
+        ),
+        _ => (
+            "From memory, word for word, without a model:",
+            "Nothing comes to mind.",
+            "Nothing comes to mind; I will remember what you said.",
+        ),
     };
     if quotes.is_empty() {
-        return nothing.to_owned();
+        let statement = remembers && !text::asks(said);
+        return if statement { kept } else { nothing }.to_owned();
     }
     let lines: Vec<String> = quotes.iter().map(|quote| format!("- {} [{}]", quote.sentence, quote.n)).collect();
     format!("{opening}\n{}", lines.join("\n"))
@@ -119,7 +133,7 @@ mod tests {
         assert_eq!(quotes[0], Quote { n: 1, sentence: "Ann moved to Oslo in May.".into() });
         assert!(quotes.iter().all(|quote| quote.n != 2), "{quotes:?}");
         assert!(quotes.iter().all(|q| holds(&q.sentence, &memories[q.n - 1].text)));
-        let worded = worded("When did Ann move to Oslo?", &quotes);
+        let worded = worded("When did Ann move to Oslo?", &quotes, true);
         assert!(worded.contains("May. [1]") && worded.contains("without a model"), "{worded}");
         assert_eq!(cited(&worded), quotes.iter().map(|q| q.n).collect::<Vec<_>>());
     }
@@ -131,8 +145,14 @@ mod tests {
             ("Où est la voiture de ma sœur ?", "esprit"),
             ("猫はどこですか", "思い出せ"),
         ] {
-            assert!(worded(question, &[]).contains(part), "{question}");
+            assert!(worded(question, &[], true).contains(part), "{question}");
         }
+    }
+
+    #[test]
+    fn what_was_only_said_is_remembered() {
+        let said = "I bought a red bicycle in Lyon.";
+        assert!(worded(said, &[], true).contains("remember") && !worded(said, &[], false).contains("remember"));
     }
 
     #[test]

@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_lies_inside_is_read() {
-        let World { roots, .. } = world();
+        let World { roots, _folder, .. } = world();
         let whole = roots.folders[0].join("a.txt");
         for path in ["a.txt", "./a.txt", "sub/../a.txt", "inner", whole.to_str().unwrap()] {
             assert_eq!(roots.read(path).as_deref(), Ok("alpha"), "{path}");
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn nothing_outside_is_read_or_written() {
-        let World { roots, outside, .. } = world();
+        let World { roots, outside, _folder } = world();
         let secret = outside.join("secret");
         for path in [
             "link",
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn files_are_bounded_text() {
-        let World { roots, .. } = world();
+        let World { roots, _folder, .. } = world();
         let root = &roots.folders[0];
         std::fs::write(root.join("big"), vec![b'a'; limits::TOOL_FILE_BYTES + 1]).unwrap();
         std::fs::write(root.join("binary"), [0xff, 0xfe]).unwrap();
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn a_file_is_written_whole_and_keeps_its_mode() {
         use std::os::unix::fs::PermissionsExt;
-        let World { roots, .. } = world();
+        let World { roots, _folder, .. } = world();
         let path = roots.folders[0].join("a.txt");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         roots.write("a.txt", "new").unwrap();

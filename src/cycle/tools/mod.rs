@@ -261,11 +261,8 @@ impl<'c> Tools<'c> {
     /// The best memories that can be quoted: neither answers of the brain's own nor questions.
     pub fn evidence(&mut self, query: &str) -> Result<Vec<Evidence>, CycleError> {
         let found = self.remember(query, limits::CHAT_MEMORIES)?;
-        let mut evidence = Vec::new();
-        for neuron in found.iter().filter(|neuron| !is_own_answer(neuron) && !is_question(neuron)) {
-            evidence.push(Evidence { n: self.number(neuron), text: neuron.concept.clone() });
-        }
-        Ok(evidence)
+        let found = found.iter().filter(|neuron| no_evidence(neuron).is_none());
+        Ok(found.map(|neuron| Evidence { n: self.number(neuron), text: neuron.concept.clone() }).collect())
     }
 
     /// A neuron that was shown in another way, such as a turn of the conversation: its origin counts.
@@ -296,11 +293,16 @@ impl<'c> Tools<'c> {
         Ok(self.snapshot.get().expect("invariant: it was set"))
     }
 
+    /// The best memories, what is evidence before what is none: otherwise a question that was asked before would bring nothing
+    /// to mind but that it was asked, and what was answered then.
     fn remember(&self, query: &str, top: usize) -> Result<Vec<Neuron>, CycleError> {
-        let filters = Filters { top: Some(top), ..Filters::default() };
+        let filters = Filters { top: Some(top * limits::CHAT_WIDER), ..Filters::default() };
         let snapshot = self.snapshot()?;
         let (found, _) = self.cycle.recall(self.tip, snapshot, query, filters, &mut |_, _| ())?;
-        Ok(found.into_iter().map(|(_, neuron)| neuron).collect())
+        let mut found: Vec<Neuron> = found.into_iter().map(|(_, neuron)| neuron).collect();
+        found.sort_by_key(|neuron| no_evidence(neuron).is_some());
+        found.truncate(top);
+        Ok(found)
     }
 
     fn recall(&mut self, query: &Query) -> Result<Value, String> {
@@ -312,8 +314,8 @@ impl<'c> Tools<'c> {
                 "n": self.number(neuron), "id": neuron.id, "text": neuron.concept, "at": neuron.created_at, "source": neuron.source,
                 "origin": neuron.origin
             });
-            if is_own_answer(neuron) {
-                memory["said_by"] = "the brain itself: no evidence".into();
+            if let Some(why) = no_evidence(neuron) {
+                memory["no_evidence"] = why.into();
             }
             memories.push(memory);
         }
@@ -417,6 +419,15 @@ impl<'c> Tools<'c> {
         let output = output.map_err(|e| e.to_string())?;
         let text = String::from_utf8_lossy(&output);
         Ok(json!({"output": bounded(&text), "bytes": output.len()}))
+    }
+}
+
+/// Why a memory supports nothing.
+fn no_evidence(neuron: &Neuron) -> Option<&'static str> {
+    match (is_own_answer(neuron), is_question(neuron)) {
+        (true, _) => Some("the brain itself answered this"),
+        (_, true) => Some("somebody asked this"),
+        _ => None,
     }
 }
 
