@@ -1,4 +1,4 @@
-//! The chain as a state machine. It says what it [wants](Machine::want) next and is [told](Machine::tell) what came of it; it
+//! The chain as a state machine. It says what it [wants](Machine::want) next and is [told](Machine::take) what came of it; it
 //! calls nobody itself.
 //!
 //! **It ends, whatever it is told.** A step has a budget of turns, all steps together have one, and one turn is always kept for the
@@ -213,7 +213,7 @@ impl Machine {
     }
 
     /// Tells what came of what it wanted. What does not answer that is passed over.
-    pub fn tell(&mut self, told: Told) {
+    pub fn take(&mut self, told: Told) {
         match (self.want.clone(), told) {
             (Want::Ask { .. }, Told::Reply(reply)) => self.replied(reply),
             (Want::Ask { .. }, Told::Unanswered(why, message)) => self.unanswered(why, message),

@@ -62,7 +62,7 @@ fn drive(plan: Plan, mut model: impl FnMut(usize, u32, &Request) -> Told) -> (Ou
                 }
             }
         };
-        machine.tell(told);
+        machine.take(told);
     }
     panic!("it does not end");
 }
@@ -132,15 +132,15 @@ fn a_change_makes_it_legal_to_look_again_and_not_to_change_again() {
 #[test]
 fn a_change_that_nobody_allows_is_a_failure() {
     let mut machine = Machine::new(plan(Mode::Simple));
-    machine.tell(calls(&[("write_file", json!({"path": "a"})), ("list_dir", json!({}))]));
+    machine.take(calls(&[("write_file", json!({"path": "a"})), ("list_dir", json!({}))]));
     assert!(matches!(machine.want(), Want::Confirm { step: 0, call } if call.name == "write_file"));
     // A tool cannot give anything before it was allowed.
-    machine.tell(Told::Gave(json!({})));
+    machine.take(Told::Gave(json!({})));
     assert!(matches!(machine.want(), Want::Confirm { .. }));
-    machine.tell(Told::Denied("nobody answered".into()));
+    machine.take(Told::Denied("nobody answered".into()));
     assert!(matches!(machine.want(), Want::Call { call, .. } if call.name == "list_dir"));
-    machine.tell(Told::Gave(json!(["a"])));
-    machine.tell(says("Not written."));
+    machine.take(Told::Gave(json!(["a"])));
+    machine.take(says("Not written."));
     let outcome = machine.outcome();
     assert_eq!(outcome.finished[0].tools_used[0].result, json!({"error": "nobody answered"}));
     assert_eq!(outcome.reply, Some(("Not written.".into(), 0)));
@@ -335,9 +335,9 @@ proptest! {
             // What does not fit is passed over; a machine that waits for what never comes is given it.
             let next = script.next().unwrap();
             let before = machine.want().clone();
-            machine.tell(next);
+            machine.take(next);
             if *machine.want() == before {
-                machine.tell(match before {
+                machine.take(match before {
                     Want::Ask { .. } => says("so"),
                     Want::Confirm { .. } => Told::Confirmed,
                     _ => Told::Gave(json!(1)),
