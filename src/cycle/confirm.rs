@@ -9,13 +9,22 @@ use crate::limits;
 /// What waits for a person. Clones share one table.
 #[derive(Clone, Debug, Default)]
 pub struct Confirmations {
-    table: Arc<(Mutex<BTreeMap<String, Option<bool>>>, Condvar)>,
+    shared: Arc<Shared>,
+}
+
+/// Ids, each with its answer once it has one.
+type Table = BTreeMap<String, Option<bool>>;
+
+#[derive(Debug, Default)]
+struct Shared {
+    table: Mutex<Table>,
+    answered: Condvar,
 }
 
 impl Confirmations {
-    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Option<bool>>> {
+    fn open(&self) -> MutexGuard<'_, Table> {
         // Whoever panicked while answering has changed one entry or none.
-        self.table.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Answers what waits under that id. False if nothing waits there, or it was answered already.
@@ -27,7 +36,7 @@ impl Confirmations {
             }
             _ => false,
         };
-        self.table.1.notify_all();
+        self.shared.answered.notify_all();
         answered
     }
 
@@ -39,8 +48,8 @@ impl Confirmations {
     /// Waits for the answer; `None` if nobody answers in time.
     pub(super) fn wait(&self, id: &str) -> Option<bool> {
         let patience = Duration::from_millis(limits::CONFIRM_MS);
-        let unanswered = |table: &mut BTreeMap<String, Option<bool>>| table.get(id).is_some_and(Option::is_none);
-        let waited = self.table.1.wait_timeout_while(self.open(), patience, unanswered);
+        let unanswered = |table: &mut Table| table.get(id).is_some_and(Option::is_none);
+        let waited = self.shared.answered.wait_timeout_while(self.open(), patience, unanswered);
         let (mut table, _) = waited.unwrap_or_else(PoisonError::into_inner);
         table.remove(id).flatten()
     }

@@ -20,7 +20,7 @@ use super::conversation::{self, Speaker};
 use super::tools::Tools;
 use super::{Cycle, CycleError, RunBounds};
 use crate::cognition::chain::{Mode, ToolUse, Why};
-use crate::cognition::exchange::{Reply, Request};
+use crate::cognition::exchange::{Reply, Request, Usage};
 use crate::limits;
 use crate::model::Origin;
 use crate::model::ids::StimulusId;
@@ -220,6 +220,8 @@ pub enum ChatEvent {
         turns: u32,
         /// How long it took.
         duration_ms: u64,
+        /// What its exchanges took.
+        usage: Usage,
         /// Why it was stopped; null: it was ready.
         stopped: Option<String>,
     },
@@ -280,19 +282,23 @@ impl Cycle {
         if request.dry_run {
             return answer;
         }
+        let mut notes = Vec::new();
         if let Ok(answer) = &answer {
-            let reply = self.turn(Speaker::Brain, &talk.name, &answer.reply, &talk.tools.origin(), asked.len())?;
-            self.hear(&reply)?;
+            let reply = self.turn(Speaker::Brain, &talk.name, &answer.reply, &talk.tools.origin(), asked.len());
+            // Whoever waited for it has the answer, whatever becomes of it here.
+            if let Err(error) = reply.and_then(|reply| self.hear(&reply)) {
+                notes.push(format!("the answer is not remembered: {error}"));
+            }
             (talk.around.hear)(ChatEvent::Answered { answer: Box::new(answer.clone()) });
         }
         // The answer stands, and what was said is durable: the next command perceives what this one cannot.
-        let notes = match self.until_quiet(&RunBounds::default(), &mut |_| ()) {
+        match self.until_quiet(&RunBounds::default(), &mut |_| ()) {
             Ok(turned) => {
-                let failures = turned.failures.iter().map(|f| format!("{} failed: {}", f.run.agent(), f.error));
-                failures.chain(turned.notes).collect()
+                notes.extend(turned.failures.iter().map(|f| format!("{} failed: {}", f.run.agent(), f.error)));
+                notes.extend(turned.notes);
             }
-            Err(error) => vec![format!("what was said waits to be perceived: {error}")],
-        };
+            Err(error) => notes.push(format!("what was said waits to be perceived: {error}")),
+        }
         answer.map(|mut answer| {
             answer.notes.extend(notes);
             answer

@@ -8,7 +8,7 @@ use super::{Around, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, EXT
 use crate::cognition::chain::classify::classify_complexity;
 use crate::cognition::chain::extract::{self, Evidence, Quote};
 use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, Told, ToolUse, Want, Why};
-use crate::cognition::exchange::{Request, ToolCall};
+use crate::cognition::exchange::{Request, ToolCall, Usage};
 use crate::cycle::tools::Tools;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
@@ -124,7 +124,7 @@ impl Talk<'_, '_> {
                     tools_used: done.tools_used.clone(),
                     duration_ms: self.since(started),
                 };
-                self.ended(&node, done.stopped.as_ref());
+                self.ended(&node, done.usage, done.stopped.as_ref());
                 if done.said.is_none() {
                     self.notes.push(format!("{} answered with nothing", node.node));
                 }
@@ -160,13 +160,13 @@ impl Talk<'_, '_> {
         u64::try_from(self.cycle.shared.world.now_ms().saturating_sub(started_ms)).unwrap_or(0)
     }
 
-    fn ended(&mut self, node: &ChainNode, stopped: Option<&Stop>) {
+    fn ended(&mut self, node: &ChainNode, usage: Usage, stopped: Option<&Stop>) {
         let stopped = stopped.map(ToString::to_string);
         if let Some(why) = &stopped {
             self.notes.push(format!("{} was stopped: {why}", node.node));
         }
         let (name, model, turns) = (node.node.clone(), node.model.clone(), node.turns);
-        self.say(ChatEvent::StepEnds { node: name, model, turns, duration_ms: node.duration_ms, stopped });
+        self.say(ChatEvent::StepEnds { node: name, model, turns, duration_ms: node.duration_ms, usage, stopped });
     }
 
     fn ask(&mut self, step: &Step, request: &Request) -> Told {
@@ -274,7 +274,7 @@ impl Talk<'_, '_> {
     fn extracted(&mut self, name: &str, tools_used: Vec<ToolUse>, started_ms: i64) -> ChainNode {
         let duration_ms = self.since(started_ms);
         let node = ChainNode { node: name.to_owned(), model: EXTRACTIVE.to_owned(), turns: 0, tools_used, duration_ms };
-        self.ended(&node, None);
+        self.ended(&node, Usage::default(), None);
         node
     }
 

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use serde_json::{Value, json};
 
 use crate::cycle::Shared;
@@ -53,20 +53,22 @@ impl Roots {
 
     /// What is in a folder, sorted by name.
     pub fn list(&self, path: &str) -> Result<Value, String> {
-        let folder = self.existing(path)?;
-        let whole = folder.whole();
-        let entries = std::fs::read_dir(&whole).map_err(|e| failed("list", path, &e))?;
+        let inside = self.existing(path)?;
+        let whole = inside.whole();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = inside.open(flags, Mode::empty()).map_err(|e| failed("list", path, &e))?;
+        let entries = Dir::read_from(&folder).map_err(|e| failed("list", path, &e.into()))?;
         let mut found: Vec<(String, &str)> = Vec::new();
         // A folder of millions is not read to its end.
         for entry in entries.take(limits::TOOL_ENTRIES * 4).flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name == ".git" || self.is_private(&whole.join(&name)) {
+            if [".", "..", ".git"].contains(&name.as_str()) || self.is_private(&whole.join(&name)) {
                 continue;
             }
             let kind = match entry.file_type() {
-                Ok(kind) if kind.is_dir() => "folder",
-                Ok(kind) if kind.is_symlink() => "link",
-                Ok(kind) if kind.is_file() => "file",
+                FileType::Directory => "folder",
+                FileType::Symlink => "link",
+                FileType::RegularFile => "file",
                 _ => "other",
             };
             found.push((name, kind));

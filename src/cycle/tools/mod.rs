@@ -39,6 +39,9 @@ pub(super) struct Tools<'c> {
     origin: Origin,
 }
 
+/// A neuron that a look is at, and the link and weight by which it was reached.
+type Chosen = (NeuronId, Option<(Link, u16)>);
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Query {
@@ -363,7 +366,7 @@ impl<'c> Tools<'c> {
     }
 
     /// The neurons that a look is at, and by which link.
-    fn chosen(&self, look: &Look, limit: usize) -> Result<Vec<(NeuronId, Option<(Link, u16)>)>, CycleError> {
+    fn chosen(&self, look: &Look, limit: usize) -> Result<Vec<Chosen>, CycleError> {
         let graph = self.snapshot()?.graph();
         let id_of = |node: NodeIx| NeuronId::parse(graph.id(node)).ok();
         let of_kind = |node: NodeIx| look.kind.is_none_or(|kind| graph.kind(node) == kind);
