@@ -145,7 +145,9 @@ fn config_grants(config: &GitConfig, settings: &Settings) -> String {
 /// What the tools of a chat would see and change.
 fn roots(settings: &Settings) -> Option<String> {
     let roots = &settings.chain.roots;
-    let said = || format!("show the files in {} to the models of a chat, and change them once you confirm it", roots.join(", "));
+    let said = || {
+        format!("show the files in {} to the models of a chat, and change them once you confirm it", roots.join(", "))
+    };
     (!roots.is_empty()).then(said)
 }
 
