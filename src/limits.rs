@@ -219,3 +219,44 @@ pub const MODEL_REPAIRS: u32 = 1;
 pub const MODEL_REPAIRS_MAX: u32 = 5;
 /// Longest template of a prompt, bytes.
 pub const PROMPT_BYTES: usize = 64 << 10;
+/// Calls of models that one answer of the chain may take unless a setting says less or more: where fifteen were tried, the
+/// rest were loops.
+pub const CHAIN_TURNS: u32 = 8;
+/// Most that a setting may ask for, in all and of one step.
+pub const CHAIN_TURNS_MAX: u32 = 64;
+/// Most steps of the chain: each waits for the one before.
+pub const CHAIN_STEPS: usize = 16;
+/// Characters from which on a message is long, unless a setting says otherwise.
+pub const CHAIN_LONG_CHARS: u32 = 200;
+/// Calls of tools that fail in a row before the step is stopped.
+pub const CHAIN_FAILURES: u32 = 3;
+/// Calls of tools of one reply that are carried out; a small model in a loop writes hundreds.
+pub const CALLS_PER_REPLY: usize = 8;
+/// Longest part of one tool's result that a model is shown, bytes: some thousand tokens.
+pub const TOOL_RESULT_BYTES: usize = 16 << 10;
+/// Most bytes of data (memories, results, what other steps said) that one step is shown: what a small model's context takes.
+pub const CHAIN_DATA_BYTES: usize = 48 << 10;
+/// Longest text of one step that is kept: an answer is for a person to read.
+pub const CHAIN_REPLY_BYTES: usize = 64 << 10;
+/// Longest message to a chat, bytes: as many stimuli as a person still reads again.
+pub const CHAT_MESSAGE_BYTES: usize = 64 << 10;
+/// Longest name of a conversation, bytes: with a prefix it is a label.
+pub const CONVERSATION_BYTES: usize = 128;
+/// Turns of a conversation before the present one that models are shown.
+pub const CHAT_HISTORY: usize = 12;
+/// Memories that an answer begins with, and most that one `recall` of a tool brings.
+pub const CHAT_MEMORIES: usize = 10;
+/// How many times as many memories are looked at as are wanted, where some are questions and answers of chats.
+pub const CHAT_WIDER: usize = 4;
+/// Neurons that one look of a tool into the network lists.
+pub const TOOL_NEURONS: usize = 50;
+/// Entries of a folder that a tool lists.
+pub const TOOL_ENTRIES: usize = 500;
+/// Largest file that a tool reads or writes, bytes.
+pub const TOOL_FILE_BYTES: usize = 100 << 10;
+/// How long a tool that changes something waits for a person to confirm it, milliseconds.
+pub const CONFIRM_MS: u64 = 60_000;
+/// Time that a program gets which a tool starts, milliseconds.
+pub const TOOL_EXEC_MS: u64 = 60_000;
+/// Sentences that an extractive answer quotes: more is a list of memories, which `recall` prints.
+pub const EXTRACTED_SENTENCES: usize = 4;

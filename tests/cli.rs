@@ -45,6 +45,7 @@ fn help_lists_every_command() {
         "merge",
         "merge-tree",
         "recall",
+        "chat",
         "propagate",
         "status",
         "log",

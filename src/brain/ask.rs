@@ -6,15 +6,13 @@ use serde::Serialize;
 
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::activation::recall::{Answer, Filters, Found, answer};
+use crate::activation::recall::{Answer, Filters, Found};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
-use crate::cycle::network::{TreeNetwork, all_neurons};
+use crate::cycle::network::all_neurons;
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{EmbeddingProgress, Meaning};
 use crate::delta::{Document, Prediction};
-use crate::limits;
 use crate::model::ids::{AgentName, NeuronId};
-use crate::model::settings::Origins;
 use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
 use crate::text;
@@ -89,19 +87,8 @@ impl Brain {
         }
         let commit = self.at(request.at.as_deref())?;
         let snapshot = self.snapshot_of(commit)?;
-        let settings = &self.cycle.shared.policy.settings;
-        let Meaning { alike, notes } = self.cycle.meaning(commit, &snapshot, &request.query, progress)?;
-        let (top, since, until) = (request.top, request.since, request.until);
-        let filters = Filters { top, since, until, concepts: false, meaning: alike };
-        let now = self.cycle.shared.world.now();
-        let ask = |filters: &Filters| answer(&snapshot.index(), &request.query, now, settings, filters);
-        let mut found = self.read(commit, ask(&filters))?;
-        let origins = &settings.origins;
-        if found.iter().any(|(_, neuron)| origins.is_tainted(&neuron.origin)) {
-            let wide = Filters { top: Some(limits::RANKED_WITH_TAINT), ..filters };
-            found = self.read(commit, ask(&wide))?;
-            hold_back_tainted(&mut found, request.top.unwrap_or(settings.recall.top), origins);
-        }
+        let filters = Filters { top: request.top, since: request.since, until: request.until, ..Filters::default() };
+        let (found, notes) = self.cycle.recall(commit, &snapshot, &request.query, filters, progress)?;
         let found = fitting(found, request.tokens);
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
         let results = found.into_iter().map(|(found, neuron)| Answer::of(found, &neuron)).collect();
@@ -114,19 +101,6 @@ impl Brain {
     /// Neurons that cannot be read. An endpoint that fails is a note.
     pub fn meaning(&self, snapshot: &Snapshot, question: &str) -> Result<Meaning, BrainError> {
         self.cycle.meaning(self.at(None)?, snapshot, question, &mut |_, _| ())
-    }
-
-    /// What was found with its neurons.
-    fn read(&self, commit: CommitId, found: Vec<Found>) -> Result<Vec<(Found, Neuron)>, BrainError> {
-        let store = &self.cycle.store;
-        let network = TreeNetwork::new(store, store.tree_of(commit)?);
-        let mut read = Vec::with_capacity(found.len());
-        for found in found {
-            if let Some(neuron) = network.neuron(&found.id)? {
-                read.push((found, neuron));
-            }
-        }
-        Ok(read)
     }
 
     /// One run that activates what a recall answered, and predicts the best of it, by the ways that led there; none if it answered nothing.
@@ -202,26 +176,4 @@ fn fitting(mut found: Vec<(Found, Neuron)>, most: Option<usize>) -> Vec<(Found, 
     let count = fits.count();
     found.truncate(count);
     found
-}
-
-/// Keeps the best `top` of what was found, best first, where some is not trusted: that counts less by `[origins] weight`, and has at
-/// most `[origins] share` of the places, all its origins together, unless nothing else is there to fill them.
-fn hold_back_tainted(found: &mut Vec<(Found, Neuron)>, top: usize, origins: &Origins) {
-    let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
-    for (found, neuron) in &mut *found {
-        if tainted(neuron) {
-            found.activation *= f64::from(origins.weight) / 1000.0;
-        }
-    }
-    found.sort_by(|(a, _), (b, _)| b.activation.total_cmp(&a.activation).then_with(|| a.id.cmp(&b.id)));
-    let most = (top * origins.share as usize).div_ceil(100);
-    let mut places = 0;
-    let (kept, mut late): (Vec<_>, Vec<_>) = std::mem::take(found).into_iter().partition(|(_, neuron)| {
-        places += usize::from(tainted(neuron));
-        !tainted(neuron) || places <= most
-    });
-    *found = kept;
-    found.truncate(top);
-    late.truncate(top - found.len());
-    found.append(&mut late);
 }

@@ -4,6 +4,7 @@
 //! that serialises; how it is printed is the front door's business.
 
 mod ask;
+mod chat;
 mod check;
 mod doctor;
 mod driver;
@@ -32,6 +33,10 @@ pub use crate::activation::recall::Way;
 pub use crate::chemistry::dopamine::Calibration;
 pub use crate::cycle::admission::file::{Finding, Level};
 pub use crate::cycle::budget::Left;
+pub use crate::cycle::chat::{
+    Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, NoModels, Unanswered, Wanted as ChatMode,
+};
+pub use crate::cycle::confirm::Confirmations;
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::delta::{Method, Valued};
 pub use crate::store::{HookDone, HookState};
@@ -65,12 +70,17 @@ pub use crate::world::{World, WorldError};
 /// One brain, opened by one command.
 pub struct Brain {
     pub(crate) cycle: Cycle,
+    confirmations: Confirmations,
 }
 
 impl Brain {
     /// Opens the brain that `dir` lies in, with settings from flags.
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, BrainError> {
-        Ok(Self { cycle: Cycle::open(dir, world, flags)? })
+        Ok(Self::over(Cycle::open(dir, world, flags)?))
+    }
+
+    fn over(cycle: Cycle) -> Self {
+        Self { cycle, confirmations: Confirmations::default() }
     }
 
     /// The commit that a revision names; wake's tip by default.

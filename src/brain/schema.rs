@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::trade::{ExportReport, ImportReport};
-use super::{Brain, BrainError, RecallAnswer};
+use super::{Brain, BrainError, ChatAnswer, RecallAnswer};
 use crate::chemistry::serotonin::{Brief, Chapter};
 use crate::cognition::Snapshot;
 use crate::consolidation::SleepRecord;
@@ -45,6 +45,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("acknowledgement", "the answer to a signal, network/signals/…/ID.ack.json", made::<Acknowledgement>),
     entry("agent", "an agent's definition, agents/NAME.json", made::<Agent>),
     entry("chapter", "a chapter of the story, network/narrative/…/RUN.json", made::<Chapter>),
+    entry("chat", "the output of `chat --json`", made::<ChatAnswer>),
     entry("delta", "what a run proposes: the input of `apply`, the output of a command agent", delta),
     entry(
         "export",

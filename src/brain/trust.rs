@@ -118,6 +118,7 @@ fn settings_grants(policy: &Policy) -> String {
     if policy.loosens_origins {
         grants.push("trust origins further than you do without it ([origins])".to_owned());
     }
+    grants.extend(roots(&policy.settings));
     let allow = &policy.settings.secrets.allow;
     if !allow.is_empty() {
         grants.push(format!("let through as no secrets: {}", allow.join(", ")));
@@ -128,9 +129,10 @@ fn settings_grants(policy: &Policy) -> String {
 /// What the git configuration would be able to do.
 fn config_grants(config: &GitConfig, settings: &Settings) -> String {
     let mut grants = Vec::new();
-    if config.sends {
+    if config.sends && !settings.models.is_empty() {
         grants.push(endpoints(settings));
     }
+    grants.extend(roots(settings).filter(|_| config.sends));
     if !config.loosens.is_empty() {
         grants.push(format!("trust origins further than is said without it: {}", config.loosens.join(", ")));
     }
@@ -138,6 +140,15 @@ fn config_grants(config: &GitConfig, settings: &Settings) -> String {
         grants.push(format!("let through as no secrets: {}", config.lets_through.join(", ")));
     }
     grants.join("; ")
+}
+
+/// What the tools of a chat would see and change.
+fn roots(settings: &Settings) -> Option<String> {
+    let roots = &settings.chain.roots;
+    let said = || {
+        format!("show the files in {} to the models of a chat, and change them once you confirm it", roots.join(", "))
+    };
+    (!roots.is_empty()).then(said)
 }
 
 /// What goes where by the models of the settings.

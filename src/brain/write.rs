@@ -239,7 +239,7 @@ impl Brain {
     }
 
     /// Where input is said to come from. Nobody can say that it is more than of this machine.
-    fn claimed_origin(&self, label: Option<&str>) -> Result<Origin, BrainError> {
+    pub(super) fn claimed_origin(&self, label: Option<&str>) -> Result<Origin, BrainError> {
         let Some(label) = label else { return Ok(Origin::local()) };
         let origin = Origin::parse(label).map_err(BrainError::usage)?;
         // Files that say so stay readable: only whoever names an origin now is asked to name all of it.

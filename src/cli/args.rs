@@ -1,5 +1,6 @@
 //! The command line, as `--help` shows it.
 
+mod chat;
 mod decide;
 mod think;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use chat::{Chat, Mode};
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
 pub use think::Models;
 
@@ -62,6 +64,8 @@ pub enum Command {
     Models(Models),
     /// Ask the brain; the best memories first.
     Recall(Recall),
+    /// Say something to the brain, and have an answer; both are remembered.
+    Chat(Chat),
     /// Spread activation from neurons: propagation itself, bare.
     Propagate(Propagate),
     /// Consolidate what wake has learnt into one commit on main; or take the last sleep back.

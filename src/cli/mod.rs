@@ -5,6 +5,7 @@
 mod amend;
 pub mod args;
 mod ask;
+mod chat;
 mod demo;
 mod house;
 mod learn;
@@ -136,6 +137,7 @@ impl Session {
             Command::Goal(args) => learn::goal(&self, &args),
             Command::Models(args) => models::models(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
+            Command::Chat(args) => chat::chat(&self, &args),
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Sleep(args) => night::sleep(&self, &args),
             Command::Restore(args) => night::restore(&self, &args),

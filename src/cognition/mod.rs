@@ -3,6 +3,7 @@
 //! Pure: the rules see the network only through [`Network`], the clock only through [`Snapshot::at`]. Running programs
 //! and calling models is the cycle's work.
 
+pub mod chain;
 pub mod exchange;
 pub mod llm;
 pub mod reflex;

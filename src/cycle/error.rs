@@ -51,6 +51,9 @@ pub enum CycleError {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// No model answered.
+    #[error("{0}")]
+    Unanswered(String),
     /// Nothing but the budget stops it.
     #[error("{0}")]
     Exhausted(String),
@@ -86,6 +89,7 @@ impl CycleError {
             Self::Refused { .. } | Self::Document(DocumentError::Limit(_)) | Self::Store(StoreError::Secret { .. }) => {
                 3
             }
+            Self::Unanswered(_) => 4,
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
             Self::Model(LlmError::Settings { .. } | LlmError::Cassette { .. }) => 2,
             Self::Model(_) => 4,

@@ -14,9 +14,12 @@
 pub mod admission;
 pub mod bootstrap;
 pub mod budget;
+pub mod chat;
 pub mod command;
 pub mod commit;
 pub mod confine;
+pub mod confirm;
+mod conversation;
 pub mod doorbell;
 mod error;
 mod export;
@@ -34,6 +37,7 @@ pub mod narrative;
 pub mod network;
 pub mod policy;
 mod quiet;
+mod recall;
 pub mod revert;
 pub mod run;
 mod sides;
@@ -43,6 +47,7 @@ pub mod snapshot;
 pub mod stimulus;
 pub mod sync;
 pub mod thinking;
+mod tools;
 pub mod trunk;
 pub mod wake;
 

@@ -99,7 +99,7 @@ pub struct GitConfig {
 impl GitConfig {
     /// What needs trust of the settings that are kept there; with what they say of origins if that `loosens`.
     fn of(kept: &[Override], loosens: bool) -> Option<Self> {
-        let endpoint = |key: &str| key.starts_with("models.") || key == "recall.embeddings";
+        let endpoint = |key: &str| key.starts_with("models.") || ["recall.embeddings", "chain.roots"].contains(&key);
         let needs = |key: &str| endpoint(key) || key == ALLOW || (loosens && is_origin(key));
         let found: Vec<(String, &Override)> =
             kept.iter().map(|o| (o.plain_key(), o)).filter(|(key, _)| needs(key)).collect();
@@ -345,6 +345,13 @@ impl Policy {
         }
         Secrets::new(allow, &values)
             .map_err(|message| SettingsError { place: layout::SETTINGS.to_owned(), message }.into())
+    }
+
+    /// The folders that tools may see. What `brain.toml`, or the git configuration of a folder that was copied, names counts
+    /// only if it is trusted here: a clone must not show files of this machine to a model.
+    pub fn chain_roots(&self) -> &[String] {
+        let own = self.own.as_ref().map_or(&[][..], |own| &own.chain.roots);
+        if self.endpoints_trusted && self.config_trusted { &self.settings.chain.roots } else { own }
     }
 
     /// Refuses an agent whose definition is not trusted here.

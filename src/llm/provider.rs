@@ -104,7 +104,8 @@ impl Provider {
             auth: AuthData::from_single(self.endpoint.key().unwrap_or("none").to_owned()),
             model: ModelIden::new(self.kind, self.model.model.clone()),
         };
-        let (asked, options) = (chat_request(request), self.options(request));
+        let asked = chat_request(request, self.model.native_tools);
+        let options = self.options(request);
         let answered = if hear.is_some() || self.model.stream {
             self.streamed(target, asked, &options, hear, heard).await
         } else {
@@ -209,10 +210,23 @@ impl Provider {
     }
 }
 
-fn chat_request(request: &Request) -> ChatRequest {
+fn chat_request(request: &Request, native_tools: bool) -> ChatRequest {
+    if request.tools.is_empty() || !native_tools {
+        // Protocols want calls only where tools are: without tools, what was called is told as text.
+        return ChatRequest::new(request.messages.iter().map(|message| chat_message(&told(message))).collect());
+    }
     let messages = request.messages.iter().map(chat_message).collect();
-    let asked = ChatRequest::new(messages);
-    if request.tools.is_empty() { asked } else { asked.with_tools(request.tools.iter().map(chat_tool)) }
+    ChatRequest::new(messages).with_tools(request.tools.iter().map(chat_tool))
+}
+
+/// A message with its calls, or what it answers, as words.
+fn told(message: &Message) -> Message {
+    let mut text = message.text.clone();
+    for call in &message.calls {
+        text.push_str(&format!("[TOOL:{}:{}]", call.name, call.arguments));
+    }
+    let voice = if message.voice == Voice::Tool { Voice::User } else { message.voice };
+    Message::new(voice, text)
 }
 
 fn chat_tool(tool: &Tool) -> genai::chat::Tool {
@@ -257,4 +271,27 @@ fn reply(content: MessageContent, usage: Usage, stop: Option<&StopReason>) -> Re
         |call: genai::chat::ToolCall| ToolCall { id: call.call_id, name: call.fn_name, arguments: call.fn_arguments };
     let calls = content.into_tool_calls().into_iter().map(call).collect();
     Reply { text, calls, usage, cut_off: stop.is_some_and(StopReason::is_max_tokens) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_tools_calls_are_words() {
+        let call = ToolCall { id: "1".into(), name: "list_dir".into(), arguments: serde_json::json!({"path": "."}) };
+        let asked = Message { calls: vec![call.clone()], ..Message::new(Voice::Assistant, "Look. ") };
+        let answered = Message::answer(&call, "a.txt");
+        let tool = Tool { name: "list_dir".into(), description: String::new(), parameters: serde_json::json!({}) };
+        let mut request = Request { messages: vec![asked, answered], ..Request::default() };
+        let texts = |request: &Request, native| {
+            let said = chat_request(request, native);
+            let calls: usize = said.messages.iter().map(|m| m.content.tool_calls().len()).sum();
+            (said.messages[0].content.joined_texts().unwrap(), calls, said.tools.is_some())
+        };
+        assert_eq!(texts(&request, true), ("Look. [TOOL:list_dir:{\"path\":\".\"}]".to_owned(), 0, false));
+        request.tools.push(tool);
+        assert_eq!(texts(&request, true), ("Look. ".to_owned(), 1, true));
+        assert_eq!(texts(&request, false).1, 0);
+    }
 }

@@ -4,6 +4,7 @@
 //! imports nothing of the crate but `limits`.
 
 pub mod capabilities;
+pub mod chain;
 pub mod cutter;
 pub mod document;
 pub mod ids;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::chain::{Chain, ChainStep};
 pub use super::models::Model;
 pub use super::origin::Origins;
 pub use super::spending::Budget;
@@ -340,28 +341,6 @@ pub struct Secrets {
     pub environment: Vec<String>,
 }
 
-/// `[chain]`: the reflexive chain.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Chain {
-    /// The steps, in order.
-    pub step: Vec<ChainStep>,
-}
-
-/// `[[chain.step]]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChainStep {
-    /// The step's name, shown on its badge.
-    pub name: String,
-    /// The `[models.NAME]` that thinks.
-    pub model: String,
-    /// `research`, `analysis` or `review`.
-    pub role: String,
-    /// Most calls of the model.
-    pub turns: u32,
-}
-
 /// Why settings cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
@@ -462,6 +441,7 @@ impl Settings {
             return Err("cycle.parallel is not between 1 and 256".to_owned());
         }
         self.origins.check()?;
+        self.chain.check()?;
         self.inhibition.check()
     }
 }

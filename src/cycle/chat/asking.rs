@@ -1,0 +1,84 @@
+//! The models of the settings, for a chat: one runtime for a conversation, so that connections are kept.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+use super::{Asks, Unanswered};
+use crate::cognition::chain::Why;
+use crate::cognition::exchange::{Reply, Request};
+use crate::cycle::models::Models;
+use crate::cycle::policy::HUMAN;
+use crate::cycle::{Cycle, CycleError};
+use crate::model::ids::{AgentName, StimulusId};
+
+/// Asks the models of the settings on behalf of the person who chats.
+pub struct Asking {
+    /// Taken when it is dropped.
+    runtime: Option<tokio::runtime::Runtime>,
+    models: Arc<Models>,
+    roots: Vec<StimulusId>,
+}
+
+impl Cycle {
+    /// What asks the models of the settings. Nothing is reached yet.
+    ///
+    /// # Errors
+    /// No thread can be started, or the cassette that the environment names cannot be used.
+    pub fn asking(&self) -> Result<Asking, CycleError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start threads: {e}")))?;
+        let models = Arc::new(Models::new(Arc::clone(&self.shared))?);
+        Ok(Asking { runtime: Some(runtime), models, roots: Vec::new() })
+    }
+}
+
+impl Asks for Asking {
+    fn ask(
+        &mut self,
+        model: &str,
+        request: &Request,
+        hear: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Reply, Unanswered> {
+        let runtime = self.runtime.as_ref().expect("invariant: taken only when dropped");
+        let (tell, told) = mpsc::channel::<String>();
+        let broken_off = Arc::new(AtomicBool::new(false));
+        let (models, roots, stop) = (Arc::clone(&self.models), self.roots.clone(), Arc::clone(&broken_off));
+        let (model, request) = (model.to_owned(), request.clone());
+        let human = AgentName::parse(HUMAN).expect("invariant: a name");
+        // The answer is heard here, on the thread that asks, while it comes in over there.
+        let task = runtime.spawn(async move {
+            let mut pass_on = move |text: &str| {
+                let heard = tell.send(text.to_owned()).is_ok() && !stop.load(Ordering::Relaxed);
+                if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            models.ask(&human, &roots, &model, &request, Some(&mut pass_on)).await
+        });
+        for text in told {
+            if hear(&text).is_break() {
+                broken_off.store(true, Ordering::Relaxed);
+            }
+        }
+        match runtime.block_on(task) {
+            Ok(Ok(Ok(reply))) => Ok(reply),
+            Ok(Ok(Err(exhausted))) => Err(Unanswered { why: Why::Busy, message: exhausted.to_string() }),
+            Ok(Err(error @ CycleError::Refused { .. })) => {
+                Err(Unanswered { why: Why::Refused, message: error.to_string() })
+            }
+            Ok(Err(error)) => Err(Unanswered { why: Why::Offline, message: error.to_string() }),
+            Err(cut_off) => Err(Unanswered { why: Why::Offline, message: cut_off.to_string() }),
+        }
+    }
+
+    fn caused_by(&mut self, stimuli: &[StimulusId]) {
+        self.roots = stimuli.to_vec();
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // A name that is still being looked up must not hold back the answer.
+        self.runtime.take().into_iter().for_each(tokio::runtime::Runtime::shutdown_background);
+    }
+}

@@ -1,0 +1,324 @@
+//! One message on its way to an answer: what the chain wants is done, or without models an extract is made.
+
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+
+use super::{Around, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, EXTRACTIVE, Unanswered, Wanted};
+use crate::cognition::chain::classify::classify_complexity;
+use crate::cognition::chain::extract::{self, Evidence, Quote};
+use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, Told, ToolUse, Want, Why};
+use crate::cognition::exchange::{Request, ToolCall, Usage};
+use crate::cycle::tools::Tools;
+use crate::cycle::{Cycle, CycleError};
+use crate::limits;
+use crate::model::layout;
+use crate::store::CommitId;
+
+/// One message on its way to an answer.
+pub(super) struct Talk<'c, 'a> {
+    pub cycle: &'c Cycle,
+    pub tip: CommitId,
+    /// The conversation.
+    pub name: String,
+    pub message: String,
+    pub tools: Tools<'c>,
+    pub around: Around<'a>,
+    pub notes: Vec<String>,
+}
+
+impl Talk<'_, '_> {
+    /// The answer, with what was said in the conversation before.
+    pub fn answer(&mut self, request: &ChatRequest, said: Vec<String>) -> Result<ChatAnswer, CycleError> {
+        let settings = &self.cycle.shared.policy.settings.chain;
+        let needs = classify_complexity(&self.message, request.category.as_deref(), settings);
+        let (mode, why) = match request.mode {
+            Wanted::Auto => (needs.mode, needs.why),
+            Wanted::Simple => (Mode::Simple, "it was asked for".to_owned()),
+            Wanted::Reflexive => (Mode::Reflexive, "it was asked for".to_owned()),
+        };
+        self.say(ChatEvent::Begins { conversation: self.name.clone(), mode, why });
+        let mut chain = Vec::new();
+        let mut outcome = None;
+        if !settings.step.is_empty() {
+            let plan = self.plan(mode, said)?;
+            let (nodes, came) = self.drive(plan);
+            (chain, outcome) = (nodes, Some(came));
+        }
+        let turns = outcome.as_ref().map_or(0, |outcome| outcome.turns);
+        let reply = match outcome.as_ref().and_then(|outcome| outcome.reply.clone()) {
+            Some((text, step)) => {
+                if mode == Mode::Simple {
+                    let answered = &settings.step[step].name;
+                    chain.retain(|node| node.node == *answered);
+                }
+                text
+            }
+            None => {
+                let (nodes, reply) = self.extract(mode, outcome.as_ref(), !request.dry_run)?;
+                if mode == Mode::Simple {
+                    chain.clear();
+                }
+                chain.extend(nodes);
+                reply
+            }
+        };
+        let reply = self.cycle.shared.secrets.redact(&reply).into_owned();
+        Ok(ChatAnswer {
+            citations: self.citations(&reply),
+            reply,
+            mode,
+            turns,
+            tools_used: chain.iter().flat_map(|node| node.tools_used.iter().cloned()).collect(),
+            chain,
+            conversation: self.name.clone(),
+            notes: std::mem::take(&mut self.notes),
+        })
+    }
+
+    fn say(&mut self, event: ChatEvent) {
+        (self.around.hear)(event);
+    }
+
+    /// What the chain starts from: the steps of the settings, the best memories, and the conversation so far.
+    fn plan(&mut self, mode: Mode, said: Vec<String>) -> Result<Plan, CycleError> {
+        let settings = &self.cycle.shared.policy.settings.chain;
+        let mut background = Vec::new();
+        let memories = self.tools.evidence(&self.message)?;
+        if !memories.is_empty() {
+            let lines: Vec<String> = memories.iter().map(|m| format!("[{}] {}", m.n, m.text)).collect();
+            background.push(Datum { label: "memories of the brain".to_owned(), text: lines.join("\n") });
+        }
+        if !said.is_empty() {
+            background.push(Datum { label: "the conversation so far".to_owned(), text: said.join("\n") });
+        }
+        let steps = settings.step.iter().map(|step| Step {
+            name: step.name.clone(),
+            model: step.model.clone(),
+            role: step.role,
+            turns: step.turns,
+        });
+        Ok(Plan {
+            question: self.message.clone(),
+            mode,
+            turns: settings.turns,
+            steps: steps.collect(),
+            tools: self.tools.offers(),
+            background,
+        })
+    }
+
+    /// Does what the chain wants until it wants nothing more.
+    fn drive(&mut self, plan: Plan) -> (Vec<ChainNode>, Outcome) {
+        let steps = plan.steps.clone();
+        let mut machine = Machine::new(plan);
+        let mut nodes: Vec<ChainNode> = Vec::new();
+        let (mut skipped, mut begun, mut started) = (0, None, 0);
+        loop {
+            while let Some(done) = machine.finished().get(nodes.len()) {
+                let step = &steps[done.step];
+                let node = ChainNode {
+                    node: step.name.clone(),
+                    model: step.model.clone(),
+                    turns: done.turns,
+                    tools_used: done.tools_used.clone(),
+                    duration_ms: self.since(started),
+                };
+                self.ended(&node, done.usage, done.stopped.as_ref());
+                if done.said.is_none() {
+                    self.notes.push(format!("{} answered with nothing", node.node));
+                }
+                nodes.push(node);
+            }
+            while let Some(gone) = machine.skipped().get(skipped) {
+                skipped += 1;
+                let (node, model) = (steps[gone.step].name.clone(), steps[gone.step].model.clone());
+                self.notes.push(format!("{node} did not answer: {}", gone.message));
+                self.say(ChatEvent::Skipped { node, model, why: gone.message.clone() });
+            }
+            let told = match machine.want().clone() {
+                Want::Done => return (nodes, machine.outcome()),
+                Want::Ask { step: at, request } => {
+                    let step = &steps[at];
+                    if begun != Some(at) {
+                        (begun, started) = (Some(at), self.cycle.shared.world.now_ms());
+                        self.say(ChatEvent::StepBegins { node: step.name.clone(), model: step.model.clone() });
+                    }
+                    self.ask(step, &request)
+                }
+                Want::Confirm { step, call } => self.confirm(&steps[step].name, &call),
+                Want::Call { step, call } => match self.call(&steps[step].name, &call) {
+                    Ok(value) => Told::Gave(value),
+                    Err(why) => Told::Failed(why),
+                },
+            };
+            machine.take(told);
+        }
+    }
+
+    fn since(&self, started_ms: i64) -> u64 {
+        u64::try_from(self.cycle.shared.world.now_ms().saturating_sub(started_ms)).unwrap_or(0)
+    }
+
+    fn ended(&mut self, node: &ChainNode, usage: Usage, stopped: Option<&Stop>) {
+        let stopped = stopped.map(ToString::to_string);
+        if let Some(why) = &stopped {
+            self.notes.push(format!("{} was stopped: {why}", node.node));
+        }
+        let (name, model, turns) = (node.node.clone(), node.model.clone(), node.turns);
+        self.say(ChatEvent::StepEnds { node: name, model, turns, duration_ms: node.duration_ms, usage, stopped });
+    }
+
+    fn ask(&mut self, step: &Step, request: &Request) -> Told {
+        let Around { models, hear, .. } = &mut self.around;
+        let mut heard = |text: &str| {
+            hear(ChatEvent::Text { node: step.name.clone(), text: text.to_owned() });
+            ControlFlow::Continue(())
+        };
+        match models.ask(&step.model, request, &mut heard) {
+            Ok(reply) => Told::Reply(reply),
+            Err(Unanswered { why, message }) => {
+                Told::Unanswered(why, self.cycle.shared.secrets.redact(&message).into_owned())
+            }
+        }
+    }
+
+    /// Asks a person whether a call may be made, if it could be carried out at all.
+    fn confirm(&mut self, node: &str, call: &ToolCall) -> Told {
+        if let Err(why) = self.tools.check(call) {
+            return Told::Failed(why);
+        }
+        let arguments = call.arguments.to_string();
+        let bits = self.cycle.shared.world.id_bits(&[b"confirm", call.id.as_bytes(), arguments.as_bytes()]);
+        let id = format!("{:012x}", bits >> 16);
+        self.around.confirmations.expect(&id);
+        self.say(ChatEvent::NeedsConfirm {
+            id: id.clone(),
+            node: node.to_owned(),
+            name: call.name.clone(),
+            args: call.arguments.clone(),
+            seconds: limits::CONFIRM_MS / 1000,
+        });
+        match self.around.confirmations.wait(&id) {
+            Some(true) => Told::Confirmed,
+            Some(false) => Told::Denied("the person does not allow it".to_owned()),
+            None => Told::Denied(format!("nobody confirmed it within {} seconds", limits::CONFIRM_MS / 1000)),
+        }
+    }
+
+    fn call(&mut self, node: &str, call: &ToolCall) -> Result<Value, String> {
+        let (name, args) = (call.name.clone(), call.arguments.clone());
+        self.say(ChatEvent::ToolCalled { node: node.to_owned(), name: name.clone(), args });
+        let given = self.tools.run(call);
+        let result = given.clone().unwrap_or_else(|why| serde_json::json!({ "error": why }));
+        self.say(ChatEvent::ToolGave { node: node.to_owned(), name, result });
+        given
+    }
+
+    /// An answer without a model: recall, compose, check every citation.
+    fn extract(
+        &mut self,
+        mode: Mode,
+        outcome: Option<&Outcome>,
+        remembers: bool,
+    ) -> Result<(Vec<ChainNode>, String), CycleError> {
+        let mut nodes = Vec::new();
+        let started = self.begins("recall");
+        let query = call("recall", serde_json::json!({ "query": self.message }));
+        let recalled = self.use_tool("recall", &query);
+        let evidence = evidence(&recalled.result);
+        nodes.push(self.extracted("recall", vec![recalled], started));
+
+        let started = self.begins("compose");
+        let quotes = extract::compose(&self.message, &evidence);
+        nodes.push(self.extracted("compose", Vec::new(), started));
+
+        let started = self.begins("check");
+        let (mut held, mut read): (Vec<Quote>, Vec<ToolUse>) = (Vec::new(), Vec::new());
+        for quote in quotes {
+            let Some(id) = self.tools.cited(quote.n).cloned() else { continue };
+            let look = call("read_neuron", serde_json::json!({ "id": id }));
+            let used = self.use_tool("check", &look);
+            let stands = used.result["concept"].as_str().is_some_and(|text| extract::holds(&quote.sentence, text));
+            read.push(used);
+            match stands {
+                true => held.push(quote),
+                false => self.notes.push(format!("[{}] does not say what it was cited for, and is left out", quote.n)),
+            }
+        }
+        nodes.push(self.extracted("check", read, started));
+        if let (true, Some(outcome)) = (held.is_empty(), outcome) {
+            return Err(silent(outcome));
+        }
+        if mode == Mode::Simple {
+            let tools_used = nodes.iter().flat_map(|node| node.tools_used.iter().cloned()).collect();
+            let duration_ms = nodes.iter().map(|node| node.duration_ms).sum();
+            nodes.truncate(1);
+            nodes
+                .iter_mut()
+                .for_each(|node| (node.tools_used, node.duration_ms) = (Vec::clone(&tools_used), duration_ms));
+        }
+        Ok((nodes, extract::worded(&self.message, &held, remembers)))
+    }
+
+    fn begins(&mut self, node: &str) -> i64 {
+        self.say(ChatEvent::StepBegins { node: node.to_owned(), model: EXTRACTIVE.to_owned() });
+        self.cycle.shared.world.now_ms()
+    }
+
+    fn use_tool(&mut self, node: &str, call: &ToolCall) -> ToolUse {
+        let result = self.call(node, call).unwrap_or_else(|why| serde_json::json!({ "error": why }));
+        ToolUse { name: call.name.clone(), args: call.arguments.clone(), result }
+    }
+
+    fn extracted(&mut self, name: &str, tools_used: Vec<ToolUse>, started_ms: i64) -> ChainNode {
+        let duration_ms = self.since(started_ms);
+        let node = ChainNode { node: name.to_owned(), model: EXTRACTIVE.to_owned(), turns: 0, tools_used, duration_ms };
+        self.ended(&node, Usage::default(), None);
+        node
+    }
+
+    /// What the answer cites that was shown; numbers that stand for nothing are noted.
+    fn citations(&mut self, reply: &str) -> Vec<Citation> {
+        let mut citations = Vec::new();
+        for n in extract::cited(reply) {
+            match self.tools.cited(n) {
+                Some(id) => citations.push(Citation {
+                    n,
+                    id: id.to_string(),
+                    path: layout::neuron(id),
+                    commit: self.tip.to_string(),
+                }),
+                None => self.notes.push(format!("the answer cites [{n}], and nothing was shown under that number")),
+            }
+        }
+        citations
+    }
+}
+
+/// What of the memories that a tool gave can be quoted.
+fn evidence(given: &Value) -> Vec<Evidence> {
+    let memories = given["memories"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let quotable = memories.iter().filter(|memory| memory["no_evidence"].is_null());
+    let of = |memory: &Value| {
+        Some(Evidence { n: usize::try_from(memory["n"].as_u64()?).ok()?, text: memory["text"].as_str()?.to_owned() })
+    };
+    quotable.filter_map(of).collect()
+}
+
+fn call(name: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: name.to_owned(), name: name.to_owned(), arguments }
+}
+
+/// Models were asked, none said anything, and memory has nothing either.
+fn silent(outcome: &Outcome) -> CycleError {
+    let reasons: Vec<&str> = outcome.skipped.iter().map(|skipped| skipped.message.as_str()).collect();
+    let said = match (outcome.finished.is_empty(), reasons.is_empty()) {
+        (true, _) => format!("no model answered ({})", reasons.join("; ")),
+        (false, true) => "the models answered with nothing".to_owned(),
+        (false, false) => format!("the models answered with nothing, or not at all ({})", reasons.join("; ")),
+    };
+    let message = format!("{said}, and nothing comes to mind");
+    let only_budget = outcome.finished.is_empty() && outcome.skipped.iter().all(|skipped| skipped.why == Why::Busy);
+    if only_budget { CycleError::Exhausted(message) } else { CycleError::Unanswered(message) }
+}

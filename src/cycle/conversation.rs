@@ -1,0 +1,125 @@
+//! A conversation in the network: what was said before, and what is remembered of it now.
+//!
+//! What a person says is a stimulus with the source `chat:NAME`, what the brain answers one with `answer:NAME`; the session of
+//! both is the conversation. An answer has the least trusted origin of what it was made of.
+
+use super::network::TreeNetwork;
+use super::stimulus::{self, Labels};
+use super::{Cycle, CycleError, Progress};
+use crate::delta::render;
+use crate::limits;
+use crate::model::ids::{NeuronId, StimulusId, session_id};
+use crate::model::{Kind, Link, Neuron, Origin, Stimulus};
+use crate::store::CommitId;
+
+/// Who said something in a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaker {
+    /// The person.
+    Person,
+    /// The brain.
+    Brain,
+}
+
+const ASKED: &str = "chat:";
+const ANSWERED: &str = "answer:";
+
+/// True for a memory of what the brain itself has answered: it is no evidence for anything.
+pub(super) fn is_own_answer(neuron: &Neuron) -> bool {
+    neuron.source.as_deref().is_some_and(|source| source.starts_with(ANSWERED))
+}
+
+/// True for a memory of what somebody asked in a chat: a question is no evidence either.
+pub(super) fn is_question(neuron: &Neuron) -> bool {
+    let from_chat = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
+    from_chat && crate::text::asks(&neuron.concept)
+}
+
+/// Checks the name of a conversation.
+pub(super) fn check_name(name: &str) -> Result<(), CycleError> {
+    let good = !name.trim().is_empty() && name.len() <= limits::CONVERSATION_BYTES;
+    if good && crate::model::neuron::check_label(name).is_ok() {
+        return Ok(());
+    }
+    let most = limits::CONVERSATION_BYTES;
+    Err(CycleError::usage(format!(
+        "{name:?} is no name of a conversation: at most {most} bytes, no control characters"
+    )))
+}
+
+impl Cycle {
+    /// A name for a conversation that has none yet.
+    pub(super) fn new_conversation(&self, message: &str, tip: CommitId) -> String {
+        let bits = self.shared.world.id_bits(&[b"conversation", tip.to_string().as_bytes(), message.as_bytes()]);
+        format!("c-{:012x}", bits >> 16)
+    }
+
+    /// What was said in a conversation so far, oldest first, as the network of a commit has it; with each its neuron.
+    pub(super) fn said_before(&self, tip: CommitId, name: &str) -> Result<Vec<(Speaker, Neuron)>, CycleError> {
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(tip)?);
+        let is_turn = |neuron: &Neuron| neuron.kind == Kind::Episodic && neuron.session.as_deref() == Some(name);
+        let Some(session) = network.neuron(&session_id(name))? else { return Ok(Vec::new()) };
+        let mut next = newest(&network, &session, is_turn)?;
+        let mut turns: Vec<(Speaker, Neuron)> = Vec::new();
+        let mut seen: Vec<NeuronId> = Vec::new();
+        while let Some(turn) = next.take() {
+            if turns.len() == limits::CHAT_HISTORY || seen.contains(&turn.id) {
+                break;
+            }
+            seen.push(turn.id.clone());
+            next = newest(&network, &turn, |before| is_turn(before) && !seen.contains(&before.id))?;
+            turns.push((if is_own_answer(&turn) { Speaker::Brain } else { Speaker::Person }, turn));
+        }
+        turns.reverse();
+        Ok(turns)
+    }
+
+    /// The stimuli that a text of a conversation makes; `order` places them among those of the same second.
+    pub(super) fn turn(
+        &self,
+        who: Speaker,
+        name: &str,
+        text: &str,
+        origin: &Origin,
+        order: usize,
+    ) -> Result<Vec<Stimulus>, CycleError> {
+        let world = &self.shared.world;
+        let now = world.now();
+        let prefix = if who == Speaker::Person { ASKED } else { ANSWERED };
+        let source = Some(format!("{prefix}{name}"));
+        let labels = Labels { at: Some(now), source, session: Some(name.to_owned()), answers: None };
+        let inputs = stimulus::from_argument(text, &labels);
+        let made = stimulus::stimuli(inputs, now, origin, |index, input| {
+            world.id_bits(&[input.text.as_bytes(), &(index as u64).to_be_bytes()])
+        });
+        let mut made =
+            made.map_err(|(index, field, why)| CycleError::refused(format!("part {}, {field}: {why}", index + 1)))?;
+        for stimulus in &mut made {
+            stimulus.order = stimulus.order.saturating_add(u32::try_from(order).unwrap_or(u32::MAX));
+        }
+        Ok(made)
+    }
+
+    /// Makes what was said durable.
+    pub(super) fn hear(&self, stimuli: &[Stimulus]) -> Result<Vec<StimulusId>, CycleError> {
+        let subject = stimuli.first().map(|stimulus| render::clip(&stimulus.text)).unwrap_or_default();
+        self.store_stimuli(stimuli, &subject, &mut |_: Progress| {})
+    }
+}
+
+/// The newest turn that a neuron leads to.
+fn newest(
+    network: &TreeNetwork<'_>,
+    from: &Neuron,
+    is_turn: impl Fn(&Neuron) -> bool,
+) -> Result<Option<Neuron>, CycleError> {
+    let mut found: Option<Neuron> = None;
+    for connection in from.connections.iter().filter(|c| c.link == Link::FeedsInto && c.weight > 0) {
+        let Some(neuron) = network.neuron(&connection.target)? else { continue };
+        let later = found.as_ref().is_none_or(|best| (best.created_at, &best.id) < (neuron.created_at, &neuron.id));
+        if later && is_turn(&neuron) {
+            found = Some(neuron);
+        }
+    }
+    Ok(found)
+}
