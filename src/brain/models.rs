@@ -2,7 +2,6 @@
 //! with one.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde::Serialize;
 
@@ -15,6 +14,7 @@ use crate::model::document::Cognition;
 use crate::model::ids::AgentName;
 use crate::model::models::Model;
 use crate::model::{Agent, json, layout};
+use crate::world::World;
 
 /// What a model that is reached is asked.
 const QUESTION: &str = "Answer with the one word: yes";
@@ -94,7 +94,7 @@ impl Brain {
             let asking = Models::new(Arc::clone(&self.cycle.shared))?;
             runtime.block_on(async {
                 for report in &mut models {
-                    report.test = Some(asked_once(&asking, &report.name).await);
+                    report.test = Some(asked_once(&asking, &self.cycle.shared.world, &report.name).await);
                 }
             });
             runtime.shutdown_background();
@@ -148,16 +148,16 @@ impl Brain {
     }
 }
 
-async fn asked_once(models: &Models, name: &str) -> ModelTest {
+async fn asked_once(models: &Models, world: &World, name: &str) -> ModelTest {
     let request = Request {
         messages: vec![Message::new(Voice::User, QUESTION)],
         max_tokens: ANSWER_TOKENS,
         ..Request::default()
     };
     let human = AgentName::parse(HUMAN).expect("invariant: a name");
-    let from = Instant::now();
+    let from = world.now_ms();
     let answered = models.ask(&human, &[], name, &request, None).await;
-    let ms = u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let ms = u64::try_from(world.now_ms() - from).unwrap_or(0);
     match answered {
         Ok(Ok(reply)) => ModelTest { answers: true, ms, tokens: reply.usage.total(), error: None },
         Ok(Err(exhausted)) => ModelTest { answers: false, ms, tokens: 0, error: Some(exhausted.to_string()) },

@@ -4,9 +4,9 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use super::args;
 use super::output::{Output, safe, safe_line};
-use super::write::plural;
 use super::{Done, Session};
 use crate::brain::{Brain, BrainError, ChatAnswer, ChatEvent, ChatMode, ChatRequest, Confirmations};
+use crate::model::plural;
 
 pub(super) fn chat(session: &Session, args: &args::Chat) -> Done {
     let brain = session.brain()?;

@@ -31,7 +31,7 @@ pub enum CycleError {
     Trust(#[from] TrustError),
     /// A model that gave no answer.
     #[error(transparent)]
-    Model(#[from] LlmError),
+    Model(Box<LlmError>),
     /// A side of a merge that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(String),
@@ -62,13 +62,19 @@ pub enum CycleError {
     Busy(String),
 }
 
+impl From<LlmError> for CycleError {
+    fn from(error: LlmError) -> Self {
+        Self::Model(Box::new(error))
+    }
+}
+
 impl CycleError {
     /// True if it may be gone the next time: a disk that is full or failed, a lock that somebody held.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Store(error) => error.is_of_the_system() || matches!(error, StoreError::Busy { .. }),
             Self::World(_) | Self::Busy(_) => true,
-            Self::Model(error) => error.may_pass() || matches!(error, LlmError::Timeout { .. }),
+            Self::Model(error) => error.may_pass() || matches!(**error, LlmError::Timeout { .. }),
             _ => false,
         }
     }
@@ -91,8 +97,10 @@ impl CycleError {
             }
             Self::Unanswered(_) => 4,
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
-            Self::Model(LlmError::Settings { .. } | LlmError::Cassette { .. }) => 2,
-            Self::Model(_) => 4,
+            Self::Model(error) => match **error {
+                LlmError::Settings { .. } | LlmError::Cassette { .. } => 2,
+                _ => 4,
+            },
             Self::Trust(TrustError::Damaged { .. }) => 5,
             Self::Store(StoreError::Busy { .. }) | Self::Busy(_) | Self::Exhausted(_) => 6,
             Self::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }) => 5,
