@@ -255,3 +255,70 @@ fn a_person_can_edit_the_prompt_and_must_trust_it() {
     let status = sandbox.brain(&["status"]).exits(0);
     assert!(status.out.contains("broken: agents/scholar.prompt.md, line 2"), "{status}");
 }
+
+/// A brain with a chain of three steps over three endpoints, trusted, and a folder that its tools may see.
+fn chain_over(endpoints: [&Endpoint; 3]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.file("root/notes.txt", "Ann likes tea.\n");
+    let settings = sandbox.dir().join("brain.toml");
+    let mut text = std::fs::read_to_string(&settings).unwrap();
+    text += &format!("\n[chain]\nroots = [{:?}]\n", sandbox.path("root"));
+    for (n, (name, role, turns)) in
+        [("OL1", "research", 4), ("M1", "analysis", 3), ("M2", "review", 2)].into_iter().enumerate()
+    {
+        text += &format!("\n[[chain.step]]\nname = \"{name}\"\nmodel = \"m{n}\"\nrole = \"{role}\"\nturns = {turns}\n");
+    }
+    for (n, endpoint) in endpoints.into_iter().enumerate() {
+        let url = endpoint.url();
+        text += &format!(
+            "\n[models.m{n}]\nprovider = \"openai\"\nmodel = \"tiny\"\nbase_url = \"{url}\"\ntimeout_ms = 1500\n"
+        );
+    }
+    std::fs::write(settings, text).unwrap();
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "chain"]);
+    sandbox.brain(&["trust"]).exits(0);
+    sandbox
+}
+
+fn badges(answer: &Value) -> Vec<(String, String, u64)> {
+    let nodes = answer["chain"].as_array().unwrap().iter();
+    nodes
+        .map(|n| {
+            (n["node"].as_str().unwrap().into(), n["model"].as_str().unwrap().into(), n["turns"].as_u64().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn a_model_that_lists_one_folder_for_ever_stops_at_the_second_call_and_the_chain_answers() {
+    let listing = Manner::Calls("list_dir", json!({"path": "."}));
+    let looping = Endpoint::new(&[listing]);
+    let (thinks, reviews) =
+        (Endpoint::new(&[says("There is one file.")]), Endpoint::new(&[says("One file: notes.txt.")]));
+    let sandbox = chain_over([&looping, &thinks, &reviews]);
+    let answer = sandbox.json(&["chat", "list the files and compare them", "--mode", "reflexive"]);
+    assert_eq!(answer["reply"], "One file: notes.txt.");
+    let badges = badges(&answer);
+    assert_eq!(badges[0].0, "OL1");
+    assert!(looping.asked().len() <= 3 && badges[0].2 <= 3, "{badges:?}");
+    let listed = answer["tools_used"].as_array().unwrap().iter().filter(|t| t["name"] == "list_dir").count();
+    assert_eq!(listed, 1, "{answer}");
+    assert_eq!(badges.last().unwrap().1, "m2");
+    let shown = thinks.asked()[0].body.to_string();
+    assert!(shown.contains("notes.txt"), "the next step sees what the tool gave: {shown}");
+}
+
+#[test]
+fn steps_that_are_offline_are_skipped_and_the_badges_say_who_answered() {
+    let (works, down) =
+        (Endpoint::new(&[says("Tea.")]), Endpoint::new(&[status("500 Internal Server Error", "", "{}")]));
+    let sandbox = chain_over([&works, &down, &down]);
+    let answer = sandbox.json(&["chat", "analyse what Ann likes", "--mode", "reflexive"]);
+    assert_eq!(answer["reply"], "Tea.");
+    assert_eq!(badges(&answer), [("OL1".to_owned(), "m0".to_owned(), 1)]);
+    let nobody = chain_over([&down, &down, &down]);
+    let said = nobody.brain(&["--json", "chat", "analyse what Ann likes", "--mode", "reflexive"]);
+    assert!(said.code == 4 || said.out.contains("extractive"), "{said}");
+    assert_eq!(reserved(&sandbox) + reserved(&nobody), 0);
+}

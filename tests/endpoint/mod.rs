@@ -117,6 +117,10 @@ fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script) -> s
         match manner {
             Manner::Says(text) if streamed => out.write_all(streaming(&text).as_bytes())?,
             Manner::Says(text) => out.write_all(whole(&json!({"role": "assistant", "content": text})).as_bytes())?,
+            Manner::Calls(name, arguments) if streamed => {
+                let call = json!({"index": 0, "id": "call-1", "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
+                out.write_all(events(vec![json!({"tool_calls": [call]})], "tool_calls").as_bytes())?;
+            }
             Manner::Calls(name, arguments) => {
                 let call = json!({"id": "call-1", "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
                 out.write_all(whole(&json!({"role": "assistant", "content": null, "tool_calls": [call]})).as_bytes())?;
@@ -176,14 +180,16 @@ fn whole(message: &Value) -> String {
 }
 
 fn streaming(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let part = |part: &[char]| json!({"content": part.iter().collect::<String>()});
+    events(letters.chunks(7).map(part).collect(), "stop")
+}
+
+fn events(deltas: Vec<Value>, finish: &str) -> String {
     let mut body = String::new();
     let mut event = |value: Value| body.push_str(&format!("data: {value}\n\n"));
-    let letters: Vec<char> = text.chars().collect();
-    for part in letters.chunks(7) {
-        let part: String = part.iter().collect();
-        event(json!({"choices": [{"index": 0, "delta": {"content": part}}]}));
-    }
-    event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+    deltas.into_iter().for_each(|delta| event(json!({"choices": [{"index": 0, "delta": delta}]})));
+    event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}],
                  "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}}));
     body.push_str("data: [DONE]\n\n");
     format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{body}", body.len())

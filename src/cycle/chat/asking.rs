@@ -42,7 +42,7 @@ impl Asks for Asking {
         hear: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Reply, Unanswered> {
         let runtime = self.runtime.as_ref().expect("invariant: taken only when dropped");
-        let (tell, told) = mpsc::channel::<String>();
+        let (sender, heard_there) = mpsc::channel::<String>();
         let broken_off = Arc::new(AtomicBool::new(false));
         let (models, roots, stop) = (Arc::clone(&self.models), self.roots.clone(), Arc::clone(&broken_off));
         let (model, request) = (model.to_owned(), request.clone());
@@ -50,12 +50,12 @@ impl Asks for Asking {
         // The answer is heard here, on the thread that asks, while it comes in over there.
         let task = runtime.spawn(async move {
             let mut pass_on = move |text: &str| {
-                let heard = tell.send(text.to_owned()).is_ok() && !stop.load(Ordering::Relaxed);
+                let heard = sender.send(text.to_owned()).is_ok() && !stop.load(Ordering::Relaxed);
                 if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
             models.ask(&human, &roots, &model, &request, Some(&mut pass_on)).await
         });
-        for text in told {
+        for text in heard_there {
             if hear(&text).is_break() {
                 broken_off.store(true, Ordering::Relaxed);
             }
