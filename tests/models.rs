@@ -100,7 +100,7 @@ fn its_answer_is_a_run_like_any_other() {
     ]);
     assert_eq!(log.trim(), "small");
     let asked = endpoint.asked();
-    assert_eq!(asked[0].path, "/v1/chat/completions");
+    assert_eq!((asked[0].path.as_str(), asked[0].key.as_str()), ("/v1/chat/completions", ""));
     let body = &asked[0].body;
     assert_eq!(body["model"], "tiny");
     let (system, data) =
@@ -321,4 +321,21 @@ fn steps_that_are_offline_are_skipped_and_the_badges_say_who_answered() {
     let said = nobody.brain(&["--json", "chat", "analyse what Ann likes", "--mode", "reflexive"]);
     assert!(said.code == 4 || said.out.contains("extractive"), "{said}");
     assert_eq!(reserved(&sandbox) + reserved(&nobody), 0);
+}
+
+#[test]
+fn a_model_is_shown_what_its_stimuli_bring_to_mind() {
+    let endpoint = Endpoint::new(&[says(r#"{"ops": []}"#)]);
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "Ann grows oolong in Taiwan."]);
+    sandbox.json(&["feed", "The harbour was closed all winter."]);
+    let sandbox = brain_over(&endpoint, sandbox, "");
+    let definition = sandbox.brain(&["models", "small", "--define", "perception"]).exits(0).out;
+    std::fs::write(sandbox.dir().join("agents/perception.json"), definition).unwrap();
+    sandbox.git(&["commit", "-qam", "perception thinks"]);
+    sandbox.brain(&["trust"]).exits(0);
+    sandbox.json(&["feed", "Who grows oolong?", "--no-run"]);
+    sandbox.brain(&["run", "--agent", "perception"]).exits(0);
+    let data = endpoint.asked()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(data.contains("\"Ann grows oolong in Taiwan.\""), "{data}");
 }

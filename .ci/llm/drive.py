@@ -18,7 +18,7 @@ PROGRAM = os.environ.get("GIT_BRAIN", str(ROOT / "target" / "debug" / "git-brain
 AGENTS = ("perception", "memory", "decision", "affect", "evaluator")
 TALKERS = ("chat", "streamed", "messages", "responses", "messages-streamed")
 # A model that is not held to a form says something that is none more often than not.
-TRIES = 40
+TRIES = 150
 
 
 class Brain:

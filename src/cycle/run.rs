@@ -76,10 +76,12 @@ impl Cycle {
             true => Some(Arc::new(Models::new(Arc::clone(&self.shared))?)),
             false => None,
         };
+        let reminded = runs.iter().map(|run| if asks(run) { self.reminded(tip, &run.1) } else { Ok(Vec::new()) });
+        let reminded: Vec<Vec<NeuronId>> = reminded.collect::<Result<_, CycleError>>()?;
         runtime.block_on(async {
             let mut handles = Vec::new();
-            for (run, job) in runs {
-                let spawn = Spawn { cycle: self.part(models.clone()), tip, run, job };
+            for ((run, job), reminded) in runs.into_iter().zip(reminded) {
+                let spawn = Spawn { cycle: self.part(models.clone()), tip, run, job, reminded };
                 let slots = Arc::clone(&slots);
                 handles.push(tokio::spawn(async move {
                     let _slot = slots.acquire_owned().await;
@@ -177,6 +179,8 @@ pub(super) struct Spawn {
     pub tip: CommitId,
     pub run: RunId,
     pub job: Job,
+    /// What comes to mind by what it was woken with, best first; nothing for who does not think with a model.
+    pub reminded: Vec<NeuronId>,
 }
 
 impl Spawn {
@@ -301,13 +305,14 @@ impl Spawn {
         })
     }
 
-    /// The part of the network that fits the context: what woke the run, what its signals name, the core neurons, and
-    /// what is connected to those; most salient first. Tokens are estimated as a quarter of the bytes.
+    /// The part of the network that fits the context: what woke the run, what its signals name, what that brings to mind, the core
+    /// neurons, and what is connected to those; most salient first. Tokens are estimated as a quarter of the bytes.
     fn context(&self, network: &TreeNetwork<'_>, tokens: u32) -> Result<Vec<Neuron>, CycleError> {
         let mut wanted: Vec<NeuronId> = self.job.active.clone();
         for signal in &self.job.signals {
             named_neurons(&signal.payload, &mut wanted);
         }
+        wanted.extend(self.reminded.iter().cloned());
         wanted.extend(CORE.iter().map(|id| NeuronId::parse(id).expect("invariant: core ids are ids")));
         let mut seen: BTreeSet<NeuronId> = BTreeSet::new();
         let mut found: Vec<Neuron> = Vec::new();

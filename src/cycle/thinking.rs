@@ -8,17 +8,48 @@ use std::sync::Arc;
 
 use super::network::TreeNetwork;
 use super::run::{Spawn, Thought, blocking, shown};
-use super::{CycleError, judging::Veil};
+use super::snapshot::snapshot;
+use super::wake::Job;
+use super::{Cycle, CycleError, judging::Veil};
+use crate::activation::recall::Filters;
 use crate::cognition::Snapshot;
 use crate::cognition::exchange::Request;
 use crate::cognition::llm;
 use crate::delta::{Document, DocumentError};
 use crate::model::Origin;
+use crate::model::ids::NeuronId;
 use crate::model::json::JsonError;
-use crate::store::Store;
+use crate::store::{CommitId, Store};
 
 /// Tokens that a prompt has beside the network: the form of the answer, and what the protocol adds.
 const OVERHEAD_TOKENS: u32 = 512;
+
+/// Texts that memories are looked for with, and memories for each.
+const CUES: usize = 8;
+const MEMORIES: usize = 8;
+
+impl Cycle {
+    /// Memories that the stimuli and signals of a job bring to mind, the best of each first.
+    pub(super) fn reminded(&self, tip: CommitId, job: &Job) -> Result<Vec<NeuronId>, CycleError> {
+        let said = |payload: &serde_json::Value| {
+            ["query", "text"].iter().filter_map(|key| payload.get(key)?.as_str().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let stimuli = job.stimuli.iter().map(|stimulus| stimulus.text.clone());
+        let cues: Vec<String> = stimuli.chain(job.signals.iter().flat_map(|signal| said(&signal.payload))).collect();
+        if cues.is_empty() {
+            return Ok(Vec::new());
+        }
+        let snapshot = snapshot(&self.store, self.store.tree_of(tip)?)?;
+        let mut found = Vec::new();
+        for cue in cues.iter().take(CUES) {
+            let filters = Filters { top: Some(MEMORIES), ..Filters::default() };
+            let (remembered, _) = self.recall(tip, &snapshot, cue, filters, &mut |_, _| ())?;
+            found.extend(remembered.into_iter().enumerate().map(|(rank, (_, neuron))| (rank, neuron.id)));
+        }
+        found.sort_by_key(|(rank, _)| *rank);
+        Ok(found.into_iter().map(|(_, id)| id).collect())
+    }
+}
 
 /// What one run asks with.
 struct Question {

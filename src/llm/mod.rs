@@ -51,6 +51,14 @@ pub enum LlmError {
         /// Why.
         message: String,
     },
+    /// The connection broke in the middle of an answer.
+    #[error("{place} broke off in the middle of its answer: {message}")]
+    Cut {
+        /// Model and address.
+        place: String,
+        /// Why.
+        message: String,
+    },
     /// It took too long.
     #[error("{place} did not answer within {timeout_ms} ms")]
     Timeout {
@@ -104,7 +112,7 @@ impl LlmError {
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Status { code, .. } => *code == 429 || *code >= 500,
-            Self::Unreachable { .. } => true,
+            Self::Unreachable { .. } | Self::Cut { .. } => true,
             _ => false,
         }
     }

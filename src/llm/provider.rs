@@ -50,7 +50,7 @@ impl Provider {
             "ollama" => AdapterKind::Ollama,
             _ => AdapterKind::OpenAI,
         };
-        let relay = Relay::start(endpoint.place(), endpoint.url()).await?;
+        let relay = Relay::start(endpoint.place(), endpoint.url(), endpoint.key().is_some()).await?;
         let local = reqwest::Url::parse("http://127.0.0.1/").expect("invariant: an address");
         let unreachable = |message| LlmError::Unreachable { place: endpoint.place().to_owned(), message };
         let client = super::client::client(&local).map_err(unreachable)?;
@@ -100,7 +100,7 @@ impl Provider {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let target = ServiceTarget {
             endpoint: Address::from_owned(self.relay.base(call)),
-            // Endpoints without a key get a word: the protocols have a header for it that may not be empty.
+            // Without a key the library wants a word all the same; the relay keeps it to itself.
             auth: AuthData::from_single(self.endpoint.key().unwrap_or("none").to_owned()),
             model: ModelIden::new(self.kind, self.model.model.clone()),
         };

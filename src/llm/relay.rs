@@ -19,9 +19,10 @@ use super::client::client;
 use super::{LlmError, reason};
 use crate::limits;
 
-/// Headers that go on to the endpoint: what the protocols need, and nothing that tells of the relay.
-const PASSED: [&str; 7] =
-    ["authorization", "x-api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta", "content-type", "accept"];
+/// Headers that go on to the endpoint: what the protocols need, and nothing that tells of the relay. Those of a key only if there is
+/// one.
+const PASSED: [&str; 4] = ["anthropic-version", "anthropic-beta", "content-type", "accept"];
+const KEYS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
 
 /// A relay to one endpoint. It ends when it is dropped.
 pub(super) struct Relay {
@@ -33,6 +34,7 @@ pub(super) struct Relay {
 struct Shared {
     secret: String,
     place: String,
+    has_key: bool,
     upstream: Url,
     client: reqwest::Client,
     /// What went wrong, by the number of the call.
@@ -41,7 +43,7 @@ struct Shared {
 
 impl Relay {
     /// Starts one, in the runtime that this is called in. `upstream` is an address that ends with `/`.
-    pub async fn start(place: &str, upstream: &Url) -> Result<Self, LlmError> {
+    pub async fn start(place: &str, upstream: &Url, has_key: bool) -> Result<Self, LlmError> {
         let fail = |message: String| LlmError::Unreachable { place: place.to_owned(), message };
         let mut bits = [0; 16];
         getrandom::fill(&mut bits).map_err(|e| fail(e.to_string()))?;
@@ -50,6 +52,7 @@ impl Relay {
         let port = listener.local_addr().map_err(|e| fail(e.to_string()))?.port();
         let shared = Arc::new(Shared {
             place: place.to_owned(),
+            has_key,
             upstream: upstream.clone(),
             client: client(upstream).map_err(fail)?,
             failures: Mutex::default(),
@@ -112,7 +115,8 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let Some((call, url)) = destination(&shared, &request) else { return StatusCode::NOT_FOUND.into_response() };
     let unreachable = |e: &reqwest::Error| LlmError::Unreachable { place: shared.place.clone(), message: reason(e) };
     let mut asked = shared.client.request(request.method().clone(), url);
-    for name in PASSED.iter().map(|name| HeaderName::from_static(name)) {
+    let keys = KEYS.iter().filter(|_| shared.has_key);
+    for name in PASSED.iter().chain(keys).map(|name| HeaderName::from_static(name)) {
         if let Some(value) = request.headers().get(&name) {
             asked = asked.header(name, value);
         }
@@ -146,7 +150,7 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request) -> Response {
                 return Ok(chunk);
             }
             Ok(_) => large.clone(),
-            Err(e) => LlmError::Unreachable { place: noting.place.clone(), message: reason(&e) },
+            Err(e) => LlmError::Cut { place: noting.place.clone(), message: reason(&e) },
         };
         ended = true;
         noting.note(call, error);

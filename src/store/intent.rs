@@ -88,6 +88,16 @@ impl Intent {
     }
 }
 
+impl Intent {
+    /// Ends it after a branch was removed. If the branch's own lock is still there, because the disk did not remove it, the intent
+    /// stays, and is that of a dead process soon: the next command takes both away.
+    pub(super) fn removed(mut self, common: &Path) {
+        if self.locks.first().is_some_and(|lock| common.join(lock).exists()) {
+            self.path = PathBuf::new();
+        }
+    }
+}
+
 impl Drop for Intent {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {

@@ -174,7 +174,7 @@ impl Store {
                     self.named(new);
                     left.extend(self.follow_or_hand_on(change, new, intent));
                 }
-                (Step::Made, None) => {}
+                (Step::Made, None) => intent.removed(&self.common),
             }
             synced?;
         }

@@ -151,3 +151,24 @@ fn what_cannot_be_handed_on_stays_an_intent() {
     drop(store.lock(LockName::Trunk).unwrap());
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
 }
+
+#[test]
+fn a_lock_that_the_disk_kept_after_a_removal_goes_with_the_next_command() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let lock = sandbox.path().join(".git/refs/heads/agents/memory/r1.lock");
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    let plan = || Plan::default().lock("refs/heads/agents/memory/r1.lock", Some(String::new()));
+    let intents =
+        || fs::read_dir(store.private_dir().join(FOLDER)).unwrap().flatten().map(|e| e.path()).collect::<Vec<_>>();
+    store.intend(plan()).unwrap().removed(&sandbox.path().join(".git"));
+    assert!(intents().is_empty(), "nothing is left, nothing stays");
+    let intent = store.intend(plan()).unwrap();
+    fs::write(&lock, "").unwrap();
+    intent.removed(&sandbox.path().join(".git"));
+    assert_eq!(intents().len(), 1);
+    age(&intents()[0], 20);
+    age(&lock, 10);
+    drop(store.lock(LockName::Trunk).unwrap());
+    assert!(!lock.exists() && intents().is_empty());
+}
