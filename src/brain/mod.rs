@@ -34,7 +34,7 @@ pub use crate::chemistry::dopamine::Calibration;
 pub use crate::cycle::admission::file::{Finding, Level};
 pub use crate::cycle::budget::Left;
 pub use crate::cycle::chat::{
-    Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, NoModels, Unanswered, Wanted as ChatMode,
+    Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, Unanswered, Wanted as ChatMode,
 };
 pub use crate::cycle::confirm::Confirmations;
 pub use crate::cycle::inhibition::Inhibition;

@@ -448,10 +448,10 @@ mod tests {
         assert_eq!(outline.connections.len(), 1);
     }
 
-    #[test]
-    fn a_record_is_read_back() {
+    /// A record of a run that did nothing.
+    fn empty() -> RunRecord {
         let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
-        let record = RunRecord {
+        RunRecord {
             agent: run.agent(),
             run,
             trigger: "by hand".into(),
@@ -463,11 +463,17 @@ mod tests {
             stimuli: vec![],
             prediction: None,
             ops: vec![],
-            effects: vec![Effect::between(None, &neuron("a"))],
-            notes: vec!["x".into()],
+            effects: vec![],
+            notes: vec![],
             reverts: vec![],
             approves: vec![],
-        };
+        }
+    }
+
+    #[test]
+    fn a_record_is_read_back() {
+        let record =
+            RunRecord { effects: vec![Effect::between(None, &neuron("a"))], notes: vec!["x".into()], ..empty() };
         assert_eq!(RunRecord::decode(&record.encode(), "r").unwrap(), record);
         let outline = RunOutline::decode(&record.encode(), "r").unwrap();
         assert_eq!((outline.run, outline.origin), (record.run, record.origin));
@@ -546,24 +552,8 @@ mod tests {
 
     #[test]
     fn a_record_has_lists_where_there_is_something_to_list() {
-        let run = RunId::parse("20260126t143200123z-abcd2345-memory").unwrap();
-        let mut record = RunRecord {
-            agent: run.agent(),
-            run: run.clone(),
-            trigger: "by hand".into(),
-            cognition: "apply".into(),
-            at: Stamp::from_unix(1000),
-            depth: 0,
-            base: None,
-            origin: Origin::local(),
-            stimuli: vec![],
-            prediction: None,
-            ops: vec![],
-            effects: vec![],
-            notes: vec![],
-            reverts: vec![],
-            approves: vec![],
-        };
+        let mut record = empty();
+        let run = record.run.clone();
         let plain = String::from_utf8(record.encode()).unwrap();
         assert!(plain.contains("\"ops\": [],\n  \"effects\": []\n}"), "{plain}");
         for word in ["notes", "reverts", "approves"] {

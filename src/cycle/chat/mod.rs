@@ -55,21 +55,6 @@ pub struct Unanswered {
     pub message: String,
 }
 
-/// A program without providers: no model answers.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoModels;
-
-impl Asks for NoModels {
-    fn ask(
-        &mut self,
-        model: &str,
-        _: &Request,
-        _: &mut dyn FnMut(&str) -> ControlFlow<()>,
-    ) -> Result<Reply, Unanswered> {
-        Err(Unanswered { why: Why::Refused, message: format!("nothing here can ask the model {model}") })
-    }
-}
-
 /// How many steps are to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
