@@ -34,9 +34,9 @@ pub use crate::chemistry::dopamine::Calibration;
 pub use crate::cycle::admission::file::{Finding, Level};
 pub use crate::cycle::budget::Left;
 pub use crate::cycle::chat::{
-    Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, Unanswered, Wanted as ChatMode,
+    Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, Hear, Unanswered, Wanted as ChatMode,
 };
-pub use crate::cycle::confirm::Confirmations;
+pub use crate::cycle::confirm::{Confirmations, Waiting};
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::delta::{Method, Valued};
 pub use crate::store::{HookDone, HookState};

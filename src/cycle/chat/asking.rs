@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use super::{Asks, Unanswered};
@@ -43,23 +42,23 @@ impl Asks for Asking {
     ) -> Result<Reply, Unanswered> {
         let runtime = self.runtime.as_ref().expect("invariant: taken only when dropped");
         let (sender, heard_there) = mpsc::channel::<String>();
-        let broken_off = Arc::new(AtomicBool::new(false));
-        let (models, roots, stop) = (Arc::clone(&self.models), self.roots.clone(), Arc::clone(&broken_off));
+        let (models, roots) = (Arc::clone(&self.models), self.roots.clone());
         let (model, request) = (model.to_owned(), request.clone());
         let human = AgentName::parse(HUMAN).expect("invariant: a name");
         // The answer is heard here, on the thread that asks, while it comes in over there.
         let task = runtime.spawn(async move {
             let mut pass_on = move |text: &str| {
-                let heard = sender.send(text.to_owned()).is_ok() && !stop.load(Ordering::Relaxed);
-                if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if sender.send(text.to_owned()).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
             models.ask(&human, &roots, &model, &request, Some(&mut pass_on)).await
         });
-        for text in heard_there {
+        while let Ok(text) = heard_there.recv() {
             if hear(&text).is_break() {
-                broken_off.store(true, Ordering::Relaxed);
+                break;
             }
         }
+        // Nobody hears what is still sent, and so it ends.
+        drop(heard_there);
         match runtime.block_on(task) {
             Ok(Ok(Ok(reply))) => Ok(reply),
             Ok(Ok(Err(exhausted))) => Err(Unanswered { why: Why::Busy, message: exhausted.to_string() }),
