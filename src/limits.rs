@@ -219,6 +219,12 @@ pub const MODEL_REPAIRS: u32 = 1;
 pub const MODEL_REPAIRS_MAX: u32 = 5;
 /// Longest template of a prompt, bytes.
 pub const PROMPT_BYTES: usize = 64 << 10;
+/// Times that a model may say the same in a row before its answer is broken off: a refrain is said less often.
+pub const GUARD_REPEATS: usize = 8;
+/// Bytes that a repetition has at least before it is one: a line across a page is shorter.
+pub const GUARD_REPEATED_BYTES: usize = 512;
+/// Longest text whose repetition is noticed, bytes: a paragraph.
+pub const GUARD_UNIT_BYTES: usize = 512;
 /// Calls of models that one answer of the chain may take unless a setting says less or more: where fifteen were tried, the
 /// rest were loops.
 pub const CHAIN_TURNS: u32 = 8;

@@ -141,7 +141,7 @@ impl Talk<'_, '_> {
                     duration_ms: self.since(started),
                 };
                 self.ended(&node, done.usage, cost, done.stopped.as_ref());
-                if done.said.is_none() {
+                if done.said.is_none() && !matches!(done.stopped, Some(Stop::Guarded(_))) {
                     self.notes.push(format!("{} answered with nothing", node.node));
                 }
                 nodes.push(node);
