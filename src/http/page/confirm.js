@@ -32,8 +32,8 @@ export function readable(name, args) {
   return list;
 }
 
-// Puts a card at `place`; `over` closes it.
-export function confirmation({ id, node, name, args, seconds }, place) {
+// Puts a card at `place`; `over` closes it, and what came of it goes to `record`.
+export function confirmation({ id, node, name, args, seconds }, place, record) {
   const title = el("h3", { tabindex: "-1", id: `confirm-${id}` }, foreign("bdi", node), ` asks to ${DOES[name] ?? "call a tool"}: `, foreign("code", name));
   const refuse = el("button", { type: "button", disabled: true }, "Refuse");
   const allow = el("button", { type: "button", disabled: true, class: "allow" }, "Allow");
@@ -66,6 +66,7 @@ export function confirmation({ id, node, name, args, seconds }, place) {
     card.className = `confirm over ${allowed ? "allowed" : "refused"}`;
     card.removeAttribute("aria-labelledby");
     card.setAttribute("aria-label", `${word}: ${name}`);
+    record.append(card);
     if (held) result.focus();
   };
   const decide = async (yes) => {

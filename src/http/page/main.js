@@ -128,7 +128,7 @@ async function restore() {
     log.replaceChildren();
     empty.hidden = past.turns.length > 0;
     if (past.turns.length) add(...past.turns.map(({ who, text }) => (who === "person" ? said(text) : remembered(text))));
-    open.waiting.forEach((one) => confirmation(one, waiting));
+    open.waiting.forEach((one) => confirmation(one, waiting, log));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.status === 401) refused(restore);

@@ -35,11 +35,12 @@ export class Answer {
     this.cards = new Map();
     this.badges = el("div", { class: "badges", role: "group", "aria-label": "Who answered" });
     this.details = el("div", {});
+    this.decided = el("div", {});
     this.why = el("p", { class: "why", hidden: true });
     this.live = foreign("p", "");
     const title = el("p", { class: "not-yet" }, "Thinking, not yet the answer");
     this.thinking = el("div", { class: "thinking", hidden: true }, title, this.live);
-    const chain = el("div", { class: "chain", "aria-live": "off" }, this.badges, this.why, this.details, this.thinking);
+    const chain = el("div", { class: "chain", "aria-live": "off" }, this.badges, this.why, this.details, this.decided, this.thinking);
     this.element = el("article", { class: "message brain", "aria-label": "Brain" }, chain);
   }
 
@@ -67,7 +68,7 @@ export class Answer {
       case "tool_gave":
         return this.#step(event).gave(event.name, event.result);
       case "needs_confirm":
-        this.cards.set(event.id, confirmation(event, this.waiting));
+        this.cards.set(event.id, confirmation(event, this.waiting, this.decided));
         this.onStatus("waiting", event.node);
         return;
       case "confirmed":

@@ -92,7 +92,7 @@ export class Step {
     const arrow = el("span", { class: "mark", "aria-hidden": "true" }, ` ${mark} `);
     const outcome = el("span", {}, this.#outcome());
     this.badge.replaceChildren(foreign("bdi", this.node), arrow, outcome);
-    if (this.won) this.badge.append(el("span", { class: "won" }, "answered"));
+    if (this.won) this.badge.append(el("span", { class: "won" }, " · answered"));
     this.badge.className = `badge ${this.state}${this.won ? " winner" : ""}${this.stopped ? " stopped" : ""}`;
 
     const facts = [fact("Model", this.turns === 0 ? "none: words of memory" : foreign("code", this.model))];
