@@ -1,0 +1,180 @@
+// Owns the page: the message box, the conversation's name, and which answer is under way. Everything else has a module.
+
+import { chat, Failure, get, keepToken, takeToken } from "./api.js";
+import { Panel } from "./cite.js";
+import { confirmation } from "./confirm.js";
+import { Answer, remembered, said } from "./message.js";
+import { seen } from "./text.js";
+
+const CONVERSATION = "git-brain-conversation";
+const MODE = "git-brain-mode";
+const NEAR = 120;
+
+const [log, empty, status, message, mode, send, stop, entry, token, waiting, name] = [
+  "log", "empty", "status", "message", "mode", "send", "stop", "entry", "token", "waiting", "conversation",
+].map((id) => document.getElementById(id));
+
+let running = null;
+// What is done again once there is another token.
+const retries = new Set();
+
+function say(text) {
+  status.textContent = text;
+}
+
+function called(conversation) {
+  if (conversation) sessionStorage.setItem(CONVERSATION, conversation);
+  else sessionStorage.removeItem(CONVERSATION);
+  name.textContent = conversation ? seen(conversation) : "new";
+}
+
+// Adds to the log. Whoever reads further up is left there.
+function add(...elements) {
+  empty.hidden = true;
+  log.append(...elements);
+  log.scrollTop = log.scrollHeight;
+}
+
+function following(change) {
+  const near = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
+  change();
+  if (near) log.scrollTop = log.scrollHeight;
+}
+
+// The token is missing or wrong: asks for one, then does `then`.
+function refused(then) {
+  retries.add(then);
+  entry.hidden = false;
+  token.focus();
+}
+
+function renew() {
+  entry.hidden = true;
+  say("");
+  const again = [...retries];
+  retries.clear();
+  again.forEach((then) => then());
+}
+
+function busy(controller) {
+  running = controller;
+  const held = document.activeElement === stop;
+  stop.hidden = !running;
+  send.disabled = Boolean(running);
+  log.setAttribute("aria-busy", String(Boolean(running)));
+  if (held && !running) message.focus();
+}
+
+const STATUS = {
+  thinking: (node) => `${node} is thinking …`,
+  waiting: (node) => `${node} waits for your decision.`,
+  remembering: () => "Remembering …",
+};
+
+async function ask(text) {
+  const controller = new AbortController();
+  busy(controller);
+  const conversation = sessionStorage.getItem(CONVERSATION);
+  const answer = new Answer(waiting, (what, node) => say(STATUS[what](seen(node))));
+  const again = () => {
+    if (running) return;
+    answer.element.querySelector(".failure")?.remove();
+    ask(text);
+  };
+  add(answer.element);
+  say("Sent.");
+  let ended = false;
+  try {
+    const request = { message: text, mode: mode.value, ...(conversation ? { conversation } : {}) };
+    await chat(request, (event) => {
+      ended ||= event.event === "remembered" || event.event === "failed";
+      if (event.event === "begins") called(event.conversation);
+      following(() => (event.event === "failed" ? answer.failed(event.error, event.hint, again) : answer.hear(event)));
+    }, controller.signal);
+    if (!ended) throw new Failure(0, "The connection to the brain was lost.");
+    say("");
+  } catch (error) {
+    if (controller.signal.aborted) {
+      answer.failed("You stopped it.", answer.answered ? null : "what you said may be remembered all the same", answer.answered ? null : again);
+    } else if (error instanceof Failure) {
+      const late = answer.answered ? "The answer is there, but whether it was remembered is not known." : error.hint;
+      answer.failed(error.message, late, answer.answered ? null : again);
+      if (error.status === 401) refused(again);
+    } else {
+      answer.failed(`This page failed: ${error.message}`, null, again);
+    }
+    say("");
+  } finally {
+    busy(null);
+  }
+}
+
+function submit() {
+  const text = message.value;
+  if (running || !text.trim()) return;
+  message.value = "";
+  add(said(text));
+  ask(text);
+}
+
+// What was said in this conversation before, and what waits for a decision since before the page was loaded.
+async function restore() {
+  const conversation = sessionStorage.getItem(CONVERSATION);
+  try {
+    const [past, open] = await Promise.all([
+      conversation ? get(`/conversations/${encodeURIComponent(conversation)}`) : { turns: [] },
+      get("/confirm"),
+    ]);
+    log.replaceChildren();
+    empty.hidden = past.turns.length > 0;
+    if (past.turns.length) add(...past.turns.map(({ who, text }) => (who === "person" ? said(text) : remembered(text))));
+    open.waiting.forEach((one) => confirmation(one, waiting, log));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.status === 401) refused(restore);
+    else if (error.status !== 404) say(seen(error.message));
+  }
+}
+
+const follow = () => panel.follow();
+const panel = new Panel(() => refused(follow));
+
+document.getElementById("composer").addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+message.addEventListener("keydown", (event) => {
+  // While a text is being composed (Japanese, Chinese, accents), Enter belongs to the input method.
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+  event.preventDefault();
+  submit();
+});
+stop.addEventListener("click", () => running?.abort());
+document.getElementById("fresh").addEventListener("click", () => {
+  running?.abort();
+  called(null);
+  log.replaceChildren();
+  waiting.replaceChildren();
+  empty.hidden = false;
+  say("");
+  message.focus();
+});
+mode.value = sessionStorage.getItem(MODE) ?? "auto";
+mode.addEventListener("change", () => sessionStorage.setItem(MODE, mode.value));
+entry.addEventListener("submit", (event) => {
+  event.preventDefault();
+  keepToken(token.value);
+  token.value = "";
+  message.focus();
+  renew();
+});
+// Somebody pasted the address with a token into a page that is open.
+addEventListener("hashchange", () => {
+  if (takeToken()) renew();
+});
+
+takeToken();
+called(sessionStorage.getItem(CONVERSATION));
+restore();
+follow();
+message.focus();
