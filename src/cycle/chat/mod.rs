@@ -139,7 +139,7 @@ pub struct Citation {
 }
 
 /// What happens while an answer is on its way.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ChatEvent {
     /// It begins.
@@ -269,7 +269,7 @@ impl Cycle {
             None => self.new_conversation(&message, tip),
         };
         conversation::check_name(&name)?;
-        let before = self.said_before(tip, &name)?;
+        let before = self.said_before(tip, &name, limits::CHAT_HISTORY)?;
         let asked = self.turn(Speaker::Person, &name, &message, origin, 0)?;
         if !request.dry_run {
             self.hear(&asked)?;
