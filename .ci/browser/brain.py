@@ -58,7 +58,7 @@ class Brain:
     def serve(self):
         """Starts the server; gives the address that it prints."""
         argv = [PROGRAM, "serve", "--addr", "127.0.0.1:0"]
-        self.server = subprocess.Popen(argv, cwd=self.path, env=self.env, stdout=subprocess.PIPE, text=True)
+        self.server = subprocess.Popen(argv, cwd=self.path, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         found = re.search(r"http://\S+#token=\S+", self.server.stdout.readline())
         if not found:
             raise SystemExit("`git brain serve` printed no address")

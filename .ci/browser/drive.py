@@ -94,6 +94,10 @@ class Run:
     def focus(self):
         return self.browser.js("const e = document.activeElement; return e.id || e.innerText || e.tagName")
 
+    def lines(self, kind):
+        """The lines of the difference that a card shows."""
+        return self.browser.js("return [...document.querySelectorAll('#waiting .' + arguments[0])].map((e) => e.textContent)", kind)
+
     def decide(self, button):
         self.browser.until(lambda: self.browser.js("return !document.querySelector('#waiting button').disabled"), "the buttons to be free")
         self.browser.click(f"#waiting {button}")
@@ -162,7 +166,7 @@ class Run:
         facts = browser.js("return Object.fromEntries([...document.querySelector('.step dl').children].reduce((all, e) => (e.tagName === 'DT' ? all.push([e.textContent]) : all.at(-1).push(e.textContent), all), []))")
         self.equal((facts["Model"], facts["Turns"], facts["Tokens"], facts["Cost"]), ("small", "2", "200 in, 40 out", "0.0012"), "model, turns, tokens and cost")
         self.check(facts["Took"].endswith(" s") or facts["Took"].endswith(" ms"), "the time that it took")
-        self.equal(facts["Stopped"], "no, it was ready", "why it stopped")
+        self.equal(facts.get("Ended"), "it was ready", "why it stopped")
         self.check("recall" in shown and '"query": "Ann Oslo"' in shown, "the tool and its arguments")
         self.check("It gave" in shown and "Ann moved to Oslo in May, because of the sea." in shown, "the tool's result")
         self.check("cut in two" in shown, "what it said")
@@ -182,7 +186,7 @@ class Run:
         panel = browser.text("#panel-body")
         self.check("episodic" in panel and "Origin" in panel and "local" in panel and "Salience" in panel, "type, salience and origin")
         self.check("#neuron=" in browser.url() and "&at=" in browser.url(), "the address can be copied")
-        self.equal(self.focus(), "Ann moved to Oslo in May, because of the sea.", "the focus is in the panel")
+        self.equal(self.focus(), "panel-title", "the focus is in the panel")
         copied = browser.url()
         browser.shot(self.folder / "light-panel.png")
         browser.click("#panel .entries a[href^='#neuron']")
@@ -195,7 +199,7 @@ class Run:
         browser.until(lambda: "#commit=" in browser.url() and "Author" in browser.text("#panel-body"), "a commit")
         panel = browser.text("#panel-body")
         self.check(all(word in panel for word in ("Commit", "When", "Changes", "Message")), "author, time, changes and message of the commit")
-        self.check(len(browser.all("#panel-body .entries li")) > 0, "what it changed is listed")
+        self.check(len(browser.all("#panel-body .lines li")) > 0, "what it changed is listed")
         browser.shot(self.folder / "light-commit.png")
         browser.back()
         browser.back()
@@ -226,8 +230,8 @@ class Run:
         self.check(browser.js("return document.querySelectorAll('#waiting button:disabled').length") in (0, 2), "both buttons wait alike")
         card = browser.text("#waiting .confirm")
         self.check("OL1 asks to write a file" in card and "ann.md" in card and "Moved to Oslo." in card, "the card says who wants what")
-        self.equal(browser.text("#waiting .added").split("\n"), ["+ # Ann", "+", "+ Moved to Oslo."], "the file's lines are shown as added")
-        self.check("OL1 asks" in self.focus(), "the focus is on the card's title")
+        self.equal(self.lines("added"), ["+ # Ann", "+ ", "+ Moved to Oslo."], "the file's lines are shown as added")
+        self.check(self.focus().startswith("confirm-"), "the focus is on the card's title")
         self.check("s" in browser.text("#waiting .left") and any(c.isdigit() for c in browser.text("#waiting .left")), "seconds are counted")
         browser.until(lambda: browser.js("return !document.querySelector('#waiting button').disabled"), "the buttons")
         browser.keys(ENTER)
@@ -251,7 +255,7 @@ class Run:
         self.endpoint.script(small=[calls("edit_file", path="ann.md", find="Moved to Oslo.", replace="Moved to Oslo\nin May."), says("Changed.")])
         self.ask("Change it.", "simple")
         self.until("#waiting .confirm")
-        self.equal([browser.text("#waiting .removed"), browser.text("#waiting .added").split("\n")], ["− Moved to Oslo.", ["+ Moved to Oslo", "+ in May."]], "a change is shown as a difference")
+        self.equal([self.lines("removed"), self.lines("added")], [["− Moved to Oslo."], ["+ Moved to Oslo", "+ in May."]], "a change is shown as a difference")
         browser.shot(self.folder / "light-confirm-edit.png")
         # By keyboard alone: from the title to Refuse, to Allow, and Space.
         browser.until(lambda: browser.js("return !document.querySelector('#waiting button').disabled"), "the buttons")
@@ -413,8 +417,8 @@ class Run:
         browser.keys(ENTER)
         self.until(".reply")
         self.until_over()
-        browser.js("document.activeElement.blur()")
-        reached, rings = [], []
+        browser.js("document.querySelector('.skip').focus()")
+        reached, rings = [self.focus()], []
         for _ in range(16):
             browser.keys(TAB)
             reached.append(self.focus())
@@ -567,7 +571,7 @@ class Run:
         address = brain.serve()
         try:
             self.open(address)
-            path = "<script>window.ran=8</script>\u202e.txt"
+            path = "<img onerror=window.ran=8>\u202e.txt"
             self.endpoint.script(evil=[calls("recall", query="Mallory secret"), calls("read_file", path="evil.txt"),
                                        calls("write_file", path=path, content=EVIL), says(f"Mallory keeps a secret [1] {EVIL} [8] [javascript:x]")])
             self.ask(f"What does Mallory keep? {EVIL[:60]}", "simple")

@@ -99,7 +99,7 @@ export class Step {
     if (this.state === "skipped") facts.push(fact("Did not answer", foreign("span", this.why)));
     if (this.state === "over") {
       if (this.turns) facts.push(fact("Turns", String(this.turns)));
-      facts.push(fact("Stopped", this.stopped ? foreign("span", this.stopped) : "no, it was ready"));
+      facts.push(this.stopped ? fact("Stopped", foreign("span", this.stopped)) : fact("Ended", "it was ready"));
       facts.push(fact("Took", duration(this.duration_ms)));
       if (this.turns) facts.push(fact("Tokens", `${this.usage?.input ?? 0} in, ${this.usage?.output ?? 0} out`));
       if (this.turns) facts.push(fact("Cost", money(this.cost)));
