@@ -28,6 +28,7 @@
 //! | [`cycle`] | the loop, one file a stage | |
 //! | [`brain`] | the façade: the one thing that front doors know | |
 //! | [`cli`] | the command line: parse, call `brain`, print | |
+//! | [`http`] | HTTP and the page: judge, call `brain`, answer | |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used))]
 
@@ -40,6 +41,7 @@ pub mod cognition;
 pub mod consolidation;
 pub mod cycle;
 pub mod delta;
+pub mod http;
 pub mod limits;
 pub mod llm;
 pub mod merge;

@@ -219,6 +219,12 @@ pub const MODEL_REPAIRS: u32 = 1;
 pub const MODEL_REPAIRS_MAX: u32 = 5;
 /// Longest template of a prompt, bytes.
 pub const PROMPT_BYTES: usize = 64 << 10;
+/// Times that a model may say the same in a row before its answer is broken off: a refrain is said less often.
+pub const GUARD_REPEATS: usize = 8;
+/// Bytes that a repetition has at least before it is one: a line across a page is shorter.
+pub const GUARD_REPEATED_BYTES: usize = 512;
+/// Longest text whose repetition is noticed, bytes: a paragraph.
+pub const GUARD_UNIT_BYTES: usize = 512;
 /// Calls of models that one answer of the chain may take unless a setting says less or more: where fifteen were tried, the
 /// rest were loops.
 pub const CHAIN_TURNS: u32 = 8;
@@ -258,5 +264,25 @@ pub const TOOL_FILE_BYTES: usize = 100 << 10;
 pub const CONFIRM_MS: u64 = 60_000;
 /// Time that a program gets which a tool starts, milliseconds.
 pub const TOOL_EXEC_MS: u64 = 60_000;
+/// Largest body of a request by HTTP, bytes: some messages of [`CHAT_MESSAGE_BYTES`], whatever they are escaped to.
+pub const HTTP_BODY_BYTES: usize = 1 << 20;
+/// Time that the body of a request may take to come in, milliseconds: it comes from this machine.
+pub const HTTP_BODY_MS: u64 = 10_000;
+/// Answers that one server makes at a time: each has a thread, and models of its own.
+pub const HTTP_CHATS: usize = 8;
+/// Events of an answer that wait for a listener who reads slowly.
+pub const HTTP_EVENTS: usize = 256;
+/// Time between signs of life while an answer is on its way, milliseconds: proxies and browsers wait for half a minute and more.
+pub const HTTP_ALIVE_MS: u64 = 15_000;
+/// Time that requests under way have left when a server is stopped, milliseconds.
+pub const HTTP_LEAVE_MS: u64 = 3_000;
+/// Turns of a conversation that a page shows again.
+pub const VIEW_TURNS: usize = 100;
+/// Changes of a neuron that a page lists.
+pub const VIEW_TOUCHES: usize = 50;
+/// Commits in which they are looked for: some seconds of work.
+pub const VIEW_COMMITS: usize = 20_000;
+/// Lines of what a commit changed that a page shows.
+pub const VIEW_LINES: usize = 500;
 /// Sentences that an extractive answer quotes: more is a list of memories, which `recall` prints.
 pub const EXTRACTED_SENTENCES: usize = 4;

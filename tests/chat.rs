@@ -5,15 +5,20 @@ mod sandbox;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
-use git_brain::brain::{Asks, Brain, ChatAnswer, ChatEvent, ChatMode, ChatRequest, Override, Unanswered, World};
+use git_brain::brain::{
+    Asks, Brain, BrainError, ChatAnswer, ChatEvent, ChatMode, ChatRequest, Confirmations, Override, Unanswered, World,
+};
 use git_brain::cognition::chain::Why;
-use git_brain::cognition::exchange::{Reply, Request, ToolCall};
+use git_brain::cognition::exchange::{Reply, Request, ToolCall, Usage};
 use git_brain::model::Origin;
 use sandbox::{NOW, Sandbox};
 use serde_json::{Value, json};
 
 const STEPS: &str = r#"[{name = "OL1", model = "small", role = "research", turns = 4}, {name = "M1", model = "large", role = "analysis", turns = 3}, {name = "M2", model = "coder", role = "review", turns = 2}]"#;
+
+const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 /// A model as a function of its name and what it is asked.
 struct Scripted<F>(F);
@@ -26,8 +31,8 @@ impl<F: FnMut(&str, &Request) -> Result<Reply, Unanswered>> Asks for Scripted<F>
         hear: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Reply, Unanswered> {
         let reply = (self.0)(model, request)?;
-        assert!(hear(&reply.text).is_continue());
-        Ok(reply)
+        let heard = hear(&reply.text);
+        Ok(Reply { cut_off: heard.is_break(), ..reply })
     }
 }
 
@@ -84,7 +89,10 @@ impl Scene {
     ) -> (Result<ChatAnswer, git_brain::brain::BrainError>, Vec<ChatEvent>) {
         let brain = self.with_steps();
         let mut events = Vec::new();
-        let answer = brain.chat_with(request, &Origin::local(), &mut Scripted(model), &mut |event| events.push(event));
+        let answer = brain.chat_with(request, &Origin::local(), &mut Scripted(model), &mut |event| {
+            events.push(event);
+            GO_ON
+        });
         (answer, events)
     }
 }
@@ -284,10 +292,13 @@ fn a_change_waits_for_a_person() {
         let answer = brain.chat_with(&request, &Origin::local(), &mut model, &mut |event| {
             if let ChatEvent::NeedsConfirm { id, name, .. } = event {
                 assert!(!path.exists());
+                let waiting = table.waiting();
+                assert_eq!((waiting.len(), &waiting[0].id, waiting[0].node.as_str()), (1, &id, "OL1"));
                 waited.push(name);
                 let table = table.clone();
                 threads.push(std::thread::spawn(move || table.answer(&id, yes)));
             }
+            GO_ON
         });
         let answer = answer.unwrap();
         assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
@@ -302,6 +313,74 @@ fn a_change_waits_for_a_person() {
     });
     assert!(answer.unwrap().tools_used[0].result["error"].as_str().unwrap().contains("outside"));
     assert!(!events.iter().any(|event| matches!(event, ChatEvent::NeedsConfirm { .. })));
+}
+
+#[test]
+fn events_say_what_a_step_cost_and_what_was_confirmed() {
+    let scene = Scene::new();
+    let priced = |name: &str, price: &str| {
+        flag(&format!("models.{name}"), &format!("{{provider = \"openai\", model = \"m\", {price}}}"))
+    };
+    let roots = flag("chain.roots", &format!("[{:?}]", scene.root));
+    let flags = [flag("chain.step", STEPS), roots, priced("small", "price_in = 1000000, price_out = 3000000")];
+    let brain = scene.brain(&flags).sharing(Confirmations::with_patience(Duration::ZERO));
+    let usage = Usage { input: 10, output: 4 };
+    let mut model = Scripted(|model: &str, request: &Request| match (model, all_text(request).contains("gave]")) {
+        ("small", false) => calls("exec", json!({"argv": ["touch", "x"]})).map(|reply| Reply { usage, ..reply }),
+        _ => says("Done.").map(|reply| Reply { usage, ..reply }),
+    });
+    let mut events = Vec::new();
+    let answer = brain.chat_with(&ask("Do it", ChatMode::Reflexive), &Origin::local(), &mut model, &mut |event| {
+        events.push(event);
+        GO_ON
+    });
+    answer.unwrap();
+    let costs: Vec<u64> = events
+        .iter()
+        .filter_map(|e| if let ChatEvent::StepEnds { cost, .. } = e { Some(*cost) } else { None })
+        .collect();
+    assert_eq!(costs, [44, 0, 0], "two exchanges of 10 + 3 * 4, and two models without a price");
+    // Nobody answered in time: it is said, and nothing was done.
+    let said = events.iter().map(|event| serde_json::to_value(event).unwrap());
+    let said: Vec<Value> =
+        said.filter(|event| event["event"] == "confirmed" || event["event"] == "needs_confirm").collect();
+    assert_eq!((said[0]["name"].as_str(), said[0]["seconds"].as_u64()), (Some("exec"), Some(0)));
+    let denied = json!({"event": "confirmed", "id": said[0]["id"], "allowed": false, "why": "nobody confirmed it within 0 seconds"});
+    assert_eq!(said[1..], [denied]);
+    assert!(!scene.sandbox.beside("root/x").exists() && brain.waiting().is_empty());
+}
+
+#[test]
+fn who_stops_listening_is_answered_no_further() {
+    for stops_at in ["begins", "step_begins", "text", "needs_confirm", "tool_called"] {
+        let scene = Scene::new();
+        let brain = scene.with_steps();
+        let mut asked = 0;
+        let tool = if stops_at == "tool_called" { "recall" } else { "write_file" };
+        let arguments =
+            if tool == "recall" { json!({"query": "x"}) } else { json!({"path": "new.txt", "content": "x"}) };
+        let mut model = Scripted(|_: &str, _: &Request| {
+            asked += 1;
+            match stops_at {
+                "text" => says("Half of an ans"),
+                _ => calls(tool, arguments.clone()),
+            }
+        });
+        let mut heard = Vec::new();
+        let hear = &mut |event: ChatEvent| {
+            let name = serde_json::to_value(&event).unwrap()["event"].as_str().unwrap().to_owned();
+            let stops = name == stops_at;
+            heard.push(name);
+            if stops { ControlFlow::Break(()) } else { GO_ON }
+        };
+        let answer = brain.chat_with(&ask("Are you there?", ChatMode::Reflexive), &Origin::local(), &mut model, hear);
+        assert!(matches!(answer, Err(BrainError::Unheard)), "{stops_at}: {answer:?}");
+        assert_eq!(heard.last().map(String::as_str), Some(stops_at), "nothing more is told: {heard:?}");
+        assert_eq!(asked, u32::from(!stops_at.contains("begins")), "{stops_at}");
+        assert!(!scene.sandbox.beside("root/new.txt").exists() && brain.waiting().is_empty());
+        let all = stimuli(&scene.sandbox);
+        assert_eq!(all.keys().map(String::as_str).collect::<Vec<_>>(), ["Are you there?"], "no answer is invented");
+    }
 }
 
 /// A clone names folders and a chain; nothing of it is shown to any model before a person trusts that file.
@@ -320,7 +399,7 @@ fn a_clone_shows_no_files_before_it_is_trusted() {
             names = request.tools.iter().map(|tool| tool.name.clone()).collect();
             says("ok")
         });
-        brain.chat_with(&ask("Look", ChatMode::Simple), &Origin::local(), &mut model, &mut |_| ()).unwrap();
+        brain.chat_with(&ask("Look", ChatMode::Simple), &Origin::local(), &mut model, &mut |_| GO_ON).unwrap();
         names
     };
     assert_eq!(offered(), ["recall", "read_neuron", "query_network"]);
@@ -408,7 +487,7 @@ fn tools_of_the_network_answer() {
         None => says("Done."),
     });
     let answer =
-        brain.chat_with(&ask("Use the tools", ChatMode::Simple), &Origin::local(), &mut model, &mut |_| ()).unwrap();
+        brain.chat_with(&ask("Use the tools", ChatMode::Simple), &Origin::local(), &mut model, &mut |_| GO_ON).unwrap();
     let results: Vec<&Value> = answer.tools_used.iter().map(|used| &used.result).collect();
     assert_eq!(results[0]["memories"][0]["text"], "Ann likes green tea.");
     assert_eq!(results[1]["neurons"].as_array().unwrap().len(), 2);

@@ -119,12 +119,87 @@ fn its_answer_is_a_run_like_any_other() {
 }
 
 #[test]
-fn a_streamed_answer_is_the_same() {
-    let endpoint = Endpoint::new(&[says(MADE)]);
-    let sandbox = trusted(&endpoint, "stream = true");
+fn an_answer_that_is_not_streamed_is_the_same() {
+    for (more, streamed) in [("", true), ("stream = false", false)] {
+        let endpoint = Endpoint::new(&[says(MADE)]);
+        let sandbox = trusted(&endpoint, more);
+        run(&sandbox).exits(0);
+        assert!(concepts(&sandbox).contains(&"green tea".to_owned()));
+        assert_eq!(endpoint.asked()[0].body["stream"] == true, streamed);
+    }
+}
+
+/// What the account has of an agent's day.
+fn spent(sandbox: &Sandbox, agent: &str) -> Value {
+    let path = sandbox.dir().join(".git/git-brain/account/spent.json");
+    serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap()["agents"][agent].clone()
+}
+
+#[test]
+fn an_answer_that_says_the_same_again_and_again_is_broken_off_and_paid() {
+    for more in ["price_out = 1000000", "price_out = 1000000\nstream = false"] {
+        let endpoint = Endpoint::new(&[Manner::Streams("I look into the folder.\n".into())]);
+        if more.contains("false") {
+            endpoint.behaves(&[says(&"I look into the folder.\n".repeat(3000))]);
+        }
+        let sandbox = trusted(&endpoint, more);
+        let before = sandbox.object_count();
+        let said = run(&sandbox).exits(3);
+        assert!(said.out.contains("broken off: it said the same 24 bytes"), "{said}");
+        assert_eq!(endpoint.asked().len(), 1, "no repair, no try");
+        assert_eq!((commits(&sandbox), reserved(&sandbox), sandbox.object_count()), (0, 0, before));
+        let spent = spent(&sandbox, "scholar");
+        assert_eq!((&spent["runs"], &spent["turns"]), (&json!(1), &json!(1)), "{spent}");
+        if !more.contains("false") {
+            // It never ends by itself; what had come is paid, and what was reserved is not.
+            let written = spent["micros"].as_u64().unwrap();
+            assert!((100..1000).contains(&written), "{spent}");
+            assert!(endpoint.is_left(), "the connection is closed");
+        }
+        endpoint.behaves(&[says(MADE)]);
+        run(&sandbox).exits(0);
+        assert_eq!(commits(&sandbox), 1);
+    }
+}
+
+#[test]
+fn a_step_of_a_chat_that_is_broken_off_leaves_its_text_out() {
+    let endless = Endpoint::new(&[Manner::Streams("Ann likes Ann. ".into())]);
+    let works = Endpoint::new(&[says("Ann likes tea.")]);
+    let sandbox = chain_over([&endless, &works, &endless]);
+    let said = sandbox.brain(&["--json", "chat", "analyse what Ann likes", "--mode", "reflexive"]).exits(0);
+    let answer: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(answer["reply"], "Ann likes tea.");
+    let expected = [("OL1", "m0", 1), ("M1", "m1", 1), ("M2", "m2", 1)];
+    assert_eq!(badges(&answer), expected.map(|(node, model, turns)| (node.to_owned(), model.to_owned(), turns)));
+    assert!(!works.asked()[0].body.to_string().contains("Ann likes Ann"), "the next step is not shown it");
+    let said = sandbox.brain(&["chat", "analyse what Ann likes", "--mode", "reflexive"]).exits(0);
+    assert!(said.err.contains("OL1 was stopped: its answer was broken off: it said the same 15 bytes"), "{said}");
+    assert_eq!(reserved(&sandbox), 0);
+}
+
+#[test]
+fn a_run_is_one_run_however_often_it_is_repaired() {
+    let coffee = r#"{"ops": [{"op": "activate", "id": "coffee", "strength": 1}]}"#;
+    let endpoint = Endpoint::new(&[says(coffee), says(MADE)]);
+    let sandbox = trusted(&endpoint, "\n[budget]\nruns_per_day = 1000");
     run(&sandbox).exits(0);
-    assert!(concepts(&sandbox).contains(&"green tea".to_owned()));
-    assert_eq!(endpoint.asked()[0].body["stream"], true);
+    assert_eq!((endpoint.asked().len(), commits(&sandbox)), (2, 1));
+    assert_eq!(spent(&sandbox, "scholar"), json!({"runs": 1, "turns": 2, "tokens": 240, "micros": 0}));
+    // And so is one answer of a chat.
+    let step = |text: &str| Endpoint::new(&[says(text)]);
+    let (a, b, c) = (step("Tea."), step("Green tea."), step("Green tea, always."));
+    let sandbox = chain_over([&a, &b, &c]);
+    sandbox.json(&["chat", "analyse what Ann likes", "--mode", "reflexive"]);
+    assert_eq!(spent(&sandbox, "human"), json!({"runs": 1, "turns": 3, "tokens": 360, "micros": 0}));
+}
+
+#[test]
+fn an_endless_repair_ends_with_the_budget_or_the_bound() {
+    let endpoint = Endpoint::new(&[says("no")]);
+    let sandbox = trusted(&endpoint, "\n[budget]\nturns_per_day = 1");
+    run(&sandbox).exits(6);
+    assert_eq!((endpoint.asked().len(), commits(&sandbox), reserved(&sandbox)), (1, 0, 0));
 }
 
 #[test]
@@ -173,7 +248,7 @@ fn whatever_an_endpoint_does_it_ends_by_the_deadline_without_a_commit() {
         ("no JSON", status("200 OK", "", "<html>")),
         ("a tool that there is not", Manner::Calls("list_dir", json!({"path": "/"}))),
     ];
-    for more in ["timeout_ms = 2500", "timeout_ms = 2500\nstream = true"] {
+    for more in ["timeout_ms = 2500", "timeout_ms = 2500\nstream = false"] {
         for (name, fault) in &faults {
             let endpoint = Endpoint::new(std::slice::from_ref(fault));
             let sandbox = trusted(&endpoint, more);

@@ -65,7 +65,7 @@ def settings(ports):
     for name, (provider, port, path) in said.items():
         text += f'\n[models.{name}]\nprovider = "{provider}"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{port}{path}"\n'
         text += "context = 16384\nmax_tokens = 1500\ntimeout_ms = 120000\n"
-        text += "stream = true\n" if "streamed" in name else ""
+        text += "" if "streamed" in name else "stream = false\n"
     text += f'\n[models.vectors]\nprovider = "openai"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{vectors}/v1"\n'
     return text
 

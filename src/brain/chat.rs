@@ -1,8 +1,8 @@
 //! Conversations: a message to the brain, its answer, and confirmations of what tools would change.
 
 use super::{Brain, BrainError};
-use crate::cycle::chat::{Around, Asks, ChatAnswer, ChatEvent, ChatRequest};
-use crate::cycle::confirm::Confirmations;
+use crate::cycle::chat::{Around, Asks, ChatAnswer, ChatRequest, Hear};
+use crate::cycle::confirm::{Confirmations, Waiting};
 use crate::limits;
 use crate::model::Origin;
 use crate::model::json::JsonError;
@@ -13,8 +13,9 @@ impl Brain {
     ///
     /// # Errors
     /// An empty message (exit code 2) or one that is too long (3); models that are configured did not answer and nothing comes
-    /// to mind (4, or 6 where nothing but the budget stops them).
-    pub fn chat(&self, request: &ChatRequest, hear: &mut dyn FnMut(ChatEvent)) -> Result<ChatAnswer, BrainError> {
+    /// to mind (4, or 6 where nothing but the budget stops them); `hear` stopped listening before there was an answer
+    /// ([`BrainError::Unheard`]). What was said is remembered then, too.
+    pub fn chat(&self, request: &ChatRequest, hear: Hear<'_>) -> Result<ChatAnswer, BrainError> {
         let mut models = self.cycle.asking()?;
         self.chat_with(request, &Origin::local(), &mut models, hear)
     }
@@ -28,7 +29,7 @@ impl Brain {
         request: &ChatRequest,
         origin: &Origin,
         models: &mut dyn Asks,
-        hear: &mut dyn FnMut(ChatEvent),
+        hear: Hear<'_>,
     ) -> Result<ChatAnswer, BrainError> {
         let origin = self.claimed_origin(Some(origin.as_str()))?;
         self.cycle.chat(request, &origin, Around { models, confirmations: &self.confirmations, hear })
@@ -46,6 +47,11 @@ impl Brain {
     /// Allows what waits under an id, or does not. False if nothing waits there any more.
     pub fn confirm(&self, id: &str, yes: bool) -> bool {
         self.confirmations.answer(id, yes)
+    }
+
+    /// The calls of tools that wait for a person now.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        self.confirmations.waiting()
     }
 
     /// What waits for a person, to answer from another thread.

@@ -307,7 +307,7 @@ impl Brain {
         self.differences(before, after)
     }
 
-    fn differences(&self, a: CommitId, b: CommitId) -> Result<Differences, BrainError> {
+    pub(super) fn differences(&self, a: CommitId, b: CommitId) -> Result<Differences, BrainError> {
         let store = &self.cycle.store;
         let mut found = Differences {
             a: a.to_string(),

@@ -1,6 +1,6 @@
 //! The façade: everything that a front door can ask of a brain, as functions from plain data to plain data.
 //!
-//! Front doors (`cli`, later `http` and `mcp`) know this room and `model` types, nothing else. Every answer is a value
+//! Front doors (`cli`, `http`) know this room and `model` types, nothing else. Every answer is a value
 //! that serialises; how it is printed is the front door's business.
 
 mod ask;
@@ -18,11 +18,13 @@ mod outcome;
 mod receive;
 mod revert;
 pub mod schema;
+mod serve;
 mod sleep;
 mod story;
 mod sync;
 pub mod trade;
 mod trust;
+mod view;
 mod vitals;
 mod watch;
 mod write;
@@ -31,12 +33,13 @@ use std::path::Path;
 
 pub use crate::activation::recall::Way;
 pub use crate::chemistry::dopamine::Calibration;
+pub use crate::cognition::chain::ToolUse;
 pub use crate::cycle::admission::file::{Finding, Level};
 pub use crate::cycle::budget::Left;
 pub use crate::cycle::chat::{
-    Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, Unanswered, Wanted as ChatMode,
+    Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, Hear, Unanswered, Wanted as ChatMode,
 };
-pub use crate::cycle::confirm::Confirmations;
+pub use crate::cycle::confirm::{Confirmations, Waiting};
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::delta::{Method, Valued};
 pub use crate::store::{HookDone, HookState};
@@ -52,10 +55,12 @@ pub use make::{InitReport, InitRequest};
 pub use models::{ModelReport, ModelTest, ModelsReport};
 pub use outcome::{OutcomeReport, OutcomeRequest};
 pub use revert::{AmendReport, is_sleep_branch};
+pub use serve::{Ended, Listening, Server, Serving};
 pub use sleep::{SleepReport, SleepRequest, SleepState, UndoReport};
 pub use story::{NarrativeGap, Story, ToldChapter};
 pub use sync::{PushedBranch, SyncReport};
 pub use trust::{TrustItem, TrustReport};
+pub use view::{CommitView, Conversation, NeuronView, Said, Touch};
 pub use vitals::{SinceSleep, Vitals};
 pub use watch::{WatchEvent, Watched};
 pub use write::{

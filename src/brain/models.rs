@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{Brain, BrainError, HUMAN};
 use crate::cognition::exchange::{Message, Request, Voice};
 use crate::cycle::bootstrap;
+use crate::cycle::budget::Payer;
 use crate::cycle::models::Models;
 use crate::llm::{Endpoint, key_in_environment};
 use crate::model::document::Cognition;
@@ -156,7 +157,7 @@ async fn asked_once(models: &Models, world: &World, name: &str) -> ModelTest {
     };
     let human = AgentName::parse(HUMAN).expect("invariant: a name");
     let from = world.now_ms();
-    let answered = models.ask(&human, &[], name, &request, None).await;
+    let answered = models.ask(&Payer::new(&human, &[]), name, &request, None).await;
     let ms = u64::try_from(world.now_ms() - from).unwrap_or(0);
     match answered {
         Ok(Ok(reply)) => ModelTest { answers: true, ms, tokens: reply.usage.total(), error: None },

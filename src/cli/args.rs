@@ -2,6 +2,7 @@
 
 mod chat;
 mod decide;
+mod serve;
 mod think;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use chat::{Chat, Mode};
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
+pub use serve::Serve;
 pub use think::Models;
 
 /// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
@@ -66,6 +68,8 @@ pub enum Command {
     Recall(Recall),
     /// Say something to the brain, and have an answer; both are remembered.
     Chat(Chat),
+    /// Serve the brain to browsers and programs of this machine: a page to talk to it, and HTTP.
+    Serve(Serve),
     /// Spread activation from neurons: propagation itself, bare.
     Propagate(Propagate),
     /// Consolidate what wake has learnt into one commit on main; or take the last sleep back.

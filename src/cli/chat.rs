@@ -1,6 +1,7 @@
 //! `chat`: one question, or a conversation on a terminal. Who answered stands on badges, on standard error.
 
 use std::io::{BufRead, IsTerminal, Write};
+use std::ops::ControlFlow;
 
 use super::args;
 use super::output::{Output, safe, safe_line};
@@ -66,6 +67,7 @@ fn answer(session: &Session, brain: &Brain, request: &ChatRequest) -> Result<Cha
             out.say(&badges(answer, out));
         }
         happened(out, &confirmations, &event);
+        ControlFlow::Continue(())
     })?;
     if !shown {
         out.report(&answer, worded);

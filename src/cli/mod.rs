@@ -14,6 +14,7 @@ mod look;
 mod models;
 mod night;
 mod output;
+mod serve;
 mod story;
 mod sync;
 mod trade;
@@ -26,15 +27,16 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::brain::{Brain, BrainError, Override, World};
+use crate::brain::{Brain, BrainError, Override, Server, World};
 use args::{Cli, Command};
 use output::Output;
 
 /// The exit code where all was done but to say so.
 const UNPRINTED: u8 = 2;
 
-/// Parses the arguments of the process, does what they say, and returns the exit code.
-pub fn main() -> ExitCode {
+/// Parses the arguments of the process, does what they say, and returns the exit code. `server` is the front door that `serve`
+/// opens: doors do not know each other.
+pub fn main(server: Server) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -46,7 +48,7 @@ pub fn main() -> ExitCode {
     };
     output::trace();
     let json = cli.json;
-    match Session::of(cli).and_then(|(session, command)| session.run(command)) {
+    match Session::of(cli).and_then(|(session, command)| session.run(command, server)) {
         // Whoever reads the answer from a file does not take half of it, or none, for all.
         Ok(0) if output::is_cut_off() => ExitCode::from(UNPRINTED),
         Ok(code) => ExitCode::from(code),
@@ -79,7 +81,7 @@ fn commits(command: &Command) -> bool {
         | Command::Import(args::Import { writer, .. }) => !writer.dry_run,
         Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
         Command::Recall(recall) => recall.learn,
-        Command::Watch(_) => true,
+        Command::Watch(_) | Command::Serve(_) => true,
         _ => false,
     }
 }
@@ -124,7 +126,7 @@ impl Session {
         Ok(brain)
     }
 
-    fn run(self, command: Command) -> Done {
+    fn run(self, command: Command, server: Server) -> Done {
         match command {
             Command::Init(args) => write::init(&self, &args),
             Command::Feed(args) => write::feed(&self, &args),
@@ -138,6 +140,7 @@ impl Session {
             Command::Models(args) => models::models(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Chat(args) => chat::chat(&self, &args),
+            Command::Serve(args) => serve::serve(&self, &args, server),
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Sleep(args) => night::sleep(&self, &args),
             Command::Restore(args) => night::restore(&self, &args),

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::text::tokens;
+
 /// Who says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -95,6 +97,17 @@ pub struct Request {
     pub max_tokens: u32,
 }
 
+impl Request {
+    /// What there is to read, tokens: an estimate.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        let messages: usize = self.messages.iter().map(|message| tokens(&message.text)).sum();
+        let form = self.form.as_ref().map_or(0, |form| tokens(&form.schema.to_string()));
+        let tools: usize = self.tools.iter().map(|tool| tokens(&tool.parameters.to_string())).sum();
+        (messages + form + tools) as u64
+    }
+}
+
 /// Tokens that an exchange took, as the provider counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Usage {
@@ -127,6 +140,9 @@ pub struct Reply {
     /// True if it stopped because it was too long.
     #[serde(default)]
     pub cut_off: bool,
+    /// Why a [guard](super::guard) broke it off; the text is what had come until then, and nobody acts on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken_off: Option<String>,
 }
 
 impl Reply {

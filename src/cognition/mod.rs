@@ -5,6 +5,7 @@
 
 pub mod chain;
 pub mod exchange;
+pub mod guard;
 pub mod llm;
 pub mod reflex;
 

@@ -8,6 +8,8 @@
 //! the tally of what stimuli have caused.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +35,8 @@ pub struct Sum {
 }
 
 impl Sum {
-    fn of_run(cost: Cost) -> Self {
-        Self { runs: 1, turns: cost.turns, tokens: cost.tokens, micros: cost.micros }
+    fn of(runs: u64, cost: Cost) -> Self {
+        Self { runs, turns: cost.turns, tokens: cost.tokens, micros: cost.micros }
     }
 
     fn add(&mut self, other: Self) {
@@ -176,12 +178,32 @@ impl Spent {
     }
 }
 
+/// Who pays: one run, or one answer of a chat. It is one run however many calls it makes.
+#[derive(Clone, Debug)]
+pub struct Payer {
+    /// The agent; `human` for a chat.
+    pub agent: AgentName,
+    /// The stimuli that it descends from.
+    pub roots: Vec<StimulusId>,
+    /// True once a call of it was settled, and with it the run.
+    counted: Arc<AtomicBool>,
+}
+
+impl Payer {
+    /// A run that has made no call yet.
+    #[must_use]
+    pub fn new(agent: &AgentName, roots: &[StimulusId]) -> Self {
+        Self { agent: agent.clone(), roots: roots.to_vec(), counted: Arc::default() }
+    }
+}
+
 /// What is reserved for one act. Dropping it unsettled leaves it reserved, and so spent when the process ends.
 #[must_use = "what is not settled counts as spent"]
 #[derive(Debug)]
 pub struct Reservation {
     lease: String,
     number: u64,
+    counted: Arc<AtomicBool>,
 }
 
 /// What is left of a bound.
@@ -201,16 +223,12 @@ fn day_of(at: Stamp) -> i64 {
 }
 
 impl Shared {
-    /// Reserves what one run of an agent may cost, for the stimuli that it descends from. One lock, one small file.
+    /// Reserves what one call may cost, and with the first one the run. One lock, one small file.
     ///
     /// # Errors
     /// The account cannot be read or written: then nothing may start either.
-    pub fn reserve(
-        &self,
-        agent: &AgentName,
-        roots: &[StimulusId],
-        estimate: Cost,
-    ) -> Result<Result<Reservation, Exhausted>, CycleError> {
+    pub fn reserve(&self, payer: &Payer, estimate: Cost) -> Result<Result<Reservation, Exhausted>, CycleError> {
+        let Payer { agent, roots, counted } = payer;
         let today = day_of(self.world.now());
         let entry = self.account.open()?;
         let mut spent = Spent::read(&entry.content)?;
@@ -228,7 +246,7 @@ impl Shared {
             spent.enter(&gone.agent, &gone.roots, gone.sum);
         }
         let own = self.policy.agents.get(agent).map_or(&Budget::UNBOUNDED, |member| &member.agent.budget);
-        let sum = Sum::of_run(estimate);
+        let sum = Sum::of(u64::from(!counted.load(Ordering::Relaxed)), estimate);
         let all = &self.policy.settings.budget;
         let reflexes = if all.runs_per_day > 0 { self.reflex_runs()? } else { 0 };
         let bounds = [("budget", all, None, reflexes), (agent.as_str(), own, Some(agent), 0)];
@@ -246,13 +264,15 @@ impl Shared {
         entry.write(&json::pretty(&spent))?;
         Ok(match exhausted {
             Some(exhausted) => Err(exhausted),
-            None => Ok(Reservation { lease, number }),
+            None => Ok(Reservation { lease, number, counted: Arc::clone(counted) }),
         })
     }
 
     /// Replaces what was reserved by what the act did cost; `None`: nobody knows, and it is spent as reserved.
     pub fn settle(&self, reservation: Reservation, actual: Option<Cost>) -> Result<(), CycleError> {
-        self.close(&reservation, |reserved| actual.map_or(reserved, Sum::of_run))
+        self.close(&reservation, |reserved| actual.map_or(reserved, |cost| Sum::of(reserved.runs, cost)))?;
+        reservation.counted.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Gives back what was reserved for an act that did not happen.
@@ -384,7 +404,7 @@ mod tests {
     }
 
     fn cost(turns: u64, micros: u64) -> Sum {
-        Sum::of_run(Cost { turns, tokens: 0, micros })
+        Sum::of(1, Cost { turns, tokens: 0, micros })
     }
 
     #[test]

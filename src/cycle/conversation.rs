@@ -54,8 +54,23 @@ impl Cycle {
         format!("c-{:012x}", bits >> 16)
     }
 
-    /// What was said in a conversation so far, oldest first, as the network of a commit has it; with each its neuron.
-    pub(super) fn said_before(&self, tip: CommitId, name: &str) -> Result<Vec<(Speaker, Neuron)>, CycleError> {
+    /// What was said in a conversation, for people: true where the brain said it; the newest turns, oldest first.
+    ///
+    /// # Errors
+    /// No name of a conversation; the network cannot be read.
+    pub fn said_in(&self, tip: CommitId, name: &str, most: usize) -> Result<Vec<(bool, Neuron)>, CycleError> {
+        check_name(name)?;
+        let turns = self.said_before(tip, name, most)?;
+        Ok(turns.into_iter().map(|(who, neuron)| (who == Speaker::Brain, neuron)).collect())
+    }
+
+    /// The newest turns of a conversation so far, oldest first, as the network of a commit has them; with each its neuron.
+    pub(super) fn said_before(
+        &self,
+        tip: CommitId,
+        name: &str,
+        most: usize,
+    ) -> Result<Vec<(Speaker, Neuron)>, CycleError> {
         let network = TreeNetwork::new(&self.store, self.store.tree_of(tip)?);
         let is_turn = |neuron: &Neuron| neuron.kind == Kind::Episodic && neuron.session.as_deref() == Some(name);
         let Some(session) = network.neuron(&session_id(name))? else { return Ok(Vec::new()) };
@@ -63,7 +78,7 @@ impl Cycle {
         let mut turns: Vec<(Speaker, Neuron)> = Vec::new();
         let mut seen: Vec<NeuronId> = Vec::new();
         while let Some(turn) = next.take() {
-            if turns.len() == limits::CHAT_HISTORY || seen.contains(&turn.id) {
+            if turns.len() == most || seen.contains(&turn.id) {
                 break;
             }
             seen.push(turn.id.clone());

@@ -54,6 +54,9 @@ pub enum CycleError {
     /// No model answered.
     #[error("{0}")]
     Unanswered(String),
+    /// Whoever wanted the answer has stopped listening.
+    #[error("nobody listens any more, so no model is asked any more")]
+    Unheard,
     /// Nothing but the budget stops it.
     #[error("{0}")]
     Exhausted(String),
@@ -95,7 +98,7 @@ impl CycleError {
             Self::Refused { .. } | Self::Document(DocumentError::Limit(_)) | Self::Store(StoreError::Secret { .. }) => {
                 3
             }
-            Self::Unanswered(_) => 4,
+            Self::Unanswered(_) | Self::Unheard => 4,
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
             Self::Model(error) => match **error {
                 LlmError::Settings { .. } | LlmError::Cassette { .. } => 2,

@@ -4,19 +4,19 @@
 //! was refused without being read costs nothing. Secrets leave neither in a request nor come back in a reply.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, OnceCell};
 
-use super::budget::Exhausted;
+use super::budget::{Exhausted, Payer};
 use super::{CycleError, Shared};
 use crate::cognition::exchange::{Reply, Request};
-use crate::llm::{Cassette, Endpoint, Hear, LlmError, Provider, key_in_environment};
-use crate::model::ids::{AgentName, StimulusId};
+use crate::cognition::guard::{By, Watch};
+use crate::llm::{Cassette, Endpoint, LlmError, Piece, Provider, key_in_environment};
 use crate::model::models::Model;
 use crate::model::spending::Cost;
 use crate::store::credential;
-use crate::text::tokens;
 
 /// The models of a brain, as long as one runtime lives: connections are kept between exchanges.
 pub struct Models {
@@ -37,24 +37,21 @@ impl Models {
 
     /// What an exchange costs at most: what the request has, and the longest answer.
     fn at_most(model: &Model, request: &Request) -> Cost {
-        let read: usize = request.messages.iter().map(|message| tokens(&message.text)).sum();
-        let form = request.form.as_ref().map_or(0, |form| tokens(&form.schema.to_string()));
-        let tools: usize = request.tools.iter().map(|tool| tokens(&tool.parameters.to_string())).sum();
         let most = if request.max_tokens == 0 { model.max_tokens } else { request.max_tokens.min(model.max_tokens) };
-        model.cost((read + form + tools) as u64, u64::from(most))
+        model.cost(request.tokens(), u64::from(most))
     }
 
-    /// Asks a model of the settings on behalf of an agent, for the stimuli that it descends from.
+    /// Asks a model of the settings, and lets `hear` know its text as it comes. Every piece passes the [guards](Watch) first.
     ///
     /// # Errors
-    /// It is not there or not trusted, or gives no answer by its deadline. Nothing but the budget is a value.
+    /// It is not there or not trusted, or gives no answer by its deadline. Nothing but the budget is a value, and so is an answer
+    /// that a guard broke off.
     pub async fn ask(
         &self,
-        agent: &AgentName,
-        roots: &[StimulusId],
+        payer: &Payer,
         name: &str,
         request: &Request,
-        hear: Option<Hear<'_>>,
+        mut hear: Option<&mut (dyn FnMut(&str) -> ControlFlow<()> + Send)>,
     ) -> Result<Result<Reply, Exhausted>, CycleError> {
         let shared = &self.shared;
         let model = shared.policy.model(name)?;
@@ -63,14 +60,34 @@ impl Models {
         {
             return Ok(Ok(reply));
         }
-        let reservation = match shared.reserve(agent, roots, Self::at_most(model, &request))? {
+        let reservation = match shared.reserve(payer, Self::at_most(model, &request))? {
             Ok(reservation) => reservation,
             Err(exhausted) => return Ok(Err(exhausted)),
         };
+        let by = By { agent: payer.agent.as_str(), model: name };
+        // Guards alone do not mind to hear the beginning of an answer again.
+        let may_repeat = hear.is_none();
+        let mut watch = Watch::usual();
+        let mut heard = |piece: Piece<'_>| {
+            let (text, said) = match piece {
+                Piece::Text(text) => (text, true),
+                Piece::Thought(text) => (text, false),
+            };
+            match hear.as_mut().filter(|_| said) {
+                _ if !watch.lets_pass(by, text) => ControlFlow::Break(()),
+                Some(hear) => hear(text),
+                None => ControlFlow::Continue(()),
+            }
+        };
         let answered = match self.provider(name, model).await {
-            Ok(provider) => provider.get().expect("invariant: set by now").ask(&request, hear).await,
+            Ok(provider) => {
+                let provider = provider.get().expect("invariant: set by now");
+                provider.ask(&request, Some(&mut heard), may_repeat).await
+            }
             Err(error) => Err(error),
         };
+        let broken_off = watch.stopped();
+        let answered = answered.map(|reply| Reply { broken_off, ..reply });
         match &answered {
             Ok(reply) => shared.settle(reservation, Some(model.cost(reply.usage.input, reply.usage.output)))?,
             // Nothing was read, so nothing is paid.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::budget::Exhausted;
+use super::budget::{Exhausted, Payer};
 use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
 use super::judging::{Looked, Veil};
@@ -146,7 +146,7 @@ impl super::Shared {
         let Some(program) = command::Program::of(cognition) else {
             return Err(CycleError::refused(format!("{agent} does not think with a program")));
         };
-        let reservation = match self.reserve(agent, roots, self.estimate(agent))? {
+        let reservation = match self.reserve(&Payer::new(agent, roots), self.estimate(agent))? {
             Ok(reservation) => reservation,
             Err(exhausted) => return Ok(Err(exhausted)),
         };

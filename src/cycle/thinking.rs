@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::budget::Payer;
 use super::network::TreeNetwork;
 use super::run::{Spawn, Thought, blocking, shown};
 use super::snapshot::snapshot;
@@ -17,7 +18,7 @@ use crate::cognition::exchange::Request;
 use crate::cognition::llm;
 use crate::delta::{Document, DocumentError};
 use crate::model::Origin;
-use crate::model::ids::NeuronId;
+use crate::model::ids::{AgentName, NeuronId};
 use crate::model::json::JsonError;
 use crate::store::{CommitId, Store};
 
@@ -66,13 +67,16 @@ impl Spawn {
         let (spawn, named) = (Arc::clone(&self), model.to_owned());
         let Question { mut request, veil, seen } = blocking(move || spawn.question(&named)).await?;
         let veil = Arc::new(veil);
+        let payer = Payer::new(&self.job.agent, &self.job.roots);
         let mut left = repairs;
         loop {
-            let (agent, roots) = (&self.job.agent, &self.job.roots);
-            let reply = match models.ask(agent, roots, model, &request, None).await? {
+            let reply = match models.ask(&payer, model, &request, None).await? {
                 Ok(reply) => reply,
                 Err(exhausted) => return Ok(Thought::Held(exhausted)),
             };
+            if let Some(why) = &reply.broken_off {
+                return Err(broken_off(&self.job.agent, why));
+            }
             let (spawn, veil, seen, text) = (Arc::clone(&self), Arc::clone(&veil), seen.clone(), reply.text.clone());
             let done = blocking(move || spawn.answered(&text, veil.as_ref().as_ref(), seen)).await;
             match done {
@@ -130,6 +134,11 @@ impl Spawn {
         let applied = draft.apply(&store, &self.cycle.shared)?;
         draft.commit(&applied, &store, &self.cycle.shared).map(|committed| Thought::of(Some(committed)))
     }
+}
+
+/// A guard broke an answer off: no part of it is used, and it is not asked for again.
+fn broken_off(agent: &AgentName, why: &str) -> CycleError {
+    CycleError::refused(format!("the answer of {agent} was broken off: {why}"))
 }
 
 /// True if another answer may be a better one.

@@ -18,7 +18,7 @@ mod relay;
 pub use cassette::Cassette;
 pub use embeddings::Embedder;
 pub use endpoint::{Endpoint, key_in_environment};
-pub use provider::{Hear, Provider};
+pub use provider::{Hear, Piece, Provider};
 
 /// Why a model gave no answer. No text holds a key, or anything that the endpoint said.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

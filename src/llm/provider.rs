@@ -23,8 +23,17 @@ use crate::text;
 /// First and longest pause between two tries, unless the endpoint asks for another one.
 const PAUSE_MS: (u64, u64) = (200, 5_000);
 
-/// Hears an answer while it comes, and may end it.
-pub type Hear<'h> = &'h mut (dyn FnMut(&str) -> ControlFlow<()> + Send);
+/// A piece of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'p> {
+    /// What the model says.
+    Text(&'p str),
+    /// What it thinks before that, where its provider tells the two apart. No part of the reply.
+    Thought(&'p str),
+}
+
+/// Hears an answer while it comes, or in one piece where it is not streamed, and may end it.
+pub type Hear<'h> = &'h mut (dyn FnMut(Piece<'_>) -> ControlFlow<()> + Send);
 
 /// One model, ready to be asked.
 pub struct Provider {
@@ -63,11 +72,16 @@ impl Provider {
         &self.model
     }
 
-    /// Asks, again where that may help, as long as there is time. What was heard is not asked again.
+    /// Asks, again where that may help, as long as there is time. What was heard is asked again only if it `may_repeat` itself.
     ///
     /// # Errors
     /// See [`LlmError`]. Ends by the model's deadline, whatever the endpoint does.
-    pub async fn ask(&self, request: &Request, mut hear: Option<Hear<'_>>) -> Result<Reply, LlmError> {
+    pub async fn ask(
+        &self,
+        request: &Request,
+        mut hear: Option<Hear<'_>>,
+        may_repeat: bool,
+    ) -> Result<Reply, LlmError> {
         let within = Duration::from_millis(self.model.timeout_ms);
         let end = Instant::now() + within;
         let tries = async {
@@ -81,7 +95,8 @@ impl Provider {
                 let usual = (PAUSE_MS.0 << tried.min(16)).min(PAUSE_MS.1);
                 let pause = error.pause().unwrap_or(Duration::from_millis(usual));
                 // What ends after the deadline anyway need not be waited for.
-                if heard || !error.may_pass() || tried >= self.model.retries || Instant::now() + pause >= end {
+                let told = heard && !may_repeat;
+                if told || !error.may_pass() || tried >= self.model.retries || Instant::now() + pause >= end {
                     return Err(error);
                 }
                 tried += 1;
@@ -106,13 +121,17 @@ impl Provider {
         };
         let asked = chat_request(request, self.model.native_tools);
         let options = self.options(request);
-        let answered = if hear.is_some() || self.model.stream {
+        let answered = if self.model.stream {
             self.streamed(target, asked, &options, hear, heard).await
         } else {
             let answered = self.client.exec_chat(target, asked, Some(&options)).await;
             answered.map_err(|e| self.error(&e)).map(|answer| {
                 let usage = usage(&answer.usage);
-                reply(answer.content, usage, answer.stop_reason.as_ref())
+                let mut reply = reply(answer.content, usage, answer.stop_reason.as_ref());
+                if let Some(hear) = hear.as_mut().filter(|_| !reply.text.is_empty()) {
+                    reply.cut_off |= hear(Piece::Text(&reply.text)).is_break();
+                }
+                reply
             })
         };
         let reply = answered.map_err(|error| self.relay.failure(call).unwrap_or(error))?;
@@ -129,20 +148,32 @@ impl Provider {
     ) -> Result<Reply, LlmError> {
         let answered = self.client.exec_chat_stream(target, asked, Some(options)).await.map_err(|e| self.error(&e))?;
         let mut stream = answered.stream;
-        let mut text = String::new();
+        let (mut text, mut thought) = (String::new(), 0);
         while let Some(event) = stream.next().await {
-            match event.map_err(|e| self.error(&e))? {
+            let event = event.map_err(|e| self.error(&e))?;
+            let piece = match &event {
                 ChatStreamEvent::Chunk(chunk) => {
                     text.push_str(&chunk.content);
-                    *heard = true;
-                    if text.len() > limits::MODEL_TEXT_BYTES {
-                        return Err(LlmError::Large { place: self.place(), max: limits::MODEL_TEXT_BYTES });
-                    }
-                    let go_on = hear.as_mut().map_or(ControlFlow::Continue(()), |hear| hear(&chunk.content));
-                    if go_on.is_break() {
-                        return Ok(Reply { text, cut_off: true, ..Reply::default() });
-                    }
+                    Some(Piece::Text(&chunk.content))
                 }
+                ChatStreamEvent::ReasoningChunk(chunk) => {
+                    thought += text::tokens(&chunk.content) as u64;
+                    Some(Piece::Thought(&chunk.content))
+                }
+                _ => None,
+            };
+            if text.len() > limits::MODEL_TEXT_BYTES {
+                return Err(LlmError::Large { place: self.place(), max: limits::MODEL_TEXT_BYTES });
+            }
+            if let (Some(piece), Some(hear)) = (piece, hear.as_mut()) {
+                *heard = true;
+                if hear(piece).is_break() {
+                    // Nobody says what it cost until here.
+                    let usage = Usage { input: 0, output: thought + text::tokens(&text) as u64 };
+                    return Ok(Reply { text, usage, cut_off: true, ..Reply::default() });
+                }
+            }
+            match event {
                 ChatStreamEvent::End(end) => {
                     let usage = end.captured_usage.as_ref().map_or(Usage::default(), usage);
                     let content = end.captured_content.unwrap_or_default();
@@ -183,9 +214,11 @@ impl Provider {
             let message = format!("{} calls of tools in one reply", reply.calls.len());
             return Err(LlmError::Shape { place: self.place(), message });
         }
-        if reply.usage == Usage::default() {
-            let read: usize = request.messages.iter().map(|message| text::tokens(&message.text)).sum();
-            reply.usage = Usage { input: read as u64, output: text::tokens(&reply.text) as u64 };
+        if reply.usage.output == 0 {
+            reply.usage.output = text::tokens(&reply.text) as u64;
+        }
+        if reply.usage.input == 0 {
+            reply.usage.input = request.tokens();
         }
         Ok(reply)
     }
@@ -270,7 +303,7 @@ fn reply(content: MessageContent, usage: Usage, stop: Option<&StopReason>) -> Re
     let call =
         |call: genai::chat::ToolCall| ToolCall { id: call.call_id, name: call.fn_name, arguments: call.fn_arguments };
     let calls = content.into_tool_calls().into_iter().map(call).collect();
-    Reply { text, calls, usage, cut_off: stop.is_some_and(StopReason::is_max_tokens) }
+    Reply { text, calls, usage, cut_off: stop.is_some_and(StopReason::is_max_tokens), broken_off: None }
 }
 
 #[cfg(test)]

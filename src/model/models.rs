@@ -52,8 +52,8 @@ pub struct Model {
     /// False: the form of an answer is described in words alone, for endpoints that cannot be held to a JSON schema.
     #[serde(default = "yes")]
     pub json_schema: bool,
-    /// True: answers are streamed also where nobody listens.
-    #[serde(default)]
+    /// False: answers come whole, for endpoints that cannot stream. Guards then hear them only once they are there.
+    #[serde(default = "yes")]
     pub stream: bool,
 }
 

@@ -49,6 +49,12 @@ pub enum WorldError {
         /// The bound.
         max: usize,
     },
+    /// No randomness for a secret.
+    #[error("the system gives no random bits: {message}")]
+    Random {
+        /// Why.
+        message: String,
+    },
 }
 
 /// Clock, randomness and environment of one command.
@@ -140,6 +146,21 @@ impl World {
     /// What is done with exchanges with models: `record:FILE` or `replay:FILE`.
     pub fn cassette(&self) -> Option<String> {
         environment::text("BRAIN_CASSETTE")
+    }
+
+    /// The token that a server takes, if it was given one.
+    pub fn token(&self) -> Option<String> {
+        environment::text("BRAIN_TOKEN")
+    }
+
+    /// A new secret that nobody can guess, 32 hexadecimal digits; random whatever `BRAIN_SEED` says.
+    ///
+    /// # Errors
+    /// The system gives no random bits.
+    pub fn secret(&self) -> Result<String, WorldError> {
+        let mut bits = [0_u8; 16];
+        getrandom::fill(&mut bits).map_err(|e| WorldError::Random { message: e.to_string() })?;
+        Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Where trust is recorded, outside any repository: `$XDG_STATE_HOME/git-brain` or `~/.local/state/git-brain`.

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -16,6 +17,8 @@ pub enum Manner {
     Says(String),
     /// Calls a tool: its name, and its arguments.
     Calls(&'static str, Value),
+    /// Streams this again and again, until nobody reads it.
+    Streams(String),
     /// Sends this, as it stands.
     Sends(String),
     /// Reads and says nothing.
@@ -46,6 +49,7 @@ pub struct Endpoint {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
     script: Arc<Mutex<(VecDeque<Manner>, Manner)>>,
+    left: Arc<AtomicBool>,
 }
 
 impl Endpoint {
@@ -53,15 +57,20 @@ impl Endpoint {
     pub fn new(script: &[Manner]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let endpoint =
-            Self { address, asked: Arc::default(), script: Arc::new(Mutex::new((VecDeque::new(), Manner::Hangs))) };
+        let endpoint = Self {
+            address,
+            asked: Arc::default(),
+            script: Arc::new(Mutex::new((VecDeque::new(), Manner::Hangs))),
+            left: Arc::default(),
+        };
         endpoint.behaves(script);
-        let (asked, script) = (Arc::clone(&endpoint.asked), Arc::clone(&endpoint.script));
+        let (asked, script, left) =
+            (Arc::clone(&endpoint.asked), Arc::clone(&endpoint.script), Arc::clone(&endpoint.left));
         std::thread::spawn(move || {
             for connection in listener.incoming().map_while(Result::ok) {
-                let (asked, script) = (Arc::clone(&asked), Arc::clone(&script));
+                let (asked, script, left) = (Arc::clone(&asked), Arc::clone(&script), Arc::clone(&left));
                 // Whoever asks may go away at any moment.
-                std::thread::spawn(move || drop(serve(connection, &asked, &script)));
+                std::thread::spawn(move || drop(serve(connection, &asked, &script, &left)));
             }
         });
         endpoint
@@ -83,9 +92,19 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// Waits until whoever was streamed to has gone away. It hangs if nobody does.
+    pub fn is_left(&self) -> bool {
+        while !self.left.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        true
+    }
+}
+
 type Script = Mutex<(VecDeque<Manner>, Manner)>;
 
-fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script) -> std::io::Result<()> {
+fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script, left: &AtomicBool) -> std::io::Result<()> {
     let mut reader = BufReader::new(connection.try_clone()?);
     let mut out = connection;
     loop {
@@ -124,6 +143,13 @@ fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script) -> s
             Manner::Calls(name, arguments) => {
                 let call = json!({"id": "call-1", "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
                 out.write_all(whole(&json!({"role": "assistant", "content": null, "tool_calls": [call]})).as_bytes())?;
+            }
+            Manner::Streams(text) => {
+                out.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
+                let event = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+                while out.write_all(format!("data: {event}\n\n").as_bytes()).is_ok() {}
+                left.store(true, Ordering::SeqCst);
+                return Ok(());
             }
             Manner::Sends(text) => out.write_all(text.as_bytes())?,
             // Waits until the other side has closed the connection.

@@ -3,7 +3,8 @@
 //!
 //! **It ends, whatever it is told.** A step has a budget of turns, all steps together have one, and one turn is always kept for the
 //! last step. The last turn of a step is asked without tools, so that a step that was stopped still says what it has. A step
-//! is stopped by a call that it has made before (however it is written), and by failures in a row. A call that changed
+//! is stopped by a call that it has made before (however it is written), by failures in a row, and by a guard that broke off what
+//! it said, of which nothing is kept then. A call that changed
 //! something makes it legal to look again.
 //!
 //! What a step said, and all that its tools gave, goes to the next step as data. The answer is what the last step said that
@@ -83,6 +84,8 @@ pub enum Stop {
     Repeated(String),
     /// So many calls in a row failed.
     Failures(u32),
+    /// A guard broke its answer off: why.
+    Guarded(String),
     /// Its model went away, or its budget did.
     Unanswered(Why, String),
 }
@@ -92,6 +95,7 @@ impl std::fmt::Display for Stop {
         match self {
             Self::Repeated(tool) => write!(f, "it called {tool} again with the same arguments"),
             Self::Failures(count) => write!(f, "{count} calls in a row failed"),
+            Self::Guarded(why) => write!(f, "its answer was broken off: {why}"),
             Self::Unanswered(_, why) => f.write_str(why),
         }
     }
@@ -297,6 +301,10 @@ impl Machine {
         self.current.turns += 1;
         self.current.usage.input = self.current.usage.input.saturating_add(reply.usage.input);
         self.current.usage.output = self.current.usage.output.saturating_add(reply.usage.output);
+        if let Some(why) = reply.broken_off {
+            self.current.stopped = Some(Stop::Guarded(why));
+            return self.finish(None);
+        }
         let spoken = spoken::read(&reply.text);
         let calls = if last { Vec::new() } else { self.calls_of(&reply, spoken.calls) };
         if calls.is_empty() {

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use super::{Asks, Unanswered};
 use crate::cognition::chain::Why;
 use crate::cognition::exchange::{Reply, Request};
+use crate::cycle::budget::Payer;
 use crate::cycle::models::Models;
 use crate::cycle::policy::HUMAN;
 use crate::cycle::{Cycle, CycleError};
@@ -18,7 +18,7 @@ pub struct Asking {
     /// Taken when it is dropped.
     runtime: Option<tokio::runtime::Runtime>,
     models: Arc<Models>,
-    roots: Vec<StimulusId>,
+    payer: Payer,
 }
 
 impl Cycle {
@@ -30,7 +30,7 @@ impl Cycle {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start threads: {e}")))?;
         let models = Arc::new(Models::new(Arc::clone(&self.shared))?);
-        Ok(Asking { runtime: Some(runtime), models, roots: Vec::new() })
+        Ok(Asking { runtime: Some(runtime), models, payer: payer(&[]) })
     }
 }
 
@@ -43,23 +43,22 @@ impl Asks for Asking {
     ) -> Result<Reply, Unanswered> {
         let runtime = self.runtime.as_ref().expect("invariant: taken only when dropped");
         let (sender, heard_there) = mpsc::channel::<String>();
-        let broken_off = Arc::new(AtomicBool::new(false));
-        let (models, roots, stop) = (Arc::clone(&self.models), self.roots.clone(), Arc::clone(&broken_off));
+        let (models, payer) = (Arc::clone(&self.models), self.payer.clone());
         let (model, request) = (model.to_owned(), request.clone());
-        let human = AgentName::parse(HUMAN).expect("invariant: a name");
         // The answer is heard here, on the thread that asks, while it comes in over there.
         let task = runtime.spawn(async move {
             let mut pass_on = move |text: &str| {
-                let heard = sender.send(text.to_owned()).is_ok() && !stop.load(Ordering::Relaxed);
-                if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if sender.send(text.to_owned()).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
-            models.ask(&human, &roots, &model, &request, Some(&mut pass_on)).await
+            models.ask(&payer, &model, &request, Some(&mut pass_on)).await
         });
-        for text in heard_there {
+        while let Ok(text) = heard_there.recv() {
             if hear(&text).is_break() {
-                broken_off.store(true, Ordering::Relaxed);
+                break;
             }
         }
+        // Nobody hears what is still sent, and so it ends.
+        drop(heard_there);
         match runtime.block_on(task) {
             Ok(Ok(Ok(reply))) => Ok(reply),
             Ok(Ok(Err(exhausted))) => Err(Unanswered { why: Why::Busy, message: exhausted.to_string() }),
@@ -72,8 +71,13 @@ impl Asks for Asking {
     }
 
     fn caused_by(&mut self, stimuli: &[StimulusId]) {
-        self.roots = stimuli.to_vec();
+        self.payer = payer(stimuli);
     }
+}
+
+/// One answer to the person who chats.
+fn payer(roots: &[StimulusId]) -> Payer {
+    Payer::new(&AgentName::parse(HUMAN).expect("invariant: a name"), roots)
 }
 
 impl Drop for Asking {

@@ -139,7 +139,7 @@ pub struct Citation {
 }
 
 /// What happens while an answer is on its way.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ChatEvent {
     /// It begins.
@@ -196,6 +196,16 @@ pub enum ChatEvent {
         /// How long it waits.
         seconds: u64,
     },
+    /// A call no longer waits: a person answered, or nobody in time.
+    Confirmed {
+        /// What waited.
+        id: String,
+        /// True if the call may be made.
+        allowed: bool,
+        /// Why not; not there if it may.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
     /// A step has ended.
     StepEnds {
         /// Its name.
@@ -208,6 +218,8 @@ pub enum ChatEvent {
         duration_ms: u64,
         /// What its exchanges took.
         usage: Usage,
+        /// What they cost by the prices of the settings, in millionths of their currency; 0: free, or no price is known.
+        cost: u64,
         /// Why it was stopped; null: it was ready.
         stopped: Option<String>,
     },
@@ -230,6 +242,9 @@ pub enum ChatEvent {
 /// What an answer by no model is said to be of.
 pub const EXTRACTIVE: &str = "extractive";
 
+/// Is told what happens. [`ControlFlow::Break`]: nobody listens any more; it is told nothing more, and no model is asked any more.
+pub type Hear<'a> = &'a mut dyn FnMut(ChatEvent) -> ControlFlow<()>;
+
 /// What an answer needs of the world around it.
 pub struct Around<'a> {
     /// Who asks models.
@@ -237,14 +252,15 @@ pub struct Around<'a> {
     /// What waits for people.
     pub confirmations: &'a Confirmations,
     /// Who is told what happens.
-    pub hear: &'a mut dyn FnMut(ChatEvent),
+    pub hear: Hear<'a>,
 }
 
 impl Cycle {
     /// Answers a message, and remembers both.
     ///
     /// # Errors
-    /// The message is empty or too long; no model answered and nothing comes to mind; the brain cannot be read or written.
+    /// The message is empty or too long; no model answered and nothing comes to mind; nobody listens any more; the brain cannot be
+    /// read or written. The message is remembered all the same, unless it is empty or too long.
     pub fn chat(&self, request: &ChatRequest, origin: &Origin, around: Around<'_>) -> Result<ChatAnswer, CycleError> {
         let message = self.message_of(request)?;
         let tip = self.store.need_tip(self.store.wake())?;
@@ -253,7 +269,7 @@ impl Cycle {
             None => self.new_conversation(&message, tip),
         };
         conversation::check_name(&name)?;
-        let before = self.said_before(tip, &name)?;
+        let before = self.said_before(tip, &name, limits::CHAT_HISTORY)?;
         let asked = self.turn(Speaker::Person, &name, &message, origin, 0)?;
         if !request.dry_run {
             self.hear(&asked)?;
@@ -263,7 +279,7 @@ impl Cycle {
         let mut tools = Tools::new(self, tip, origin.clone());
         let said: Vec<String> = before.iter().map(|(who, neuron)| worded(*who, &neuron.concept)).collect();
         before.iter().for_each(|(_, neuron)| tools.shown(neuron));
-        let mut talk = Talk { cycle: self, tip, name, message, tools, around, notes: Vec::new() };
+        let mut talk = Talk { cycle: self, tip, name, message, tools, around, notes: Vec::new(), unheard: false };
         let answer = talk.answer(request, said);
         if request.dry_run {
             return answer;
@@ -275,7 +291,7 @@ impl Cycle {
             if let Err(error) = reply.and_then(|reply| self.hear(&reply)) {
                 notes.push(format!("the answer is not remembered: {error}"));
             }
-            (talk.around.hear)(ChatEvent::Answered { answer: Box::new(answer.clone()) });
+            talk.say(ChatEvent::Answered { answer: Box::new(answer.clone()) });
         }
         // The answer stands, and what was said is durable: the next command perceives what this one cannot.
         match self.until_quiet(&RunBounds::default(), &mut |_| ()) {

@@ -11,8 +11,7 @@ use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, T
 use crate::cognition::exchange::{Request, ToolCall, Usage};
 use crate::cycle::tools::Tools;
 use crate::cycle::{Cycle, CycleError};
-use crate::limits;
-use crate::model::layout;
+use crate::model::{layout, plural};
 use crate::store::CommitId;
 
 /// One message on its way to an answer.
@@ -25,6 +24,8 @@ pub(super) struct Talk<'c, 'a> {
     pub tools: Tools<'c>,
     pub around: Around<'a>,
     pub notes: Vec<String>,
+    /// True once nobody listens any more.
+    pub unheard: bool,
 }
 
 impl Talk<'_, '_> {
@@ -42,7 +43,7 @@ impl Talk<'_, '_> {
         let mut outcome = None;
         if !settings.step.is_empty() {
             let plan = self.plan(mode, said)?;
-            let (nodes, came) = self.drive(plan);
+            let (nodes, came) = self.drive(plan)?;
             (chain, outcome) = (nodes, Some(came));
         }
         let turns = outcome.as_ref().map_or(0, |outcome| outcome.turns);
@@ -76,8 +77,23 @@ impl Talk<'_, '_> {
         })
     }
 
-    fn say(&mut self, event: ChatEvent) {
-        (self.around.hear)(event);
+    /// Tells what happens, as long as somebody listens.
+    pub fn say(&mut self, event: ChatEvent) {
+        if !self.unheard {
+            self.unheard = (self.around.hear)(event).is_break();
+        }
+    }
+
+    /// # Errors
+    /// Nobody listens any more.
+    fn still_heard(&self) -> Result<(), CycleError> {
+        if self.unheard { Err(CycleError::Unheard) } else { Ok(()) }
+    }
+
+    /// What an exchange costs by the price of its model, in millionths.
+    fn cost(&self, model: &str, usage: Usage) -> u64 {
+        let models = &self.cycle.shared.policy.settings.models;
+        models.get(model).map_or(0, |model| model.cost(usage.input, usage.output).micros)
     }
 
     /// What the chain starts from: the steps of the settings, the best memories, and the conversation so far.
@@ -109,11 +125,11 @@ impl Talk<'_, '_> {
     }
 
     /// Does what the chain wants until it wants nothing more.
-    fn drive(&mut self, plan: Plan) -> (Vec<ChainNode>, Outcome) {
+    fn drive(&mut self, plan: Plan) -> Result<(Vec<ChainNode>, Outcome), CycleError> {
         let steps = plan.steps.clone();
         let mut machine = Machine::new(plan);
         let mut nodes: Vec<ChainNode> = Vec::new();
-        let (mut skipped, mut begun, mut started) = (0, None, 0);
+        let (mut skipped, mut begun, mut started, mut cost) = (0, None, 0, 0);
         loop {
             while let Some(done) = machine.finished().get(nodes.len()) {
                 let step = &steps[done.step];
@@ -124,8 +140,8 @@ impl Talk<'_, '_> {
                     tools_used: done.tools_used.clone(),
                     duration_ms: self.since(started),
                 };
-                self.ended(&node, done.usage, done.stopped.as_ref());
-                if done.said.is_none() {
+                self.ended(&node, done.usage, cost, done.stopped.as_ref());
+                if done.said.is_none() && !matches!(done.stopped, Some(Stop::Guarded(_))) {
                     self.notes.push(format!("{} answered with nothing", node.node));
                 }
                 nodes.push(node);
@@ -136,15 +152,21 @@ impl Talk<'_, '_> {
                 self.notes.push(format!("{node} did not answer: {}", gone.message));
                 self.say(ChatEvent::Skipped { node, model, why: gone.message.clone() });
             }
+            self.still_heard()?;
             let told = match machine.want().clone() {
-                Want::Done => return (nodes, machine.outcome()),
+                Want::Done => return Ok((nodes, machine.outcome())),
                 Want::Ask { step: at, request } => {
                     let step = &steps[at];
                     if begun != Some(at) {
-                        (begun, started) = (Some(at), self.cycle.shared.world.now_ms());
+                        (begun, started, cost) = (Some(at), self.cycle.shared.world.now_ms(), 0);
                         self.say(ChatEvent::StepBegins { node: step.name.clone(), model: step.model.clone() });
                     }
-                    self.ask(step, &request)
+                    self.still_heard()?;
+                    let told = self.ask(step, &request);
+                    if let Told::Reply(reply) = &told {
+                        cost = self.cost(&step.model, reply.usage).saturating_add(cost);
+                    }
+                    told
                 }
                 Want::Confirm { step, call } => self.confirm(&steps[step].name, &call),
                 Want::Call { step, call } => match self.call(&steps[step].name, &call) {
@@ -160,20 +182,23 @@ impl Talk<'_, '_> {
         u64::try_from(self.cycle.shared.world.now_ms().saturating_sub(started_ms)).unwrap_or(0)
     }
 
-    fn ended(&mut self, node: &ChainNode, usage: Usage, stopped: Option<&Stop>) {
+    fn ended(&mut self, node: &ChainNode, usage: Usage, cost: u64, stopped: Option<&Stop>) {
         let stopped = stopped.map(ToString::to_string);
         if let Some(why) = &stopped {
             self.notes.push(format!("{} was stopped: {why}", node.node));
         }
         let (name, model, turns) = (node.node.clone(), node.model.clone(), node.turns);
-        self.say(ChatEvent::StepEnds { node: name, model, turns, duration_ms: node.duration_ms, usage, stopped });
+        self.say(ChatEvent::StepEnds { node: name, model, turns, duration_ms: node.duration_ms, usage, cost, stopped });
     }
 
     fn ask(&mut self, step: &Step, request: &Request) -> Told {
         let Around { models, hear, .. } = &mut self.around;
+        let unheard = &mut self.unheard;
         let mut heard = |text: &str| {
-            hear(ChatEvent::Text { node: step.name.clone(), text: text.to_owned() });
-            ControlFlow::Continue(())
+            if !*unheard {
+                *unheard = hear(ChatEvent::Text { node: step.name.clone(), text: text.to_owned() }).is_break();
+            }
+            if *unheard { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         match models.ask(&step.model, request, &mut heard) {
             Ok(reply) => Told::Reply(reply),
@@ -191,24 +216,34 @@ impl Talk<'_, '_> {
         let arguments = call.arguments.to_string();
         let bits = self.cycle.shared.world.id_bits(&[b"confirm", call.id.as_bytes(), arguments.as_bytes()]);
         let id = format!("{:012x}", bits >> 16);
-        self.around.confirmations.expect(&id);
+        let seconds = self.around.confirmations.seconds();
+        self.around.confirmations.expect(&id, node, &call.name, &call.arguments);
         self.say(ChatEvent::NeedsConfirm {
             id: id.clone(),
             node: node.to_owned(),
             name: call.name.clone(),
             args: call.arguments.clone(),
-            seconds: limits::CONFIRM_MS / 1000,
+            seconds,
         });
-        match self.around.confirmations.wait(&id) {
-            Some(true) => Told::Confirmed,
-            Some(false) => Told::Denied("the person does not allow it".to_owned()),
-            None => Told::Denied(format!("nobody confirmed it within {} seconds", limits::CONFIRM_MS / 1000)),
+        if self.unheard {
+            self.around.confirmations.forget(&id);
+            return Told::Denied("nobody listens any more".to_owned());
         }
+        let why = match self.around.confirmations.wait(&id) {
+            Some(true) => None,
+            Some(false) => Some("the person does not allow it".to_owned()),
+            None => Some(format!("nobody confirmed it within {}", plural(seconds as usize, "second", "seconds"))),
+        };
+        self.say(ChatEvent::Confirmed { id, allowed: why.is_none(), why: why.clone() });
+        why.map_or(Told::Confirmed, Told::Denied)
     }
 
     fn call(&mut self, node: &str, call: &ToolCall) -> Result<Value, String> {
         let (name, args) = (call.name.clone(), call.arguments.clone());
         self.say(ChatEvent::ToolCalled { node: node.to_owned(), name: name.clone(), args });
+        if self.unheard {
+            return Err("nobody listens any more".to_owned());
+        }
         let given = self.tools.run(call);
         let result = given.clone().unwrap_or_else(|why| serde_json::json!({ "error": why }));
         self.say(ChatEvent::ToolGave { node: node.to_owned(), name, result });
@@ -222,6 +257,7 @@ impl Talk<'_, '_> {
         outcome: Option<&Outcome>,
         remembers: bool,
     ) -> Result<(Vec<ChainNode>, String), CycleError> {
+        self.still_heard()?;
         let mut nodes = Vec::new();
         let started = self.begins("recall");
         let query = call("recall", serde_json::json!({ "query": self.message }));
@@ -274,7 +310,7 @@ impl Talk<'_, '_> {
     fn extracted(&mut self, name: &str, tools_used: Vec<ToolUse>, started_ms: i64) -> ChainNode {
         let duration_ms = self.since(started_ms);
         let node = ChainNode { node: name.to_owned(), model: EXTRACTIVE.to_owned(), turns: 0, tools_used, duration_ms };
-        self.ended(&node, Usage::default(), None);
+        self.ended(&node, Usage::default(), 0, None);
         node
     }
 

@@ -1,0 +1,185 @@
+//! What a page shows beside a conversation: its turns, a neuron with its life, a commit with what it changed. Nothing is
+//! written.
+
+use serde::Serialize;
+
+use super::{Brain, BrainError};
+use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::delta::{Effect, render};
+use crate::limits;
+use crate::model::ids::NeuronId;
+use crate::model::{Neuron, Stamp, layout};
+use crate::store::{Commit, CommitId, TreeId};
+
+/// What was said in a conversation, as the network remembers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Conversation {
+    /// Its name.
+    pub conversation: String,
+    /// Its newest turns, oldest first.
+    pub turns: Vec<Said>,
+}
+
+/// One turn of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Said {
+    /// `person` or `brain`.
+    pub who: String,
+    /// What was said.
+    pub text: String,
+    /// The neuron that remembers it.
+    pub id: String,
+    /// When it was said.
+    pub at: String,
+}
+
+/// A neuron, and the commits of wake that made it what it is.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct NeuronView {
+    /// The commit in which it was read.
+    pub at: String,
+    /// Its file.
+    pub path: String,
+    /// The neuron, as its file has it.
+    pub neuron: Neuron,
+    /// Its salience now, 0 to 65,535.
+    pub salience_now: u16,
+    /// The commits that changed it, newest first; as many as a person reads.
+    pub history: Vec<Touch>,
+}
+
+/// A commit that changed a neuron.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Touch {
+    /// The commit.
+    pub commit: String,
+    /// Its first line.
+    pub subject: String,
+    /// The agent, or who else made it.
+    pub author: String,
+    /// When.
+    pub at: String,
+    /// What it changed, in the brain's words.
+    pub changes: Vec<String>,
+}
+
+/// A commit, and what it changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct CommitView {
+    /// The commit.
+    pub commit: String,
+    /// Its first line.
+    pub subject: String,
+    /// Who made it.
+    pub author: String,
+    /// When.
+    pub at: String,
+    /// The whole message, trailers included.
+    pub message: String,
+    /// Its parents.
+    pub parents: Vec<String>,
+    /// What it changed against its first parent, in the brain's words.
+    pub changes: Vec<String>,
+    /// Lines of `changes` that are left out.
+    pub left_out: usize,
+}
+
+impl Brain {
+    /// What was said in a conversation, as far as agents have perceived it.
+    ///
+    /// # Errors
+    /// No name of a conversation (exit code 2).
+    pub fn conversation(&self, name: &str) -> Result<Conversation, BrainError> {
+        let turns = self.cycle.said_in(self.at(None)?, name, limits::VIEW_TURNS)?;
+        let said = |(is_own, neuron): (bool, Neuron)| Said {
+            who: if is_own { "brain" } else { "person" }.to_owned(),
+            id: neuron.id.to_string(),
+            at: neuron.created_at.to_string(),
+            text: neuron.concept,
+        };
+        Ok(Conversation { conversation: name.to_owned(), turns: turns.into_iter().map(said).collect() })
+    }
+
+    /// A neuron as a commit has it (wake's tip by default), and its life until then; `None` if there is none.
+    ///
+    /// # Errors
+    /// No id, or a revision that names no commit (exit code 2).
+    pub fn neuron_view(&self, id: &str, at: Option<&str>) -> Result<Option<NeuronView>, BrainError> {
+        let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
+        let at = self.at(at)?;
+        let tree = self.cycle.store.tree_of(at)?;
+        let Some(neuron) = TreeNetwork::new(&self.cycle.store, tree).neuron(&id)? else { return Ok(None) };
+        let history = self.touches(&id, at)?;
+        let salience_now = neuron.salience_at(self.cycle.shared.world.now());
+        Ok(Some(NeuronView { at: at.to_string(), path: layout::neuron(&id), salience_now, neuron, history }))
+    }
+
+    /// A commit of the brain's branches; `None` if the text names none.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn commit_view(&self, revision: &str) -> Result<Option<CommitView>, BrainError> {
+        let Some(id) = self.cycle.store.resolve(revision)? else { return Ok(None) };
+        let commit = self.cycle.store.commit(id)?;
+        let mut changes = match commit.parents.first() {
+            Some(parent) => self.differences(*parent, commit.id)?.lines,
+            None => Vec::new(),
+        };
+        let left_out = changes.len().saturating_sub(limits::VIEW_LINES);
+        changes.truncate(limits::VIEW_LINES);
+        let (subject, author) = self.made_by(&commit)?;
+        Ok(Some(CommitView {
+            commit: commit.id.to_string(),
+            subject,
+            author,
+            at: Stamp::from_unix(commit.at).to_string(),
+            parents: commit.parents.iter().map(ToString::to_string).collect(),
+            message: commit.message,
+            changes,
+            left_out,
+        }))
+    }
+
+    /// The commits up to one that changed a neuron, newest first. The walk ends where the neuron was made.
+    fn touches(&self, id: &NeuronId, at: CommitId) -> Result<Vec<Touch>, BrainError> {
+        let store = &self.cycle.store;
+        let path = layout::neuron(id);
+        let read = |tree: TreeId| -> Result<Option<Neuron>, BrainError> {
+            store.read(tree, &path)?.map(|bytes| Ok(decode_neuron(&bytes, &path, id)?)).transpose()
+        };
+        let mut touches = Vec::new();
+        for commit in store.first_parents(at, None).take(limits::VIEW_COMMITS) {
+            let commit = commit?;
+            let parent = commit.parents.first().map(|parent| store.tree_of(*parent)).transpose()?;
+            let here = store.file(commit.tree, &path)?.map(|file| file.blob);
+            let there = match parent {
+                Some(tree) => store.file(tree, &path)?.map(|file| file.blob),
+                None => None,
+            };
+            if here != there {
+                let (before, after) = (parent.map(read).transpose()?.flatten(), read(commit.tree)?);
+                let changes = match &after {
+                    Some(after) => render::effect(&Effect::between(before.as_ref(), after), Some(after)),
+                    None => vec![format!("- {id}")],
+                };
+                let (subject, author) = self.made_by(&commit)?;
+                let at = Stamp::from_unix(commit.at).to_string();
+                touches.push(Touch { commit: commit.id.to_string(), subject, author, at, changes });
+            }
+            if there.is_none() || touches.len() == limits::VIEW_TOUCHES {
+                break;
+            }
+        }
+        Ok(touches)
+    }
+
+    /// What a commit says it is, and who made it. A merge of a run is told as the run.
+    fn made_by(&self, commit: &Commit) -> Result<(String, String), BrainError> {
+        let run = match commit.parents.get(1) {
+            Some(run) => self.cycle.store.commit(*run)?,
+            None => commit.clone(),
+        };
+        let agent = run.trailer("Agent").or_else(|| commit.trailer("Agent"));
+        Ok((run.subject().to_owned(), agent.unwrap_or("git-brain").to_owned()))
+    }
+}

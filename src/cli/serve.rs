@@ -1,0 +1,25 @@
+//! `serve`: starts the server, and says where it is.
+
+use super::{Done, Session, args};
+use crate::brain::{Ended, Server, Serving};
+
+/// The exit code of what was interrupted at the terminal.
+const INTERRUPTED: u8 = 130;
+
+pub(super) fn serve(session: &Session, args: &args::Serve, server: Server) -> Done {
+    let out = &session.out;
+    let serving = Serving::new(session.dir.clone(), session.world.clone(), session.flags.clone(), &args.addr)?;
+    // What others should know first, before anything is said to it.
+    drop(session.brain()?);
+    if serving.has_weak_token() {
+        out.say("warning: BRAIN_TOKEN is short enough to be guessed");
+    }
+    let ended = server(serving, &mut |listening| {
+        match out.is_json() {
+            true => out.document(listening),
+            false => out.text(&format!("{}\n", listening.page)),
+        }
+        out.say("this machine alone can reach it; end it with Ctrl-C");
+    })?;
+    Ok(if ended == Ended::Interrupted { INTERRUPTED } else { 0 })
+}

@@ -1,0 +1,100 @@
+//! The front door for browsers and programs of this machine: `git brain serve`.
+//!
+//! ```text
+//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | page ─▶ brain ─▶ JSON, or events as they come
+//! ```
+//!
+//! It listens on this machine alone. Everything but the page's own files, [`openapi`] and `/healthz` needs the token. [`guard`]
+//! judges every request before anything else sees it; the page holds no data, and asks for all that it shows.
+
+mod answer;
+mod chat;
+mod guard;
+mod look;
+mod openapi;
+mod page;
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::{get, post};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+
+use crate::brain::{BrainError, Ended, Listening, Serving};
+use crate::limits;
+use guard::Guard;
+
+/// What all requests share.
+#[derive(Clone)]
+struct Shared {
+    serving: Arc<Serving>,
+    /// Answers that may still begin.
+    chats: Arc<Semaphore>,
+}
+
+/// Serves a brain until it is stopped, and tells once where it listens.
+///
+/// # Errors
+/// The address is taken; no thread can be started.
+pub fn serve(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Result<Ended, BrainError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|e| BrainError::Busy(format!("cannot start threads: {e}")))?;
+    let ended = runtime.block_on(listen(serving, announce));
+    // Who still answers has made durable what it was told; the next command goes on from there.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Result<Ended, BrainError> {
+    let asked = serving.addr();
+    let taken = |e: std::io::Error| BrainError::Usage {
+        message: format!("cannot listen at {asked}: {e}"),
+        hint: Some("`--addr 127.0.0.1:0` takes any port that is free".to_owned()),
+    };
+    let listener = tokio::net::TcpListener::bind(asked).await.map_err(taken)?;
+    let addr = listener.local_addr().map_err(taken)?;
+    let failed = |e: std::io::Error| BrainError::Busy(format!("cannot wait for signals: {e}"));
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
+    let (leave, mut left) = watch::channel(false);
+    let guard = Guard::new(addr, serving.token());
+    let listening = serving.listening(addr);
+    let server = axum::serve(listener, router(serving, guard)).with_graceful_shutdown(async move {
+        let _ = left.wait_for(|leave| *leave).await;
+    });
+    let mut server = tokio::spawn(server.into_future());
+    announce(&listening);
+    let ended = tokio::select! {
+        _ = interrupted.recv() => Ended::Interrupted,
+        _ = terminated.recv() => Ended::Asked,
+        stopped = &mut server => {
+            let why = stopped.map_or_else(|e| e.to_string(), |done| done.err().map_or_else(String::new, |e| e.to_string()));
+            return Err(BrainError::Busy(format!("the server stopped: {why}")));
+        }
+    };
+    let _ = leave.send(true);
+    let _ = tokio::time::timeout(Duration::from_millis(limits::HTTP_LEAVE_MS), server).await;
+    Ok(ended)
+}
+
+/// Every route, behind the guard.
+fn router(serving: Serving, guard: Guard) -> Router {
+    let shared = Shared { serving: Arc::new(serving), chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)) };
+    let router = Router::new()
+        .route("/", get(page::page))
+        .route("/assets/{file}", get(page::asset))
+        .route("/healthz", get(look::health))
+        .route("/openapi.json", get(openapi::document))
+        .route("/chat", post(chat::chat))
+        .route("/confirm", post(chat::confirm).get(chat::waiting))
+        .route("/conversations/{name}", get(look::conversation))
+        .route("/neurons/{id}", get(look::neuron))
+        .route("/commits/{id}", get(look::commit))
+        .fallback(answer::no_such_place)
+        .method_not_allowed_fallback(answer::no_such_method)
+        .with_state(shared);
+    router.layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::judge))
+}

@@ -1,0 +1,154 @@
+//! The description of all paths, for programs: made of the types that read and write the documents.
+
+use axum::Json;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::chat::{Answered, Confirmation};
+use crate::brain::{ChatEvent, ChatRequest, CommitView, Conversation, NeuronView, Waiting};
+
+/// `GET /openapi.json`.
+pub(super) async fn document() -> Json<Value> {
+    Json(described())
+}
+
+/// The document, OpenAPI 3.1.
+fn described() -> Value {
+    let mut schemas =
+        SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into()).into_generator();
+    let paths = paths(&mut schemas);
+    let mut components: Map<String, Value> = schemas.take_definitions(true);
+    components.insert("Failure".to_owned(), failure());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "git-brain",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "A brain of this machine: say something to it, confirm what its tools would change, look at what answers cite."
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}
+        }
+    })
+}
+
+fn paths(schemas: &mut SchemaGenerator) -> Value {
+    let request = schemas.subschema_for::<ChatRequest>();
+    let answered = schemas.subschema_for::<Answered>();
+    let event = schemas.subschema_for::<ChatEvent>();
+    let confirmation = schemas.subschema_for::<Confirmation>();
+    let waiting = schemas.subschema_for::<Waiting>();
+    let (conversation, neuron) = (schemas.subschema_for::<Conversation>(), schemas.subschema_for::<NeuronView>());
+    let commit = schemas.subschema_for::<CommitView>();
+    let allowed = json!({"type": "object", "required": ["id", "allowed"], "properties": {"id": {"type": "string"}, "allowed": {"type": "boolean"}}});
+    let list = json!({"type": "object", "required": ["waiting"], "properties": {"waiting": {"type": "array", "items": waiting}}});
+    let alive = json!({"type": "object", "required": ["status", "version"], "properties": {"status": {"const": "ok"}, "version": {"type": "string"}}});
+    let mut chat = operation(
+        "Say something; the brain remembers it and what it answers",
+        &[],
+        Some(json!(request)),
+        json!(answered),
+        &[400, 408, 413, 415, 422, 429, 502, 503],
+    );
+    chat["responses"]["200"]["content"]["text/event-stream"] = json!({"schema": {
+        "description": "With `Accept: text/event-stream`: what happens as it happens, one event each, `data` as described; the last is `remembered` {notes} or `failed` (a Failure).",
+        "anyOf": [event]
+    }});
+    chat["responses"]["200"]["headers"] = json!({
+        "Conversation": {"description": "the conversation, to go on with; percent-encoded", "schema": {"type": "string"}},
+        "Link": {"description": "what the answer cites: rel=\"cite-as\", the title is the number in the answer", "schema": {"type": "string"}}
+    });
+    let at = json!({"name": "at", "in": "query", "description": "a commit; wake's tip by default", "schema": {"type": "string"}});
+    json!({
+        "/chat": {"post": chat},
+        "/confirm": {
+            "post": operation("Allow what waits, or do not", &[], Some(json!(confirmation)), allowed, &[400, 404, 413, 415]),
+            "get": operation("What waits for a person", &[], None, list, &[])
+        },
+        "/conversations/{name}": {"get": operation("What was said in a conversation", &[named("name")], None, json!(conversation), &[400])},
+        "/neurons/{id}": {"get": operation("A neuron, and the commits that made it what it is", &[named("id"), at], None, json!(neuron), &[400, 404])},
+        "/commits/{id}": {"get": operation("A commit, and what it changed", &[named("id")], None, json!(commit), &[404])},
+        "/healthz": {"get": open(operation("A sign of life", &[], None, alive, &[]))},
+        "/openapi.json": {"get": open(operation("This document", &[], None, json!({"type": "object"}), &[]))}
+    })
+}
+
+/// An operation that needs no token.
+fn open(mut operation: Value) -> Value {
+    operation["security"] = json!([]);
+    if let Some(responses) = operation["responses"].as_object_mut() {
+        responses.remove("401");
+    }
+    operation
+}
+
+fn named(name: &str) -> Value {
+    json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})
+}
+
+fn operation(summary: &str, parameters: &[Value], body: Option<Value>, answer: Value, failures: &[u16]) -> Value {
+    let fails = |about: &str| json!({"description": about, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}});
+    let mut responses = json!({
+        "200": {"description": "done", "content": {"application/json": {"schema": answer}}},
+        "401": fails("the token is missing, or another"),
+        "403": fails("Host or Origin are not this server's")
+    });
+    for status in failures {
+        let about = match status {
+            400 => "not what is described here",
+            404 => "not there",
+            408 => "the body did not come in time",
+            413 => "too large",
+            415 => "not application/json",
+            422 => "well formed, and not allowed",
+            429 => "too many answers on their way",
+            502 => "no model answered",
+            _ => "the budget is spent, or another command holds the brain",
+        };
+        responses[status.to_string()] = fails(about);
+    }
+    let mut operation = json!({"summary": summary, "responses": responses});
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    if let Some(schema) = body {
+        operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+    }
+    operation
+}
+
+fn failure() -> Value {
+    json!({
+        "type": "object",
+        "description": "Why it was not done.",
+        "required": ["version", "error", "hint", "code"],
+        "properties": {
+            "version": {"const": 1},
+            "error": {"type": "string"},
+            "hint": {"type": ["string", "null"], "description": "What to do about it."},
+            "code": {"type": "integer", "description": "The exit code that a command would have."}
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = described();
+        let text = document.to_string();
+        let mut count = 0;
+        for reference in text.split("\"$ref\":\"").skip(1) {
+            let path = reference.split('"').next().unwrap().strip_prefix('#').unwrap();
+            assert!(document.pointer(path).is_some(), "{path}");
+            count += 1;
+        }
+        assert!(count > 20, "only {count} references");
+    }
+}
