@@ -23,7 +23,7 @@ PHONE = (360, 740)
 # A text that would do something anywhere where text is taken for markup, a link or an order to the terminal.
 EVIL = ("<img src=x onerror=\"window.ran=1\"><script>window.ran=2</script><svg onload=window.ran=3> [x](javascript:window.ran=4) "
         "javascript:window.ran=5 <a href='javascript:window.ran=6'>link</a> {{ 7*7 }} \u202eevil\u202c \u2066in\u2069 end")
-KNOWN = ("favicon", "Failed to load resource", "ERR_CONNECTION_REFUSED", "net::ERR_")
+KNOWN = ("Failed to load resource", "net::ERR_")
 
 
 class Run:
@@ -146,9 +146,7 @@ class Run:
         self.until_over()
         self.equal(browser.text(".reply"), "Ann moved to Oslo in May [1].\n\nNobody says when she comes back [9].", "the answer stands, line by line")
         self.equal(browser.is_shown(".thinking"), False, "thinking is folded away")
-        badges = self.badges()
-        self.equal([badges[0], badges[2]], ["OL1 ▸ 2 turns", "M2 ▸ 1 turn · answered"], "the badges say who ran and who answered")
-        self.check(badges[1] in ("M1 ▸ offline", "M1 ▸ did not answer"), f"and who was not there: {badges[1]}")
+        self.equal(self.badges(), ["OL1 ▸ 2 turns", "M1 ▸ offline", "M2 ▸ 1 turn · answered"], "the badges say who ran, who was not there and who answered")
         self.check("M1" in browser.js("return document.querySelector('.notes').textContent"), "the notes say it as well")
         self.equal(browser.js("return document.querySelector('.notes').open"), False, "and are folded")
         self.equal(len(browser.all(".reply a")), 1, "only what is listed becomes a link")
@@ -347,8 +345,7 @@ class Run:
         self.check("no model answered" in browser.text(".failure"), "the error is told")
         self.equal(len(browser.all(".reply")), 0, "and nothing stands in for an answer")
         self.equal(browser.js("return document.querySelector('.failure').getAttribute('role')"), "alert", "it is read out")
-        states = [badge.split(" ▸ ")[1] for badge in self.badges()[:3]]
-        self.check(all(state in ("offline", "did not answer") for state in states), f"badges say that nobody was there: {states}")
+        self.equal(self.badges()[:3], ["OL1 ▸ offline", "M1 ▸ offline", "M2 ▸ offline"], "badges say that nobody was there")
         browser.shot(self.folder / "light-failure.png")
         self.endpoint.script(small=[says("Now I am here.")], large=[says("Now I am here.")], coder=[says("Now I am here.")])
         browser.click(".failure button")
@@ -365,7 +362,7 @@ class Run:
         self.until_over()
         badges = self.badges()
         self.equal(badges[3:], ["recall ▸ no model", "compose ▸ no model", "check ▸ no model · answered"], "steps of memory say that no model answered")
-        self.check(not any("answered" in badge and "did not" not in badge for badge in badges[:3]), "no model is said to have answered")
+        self.equal(badges[:3], ["OL1 ▸ offline", "M1 ▸ offline", "M2 ▸ offline"], "no model is said to have answered")
         self.browser.click(".badge:nth-child(4)")
         self.check("none: words of memory" in self.browser.text(".step:nth-child(4)") and "Cost" not in self.browser.text(".step:nth-child(4)"), "unfolded they say so too")
 
@@ -637,7 +634,7 @@ class Run:
     def console(self):
         """the console has nothing to say but what was provoked"""
         said = [entry["message"] for entry in self.browser.console()]
-        self.equal([m for m in said if not any(word in m for word in KNOWN)], [], "no error, no broken policy")
+        self.equal([m for m in said if "favicon" in m or not any(word in m for word in KNOWN)], [], "no error, no broken policy")
 
 
 def main():
