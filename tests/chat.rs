@@ -204,16 +204,15 @@ fn badges_say_who_answered_whoever_is_offline() {
         other => says(&format!("from {other}")),
     });
     let answer = answer.unwrap();
-    assert_eq!((answer.reply.as_str(), answer.turns), ("from coder", 2));
+    assert_eq!((answer.reply.as_str(), answer.turns, answer.by.as_str()), ("from coder", 2, "M2"));
     assert_eq!(badges(&answer), [("OL1", "small", 1), ("M2", "coder", 1)]);
-    let skipped =
-        |event: &ChatEvent| matches!(event, ChatEvent::Skipped { node, model, .. } if node == "M1" && model == "large");
+    let skipped = |event: &ChatEvent| matches!(event, ChatEvent::Skipped { node, model, cause: Why::Offline, .. } if node == "M1" && model == "large");
     assert!(events.iter().any(skipped), "{events:?}");
 
     // One that answers nothing is no answer, and the last that said something is.
     let (answer, _) = scene.chat(&request, |model, _| says(if model == "small" { "from small" } else { " … " }));
     let answer = answer.unwrap();
-    assert_eq!(answer.reply, "from small");
+    assert_eq!((answer.reply.as_str(), answer.by.as_str()), ("from small", "OL1"));
     assert_eq!(badges(&answer), [("OL1", "small", 1), ("M1", "large", 1), ("M2", "coder", 1)]);
 
     // In simple mode the badge is that of the one who answered.

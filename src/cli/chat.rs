@@ -60,7 +60,7 @@ fn answer(session: &Session, brain: &Brain, request: &ChatRequest) -> Result<Cha
     let confirmations = brain.confirmations();
     let mut shown = false;
     let answer = brain.chat(request, &mut |event| {
-        if let ChatEvent::Answered { answer } = &event {
+        if let ChatEvent::Answered { answer, .. } = &event {
             // People need not wait until it is remembered.
             shown = !out.is_json();
             out.line(worded(answer).trim_end());

@@ -64,7 +64,7 @@ pub enum Told {
 }
 
 /// Why a model did not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Why {
     /// It cannot be reached, or failed.

@@ -73,6 +73,9 @@ pub struct ChatAnswer {
     pub conversation: String,
     /// What the answer cites.
     pub citations: Vec<Citation>,
+    /// The step that gave the answer.
+    #[serde(skip)]
+    pub by: String,
     /// What happened on the way, in sentences.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -197,6 +200,8 @@ pub enum ChatEvent {
         node: String,
         /// Its model.
         model: String,
+        /// Why, in a word.
+        cause: Why,
         /// Why.
         why: String,
     },
@@ -204,6 +209,8 @@ pub enum ChatEvent {
     Answered {
         /// The answer.
         answer: Box<ChatAnswer>,
+        /// The step that gave it.
+        by: String,
     },
 }
 
@@ -259,7 +266,7 @@ impl Cycle {
             if let Err(error) = reply.and_then(|reply| self.hear(&reply)) {
                 notes.push(format!("the answer is not remembered: {error}"));
             }
-            talk.say(ChatEvent::Answered { answer: Box::new(answer.clone()) });
+            talk.say(ChatEvent::Answered { answer: Box::new(answer.clone()), by: answer.by.clone() });
         }
         // The answer stands, and what was said is durable: the next command perceives what this one cannot.
         match self.until_quiet(&RunBounds::default(), &mut |_| ()) {

@@ -47,13 +47,13 @@ impl Talk<'_, '_> {
             (chain, outcome) = (nodes, Some(came));
         }
         let turns = outcome.as_ref().map_or(0, |outcome| outcome.turns);
-        let reply = match outcome.as_ref().and_then(|outcome| outcome.reply.clone()) {
+        let (reply, by) = match outcome.as_ref().and_then(|outcome| outcome.reply.clone()) {
             Some((text, step)) => {
+                let answered = settings.step[step].name.clone();
                 if mode == Mode::Simple {
-                    let answered = &settings.step[step].name;
-                    chain.retain(|node| node.node == *answered);
+                    chain.retain(|node| node.node == answered);
                 }
-                text
+                (text, answered)
             }
             None => {
                 let (nodes, reply) = self.extract(mode, outcome.as_ref(), !request.dry_run)?;
@@ -61,7 +61,7 @@ impl Talk<'_, '_> {
                     chain.clear();
                 }
                 chain.extend(nodes);
-                reply
+                (reply, chain.last().map(|node| node.node.clone()).unwrap_or_default())
             }
         };
         let reply = self.cycle.shared.secrets.redact(&reply).into_owned();
@@ -73,6 +73,7 @@ impl Talk<'_, '_> {
             tools_used: chain.iter().flat_map(|node| node.tools_used.iter().cloned()).collect(),
             chain,
             conversation: self.name.clone(),
+            by,
             notes: std::mem::take(&mut self.notes),
         })
     }
@@ -150,7 +151,7 @@ impl Talk<'_, '_> {
                 skipped += 1;
                 let (node, model) = (steps[gone.step].name.clone(), steps[gone.step].model.clone());
                 self.notes.push(format!("{node} did not answer: {}", gone.message));
-                self.say(ChatEvent::Skipped { node, model, why: gone.message.clone() });
+                self.say(ChatEvent::Skipped { node, model, cause: gone.why, why: gone.message.clone() });
             }
             self.still_heard()?;
             let told = match machine.want().clone() {

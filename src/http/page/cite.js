@@ -61,7 +61,8 @@ export class Panel {
     if (this.element.hidden) return;
     this.element.hidden = true;
     this.#cover();
-    if (this.#opener?.isConnected) this.#opener.focus();
+    const back = this.#opener?.isConnected && this.#opener !== document.body;
+    (back ? this.#opener : document.getElementById("message")).focus();
     this.#opener = null;
   }
 
@@ -103,7 +104,7 @@ export class Panel {
     const facts = [fact("Commit", foreign("code", commit)), fact("Author", foreign("bdi", author)), fact("When", stamp(at))];
     if (links.length) facts.push(fact("After", el("span", {}, ...links)));
     const line = (text) => foreign("li", text);
-    this.#show(subject, [el("dl", {}, ...facts.flat()), ...section("Changes", changes, line), el("h3", {}, "Message"), shown(message)]);
+    this.#show(subject, [el("dl", {}, ...facts.flat()), ...section("Changes", changes, line, "lines"), el("h3", {}, "Message"), shown(message)]);
   }
 }
 
@@ -113,8 +114,8 @@ function change({ commit, subject, author, at }) {
 }
 
 // A heading and a list: the first entries, the rest on demand.
-function section(title, entries, show) {
-  const list = el("ul", { class: "entries" }, ...entries.slice(0, FIRST).map(show));
+function section(title, entries, show, kind = "entries") {
+  const list = el("ul", { class: kind }, ...entries.slice(0, FIRST).map(show));
   const parts = [el("h3", {}, `${title} (${entries.length})`), entries.length ? list : el("p", {}, "None.")];
   if (entries.length > FIRST) {
     const more = el("button", { type: "button" }, `Show all ${entries.length}`);

@@ -97,9 +97,10 @@ async function ask(text) {
     if (controller.signal.aborted) {
       answer.failed("You stopped it.", answer.answered ? null : "what you said may be remembered all the same", answer.answered ? null : again);
     } else if (error instanceof Failure) {
-      const late = answer.answered ? "The answer is there, but whether it was remembered is not known." : error.hint;
-      answer.failed(error.message, late, answer.answered ? null : again);
-      if (error.status === 401) refused(again);
+      const late = answer.answered ? "the answer is there; whether it is remembered is not known" : error.hint;
+      const closed = error.status === 401;
+      answer.failed(error.message, closed ? null : late, closed || answer.answered ? null : again);
+      if (closed) refused(again);
     } else {
       answer.failed(`This page failed: ${error.message}`, null, again);
     }

@@ -82,7 +82,7 @@ export class Answer {
         this.thinking.hidden = true;
         return this.#step(event).skipped(event);
       case "answered":
-        this.#answered(event.answer);
+        this.#answered(event.answer, event.by);
         this.onStatus("remembering", "");
         return;
       case "remembered":
@@ -104,21 +104,12 @@ export class Answer {
     return running ?? this.#add(event);
   }
 
-  #answered(answer) {
+  #answered(answer, by) {
     this.answered = true;
     this.settle("not needed");
-    this.#winner(answer)?.wins();
+    this.steps.findLast((step) => step.node === by && step.state === "over")?.wins();
     this.element.append(foreign("div", "", { class: "reply" }));
     this.element.lastChild.append(...withCitations(answer.reply, answer.citations ?? []));
-  }
-
-  // Who gave the answer: the last step that said it. Where no model did, the last step that memory took.
-  #winner(answer) {
-    const plain = (text) => text.replace(/\s+/g, " ").trim();
-    const reply = plain(answer.reply);
-    const ran = this.steps.filter((step) => step.state === "over");
-    if (answer.chain.at(-1)?.turns === 0) return ran.at(-1);
-    return ran.findLast((step) => plain(step.spoken).includes(reply)) ?? ran.findLast((step) => plain(step.spoken));
   }
 
   #notes(notes) {

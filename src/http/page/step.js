@@ -12,7 +12,6 @@ export class Step {
     this.node = node;
     this.model = model;
     this.state = "running";
-    this.spoken = "";
     made += 1;
     this.course = el("div", { class: "course" });
     this.facts = el("dl", {});
@@ -32,7 +31,6 @@ export class Step {
 
   // A model's text as it comes. What is said after a tool was called is a paragraph of its own.
   says(text) {
-    this.spoken += text;
     if (this.course.lastChild?.dataset.said === undefined) {
       this.course.append(foreign("p", "", { class: "said", "data-said": "" }));
     }
@@ -40,7 +38,6 @@ export class Step {
   }
 
   calls(name, args) {
-    this.spoken = "";
     const call = el("div", { class: "call" }, el("h4", {}, "Called ", foreign("code", name)), shown(args));
     this.course.append(call);
   }
@@ -99,7 +96,7 @@ export class Step {
     if (this.state === "skipped") facts.push(fact("Did not answer", foreign("span", this.why)));
     if (this.state === "over") {
       if (this.turns) facts.push(fact("Turns", String(this.turns)));
-      facts.push(fact("Stopped", this.stopped ? foreign("span", this.stopped) : "no, it was ready"));
+      facts.push(this.stopped ? fact("Stopped", foreign("span", this.stopped)) : fact("Ended", "it was ready"));
       facts.push(fact("Took", duration(this.duration_ms)));
       if (this.turns) facts.push(fact("Tokens", `${this.usage?.input ?? 0} in, ${this.usage?.output ?? 0} out`));
       if (this.turns) facts.push(fact("Cost", money(this.cost)));
