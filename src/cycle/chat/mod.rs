@@ -55,6 +55,14 @@ pub struct Unanswered {
     pub message: String,
 }
 
+impl Unanswered {
+    /// A model that gave no answer, or may not be asked.
+    pub(super) fn of(error: &CycleError) -> Self {
+        let why = if matches!(error, CycleError::Refused { .. }) { Why::Refused } else { Why::Offline };
+        Self { why, message: error.to_string() }
+    }
+}
+
 /// How many steps are to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
