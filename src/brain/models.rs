@@ -105,7 +105,12 @@ impl Brain {
 
     fn model_report(&self, name: &str, model: &Model) -> ModelReport {
         let policy = &self.cycle.shared.policy;
-        let thinks = |agent: &&crate::cycle::Member| matches!(&agent.agent.cognition, Cognition::Llm { model, .. } if model == name);
+        let is_step = policy.settings.chain.step.iter().any(|step| step.model == name);
+        let thinks = |agent: &&crate::cycle::Member| match &agent.agent.cognition {
+            Cognition::Llm { model, .. } => model == name,
+            Cognition::Chain { .. } => is_step,
+            _ => false,
+        };
         let agents = policy.agents.values().filter(thinks).map(|member| member.agent.name.to_string()).collect();
         let key = key_in_environment(name, model, &self.cycle.shared.world);
         let place = Endpoint::chat(name, model, None).map(|endpoint| endpoint.address());

@@ -45,7 +45,7 @@ impl Brain {
             let item = TrustItem {
                 path: member.path.clone(),
                 blob: member.blob.to_string(),
-                grants: grants(&member.agent),
+                grants: grants(&member.agent, &cycle.shared.policy.settings),
                 trusted: member.trusted,
                 before: trust.before(&member.path, &member.blob.to_string()),
             };
@@ -161,7 +161,7 @@ fn endpoints(settings: &Settings) -> String {
     format!("send the text of every memory and every question to {name} ({place}){key} for embeddings; {agents}")
 }
 
-fn grants(agent: &crate::model::Agent) -> String {
+fn grants(agent: &crate::model::Agent, settings: &Settings) -> String {
     let may = agent.capabilities.operations.join(", ");
     let mut may = if may.is_empty() { "propose nothing".to_owned() } else { format!("propose {may}") };
     match &agent.capabilities.regions {
@@ -171,6 +171,10 @@ fn grants(agent: &crate::model::Agent) -> String {
     match &agent.cognition {
         Cognition::Reflex { rule } => format!("think by the reflex {rule:?}, {may}").to_lowercase(),
         Cognition::Llm { model, .. } => format!("ask the model {model}, {may}"),
+        Cognition::Chain { .. } => {
+            let models: Vec<&str> = settings.chain.step.iter().map(|step| step.model.as_str()).collect();
+            format!("ask the models of the chain ({}), which may read the whole network, {may}", models.join(", "))
+        }
         Cognition::Command { argv, environment, reads, writes, network, .. } => {
             let seen = if environment.is_empty() { String::new() } else { format!(" with {}", environment.join(", ")) };
             let list = |what: &str, paths: &[String]| match paths {

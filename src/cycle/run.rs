@@ -63,14 +63,15 @@ impl Cycle {
             .collect::<Result<_, CycleError>>()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(self.shared.policy.settings.cycle.parallel.max(1))
+            // A chain holds one while it asks, and asking may need one to look up a name.
+            .max_blocking_threads(self.shared.policy.settings.cycle.parallel.max(1) * 2)
             .enable_all()
             .build()
             .map_err(|e| CycleError::Busy(format!("cannot start threads: {e}")))?;
         let slots = Arc::new(Semaphore::new(self.shared.policy.settings.cycle.parallel));
         let asks = |(_, job): &(RunId, Job)| {
             let member = self.shared.policy.agents.get(&job.agent);
-            member.is_some_and(|m| matches!(m.agent.cognition, Cognition::Llm { .. }))
+            member.is_some_and(|m| matches!(m.agent.cognition, Cognition::Llm { .. } | Cognition::Chain { .. }))
         };
         let models = match runs.iter().any(asks) {
             true => Some(Arc::new(Models::new(Arc::clone(&self.shared))?)),
@@ -118,6 +119,11 @@ impl Part {
         let mut store = Store::open_sharing(&self.dir, Objects::clone(&self.recent))?;
         store.set_secrets(Arc::clone(&self.shared.secrets));
         Ok(store)
+    }
+
+    /// The brain, opened by the thread that asks.
+    pub fn whole(&self) -> Result<Cycle, CycleError> {
+        Ok(Cycle::beside(self.dir.clone(), self.store()?, Arc::clone(&self.shared)))
     }
 }
 
@@ -201,6 +207,7 @@ impl Spawn {
         match cognition {
             None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
             Some(Cognition::Llm { model, repairs }) => this.with_model(&model, repairs).await,
+            Some(Cognition::Chain { repairs }) => this.with_chain(repairs).await,
             Some(Cognition::Reflex { rule }) => blocking(move || {
                 let store = this.cycle.store()?;
                 let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);

@@ -127,6 +127,11 @@ impl<'c> Tools<'c> {
         Self { cycle, tip, snapshot: OnceCell::new(), roots, cited: Vec::new(), origin }
     }
 
+    /// The same without files: what only reads the network.
+    pub fn of_the_network(cycle: &'c Cycle, tip: CommitId, origin: Origin) -> Self {
+        Self { roots: Roots::of(&[], &cycle.shared), ..Self::new(cycle, tip, origin) }
+    }
+
     /// What models are offered: the tools of files only where there are folders for them.
     pub fn offers(&self) -> Vec<Offer> {
         let int = || json!({"type": "integer", "minimum": 1});
@@ -256,6 +261,11 @@ impl<'c> Tools<'c> {
         if self.origin.is_approved() { Origin::local() } else { self.origin.clone() }
     }
 
+    /// What was shown so far and has a number.
+    pub fn numbered(&self) -> &[NeuronId] {
+        &self.cited
+    }
+
     /// The neuron that a number stands for.
     pub fn cited(&self, n: usize) -> Option<&NeuronId> {
         self.cited.get(n.checked_sub(1)?)
@@ -337,6 +347,12 @@ impl<'c> Tools<'c> {
             connections.truncate(limits::TOOL_NEURONS);
         }
         Ok(value)
+    }
+
+    /// A neuron of the commit, as it is there. It is not shown to anybody by this.
+    pub fn look_up(&self, id: &NeuronId) -> Result<Option<Neuron>, CycleError> {
+        let store = &self.cycle.store;
+        TreeNetwork::remembering(store, store.tree_of(self.tip)?, &self.cycle.shared.neurons).neuron(id)
     }
 
     fn network(&self) -> Result<TreeNetwork<'c>, String> {
