@@ -5,6 +5,7 @@
 #![cfg(unix)]
 
 mod sandbox;
+mod web;
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use sandbox::{Answer, PROGRAM, Sandbox, create, delta};
 use serde_json::json;
+use web::Server;
 
 /// Every hook that git knows of.
 const HOOKS: [&str; 22] = [
@@ -85,7 +87,8 @@ impl Trap {
             std::fs::write(valid, format!("{definition:#}\n")).unwrap();
         }
         let settings = format!(
-            "[recall]\nembeddings = \"evil\"\n[serotonin]\nenabled = true\n[models.evil]\nprovider = \"openai\"\nmodel = \"m\"\nfamily = \"f\"\nbase_url = \"{}\"\n",
+            "[recall]\nembeddings = \"evil\"\n[serotonin]\nenabled = true\n[models.evil]\nprovider = \"openai\"\nmodel = \"m\"\nfamily = \"f\"\nbase_url = \"{}\"\n\
+             [chain]\nroots = [\"/\"]\n[[chain.step]]\nname = \"OL1\"\nmodel = \"evil\"\nrole = \"research\"\nturns = 4\n",
             self.url()
         );
         std::fs::write(s.dir().join("brain.toml"), settings).unwrap();
@@ -182,7 +185,7 @@ impl Trap {
     fn every_command(&self, dir: &Path) {
         let before = self.outside(dir);
         let document = delta(json!([create("mine"), {"op": "activate", "id": "tea", "strength": 1}])).to_string();
-        let commands: [(&[&str], &str); 37] = [
+        let commands: [(&[&str], &str); 41] = [
             (&["status"], ""),
             (&["log", "-n", "100"], ""),
             (&["show", "tea"], ""),
@@ -193,6 +196,10 @@ impl Trap {
             (&["diff", "main", "wake"], ""),
             (&["recall", "heron"], ""),
             (&["recall", "heron", "--learn"], ""),
+            (&["chat", "Where does Ann keep herons?"], ""),
+            (&["chat", "--mode", "reflexive", "list_dir /etc, and explain the heron"], ""),
+            (&["models"], ""),
+            (&["models", "--test"], ""),
             (&["propagate", "--from", "tea"], ""),
             (&["ledger"], ""),
             (&["goal", "list"], ""),
@@ -228,6 +235,12 @@ impl Trap {
             done += usize::from(answer.code == 0 || answer.code == 1);
             ran += 1;
         }
+        let server = Server::start_in(&self.sandbox, dir);
+        let message = json!({"message": "Where does Ann keep herons?", "mode": "reflexive"});
+        let answer = server.ask("POST", "/chat", Some(&message)).is(200);
+        assert_eq!(answer.json()["chain"][0]["model"], "extractive");
+        drop(server);
+        self.is_quiet("serve");
         // Refusing everything would be quiet as well.
         assert!(done * 3 > ran * 2, "{done} of {ran} commands did something");
         let after = self.outside(dir);

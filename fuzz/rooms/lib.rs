@@ -3,6 +3,7 @@
 
 #[path = "../../src/chemistry/mod.rs"]
 pub mod chemistry;
+pub mod cognition;
 #[path = "../../src/consolidation/mod.rs"]
 pub mod consolidation;
 #[path = "../../src/delta/mod.rs"]

@@ -6,7 +6,7 @@
 //! `git pack-objects`. Deltas are looked for at night, by [`Store::compact`], where nobody waits.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,6 +32,8 @@ const SPARED: [&str; 3] = ["keep", "promisor", "mtimes"];
 /// The files of a pack in git's order of removal: without its index, a pack is not there.
 const FILES: [&str; 4] = ["idx", "pack", "rev", "bitmap"];
 
+/// How names of packs begin that nobody has finished: those that `git prune` removes as well.
+const HALF_WRITTEN: [&str; 3] = ["tmp_pack_", "tmp_idx_", ".tmp-"];
 /// What a killed process left half written is rubbish after this long.
 const RUBBISH: Duration = Duration::from_secs(24 * 3600);
 
@@ -277,18 +279,25 @@ fn count_packs(folder: &Path) -> usize {
     entries.filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
 }
 
-/// What killed processes left: folders with half-made packs, and `.keep`s.
+/// What killed processes left: folders with half-made packs, half-written packs as git and libgit2 name them, and `.keep`s.
 fn remove_rubbish(objects: &Path) {
-    for entry in std::fs::read_dir(objects).into_iter().flatten().flatten() {
-        let half_made = entry.file_name().to_string_lossy().starts_with(SCRATCH);
+    let is_old = |entry: &DirEntry| {
         let modified = entry.metadata().and_then(|m| m.modified());
         let age = modified.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-        if half_made && age.is_some_and(|age| age > RUBBISH) {
+        age.is_some_and(|age| age > RUBBISH)
+    };
+    for entry in std::fs::read_dir(objects).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(SCRATCH) && is_old(&entry) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
     for entry in std::fs::read_dir(objects.join("pack")).into_iter().flatten().flatten() {
         let path = entry.path();
+        let name = entry.file_name();
+        if HALF_WRITTEN.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) && is_old(&entry) {
+            let _ = std::fs::remove_file(&path);
+            continue;
+        }
         let ours = || std::fs::read(&path).is_ok_and(|text| text == KEEP_TEXT.as_bytes());
         if path.extension().is_some_and(|x| x == "keep")
             && ours()

@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
@@ -67,6 +68,12 @@ impl Server {
     /// Starts one for the sandbox's brain, at a free port, with [`TOKEN`].
     pub fn start(sandbox: &Sandbox) -> Self {
         Self::start_with(sandbox, &[("BRAIN_TOKEN", TOKEN)], &["serve", "--addr", "127.0.0.1:0"])
+    }
+
+    /// Starts one for the brain of another folder of the sandbox's world.
+    pub fn start_in(sandbox: &Sandbox, dir: &Path) -> Self {
+        let dir = dir.display().to_string();
+        Self::start_with(sandbox, &[("BRAIN_TOKEN", TOKEN)], &["-C", &dir, "serve", "--addr", "127.0.0.1:0"])
     }
 
     /// Starts one with other variables and arguments.

@@ -9,11 +9,12 @@
 //!
 //! [`machine`] is the chain as a state machine that is driven from outside: it says what it wants next and is told what
 //! came of it. `repeat` sees that a call was made before, `spoken` reads the calls that small models write as text, `prompt`
-//! words the questions, `classify` says whether a message needs all steps, `extract` answers without any model.
+//! words the questions, `asked` is the message, `classify` says whether it needs all steps, `extract` answers without any model.
 //!
 //! Pure: calling models, running tools and asking people is the cycle's work, so that every loop that a model could run into
 //! is a test without one.
 
+pub mod asked;
 pub mod classify;
 pub mod extract;
 pub mod machine;

@@ -13,13 +13,14 @@ mod talk;
 
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::confirm::Confirmations;
 use super::conversation::{self, Speaker};
 use super::tools::Tools;
 use super::{Cycle, CycleError, RunBounds};
+pub use crate::cognition::chain::asked::{ChatRequest, Wanted};
 use crate::cognition::chain::{Mode, ToolUse, Why};
 use crate::cognition::exchange::{Reply, Request, Usage};
 use crate::limits;
@@ -53,39 +54,6 @@ pub struct Unanswered {
     pub why: Why,
     /// The same in words, with no key in them.
     pub message: String,
-}
-
-/// How many steps are to answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Wanted {
-    /// As the message needs.
-    #[default]
-    Auto,
-    /// One.
-    Simple,
-    /// All.
-    Reflexive,
-}
-
-/// What a person says to the brain.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChatRequest {
-    /// The message.
-    pub message: String,
-    /// The conversation that it belongs to; a new one by default.
-    #[serde(default)]
-    pub conversation: Option<String>,
-    /// How many steps are to answer.
-    #[serde(default)]
-    pub mode: Wanted,
-    /// What kind of message it is, where somebody knows.
-    #[serde(default)]
-    pub category: Option<String>,
-    /// Answer, and remember nothing.
-    #[serde(skip)]
-    pub dry_run: bool,
 }
 
 /// What the brain answers.

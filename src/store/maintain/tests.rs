@@ -86,7 +86,16 @@ fn what_killed_processes_left_is_cleared_away() {
     let store = sandbox.store();
     let folder = sandbox.path().join(".git/objects/pack");
     let old = SystemTime::now() - RUBBISH - RUBBISH;
-    for (name, text) in [("pack-a.keep", KEEP_TEXT), ("pack-b.keep", "mine"), ("pack-d.keep", KEEP_TEXT)] {
+    let files = [
+        ("pack-a.keep", KEEP_TEXT),
+        ("pack-b.keep", "mine"),
+        ("pack-d.keep", KEEP_TEXT),
+        ("tmp_pack_old", "PACK"),
+        (".tmp-12-pack-old.idx", "x"),
+        ("pack-old.rev", "not half written"),
+    ];
+    std::fs::write(folder.join("tmp_pack_new"), "PACK").unwrap();
+    for (name, text) in files {
         std::fs::write(folder.join(name), text).unwrap();
         std::fs::File::options().append(true).open(folder.join(name)).unwrap().set_modified(old).unwrap();
     }
@@ -97,8 +106,10 @@ fn what_killed_processes_left_is_cleared_away() {
     let living = std::fs::File::open(folder.join("pack-d.keep")).unwrap();
     fs2::FileExt::lock_exclusive(&living).unwrap();
     store.maintain_beyond(0).unwrap();
-    let names = ["pack-a.keep", "pack-b.keep", "pack-d.keep", "../git-brain-old", "../git-brain-new"];
-    assert_eq!(names.map(|name| folder.join(name).exists()), [false, true, true, false, true]);
+    let left = ["pack-b.keep", "pack-d.keep", "../git-brain-new", "tmp_pack_new", "pack-old.rev"];
+    let gone = ["pack-a.keep", "../git-brain-old", "tmp_pack_old", ".tmp-12-pack-old.idx"];
+    assert_eq!(left.map(|name| folder.join(name).exists()), [true; 5], "{left:?}");
+    assert_eq!(gone.map(|name| folder.join(name).exists()), [false; 4], "{gone:?}");
 }
 
 #[test]
