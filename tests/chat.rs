@@ -382,6 +382,30 @@ fn who_stops_listening_is_answered_no_further() {
     }
 }
 
+#[test]
+fn what_was_allowed_is_done_though_who_asked_has_gone() {
+    let scene = Scene::new();
+    let brain = scene.with_steps();
+    let confirmations = brain.confirmations();
+    let mut asked = 0;
+    let mut model = Scripted(|_: &str, _: &Request| {
+        asked += 1;
+        calls("write_file", json!({"path": "new.txt", "content": "x"}))
+    });
+    let hear = &mut |event: ChatEvent| match event {
+        ChatEvent::NeedsConfirm { id, .. } => {
+            assert!(confirmations.answer(&id, true));
+            GO_ON
+        }
+        ChatEvent::Confirmed { .. } => ControlFlow::Break(()),
+        _ => GO_ON,
+    };
+    let answer = brain.chat_with(&ask("Write it.", ChatMode::Simple), &Origin::local(), &mut model, hear);
+    assert!(matches!(answer, Err(BrainError::Unheard)), "{answer:?}");
+    assert_eq!(std::fs::read_to_string(scene.sandbox.beside("root/new.txt")).unwrap(), "x");
+    assert_eq!(asked, 1, "no model is asked any more");
+}
+
 /// A clone names folders and a chain; nothing of it is shown to any model before a person trusts that file.
 #[test]
 fn a_clone_shows_no_files_before_it_is_trusted() {

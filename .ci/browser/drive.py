@@ -55,6 +55,7 @@ class Run:
         try:
             act()
         except Exception:
+            self.count += 1
             self.failures.append(act.__doc__)
             traceback.print_exc()
             self.browser.shot(self.folder / f"failed-{act.__name__}.png")
@@ -128,9 +129,11 @@ class Run:
     def streams(self):
         """a message is sent, its text streams as thinking, and the answer comes with who gave it"""
         browser, gate = self.browser, threading.Event()
+        self.open()
         self.endpoint.script(
             small=[calls("recall", query="Ann Oslo"), says("I found that Ann moved to Oslo. This is a long enough thought to be cut in two.", gate)],
             large=[DOWN], coder=[says("Ann moved to Oslo in May [1].\n\nNobody says when she comes back [9].")])
+        browser.js("window.said = []; new MutationObserver(() => window.said.push(document.querySelector('#status').textContent)).observe(document.querySelector('#status'), {childList: true})")
         self.ask("When did Ann move to Oslo?")
         browser.until(lambda: "I found that Ann" in browser.text(".thinking"), "text while the model still speaks")
         self.check("cut in two" not in browser.text(".thinking"), "the half that was not said yet is not shown")
@@ -146,6 +149,8 @@ class Run:
         self.until_over()
         self.equal(browser.text(".reply"), "Ann moved to Oslo in May [1].\n\nNobody says when she comes back [9].", "the answer stands, line by line")
         self.equal(browser.is_shown(".thinking"), False, "thinking is folded away")
+        said = browser.js("return window.said")
+        self.check("Remembering …" in said and said[-1] == "", f"the status says when it remembers, and nothing in the end: {said}")
         self.equal(self.badges(), ["OL1 ▸ 2 turns", "M1 ▸ offline", "M2 ▸ 1 turn · answered"], "the badges say who ran, who was not there and who answered")
         self.check("M1" in browser.js("return document.querySelector('.notes').textContent"), "the notes say it as well")
         self.equal(browser.js("return document.querySelector('.notes').open"), False, "and are folded")
@@ -276,6 +281,7 @@ class Run:
     def waits_elsewhere(self):
         """what waits for a decision since before the page was loaded is shown"""
         browser = self.browser
+        self.open()
         self.endpoint.script(small=[calls("write_file", path="later.md", content="later\n"), says("Written later.")])
         events = self.api("/chat", {"message": "Write a file for later.", "mode": "simple"})
         while b"needs_confirm" not in events.readline():
@@ -288,6 +294,16 @@ class Run:
         self.check('"allowed":true' in said and "answered" in said, "whoever asked hears the decision")
         self.equal((self.brain.files / "later.md").read_text(), "later\n", "and it was done")
         browser.until(lambda: browser.is_shown("#log .confirm.over"), "the result")
+
+        self.endpoint.script(small=[calls("write_file", path="own.md", content="own\n"), says("Nobody hears this.")])
+        self.ask("Write a file, and I reload.", "simple")
+        self.until("#waiting .confirm")
+        browser.reload()
+        self.until("#waiting .confirm")
+        self.decide(".allow")
+        browser.until(lambda: "Allowed" in browser.text("#log .confirm.over"), "the decision")
+        browser.until((self.brain.files / "own.md").exists, "the file")
+        self.check(True, "a call of the page's own that waits is there after a reload, and what is allowed is done")
 
     def reloads(self):
         """a reload keeps the conversation, and a new one begins empty"""
@@ -313,7 +329,7 @@ class Run:
         self.until_over()
         self.check(browser.text("#conversation") not in (name, "new"), "and has a name of its own")
 
-    def keeps_what_it_shows(self):
+    def types(self):
         """Enter sends, Shift+Enter makes a line, and Enter of an input method does not send"""
         browser = self.browser
         self.open()
@@ -333,6 +349,43 @@ class Run:
         self.equal(browser.js("return document.querySelector('.person p').innerText"), "one\ntwo", "Enter sends, and lines are kept")
         browser.keys(ENTER)
         self.equal(len(browser.all(".person")), 1, "an empty message is not sent")
+
+    def crowded(self):
+        """too many ask at once: that is told, and another try is possible"""
+        browser, gate = self.browser, threading.Event()
+        self.open()
+        self.endpoint.script(small=[says("One of many.", gate)] * 8 + [says("At last.")])
+        asked = [self.api("/chat", {"message": f"Number {number}?", "mode": "simple"}) for number in range(8)]
+        self.ask("And I?", "simple")
+        self.until(".failure")
+        self.check("Hint:" in browser.text(".failure") and len(browser.all(".reply")) == 0, "it says that others are first")
+        gate.set()
+        self.equal(sum(b"event: answered" in answer.read() for answer in asked), 8, "the others are answered")
+        browser.until(lambda: not browser.is_shown("#stop"), "the end")
+        browser.click(".failure button")
+        self.until(".reply")
+        self.until_over()
+        self.equal(browser.text(".reply"), "At last.", "then this one is")
+
+    def chooses(self):
+        """how many steps answer is chosen, kept for the tab, and said"""
+        browser = self.browser
+        self.open()
+        choose = "const m = document.querySelector('#mode'); m.value = arguments[0]; m.dispatchEvent(new Event('change'))"
+        for mode, scripts, badges in (("auto", {"small": ["a"]}, 1), ("simple", {"small": ["b"]}, 1), ("reflexive", {"small": ["c"], "large": ["d"], "coder": ["e"]}, 3)):
+            self.endpoint.script(**{model: [says(text) for text in texts] for model, texts in scripts.items()})
+            browser.js(choose, mode)
+            before = len(browser.all(".reply"))
+            browser.click("#message")
+            browser.type("Hi")
+            browser.keys(ENTER)
+            self.until(".reply", before + 1)
+            self.until_over()
+            self.equal(len(self.badges()), badges, f"{mode}: so many steps answer")
+        self.check(self.last(".why").startswith("All steps: it was asked for"), "why so many is said")
+        browser.reload()
+        browser.one("#message")
+        self.equal(browser.js("return document.querySelector('#mode').value"), "reflexive", "the choice is kept")
 
     def fails(self):
         """nobody answers: the error, its hint, and another try"""
@@ -644,7 +697,7 @@ def main():
     run = None
     try:
         run = Run(folder, home)
-        acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.reloads, run.keeps_what_it_shows, run.fails,
+        acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.reloads, run.types, run.chooses, run.crowded, run.fails,
                 run.without_models, run.stops, run.refuses, run.by_keyboard, run.frames, run.phone, run.colours, run.rests, run.hostile, run.console,
                 run.guarded, run.loses]
         for act in acts:

@@ -126,7 +126,7 @@ impl Talk<'_, '_> {
         let steps = plan.steps.clone();
         let mut machine = Machine::new(plan);
         let mut nodes: Vec<ChainNode> = Vec::new();
-        let (mut skipped, mut begun, mut started, mut cost) = (0, None, 0, 0);
+        let (mut skipped, mut begun, mut started, mut cost, mut allowed) = (0, None, 0, 0, false);
         loop {
             while let Some(done) = machine.finished().get(nodes.len()) {
                 let step = &steps[done.step];
@@ -149,7 +149,10 @@ impl Talk<'_, '_> {
                 self.notes.push(format!("{node} did not answer: {}", gone.message));
                 self.say(ChatEvent::Skipped { node, model, cause: gone.why, why: gone.message.clone() });
             }
-            self.still_heard()?;
+            // What a person has allowed is done, also where whoever asked has gone meanwhile.
+            if !allowed {
+                self.still_heard()?;
+            }
             let told = match machine.want().clone() {
                 Want::Done => return Ok((nodes, machine.outcome())),
                 Want::Ask { step: at, request } => {
@@ -168,11 +171,12 @@ impl Talk<'_, '_> {
                 // No document is wanted of a chat.
                 Want::Check { .. } => Told::Refused("nothing is to be written".to_owned()),
                 Want::Confirm { step, call } => self.confirm(&steps[step].name, &call),
-                Want::Call { step, call } => match self.call(&steps[step].name, &call) {
+                Want::Call { step, call } => match self.call(&steps[step].name, &call, allowed) {
                     Ok(value) => Told::Gave(value),
                     Err(why) => Told::Failed(why),
                 },
             };
+            allowed = matches!(told, Told::Confirmed);
             machine.take(told);
         }
     }
@@ -237,10 +241,11 @@ impl Talk<'_, '_> {
         why.map_or(Told::Confirmed, Told::Denied)
     }
 
-    fn call(&mut self, node: &str, call: &ToolCall) -> Result<Value, String> {
+    /// Calls a tool. Where nobody listens any more it is not called, unless a person has allowed this very call.
+    fn call(&mut self, node: &str, call: &ToolCall, allowed: bool) -> Result<Value, String> {
         let (name, args) = (call.name.clone(), call.arguments.clone());
         self.say(ChatEvent::ToolCalled { node: node.to_owned(), name: name.clone(), args });
-        if self.unheard {
+        if self.unheard && !allowed {
             return Err("nobody listens any more".to_owned());
         }
         let given = self.tools.run(call);
@@ -302,7 +307,7 @@ impl Talk<'_, '_> {
     }
 
     fn use_tool(&mut self, node: &str, call: &ToolCall) -> ToolUse {
-        let result = self.call(node, call).unwrap_or_else(|why| serde_json::json!({ "error": why }));
+        let result = self.call(node, call, false).unwrap_or_else(|why| serde_json::json!({ "error": why }));
         ToolUse { name: call.name.clone(), args: call.arguments.clone(), result }
     }
 

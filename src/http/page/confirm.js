@@ -5,6 +5,8 @@ import { Failure, post } from "./api.js";
 import { el, fact, foreign, shown } from "./text.js";
 
 const MOMENT_MS = 500;
+// How long after the end of its time a card still hears what came of it.
+const LATE_MS = 3000;
 
 // What a tool would do, in words.
 const DOES = { write_file: "write a file", edit_file: "change a file", exec: "run a program" };
@@ -48,7 +50,10 @@ export function confirmation({ id, node, name, args, seconds }, place, record) {
   const tick = () => {
     const rest = Math.max(0, Math.ceil((ends - performance.now()) / 1000));
     left.textContent = rest ? `refused by itself in ${rest} s` : "time is up";
-    if (!rest) enable(false);
+    if (rest) return;
+    clearInterval(clock);
+    enable(false);
+    setTimeout(() => over(null, "nobody decided in time"), LATE_MS);
   };
   const clock = setInterval(tick, 1000);
 
