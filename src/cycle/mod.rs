@@ -36,6 +36,7 @@ pub mod merge;
 pub mod models;
 pub mod narrative;
 pub mod network;
+mod one_answer;
 pub mod policy;
 mod quiet;
 mod recall;

@@ -149,13 +149,16 @@ impl Spawn {
         cognition: Option<String>,
     ) -> Result<Thought, CycleError> {
         let what = format!("the answer of {}", self.job.agent);
-        let document = Document::parse(llm::document_in(text).as_bytes(), &what).map_err(|e| match e {
+        let mut document = Document::parse(llm::document_in(text).as_bytes(), &what).map_err(|e| match e {
             DocumentError::Json(e) => CycleError::Json(e),
             limit => CycleError::Document(limit),
         })?;
         let store: Store = self.cycle.store()?;
         let document = match veil {
-            Some(veil) => self.lifted(veil, document, &store)?,
+            Some(veil) => {
+                veil.work_out(&mut document);
+                self.lifted(veil, document, &store)?
+            }
             None => document,
         };
         let Some(mut draft) = self.draft(document, seen)? else { return Ok(Thought::Nothing) };
