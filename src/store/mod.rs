@@ -51,7 +51,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
-pub use account::{Account, Entry};
+pub use account::{Account, Act, Entry};
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
 pub use commit::{Author, Commit, CommitSpec, Trailer};
