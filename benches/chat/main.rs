@@ -113,7 +113,12 @@ fn scripted(body: &Value) -> Does {
 fn opened(dir: &Path, endpoint: &Endpoint) -> Result<Brain> {
     let flag = |key: &str, value: String| Override { place: "the bench".to_owned(), key: key.to_owned(), value };
     let model = format!("{{provider = \"openai\", model = \"scripted\", base_url = {:?}}}", endpoint.url());
-    let flags = [flag("models.scripted", model), flag("chain.step", STEPS.replace('\n', ""))];
+    let flags = [
+        flag("models.scripted", model),
+        flag("chain.step", STEPS.replace('\n', "")),
+        // A bench may ask more in a day than a person.
+        flag("budget.turns_per_day", "0".to_owned()),
+    ];
     Ok(Brain::open(dir, World::default(), &flags)?)
 }
 
