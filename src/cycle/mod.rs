@@ -152,6 +152,14 @@ impl Cycle {
         Self::over(dir, store, policy, world)
     }
 
+    /// Forgets what was read of objects, neurons and runs, for a process that stays: rounds of one command have much in common,
+    /// and what is answered an hour later has little.
+    pub fn forget(&self) {
+        self.store.recent().clear();
+        self.shared.neurons.clear();
+        self.causes.borrow_mut().clear();
+    }
+
     /// True if the agent consumes stimuli from the queue.
     fn consumes_queue(&self, agent: &AgentName) -> bool {
         let asks = |c: &Condition| *c == Condition::State(State::InputQueueNotEmpty);

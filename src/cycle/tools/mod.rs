@@ -399,9 +399,16 @@ impl<'c> Tools<'c> {
             return Ok(edges.filter_map(|e| Some((id_of(e.target)?, Some((e.link, e.weight))))).collect());
         }
         let now = self.cycle.shared.world.now();
-        let mut all: Vec<NodeIx> = graph.nodes().filter(|node| of_kind(*node) && !graph.is_archived(*node)).collect();
-        all.sort_by_key(|node| (std::cmp::Reverse(graph.salience_at(*node, now)), graph.order(*node)));
-        Ok(all.into_iter().take(limit).filter_map(|node| Some((id_of(node)?, None))).collect())
+        let nodes = graph.nodes().filter(|node| of_kind(*node) && !graph.is_archived(*node));
+        let place = |node| (std::cmp::Reverse(graph.salience_at(node, now)), graph.order(node), node);
+        let mut all: Vec<_> = nodes.map(place).collect();
+        // Salience is a product of powers: computed once for each, and only those that are shown are put in order.
+        if limit < all.len() {
+            all.select_nth_unstable(limit);
+            all.truncate(limit);
+        }
+        all.sort_unstable();
+        Ok(all.into_iter().filter_map(|(.., node)| Some((id_of(node)?, None))).collect())
     }
 
     /// The content that an edit leaves.
