@@ -71,6 +71,8 @@ impl Brain {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
     use crate::brain::{InitRequest, World};
 
@@ -81,9 +83,9 @@ mod tests {
         let dir = folder.path().join("brain");
         let (brain, _) = Brain::init(&InitRequest { dir, in_repo: false, program: "git-brain".into() }, world).unwrap();
         let request = ChatRequest { message: "Ann likes green tea.".into(), ..ChatRequest::default() };
-        brain.chat(&request, &mut |_| ()).unwrap();
+        brain.chat(&request, &mut |_| ControlFlow::Continue(())).unwrap();
         let again = ChatRequest { message: "What does Ann like?".into(), ..ChatRequest::default() };
-        assert!(brain.chat(&again, &mut |_| ()).unwrap().reply.contains("green tea"));
+        assert!(brain.chat(&again, &mut |_| ControlFlow::Continue(())).unwrap().reply.contains("green tea"));
         assert!(brain.cycle.shared.neurons.is_empty());
         assert!(!brain.cycle.store.recent().any(|_| true));
     }

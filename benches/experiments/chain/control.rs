@@ -41,7 +41,7 @@ pub fn opening(brain: &Brain, question: &str) -> Result<Request> {
     let request =
         ChatRequest { message: question.to_owned(), mode: ChatMode::Simple, dry_run: true, ..ChatRequest::default() };
     // Without a model memory answers, or nobody does: either way the question was put.
-    let _ = brain.chat_with(&request, &Origin::local(), &mut listening, &mut |_| ());
+    let _ = brain.chat_with(&request, &Origin::local(), &mut listening, &mut |_| ControlFlow::Continue(()));
     listening.0.context("nobody was asked")
 }
 

@@ -25,6 +25,7 @@ mod statistics;
 mod task;
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use anyhow::{Context, Result, bail, ensure};
 use git_brain::brain::{Brain, ChatMode, ChatRequest};
@@ -78,7 +79,7 @@ struct Brains {
 
 fn chat(brain: &Brain, question: &Question, mode: ChatMode, mut models: Models<'_>) -> Outcome {
     let request = ChatRequest { message: question.text(), mode, dry_run: true, ..ChatRequest::default() };
-    let answer = brain.chat_with(&request, &Origin::local(), &mut models, &mut |_| ()).ok();
+    let answer = brain.chat_with(&request, &Origin::local(), &mut models, &mut |_| ControlFlow::Continue(())).ok();
     let by_model = answer.as_ref().is_some_and(|answer| answer.chain.iter().all(|node| node.model != "extractive"));
     Outcome::of(&models, answer.as_ref().map(|answer| answer.reply.as_str()), by_model, question.value)
 }
