@@ -21,6 +21,7 @@ mod network;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -141,6 +142,7 @@ fn chat(brain: &Brain, endpoint: &Endpoint, round: usize, times: &mut Times) -> 
         if matches!(event, ChatEvent::Answered { .. }) {
             shown = Some(Instant::now());
         }
+        ControlFlow::Continue(())
     })?;
     let ended = Instant::now();
     let shown = shown.context("no answer")?;
