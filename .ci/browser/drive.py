@@ -492,6 +492,7 @@ class Run:
 
     def frames(self):
         """events are read whatever pieces they come in"""
+        self.open()
         script = """
             const [done, text, size] = [arguments[2], arguments[0], arguments[1]];
             import('/assets/api.js').then(async ({ chat }) => {
@@ -570,7 +571,8 @@ class Run:
         for number in (1, 2, 3):
             browser.click(f".badge:nth-child({number})")
         browser.shot(self.folder / "dark-folded.png")
-        self.endpoint.script(small=[calls("edit_file", path="ann.md", find="Moved to Oslo", replace="Moved to Bergen"), says("No.")])
+        (self.brain.files / "colours.md").write_text("Moved to Oslo.\n")
+        self.endpoint.script(small=[calls("edit_file", path="colours.md", find="Moved to Oslo", replace="Moved to Bergen"), says("No.")])
         self.ask("Change it.", "simple")
         self.until("#waiting .confirm")
         browser.until(lambda: browser.js("return !document.querySelector('#waiting button').disabled"), "the buttons")
@@ -671,6 +673,14 @@ class Run:
     def loses(self):
         """the brain goes away, in the middle of an answer and before one"""
         browser, gate = self.browser, threading.Event()
+        self.open()
+        # A stream that ends as if all were well, but says nothing of how.
+        begins = json.dumps({"event": "begins", "conversation": "c-1", "mode": "simple", "why": "so"})
+        browser.js("window.real = window.fetch; window.fetch = async () => new Response(arguments[0])", f"event: begins\ndata: {begins}\n\n")
+        self.ask("Are you there?", "simple")
+        self.until(".failure")
+        self.check("connection to the brain was lost" in browser.text(".failure"), "an answer that ends without its last event is told")
+        browser.js("window.fetch = window.real")
         self.open()
         self.endpoint.script(small=[says("This answer will never be whole.", gate)])
         self.ask("Are you there?", "simple")
