@@ -498,6 +498,7 @@ fn tools_of_the_network_answer() {
     let mut script = vec![
         ("recall", json!({"query": "tea", "top": 1})),
         ("query_network", json!({"type": "semantic", "limit": 2})),
+        ("query_network", json!({"type": "semantic", "limit": 50})),
         ("read_neuron", json!({"id": "n_core_memory"})),
         ("recall", json!({"question": "tea"})),
         ("read_neuron", json!({"id": "nobody"})),
@@ -513,8 +514,14 @@ fn tools_of_the_network_answer() {
         brain.chat_with(&ask("Use the tools", ChatMode::Simple), &Origin::local(), &mut model, &mut |_| GO_ON).unwrap();
     let results: Vec<&Value> = answer.tools_used.iter().map(|used| &used.result).collect();
     assert_eq!(results[0]["memories"][0]["text"], "Ann likes green tea.");
-    assert_eq!(results[1]["neurons"].as_array().unwrap().len(), 2);
-    assert_eq!(results[2]["id"], "n_core_memory");
-    assert!(results[3]["error"].as_str().unwrap().contains("question"), "{}", results[3]);
-    assert!(results[4]["error"].as_str().unwrap().contains("there is no neuron nobody"));
+    let vivid = |result: &Value| -> Vec<(u64, String)> {
+        let neurons = result["neurons"].as_array().unwrap().iter();
+        neurons.map(|n| (n["salience"].as_u64().unwrap(), n["id"].to_string())).collect()
+    };
+    let (few, all) = (vivid(results[1]), vivid(results[2]));
+    assert!(all.len() > 2 && all.is_sorted_by(|a, b| a.0 >= b.0), "{all:?}");
+    assert_eq!(few, all[..2]);
+    assert_eq!(results[3]["id"], "n_core_memory");
+    assert!(results[4]["error"].as_str().unwrap().contains("question"), "{}", results[4]);
+    assert!(results[5]["error"].as_str().unwrap().contains("there is no neuron nobody"));
 }

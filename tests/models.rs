@@ -76,6 +76,7 @@ fn a_model_is_asked_only_once_it_is_trusted() {
     assert!(endpoint.asked().is_empty(), "inert");
     let listed = sandbox.brain(&["trust", "--list"]).exits(0);
     assert!(listed.out.contains("ask the model small"), "{listed}");
+    assert!(listed.out.contains(&format!("(at {}", endpoint.url())), "where it would be asked: {listed}");
     sandbox.brain(&["trust"]).exits(0);
     run(&sandbox).exits(0);
     assert_eq!(endpoint.asked().len(), 1);

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 /// A question and the sources that answer it.
 pub struct Question {
     pub text: String,
+    /// The right answer, in words.
+    #[allow(dead_code, reason = "only who asks a model needs it")]
+    pub answer: String,
     pub gold: Vec<String>,
     pub category: Option<i64>,
     /// How alike the memories are, if an endpoint was asked.
@@ -57,8 +60,10 @@ pub fn locomo(file: &Path, keep: Option<&Path>, after_hours: i64) -> Result<Vec<
             let gold: BTreeSet<String> = evidence.flat_map(turn_ids).filter(|id| known.contains(id.as_str())).collect();
             if !gold.is_empty() {
                 let text = asked["question"].as_str().unwrap_or_default().to_owned();
+                let answer = asked["answer"].as_str().map_or_else(|| asked["answer"].to_string(), str::to_owned);
                 questions.push(Question {
                     text,
+                    answer,
                     gold: gold.into_iter().collect(),
                     category: asked["category"].as_i64(),
                     meaning: Vec::new(),
@@ -98,6 +103,7 @@ pub fn musique(file: &Path, passages: &Path, triples: Option<&Path>, keep: Optio
     let asked: Value = read(file)?;
     let questions = asked.as_array().context("not a list")?.iter().map(|q| Question {
         text: q["question"].as_str().unwrap_or_default().to_owned(),
+        answer: q["answer"].as_str().unwrap_or_default().to_owned(),
         gold: q["gold"].as_array().into_iter().flatten().map(|g| format!("p{g}")).collect(),
         category: None,
         meaning: Vec::new(),

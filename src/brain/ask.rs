@@ -115,7 +115,8 @@ impl Brain {
         let prediction = Some(Prediction { text: expected, value: None, pathway });
         let document = Document { agent: Some(agent.clone()), prediction, ops };
         let bytes = json::pretty(&document);
-        let given = Given { document, bytes, lines: Vec::new(), agent, reason: "recall", cognition: "recall" };
+        let given =
+            Given { document, bytes, lines: Vec::new(), agent, reason: "recall", cognition: "recall".to_owned() };
         Ok(Some(self.apply_given(given, false, false)?.run))
     }
 

@@ -32,7 +32,10 @@ impl Brain {
         hear: Hear<'_>,
     ) -> Result<ChatAnswer, BrainError> {
         let origin = self.claimed_origin(Some(origin.as_str()))?;
-        self.cycle.chat(request, &origin, Around { models, confirmations: &self.confirmations, hear })
+        let answer = self.cycle.chat(request, &origin, Around { models, confirmations: &self.confirmations, hear });
+        // Until the next message there may be hours, and after it come a thousand more.
+        self.cycle.forget();
+        answer
     }
 
     /// A message from standard input.
@@ -63,5 +66,27 @@ impl Brain {
     #[must_use]
     pub fn sharing(self, confirmations: Confirmations) -> Self {
         Self { confirmations, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::brain::{InitRequest, World};
+
+    #[test]
+    fn between_messages_nothing_that_was_read_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::fixed("2026-01-26T14:32:00Z".parse().unwrap(), "chat");
+        let dir = folder.path().join("brain");
+        let (brain, _) = Brain::init(&InitRequest { dir, in_repo: false, program: "git-brain".into() }, world).unwrap();
+        let request = ChatRequest { message: "Ann likes green tea.".into(), ..ChatRequest::default() };
+        brain.chat(&request, &mut |_| ControlFlow::Continue(())).unwrap();
+        let again = ChatRequest { message: "What does Ann like?".into(), ..ChatRequest::default() };
+        assert!(brain.chat(&again, &mut |_| ControlFlow::Continue(())).unwrap().reply.contains("green tea"));
+        assert!(brain.cycle.shared.neurons.is_empty());
+        assert!(!brain.cycle.store.recent().any(|_| true));
     }
 }

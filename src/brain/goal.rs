@@ -81,7 +81,8 @@ impl Brain {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let document = Document { agent: Some(agent.clone()), prediction: None, ops: vec![Operation::Goal(op)] };
         let bytes = json::pretty(&document);
-        let given = Given { document, bytes, lines: Vec::new(), agent, reason: "by hand", cognition: "apply" };
+        let given =
+            Given { document, bytes, lines: Vec::new(), agent, reason: "by hand", cognition: "apply".to_owned() };
         let applied = self.apply_given(given, false, dry_run)?;
         let (run, commit, merged, wake) = (applied.run, applied.commit, applied.merged, applied.wake);
         Ok(GoalReport { goal, state, run, commit, merged, wake })

@@ -6,6 +6,7 @@
 mod ask;
 mod chat;
 mod check;
+mod define;
 mod doctor;
 mod driver;
 mod goal;
@@ -45,6 +46,7 @@ pub use crate::delta::{Method, Valued};
 pub use crate::store::{HookDone, HookState};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};
+pub use define::Thinker;
 pub use doctor::{Checkup, DoctorReport, Health};
 pub use driver::{DriverFiles, DriverReport};
 pub use goal::{GoalReport, GoalsReport};

@@ -1,5 +1,4 @@
-//! `models`: which models the settings name, whether they may be asked and can be reached, and definitions of agents that think
-//! with one.
+//! `models`: which models the settings name, and whether they may be asked and can be reached.
 
 use std::sync::Arc;
 
@@ -7,14 +6,12 @@ use serde::Serialize;
 
 use super::{Brain, BrainError, HUMAN};
 use crate::cognition::exchange::{Message, Request, Voice};
-use crate::cycle::bootstrap;
 use crate::cycle::budget::Payer;
 use crate::cycle::models::Models;
 use crate::llm::{Endpoint, key_in_environment};
 use crate::model::document::Cognition;
 use crate::model::ids::AgentName;
 use crate::model::models::Model;
-use crate::model::{Agent, json, layout};
 use crate::world::World;
 
 /// What a model that is reached is asked.
@@ -105,7 +102,12 @@ impl Brain {
 
     fn model_report(&self, name: &str, model: &Model) -> ModelReport {
         let policy = &self.cycle.shared.policy;
-        let thinks = |agent: &&crate::cycle::Member| matches!(&agent.agent.cognition, Cognition::Llm { model, .. } if model == name);
+        let is_step = policy.settings.chain.step.iter().any(|step| step.model == name);
+        let thinks = |agent: &&crate::cycle::Member| match &agent.agent.cognition {
+            Cognition::Llm { model, .. } => model == name,
+            Cognition::Chain { .. } => is_step,
+            _ => false,
+        };
         let agents = policy.agents.values().filter(thinks).map(|member| member.agent.name.to_string()).collect();
         let key = key_in_environment(name, model, &self.cycle.shared.world);
         let place = Endpoint::chat(name, model, None).map(|endpoint| endpoint.address());
@@ -121,31 +123,6 @@ impl Brain {
             inert: inert.map(|error| error.to_string()),
             test: None,
         }
-    }
-
-    /// The definition of one of the program's own agents, with the same trigger and capabilities, that thinks with a model.
-    ///
-    /// # Errors
-    /// There is no such agent, or no such model in the settings (exit code 2).
-    pub fn model_definition(&self, agent: &str, model: &str) -> Result<String, BrainError> {
-        if !self.cycle.shared.policy.settings.models.contains_key(model) {
-            return Err(BrainError::usage(format!("there is no [models.{model}] in the settings")));
-        }
-        let ours = |file: &&bootstrap::File| file.path.starts_with(layout::AGENTS);
-        let named = AgentName::parse(agent).ok().map(|name| layout::agent(&name));
-        let file = bootstrap::FILES.iter().filter(ours).find(|file| Some(file.path) == named.as_deref());
-        let Some(file) = file else {
-            let known = bootstrap::FILES.iter().filter(ours).filter_map(|file| file.path.strip_prefix("agents/"));
-            let known: Vec<&str> = known.filter_map(|name| name.strip_suffix(".json")).collect();
-            return Err(BrainError::Usage {
-                message: format!("{agent} is no agent that this program has a definition of"),
-                hint: Some(format!("there are {}", known.join(", "))),
-            });
-        };
-        let mut definition = Agent::decode(file.content.as_bytes(), file.path)?;
-        let cognition = serde_json::json!({"kind": "llm", "model": model});
-        definition.cognition = serde_json::from_value(cognition).expect("invariant: all other fields have defaults");
-        Ok(String::from_utf8_lossy(&json::pretty(&definition)).into_owned())
     }
 }
 

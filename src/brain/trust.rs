@@ -6,7 +6,9 @@ use serde::Serialize;
 use super::{Brain, BrainError};
 use crate::cycle::policy::{GIT_CONFIG, GitConfig};
 use crate::cycle::{Policy, bootstrap};
+use crate::llm::Endpoint;
 use crate::model::document::Cognition;
+use crate::model::models::Model;
 use crate::model::{Settings, layout};
 use crate::world::Trust;
 
@@ -45,7 +47,7 @@ impl Brain {
             let item = TrustItem {
                 path: member.path.clone(),
                 blob: member.blob.to_string(),
-                grants: grants(&member.agent),
+                grants: grants(&member.agent, &cycle.shared.policy.settings),
                 trusted: member.trusted,
                 before: trust.before(&member.path, &member.blob.to_string()),
             };
@@ -151,17 +153,26 @@ fn roots(settings: &Settings) -> Option<String> {
     (!roots.is_empty()).then(said)
 }
 
-/// What goes where by the models of the settings.
+/// What goes where by the models of the settings: each with its address, and the key that goes there.
 fn endpoints(settings: &Settings) -> String {
-    let models: Vec<&str> = settings.models.keys().map(String::as_str).collect();
+    let place = |(name, model): (&String, &Model)| {
+        let address = Endpoint::chat(name, model, None).map_or_else(|_| "nowhere".to_owned(), |to| to.address());
+        let key = match (&model.key_env, model.key_from_git) {
+            (Some(variable), _) => format!(" with the key in {variable}"),
+            (None, true) => " with the key that git credential has for it".to_owned(),
+            (None, false) => String::new(),
+        };
+        format!("{name} (at {address}{key})")
+    };
+    let models: Vec<String> = settings.models.iter().map(place).collect();
     let agents = format!("send what agents see to the models {}", models.join(", "));
-    let Some((name, model)) = settings.models.get_key_value(&settings.recall.embeddings) else { return agents };
-    let place = model.base_url.as_deref().unwrap_or(&model.provider);
-    let key = model.key_env.as_ref().map_or_else(String::new, |key| format!(", with the key in {key}"));
-    format!("send the text of every memory and every question to {name} ({place}){key} for embeddings; {agents}")
+    match settings.models.get_key_value(&settings.recall.embeddings).map(place) {
+        Some(model) => format!("send the text of every memory and every question to {model} for embeddings; {agents}"),
+        None => agents,
+    }
 }
 
-fn grants(agent: &crate::model::Agent) -> String {
+fn grants(agent: &crate::model::Agent, settings: &Settings) -> String {
     let may = agent.capabilities.operations.join(", ");
     let mut may = if may.is_empty() { "propose nothing".to_owned() } else { format!("propose {may}") };
     match &agent.capabilities.regions {
@@ -171,6 +182,10 @@ fn grants(agent: &crate::model::Agent) -> String {
     match &agent.cognition {
         Cognition::Reflex { rule } => format!("think by the reflex {rule:?}, {may}").to_lowercase(),
         Cognition::Llm { model, .. } => format!("ask the model {model}, {may}"),
+        Cognition::Chain { .. } => {
+            let models: Vec<&str> = settings.chain.step.iter().map(|step| step.model.as_str()).collect();
+            format!("ask the models of the chain ({}), which may read the whole network, {may}", models.join(", "))
+        }
         Cognition::Command { argv, environment, reads, writes, network, .. } => {
             let seen = if environment.is_empty() { String::new() } else { format!(" with {}", environment.join(", ")) };
             let list = |what: &str, paths: &[String]| match paths {

@@ -200,7 +200,7 @@ pub(super) struct Given {
     pub lines: Vec<usize>,
     pub agent: AgentName,
     pub reason: &'static str,
-    pub cognition: &'static str,
+    pub cognition: String,
 }
 
 impl Brain {
@@ -299,7 +299,7 @@ impl Brain {
         let document = Document::parse(&bytes, &what)?;
         let agent = self.agent_of(&document, agent)?;
         let lines = Document::lines(&bytes);
-        let given = Given { document, bytes, lines, agent, reason: "by hand", cognition: "apply" };
+        let given = Given { document, bytes, lines, agent, reason: "by hand", cognition: "apply".to_owned() };
         self.apply_given(given, no_merge, dry_run)
     }
 
@@ -319,7 +319,7 @@ impl Brain {
             lines,
             document,
             held: no_merge.then_some(HELD_AS_ASKED),
-            ..Draft::by_hand(shared, base, run, cognition)?
+            ..Draft::by_hand(shared, base, run, &cognition)?
         };
         let applied = draft.apply(&self.cycle.store, shared)?;
         self.land(draft, &applied, dry_run)

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use chat::{Chat, Mode};
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
 pub use serve::Serve;
-pub use think::Models;
+pub use think::{Models, Preset};
 
 /// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
 #[derive(Debug, Parser)]

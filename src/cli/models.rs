@@ -3,15 +3,21 @@
 use super::args;
 use super::output::safe;
 use super::{Done, Session};
-use crate::brain::ModelsReport;
+use crate::brain::{BrainError, ModelsReport, Thinker};
 
 pub(super) fn models(session: &Session, args: &args::Models) -> Done {
     let brain = session.brain()?;
     if let Some(agent) = &args.define {
-        let [model] = args.names.as_slice() else {
-            return Err(crate::brain::BrainError::usage("--define AGENT needs the name of one model"));
+        let thinker = match (args.preset, args.names.as_slice()) {
+            (Some(args::Preset::Claude), _) => Thinker::Claude,
+            (Some(args::Preset::Codex), _) => Thinker::Codex,
+            (Some(args::Preset::Chain), _) => Thinker::Chain,
+            (None, [model]) => Thinker::Model(model.clone()),
+            (None, _) => {
+                return Err(BrainError::usage("--define AGENT needs the name of one model, or --preset"));
+            }
         };
-        session.out.text(&brain.model_definition(agent, model)?);
+        session.out.text(&brain.definition(agent, &thinker)?);
         return Ok(0);
     }
     let report = brain.models(&args.names, args.test)?;

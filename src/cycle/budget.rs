@@ -4,8 +4,9 @@
 //! process is dead, what it reserved is spent. So a crash never makes money out of nothing. Beyond the budget a run does not
 //! start, which is a value: it waits, and the next command asks again.
 //!
-//! One lock and one small file for each run of a program; nothing for a reflex, whose runs are counted a round at a time in
-//! the tally of what stimuli have caused.
+//! One lock and one small file for each run of a program, which grows with the agents and with nothing else: what each stimulus has cost
+//! is appended to a file of the day. Nothing for a reflex, whose runs are counted a round at a time in the tally of what
+//! stimuli have caused.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::limits;
 use crate::model::ids::{AgentName, StimulusId, hash64};
 use crate::model::spending::{Budget, Cost};
 use crate::model::{Stamp, json};
+use crate::store::{Act, Entry};
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -77,16 +79,19 @@ struct Spent {
     day: i64,
     /// What each agent has spent on that day.
     agents: BTreeMap<AgentName, Sum>,
-    /// What stimuli have caused, on that day or the one before.
-    stimuli: BTreeMap<StimulusId, Caused>,
     /// What is reserved and not settled.
     reserved: Vec<Reserved>,
+    /// What stimuli have cost on that day or the one before, as far as somebody asks; not in the file.
+    #[serde(skip)]
+    acts: Vec<Act>,
+    /// What is to be added to that; not in the file.
+    #[serde(skip)]
+    entered: Vec<Act>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Caused {
-    day: i64,
-    agents: BTreeMap<AgentName, Sum>,
+/// An act for a stimulus by an agent, as the account keeps it.
+fn act(root: &StimulusId, agent: &AgentName, sum: Sum) -> Act {
+    [hash_of(root), hash64(agent.as_str().as_bytes()), sum.runs, sum.turns, sum.tokens, sum.micros]
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,17 +117,25 @@ impl Spent {
         if self.day != today {
             self.day = today;
             self.agents.clear();
-            self.stimuli.retain(|_, caused| (today - caused.day).abs() <= 1);
         }
+    }
+
+    /// Looks up what stimuli have cost today and yesterday.
+    fn look_up(&mut self, entry: &Entry<'_>, roots: &[StimulusId]) -> Result<(), CycleError> {
+        let hashes: Vec<u64> = roots.iter().map(hash_of).collect();
+        self.acts = entry.acts(&[self.day - 1, self.day], &hashes)?;
+        Ok(())
+    }
+
+    /// Writes it all. What stimuli have cost comes first: whoever is killed in between has paid twice, and not never.
+    fn write(&self, entry: &Entry<'_>) -> Result<(), CycleError> {
+        entry.add_acts(self.day, self.day - 1, &self.entered)?;
+        Ok(entry.write(&json::pretty(self))?)
     }
 
     fn enter(&mut self, agent: &AgentName, roots: &[StimulusId], sum: Sum) {
         self.agents.entry(agent.clone()).or_default().add(sum);
-        for root in roots {
-            let caused = self.stimuli.entry(root.clone()).or_default();
-            caused.day = self.day;
-            caused.agents.entry(agent.clone()).or_default().add(sum);
-        }
+        self.entered.extend(roots.iter().map(|root| act(root, agent, sum)));
     }
 
     fn reserved(&self, counts: impl Fn(&Reserved) -> bool) -> Sum {
@@ -140,9 +153,11 @@ impl Spent {
     fn of_stimulus(&self, root: &StimulusId, agent: Option<&AgentName>) -> Sum {
         let asked = |name: &AgentName| agent.is_none_or(|agent| agent == name);
         let reserved = self.reserved(|r| asked(&r.agent) && r.roots.contains(root));
-        let spent =
-            self.stimuli.get(root).into_iter().flat_map(|caused| &caused.agents).filter(|(name, _)| asked(name));
-        spent.fold(reserved, |sum, (_, s)| sum.plus(*s))
+        let own = |act: &&Act| {
+            act[0] == hash_of(root) && agent.is_none_or(|agent| act[1] == hash64(agent.as_str().as_bytes()))
+        };
+        let cost = |act: &Act| Sum { runs: act[2], turns: act[3], tokens: act[4], micros: act[5] };
+        self.acts.iter().chain(&self.entered).filter(own).fold(reserved, |sum, act| sum.plus(cost(act)))
     }
 
     /// The first bound that one more run would pass.
@@ -233,6 +248,7 @@ impl Shared {
         let entry = self.account.open()?;
         let mut spent = Spent::read(&entry.content)?;
         spent.turn(today);
+        spent.look_up(&entry, roots)?;
         let mut alive: HashMap<String, bool> = HashMap::new();
         for reserved in &spent.reserved {
             if !alive.contains_key(&reserved.lease) {
@@ -261,7 +277,7 @@ impl Shared {
             let (agent, roots) = (agent.clone(), roots.to_vec());
             spent.reserved.push(Reserved { lease: lease.clone(), number, agent, roots, sum });
         }
-        entry.write(&json::pretty(&spent))?;
+        spent.write(&entry)?;
         Ok(match exhausted {
             Some(exhausted) => Err(exhausted),
             None => Ok(Reservation { lease, number, counted: Arc::clone(counted) }),
@@ -291,7 +307,7 @@ impl Shared {
         if sum != Sum::default() {
             spent.enter(&reserved.agent, &reserved.roots, sum);
         }
-        Ok(entry.write(&json::pretty(&spent))?)
+        spent.write(&entry)
     }
 
     /// What a run of the agent costs at most, as its definition says.
@@ -394,6 +410,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Account;
 
     fn agent(name: &str) -> AgentName {
         AgentName::parse(name).unwrap()
@@ -439,18 +456,53 @@ mod tests {
 
     #[test]
     fn a_day_begins_anew_and_a_stimulus_on_the_day_after_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let account = Account::at(folder.path());
+        let entry = account.open().unwrap();
         let mut spent = Spent { day: 3, ..Spent::default() };
         let (echo, root) = (agent("echo"), stimulus("s-1"));
         spent.enter(&echo, std::slice::from_ref(&root), cost(1, 6));
-        let text = json::pretty(&spent);
-        assert_eq!(Spent::read(&text).unwrap(), spent);
+        spent.write(&entry).unwrap();
+        let again = Spent::read(&account.look().unwrap()).unwrap();
+        assert_eq!((again.day, &again.agents), (3, &spent.agents));
+        assert!(again.acts.is_empty() && again.entered.is_empty());
         assert!(Spent::read(b"{").is_err(), "whoever reads nothing here would spend it all again");
-        spent.turn(4);
-        assert_eq!((spent.of_day(None), spent.of_stimulus(&root, None)), (Sum::default(), cost(1, 6)));
-        spent.turn(5);
-        assert_eq!(spent.of_stimulus(&root, None), Sum::default());
+        let on = |day: i64| {
+            let mut spent = again.clone();
+            spent.turn(day);
+            spent.look_up(&entry, std::slice::from_ref(&root)).unwrap();
+            (spent.of_day(None), spent.of_stimulus(&root, None))
+        };
+        assert_eq!(on(3), (cost(1, 6), cost(1, 6)));
+        assert_eq!(on(4), (Sum::default(), cost(1, 6)));
+        assert_eq!(on(5), (Sum::default(), Sum::default()));
         spent.enter(&echo, &[root], Sum { micros: u64::MAX, ..Sum::default() });
         spent.enter(&echo, &[], Sum { micros: u64::MAX, ..Sum::default() });
         assert_eq!(spent.of_day(Some(&echo)).micros, u64::MAX, "no sum wraps");
+    }
+
+    #[test]
+    fn the_file_does_not_grow_with_the_stimuli() {
+        let folder = tempfile::tempdir().unwrap();
+        let account = Account::at(folder.path());
+        let entry = account.open().unwrap();
+        let echo = agent("echo");
+        let mut length = None;
+        for n in 0..100 {
+            let mut spent = Spent::read(&account.look().unwrap()).unwrap();
+            spent.turn(3);
+            let root = [stimulus(&format!("s-{n}"))];
+            spent.look_up(&entry, &root).unwrap();
+            assert_eq!(spent.of_stimulus(&root[0], None), Sum::default());
+            spent.enter(&echo, &root, cost(1, 6));
+            spent.write(&entry).unwrap();
+            let now = account.look().unwrap().len();
+            assert!(now <= length.unwrap_or(now) + 8, "{now}");
+            length.get_or_insert(now);
+        }
+        let mut spent = Spent::read(&account.look().unwrap()).unwrap();
+        spent.look_up(&entry, &[stimulus("s-7")]).unwrap();
+        assert_eq!(spent.of_stimulus(&stimulus("s-7"), Some(&echo)), cost(1, 6));
+        assert_eq!(spent.of_stimulus(&stimulus("s-7"), Some(&agent("other"))), Sum::default());
     }
 }

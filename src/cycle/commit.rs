@@ -319,7 +319,8 @@ impl Draft {
         if self.depth > 0 {
             trailers.push(("Depth".to_owned(), self.depth.to_string()));
         }
-        trailers.extend(self.cognition.strip_prefix("llm:").map(|model| ("Model".to_owned(), model.to_owned())));
+        let models = self.cognition.strip_prefix("llm:").or_else(|| self.cognition.strip_prefix("chain:"));
+        trailers.extend(models.map(|models| ("Model".to_owned(), models.to_owned())));
         trailers.extend(stimulus_trailers(&self.roots));
         let named = |key: &str, runs: &[RunId]| {
             runs.iter().take(MESSAGE_LINES).map(|run| (key.to_owned(), run.to_string())).collect::<Vec<_>>()

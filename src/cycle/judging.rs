@@ -3,11 +3,12 @@
 //! A program that judges sees both texts and not who wrote them: the [`Veil`] takes out all that tells, and puts it back into the answer.
 
 use super::network::TreeNetwork;
+use super::one_answer::{Wanted, bad_template};
 use super::policy::EVALUATOR;
-use super::{Cycle, CycleError, ledger};
+use super::{Cycle, CycleError, Member, ledger};
 use crate::chemistry::dopamine::{self, Judgement, Unjudged};
-use crate::cognition::Snapshot;
 use crate::cognition::reflex::evaluator::{Past, correct};
+use crate::cognition::{Snapshot, llm};
 use crate::delta::{Document, DocumentError, LedgerEntry, Method, Operation, RunRecord, Valued};
 use crate::model::document::{Cognition, Goal};
 use crate::model::ids::{AgentName, RunId};
@@ -30,7 +31,7 @@ pub struct Corrective {
     /// Entries about the same run among the newest of the ledger.
     pub earlier: usize,
     /// How it was thought out, for the run's record.
-    pub cognition: &'static str,
+    pub cognition: String,
 }
 
 impl Cycle {
@@ -53,8 +54,8 @@ impl Cycle {
         let goals = super::goals::open(&self.store, tree)?;
         let earlier = entries.iter().filter(|entry| entry.judged == record.run).count();
         let looked = Looked { network: &network, ledger: &entries, goals: &goals, learning };
-        if let (None, Some(text), Some(program)) = (value, text, self.judging_program()) {
-            let document = self.ask_program(program, tip, record, text, &looked)?;
+        if let (None, Some(text), Some(judge)) = (value, text, self.judge_of_texts()) {
+            let document = self.ask_judge(judge, tip, record, text, &looked)?;
             let outcome = document.ops.iter().find_map(|op| match op {
                 Operation::Outcome(op) => Some(op),
                 _ => None,
@@ -70,7 +71,11 @@ impl Cycle {
                 method: outcome.method,
             };
             let credited = credited(&document);
-            return Ok(Corrective { judgement, credited, earlier, cognition: "command:evaluator", document });
+            let cognition = match &judge.agent.cognition {
+                Cognition::Llm { model, .. } => format!("llm:{model}"),
+                _ => "command:evaluator".to_owned(),
+            };
+            return Ok(Corrective { judgement, credited, earlier, cognition, document });
         }
         let judgement = dopamine::judge(record.prediction.as_ref(), value, text).map_err(|why| match why {
             Unjudged::NoText => CycleError::Refused {
@@ -85,18 +90,24 @@ impl Cycle {
         }
         let agent = Some(evaluator());
         let document = Document { agent, prediction: None, ops: verdict.ops };
-        Ok(Corrective { document, judgement, credited: verdict.credited, earlier, cognition: "reflex:evaluator" })
+        Ok(Corrective {
+            document,
+            judgement,
+            credited: verdict.credited,
+            earlier,
+            cognition: "reflex:evaluator".to_owned(),
+        })
     }
 
-    /// The brain's own evaluator, if it is a program that may run here.
-    fn judging_program(&self) -> Option<&Cognition> {
+    /// The brain's own evaluator, if it is a program or a model that may judge here.
+    fn judge_of_texts(&self) -> Option<&Member> {
         let member = self.shared.policy.agents.get(&evaluator()).filter(|member| member.trusted)?;
-        matches!(member.agent.cognition, Cognition::Command { .. }).then_some(&member.agent.cognition)
+        matches!(member.agent.cognition, Cognition::Command { .. } | Cognition::Llm { .. }).then_some(member)
     }
 
-    fn ask_program(
+    fn ask_judge(
         &self,
-        program: &Cognition,
+        member: &Member,
         tip: CommitId,
         record: &RunRecord,
         text: &str,
@@ -129,18 +140,33 @@ impl Cycle {
             goals: Vec::new(),
         };
         let (snapshot, veil) = Veil::over(snapshot, looked.network)?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
-        let judge = evaluator();
-        let asked = self.shared.ask(&judge, &record.stimuli, program, json::pretty(&snapshot));
-        let output = runtime.block_on(asked)?.map_err(|exhausted| CycleError::Exhausted(exhausted.to_string()))?;
-        let document = Document::parse(&output, "the delta of evaluator").map_err(|e| match e {
-            DocumentError::Json(e) => CycleError::Json(e),
-            limit => CycleError::Document(limit),
-        })?;
-        let mut document = veil.lift(document, looked)?;
+        let mut document = match &member.agent.cognition {
+            Cognition::Llm { model, repairs } => {
+                let may = &member.agent.capabilities;
+                let (template, path) = Self::template(Some(member), llm::DEFAULT_TEMPLATE);
+                let room = self.room_for(model)?.min(self.shared.policy.settings.context.tokens) as usize;
+                let messages = llm::messages(&snapshot, may, template, room).map_err(|e| bad_template(path, e))?;
+                let (form, roots) = (llm::form(&snapshot, may), &record.stimuli);
+                let wanted = Wanted { agent: &snapshot.agent, model, repairs: *repairs, roots, messages, form };
+                self.one_answer(wanted, |text| {
+                    let mut document = Document::parse(text.as_bytes(), "the answer of evaluator")?;
+                    veil.work_out(&mut document);
+                    veil.lift(document, looked)
+                })?
+            }
+            program => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
+                let asked = self.shared.ask(&snapshot.agent, &record.stimuli, program, json::pretty(&snapshot));
+                let output =
+                    runtime.block_on(asked)?.map_err(|exhausted| CycleError::Exhausted(exhausted.to_string()))?;
+                let document = Document::parse(&output, "the delta of evaluator").map_err(|e| match e {
+                    DocumentError::Json(e) => CycleError::Json(e),
+                    limit => CycleError::Document(limit),
+                })?;
+                veil.lift(document, looked)?
+            }
+        };
         // Nobody sent a signal: there is nothing to answer.
         document.ops.retain(|op| !matches!(op, Operation::Acknowledge(_)));
         document.agent = Some(evaluator());
@@ -223,6 +249,20 @@ impl Veil {
             signal.run = veiled(&signal.run);
         }
         Ok((snapshot, Self { judged }))
+    }
+
+    /// Works out the error of each outcome from its value and what was predicted: a model is asked what something is worth, and not to
+    /// calculate.
+    pub(super) fn work_out(&self, document: &mut Document) {
+        for op in &mut document.ops {
+            let Operation::Outcome(outcome) = op else { continue };
+            if let Some(judged) = self.judged.iter().find(|judged| judged.shown == outcome.run) {
+                outcome.error = dopamine::prediction_error(
+                    outcome.value,
+                    Valued::expected(judged.record.prediction.as_ref()).value,
+                );
+            }
+        }
     }
 
     /// Puts the runs back into what a program answered. An outcome without `reinforce` gets what follows from it.

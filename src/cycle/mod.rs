@@ -14,6 +14,7 @@
 pub mod admission;
 pub mod bootstrap;
 pub mod budget;
+mod chained;
 pub mod chat;
 pub mod command;
 pub mod commit;
@@ -35,6 +36,7 @@ pub mod merge;
 pub mod models;
 pub mod narrative;
 pub mod network;
+mod one_answer;
 pub mod policy;
 mod quiet;
 mod recall;
@@ -150,6 +152,14 @@ impl Cycle {
         Self::over(dir, store, policy, world)
     }
 
+    /// Forgets what was read of objects, neurons and runs, for a process that stays: rounds of one command have much in common,
+    /// and what is answered an hour later has little.
+    pub fn forget(&self) {
+        self.store.recent().clear();
+        self.shared.neurons.clear();
+        self.causes.borrow_mut().clear();
+    }
+
     /// True if the agent consumes stimuli from the queue.
     fn consumes_queue(&self, agent: &AgentName) -> bool {
         let asks = |c: &Condition| *c == Condition::State(State::InputQueueNotEmpty);
@@ -158,11 +168,17 @@ impl Cycle {
 }
 
 impl Cycle {
+    /// The same brain on another thread, by its own view of the repository.
+    fn beside(dir: PathBuf, store: Store, shared: Arc<Shared>) -> Self {
+        let (waiting, causes, held_by_influence) = Default::default();
+        Self { dir, store, shared, waiting, causes, held_by_influence }
+    }
+
     /// The rule by which an agent thinks, if it is a reflex.
     fn reflex(&self, agent: &AgentName) -> Option<Rule> {
         match self.shared.policy.agents.get(agent)?.agent.cognition {
             Cognition::Reflex { rule } => Some(rule),
-            Cognition::Command { .. } | Cognition::Llm { .. } => None,
+            Cognition::Command { .. } | Cognition::Llm { .. } | Cognition::Chain { .. } => None,
         }
     }
 }
@@ -176,6 +192,7 @@ impl Shared {
                 format!("command:{}", argv.first().map(String::as_str).unwrap_or_default())
             }
             Some(Cognition::Llm { model, .. }) => format!("llm:{model}"),
+            Some(Cognition::Chain { .. }) => "chain".to_owned(),
             None => "apply".to_owned(),
         }
     }

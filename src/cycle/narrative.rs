@@ -6,23 +6,31 @@
 
 use std::collections::BTreeMap;
 
+use super::one_answer::{Wanted, bad_template};
 use super::{Cycle, CycleError, Member, goals};
 use crate::chemistry::serotonin::{self, Brief, Chapter, Narration, Slice};
+use crate::cognition::chain::quoted;
+use crate::cognition::exchange::{Form, Message, Voice};
+use crate::cognition::{AgentSummary, Snapshot, llm};
 use crate::delta::LedgerEntry;
 use crate::model::document::{Cognition, GoalLevel};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, json};
 use crate::store::{BlobId, File, StoreError, TreeId};
+use crate::text::tokens;
 
-/// The agent that tells the story, if there is one of that name that a person trusts and that thinks with a program.
+/// The agent that tells the story, if there is one of that name that a person trusts and that thinks with a program or a model.
 pub const NARRATOR: &str = "narrator";
+
+/// What a model is told that narrates, unless a person has written `agents/narrator.prompt.md`.
+const PROMPT: &str = include_str!("narrator.prompt.md");
 
 impl Cycle {
     /// The chapter that the sleep `sleep_run` tells of the ledger in `tree`: what is new in it since the chapter before. `None`
     /// if nothing is, or `serotonin.enabled` is off. Nothing is written; the file is [`layout::chapter`] of the sleep.
     ///
-    /// A trusted command agent `narrator` tells it; without one, or if it fails, the template does, with a note.
+    /// A trusted agent `narrator` that is a program or a model tells it; without one, or if it fails, the template does, with a note.
     pub fn tell(&self, tree: TreeId, sleep_run: &RunId, at: Stamp) -> Result<Option<Chapter>, CycleError> {
         self.tell_by(tree, sleep_run, at, true)
     }
@@ -118,14 +126,18 @@ impl Cycle {
         };
         let name = AgentName::parse(NARRATOR).expect("invariant: a literal name");
         let Some(member) = self.shared.policy.agents.get(&name) else { return template };
-        if !matches!(member.agent.cognition, Cognition::Command { .. }) {
-            return noted(format!("the agent {NARRATOR} is not a program"));
-        }
         if !member.trusted {
             return noted(format!("{} is not trusted on this machine", member.path));
         }
-        let input = json::pretty(&Brief::of(slice, &template));
-        match self.ask(member, input) {
+        let brief = Brief::of(slice, &template);
+        let told = match &member.agent.cognition {
+            Cognition::Command { .. } => self.ask(member, json::pretty(&brief)),
+            Cognition::Llm { model, repairs } => {
+                self.ask_model(member, model, *repairs, brief).map_err(|e| e.to_string())
+            }
+            _ => Err(format!("the agent {NARRATOR} is neither a program nor a model")),
+        };
+        match told {
             Ok(narration) => serotonin::narrated(template, &name, narration, slice.entries),
             Err(why) => noted(why),
         }
@@ -137,6 +149,40 @@ impl Cycle {
         let said = runtime.block_on(self.shared.ask(&member.agent.name, &[], &member.agent.cognition, input));
         let said = said.map_err(|e| e.to_string())?.map_err(|exhausted| exhausted.to_string())?;
         Narration::parse(&said, "the narrator's answer").map_err(|e| e.to_string())
+    }
+
+    /// The same of a model: the brief is data, as much of it as the model can read, the newest entries first.
+    fn ask_model(&self, member: &Member, model: &str, repairs: u32, mut brief: Brief) -> Result<Narration, CycleError> {
+        let (agent, caps) = (&member.agent.name, &member.agent.capabilities);
+        let nothing = Snapshot {
+            run: RunId::new(self.shared.world.now_ms(), 0, agent),
+            agent: agent.clone(),
+            at: brief.at,
+            trigger: "sleep".to_owned(),
+            stimuli: Vec::new(),
+            signals: Vec::new(),
+            active: Vec::new(),
+            flags: Vec::new(),
+            agents: vec![AgentSummary { name: agent.clone(), role: member.agent.role.clone() }],
+            neurons: Vec::new(),
+            ledger: Vec::new(),
+            goals: Vec::new(),
+        };
+        let (template, path) = Self::template(Some(member), PROMPT);
+        let mut messages = llm::messages(&nothing, caps, template, 0).map_err(|e| bad_template(path, e))?;
+        messages.truncate(1);
+        let room = self.room_for(model)? as usize;
+        let taken: usize = messages.iter().map(|message| tokens(&message.text)).sum();
+        let data = loop {
+            let data = quoted(&String::from_utf8_lossy(&json::pretty(&brief)));
+            if taken + tokens(&data) <= room || !brief.shorten() {
+                break data;
+            }
+        };
+        messages.push(Message::new(Voice::User, format!("[data: the brief]\n{data}")));
+        let form = Form { name: "narration".to_owned(), schema: Narration::schema(&brief) };
+        let wanted = Wanted { agent, model, repairs, roots: &[], messages, form };
+        self.one_answer(wanted, |text| Ok(Narration::parse(text.as_bytes(), "the narrator's answer")?))
     }
 
     /// What the brain set out to do: its open terminal goals, in words, by id.

@@ -44,6 +44,17 @@ impl Neurons {
     pub fn remember(&self, blob: BlobId, neuron: &Arc<Neuron>, bytes: usize) {
         self.0.put(blob, Arc::clone(neuron), bytes);
     }
+
+    /// Forgets all of them.
+    pub fn clear(&self) {
+        self.0.clear();
+    }
+
+    /// True if none is remembered.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        !self.0.any(|_| true)
+    }
 }
 
 impl std::fmt::Debug for Neurons {

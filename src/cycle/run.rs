@@ -17,7 +17,7 @@ use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
 use super::wake::{Job, least_trusted};
 use super::{Cycle, CycleError, goals, ledger};
-use crate::cognition::{Snapshot, reflex};
+use crate::cognition::{Snapshot, llm, reflex};
 use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -63,14 +63,15 @@ impl Cycle {
             .collect::<Result<_, CycleError>>()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(self.shared.policy.settings.cycle.parallel.max(1))
+            // A chain holds one while it asks, and asking may need one to look up a name.
+            .max_blocking_threads(self.shared.policy.settings.cycle.parallel.max(1) * 2)
             .enable_all()
             .build()
             .map_err(|e| CycleError::Busy(format!("cannot start threads: {e}")))?;
         let slots = Arc::new(Semaphore::new(self.shared.policy.settings.cycle.parallel));
         let asks = |(_, job): &(RunId, Job)| {
             let member = self.shared.policy.agents.get(&job.agent);
-            member.is_some_and(|m| matches!(m.agent.cognition, Cognition::Llm { .. }))
+            member.is_some_and(|m| matches!(m.agent.cognition, Cognition::Llm { .. } | Cognition::Chain { .. }))
         };
         let models = match runs.iter().any(asks) {
             true => Some(Arc::new(Models::new(Arc::clone(&self.shared))?)),
@@ -119,6 +120,11 @@ impl Part {
         store.set_secrets(Arc::clone(&self.shared.secrets));
         Ok(store)
     }
+
+    /// The brain, opened by the thread that asks.
+    pub fn whole(&self) -> Result<Cycle, CycleError> {
+        Ok(Cycle::beside(self.dir.clone(), self.store()?, Arc::clone(&self.shared)))
+    }
 }
 
 /// What came of thinking.
@@ -158,7 +164,10 @@ impl super::Shared {
             _ => self.settle(reservation, None)?,
         }
         // What a program says goes no further before its secrets are out of it.
-        let clean = |output: Vec<u8>| self.secrets.redact_json(&output).unwrap_or(output);
+        let clean = |output: Vec<u8>| {
+            let output = llm::unfenced(&output).to_vec();
+            self.secrets.redact_json(&output).unwrap_or(output)
+        };
         output.map(|output| Ok(clean(output))).map_err(|error| {
             let said = format!("{agent}: {error}");
             CycleError::refused(self.secrets.redact(&said))
@@ -201,6 +210,7 @@ impl Spawn {
         match cognition {
             None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
             Some(Cognition::Llm { model, repairs }) => this.with_model(&model, repairs).await,
+            Some(Cognition::Chain { repairs }) => this.with_chain(repairs).await,
             Some(Cognition::Reflex { rule }) => blocking(move || {
                 let store = this.cycle.store()?;
                 let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);

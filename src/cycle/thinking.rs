@@ -11,15 +11,16 @@ use super::network::TreeNetwork;
 use super::run::{Spawn, Thought, blocking, shown};
 use super::snapshot::snapshot;
 use super::wake::Job;
-use super::{Cycle, CycleError, judging::Veil};
+use super::{Cycle, CycleError, Member, judging::Veil};
 use crate::activation::recall::Filters;
 use crate::cognition::Snapshot;
-use crate::cognition::exchange::Request;
+use crate::cognition::exchange::{Form, Message, Request};
 use crate::cognition::llm;
 use crate::delta::{Document, DocumentError};
 use crate::model::Origin;
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::json::JsonError;
+use crate::model::models::Model;
 use crate::store::{CommitId, Store};
 
 /// Tokens that a prompt has beside the network: the form of the answer, and what the protocol adds.
@@ -53,10 +54,15 @@ impl Cycle {
 }
 
 /// What one run asks with.
-struct Question {
-    request: Request,
-    veil: Option<Veil>,
-    seen: Origin,
+pub(super) struct Question {
+    /// The instructions, and the snapshot as data.
+    pub messages: Vec<Message>,
+    /// What the agent sees.
+    pub snapshot: Snapshot,
+    /// What it does not, and puts back into its answer.
+    pub veil: Option<Veil>,
+    /// The least trusted origin of all that it sees.
+    pub seen: Origin,
 }
 
 impl Spawn {
@@ -65,8 +71,16 @@ impl Spawn {
         let models =
             Arc::clone(self.cycle.models.as_ref().expect("invariant: made where an agent thinks with a model"));
         let (spawn, named) = (Arc::clone(&self), model.to_owned());
-        let Question { mut request, veil, seen } = blocking(move || spawn.question(&named)).await?;
-        let veil = Arc::new(veil);
+        let (question, mut request) = blocking(move || {
+            let question = spawn.question(&[&named], 1)?;
+            let form = Some(spawn.form(&question.snapshot)?);
+            Ok((Arc::new(question), form))
+        })
+        .await
+        .map(|(question, form)| {
+            let messages = question.messages.clone();
+            (question, Request { messages, form, ..Request::default() })
+        })?;
         let payer = Payer::new(&self.job.agent, &self.job.roots);
         let mut left = repairs;
         loop {
@@ -77,8 +91,9 @@ impl Spawn {
             if let Some(why) = &reply.broken_off {
                 return Err(broken_off(&self.job.agent, why));
             }
-            let (spawn, veil, seen, text) = (Arc::clone(&self), Arc::clone(&veil), seen.clone(), reply.text.clone());
-            let done = blocking(move || spawn.answered(&text, veil.as_ref().as_ref(), seen)).await;
+            let (spawn, question, text) = (Arc::clone(&self), Arc::clone(&question), reply.text.clone());
+            let done =
+                blocking(move || spawn.answered(&text, question.veil.as_ref(), question.seen.clone(), None)).await;
             match done {
                 Err(error) if left > 0 && is_the_answers_fault(&error) => {
                     left -= 1;
@@ -89,11 +104,14 @@ impl Spawn {
         }
     }
 
-    fn question(&self, model: &str) -> Result<Question, CycleError> {
+    /// What is asked. The prompt takes one of so many `parts` of what the smallest of the models can read.
+    pub(super) fn question(&self, models: &[&str], parts: u32) -> Result<Question, CycleError> {
         let shared = &self.cycle.shared;
-        let settings = shared.policy.model(model)?;
-        let member = shared.policy.agents.get(&self.job.agent);
-        let member = member.ok_or_else(|| CycleError::refused(format!("there is no agent {}", self.job.agent)))?;
+        let mut room = shared.policy.settings.context.tokens;
+        for model in models {
+            room = room.min(room_of(shared.policy.model(model)?) / parts);
+        }
+        let member = self.member()?;
         let store = self.cycle.store()?;
         let network = TreeNetwork::remembering(&store, store.tree_of(self.tip)?, &shared.neurons);
         let snapshot = self.snapshot(&store, &network)?;
@@ -102,46 +120,65 @@ impl Spawn {
             true => Veil::over(snapshot, &network).map(|(snapshot, veil)| (snapshot, Some(veil)))?,
             false => (snapshot, None),
         };
-        let room = settings.context.saturating_sub(settings.max_tokens).saturating_sub(OVERHEAD_TOKENS);
-        let request = self.request(&snapshot, member, room.min(shared.policy.settings.context.tokens))?;
-        Ok(Question { request, veil, seen })
-    }
-
-    fn request(&self, snapshot: &Snapshot, member: &super::Member, tokens: u32) -> Result<Request, CycleError> {
-        let may = &member.agent.capabilities;
         let (template, path) = match &member.prompt {
             Some(prompt) => (prompt.text.as_str(), prompt.path.as_str()),
             None => (llm::DEFAULT_TEMPLATE, "the prompt of the program"),
         };
-        let messages = llm::messages(snapshot, may, template, tokens as usize)
+        let messages = llm::messages(&snapshot, &member.agent.capabilities, template, room as usize)
             .map_err(|e| CycleError::Json(JsonError::at(path, e.line, "", e.message)))?;
-        Ok(Request { messages, form: Some(llm::form(snapshot, may)), ..Request::default() })
+        Ok(Question { messages, snapshot, veil, seen })
     }
 
-    /// From an answer to a commit on the run's branch; everything is checked, and nothing is written before that.
-    fn answered(&self, text: &str, veil: Option<&Veil>, seen: Origin) -> Result<Thought, CycleError> {
+    /// The form of the answer to what the agent sees.
+    pub(super) fn form(&self, snapshot: &Snapshot) -> Result<Form, CycleError> {
+        Ok(llm::form(snapshot, &self.member()?.agent.capabilities))
+    }
+
+    fn member(&self) -> Result<&Member, CycleError> {
+        let member = self.cycle.shared.policy.agents.get(&self.job.agent);
+        member.ok_or_else(|| CycleError::refused(format!("there is no agent {}", self.job.agent)))
+    }
+
+    /// From an answer to a commit on the run's branch; everything is checked, and nothing is written before that. `cognition` says
+    /// how it was thought, where the definition alone does not.
+    pub(super) fn answered(
+        &self,
+        text: &str,
+        veil: Option<&Veil>,
+        seen: Origin,
+        cognition: Option<String>,
+    ) -> Result<Thought, CycleError> {
         let what = format!("the answer of {}", self.job.agent);
-        let document = Document::parse(llm::document_in(text).as_bytes(), &what).map_err(|e| match e {
+        let mut document = Document::parse(llm::document_in(text).as_bytes(), &what).map_err(|e| match e {
             DocumentError::Json(e) => CycleError::Json(e),
             limit => CycleError::Document(limit),
         })?;
         let store: Store = self.cycle.store()?;
         let document = match veil {
-            Some(veil) => self.lifted(veil, document, &store)?,
+            Some(veil) => {
+                veil.work_out(&mut document);
+                self.lifted(veil, document, &store)?
+            }
             None => document,
         };
-        let Some(draft) = self.draft(document, seen)? else { return Ok(Thought::Nothing) };
+        let Some(mut draft) = self.draft(document, seen)? else { return Ok(Thought::Nothing) };
+        draft.cognition = cognition.unwrap_or(draft.cognition);
         let applied = draft.apply(&store, &self.cycle.shared)?;
         draft.commit(&applied, &store, &self.cycle.shared).map(|committed| Thought::of(Some(committed)))
     }
 }
 
+/// Tokens of a prompt that a model can read and still answer.
+pub(super) fn room_of(model: &Model) -> u32 {
+    model.context.saturating_sub(model.max_tokens).saturating_sub(OVERHEAD_TOKENS)
+}
+
 /// A guard broke an answer off: no part of it is used, and it is not asked for again.
-fn broken_off(agent: &AgentName, why: &str) -> CycleError {
+pub(super) fn broken_off(agent: &AgentName, why: &str) -> CycleError {
     CycleError::refused(format!("the answer of {agent} was broken off: {why}"))
 }
 
 /// True if another answer may be a better one.
-fn is_the_answers_fault(error: &CycleError) -> bool {
+pub(super) fn is_the_answers_fault(error: &CycleError) -> bool {
     matches!(error, CycleError::Json(_) | CycleError::Document(_) | CycleError::Refused { .. })
 }

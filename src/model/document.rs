@@ -306,10 +306,10 @@ impl Agent {
                 return Err(fail("cognition.memory_mb", message));
             }
         }
-        if let Cognition::Llm { model, repairs } = &agent.cognition {
-            if model.is_empty() {
-                return Err(fail("cognition.model", "is empty".to_owned()));
-            }
+        if matches!(&agent.cognition, Cognition::Llm { model, .. } if model.is_empty()) {
+            return Err(fail("cognition.model", "is empty".to_owned()));
+        }
+        if let Cognition::Llm { repairs, .. } | Cognition::Chain { repairs } = &agent.cognition {
             if *repairs > limits::MODEL_REPAIRS_MAX {
                 return Err(fail("cognition.repairs", format!("is above {}", limits::MODEL_REPAIRS_MAX)));
             }
@@ -414,6 +414,13 @@ pub enum Cognition {
         #[serde(default = "default_repairs")]
         repairs: u32,
     },
+    /// The models of `[[chain.step]]`, one after the other, as in a chat: those before gather and conclude, with tools that only read,
+    /// the last one writes the delta document. Inert until trusted.
+    Chain {
+        /// How often an answer that is refused may be given once more.
+        #[serde(default = "default_repairs")]
+        repairs: u32,
+    },
 }
 
 fn default_repairs() -> u32 {
@@ -496,6 +503,8 @@ mod tests {
             (r#"{"kind": "command", "argv": []}"#, "argv"),
             (r#"{"kind": "command", "argv": ["x"], "timeout_ms": 0}"#, "timeout_ms"),
             (r#"{"kind": "oracle"}"#, "oracle"),
+            (r#"{"kind": "llm", "model": ""}"#, "model"),
+            (r#"{"kind": "chain", "repairs": 6}"#, "repairs"),
             (r#"{"kind": "reflex", "rule": "memory", "x": 1}"#, "x"),
         ] {
             let text = format!(r#"{{"name": "a", "role": "r", "trigger": {{"any": []}}, "cognition": {cognition}}}"#);

@@ -4,7 +4,8 @@
 //! A lease is a file that its process holds a kernel lock on. **The lock is the proof**, as with intents: whoever can take it
 //! knows that the holder is dead, and a reused process id deceives nobody. The pid and the start time in it are for people.
 //!
-//! Beside it, a tally: counts that only grow, appended a round at a time and never rewritten.
+//! Beside it, what only grows is appended to a file of its day and never rewritten: a tally of what stimuli have caused, a round at a
+//! time, and what they have cost, an act at a time.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -24,6 +25,10 @@ const FOLDER: &str = "account";
 const FILE: &str = "spent.json";
 const LEASES: &str = "leases";
 const TALLY: &str = "caused-";
+const ACTS: &str = "acts-";
+
+/// One act and what it did cost: whole numbers, as the caller reads them. The first is what acts are asked for by.
+pub type Act = [u64; 6];
 
 /// The shared account of one brain, as one process sees it. Its threads share it.
 #[derive(Debug)]
@@ -106,12 +111,7 @@ impl Account {
     pub fn tally(&self, days: &[i64]) -> Result<HashMap<u64, u32>, StoreError> {
         let mut counts = HashMap::new();
         for day in days {
-            let path = self.folder().join(format!("{TALLY}{day}"));
-            let bytes = match std::fs::read(&path) {
-                Ok(bytes) => bytes,
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(e) => return Err(StoreError::file(path)(e)),
-            };
+            let bytes = self.day(TALLY, *day)?;
             for entry in bytes.as_chunks::<8>().0 {
                 *counts.entry(u64::from_be_bytes(*entry)).or_default() += 1;
             }
@@ -120,34 +120,63 @@ impl Account {
     }
 
     /// Adds to a day's tally, and forgets what is older than `oldest`. The caller holds the lock of the cycle, so that one
-    /// process appends at a time; what a killed one left half written is cut off.
+    /// process appends at a time.
     pub fn count(&self, day: i64, oldest: i64, hashes: &[u64]) -> Result<(), StoreError> {
-        if hashes.is_empty() {
-            return Ok(());
+        let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect();
+        self.append(TALLY, day, oldest, 8, &bytes).map(drop)
+    }
+
+    /// Appends whole records of `width` bytes to a day's file, which is open afterwards, and removes files of its kind that are
+    /// older than `oldest`. What a killed process left half written is cut off. One process at a time.
+    fn append(
+        &self,
+        kind: &str,
+        day: i64,
+        oldest: i64,
+        width: u64,
+        bytes: &[u8],
+    ) -> Result<Option<Appended>, StoreError> {
+        if bytes.is_empty() {
+            return Ok(None);
         }
         let folder = self.folder();
-        let path = folder.join(format!("{TALLY}{day}"));
-        let append = || -> std::io::Result<bool> {
+        let path = folder.join(format!("{kind}{day}"));
+        let append = || -> std::io::Result<Appended> {
             std::fs::create_dir_all(&folder)?;
             let mut file = OpenOptions::new().append(true).create(true).open(&path)?;
             let length = file.metadata()?.len();
-            if length % 8 != 0 {
-                file.set_len(length - length % 8)?;
+            if length % width != 0 {
+                file.set_len(length - length % width)?;
             }
-            let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect();
-            file.write_all(&bytes)?;
-            Ok(length == 0)
+            file.write_all(bytes)?;
+            Ok(Appended { file, is_new: length == 0 })
         };
-        let is_new = append().map_err(StoreError::file(&path))?;
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().filter(|_| is_new) {
+        let appended = append().map_err(StoreError::file(&path))?;
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().filter(|_| appended.is_new) {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let of = name.strip_prefix(TALLY).and_then(|day| day.parse::<i64>().ok());
+            let of = name.strip_prefix(kind).and_then(|day| day.parse::<i64>().ok());
             if of.is_some_and(|of| of < oldest) {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
-        Ok(())
+        Ok(Some(appended))
     }
+
+    /// What a day's file of a kind has; nothing if there is none.
+    fn day(&self, kind: &str, day: i64) -> Result<Vec<u8>, StoreError> {
+        let path = self.folder().join(format!("{kind}{day}"));
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(bytes),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(e) => Err(StoreError::file(path)(e)),
+        }
+    }
+}
+
+/// A day's file, after something was appended to it.
+struct Appended {
+    file: File,
+    is_new: bool,
 }
 
 impl Entry<'_> {
@@ -180,6 +209,31 @@ impl Entry<'_> {
             Err(e) if is_contended(&e) => Ok(true),
             Err(e) => Err(StoreError::file(path)(e)),
         }
+    }
+
+    /// The acts of some days that have one of these numbers first.
+    pub fn acts(&self, days: &[i64], of: &[u64]) -> Result<Vec<Act>, StoreError> {
+        let mut found = Vec::new();
+        for day in days {
+            let bytes = self.account.day(ACTS, *day)?;
+            for act in bytes.as_chunks::<{ size_of::<Act>() }>().0 {
+                let number = |at: usize| act.as_chunks::<8>().0.get(at).map_or(0, |bytes| u64::from_be_bytes(*bytes));
+                if of.contains(&number(0)) {
+                    found.push(std::array::from_fn(number));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds acts to those of a day, waits for the disk, and forgets what is older than `oldest`.
+    pub fn add_acts(&self, day: i64, oldest: i64, acts: &[Act]) -> Result<(), StoreError> {
+        let bytes: Vec<u8> = acts.iter().flatten().flat_map(|number| number.to_be_bytes()).collect();
+        let appended = self.account.append(ACTS, day, oldest, size_of::<Act>() as u64, &bytes)?;
+        let Some(Appended { file, is_new }) = appended else { return Ok(()) };
+        let folder = self.account.folder();
+        file.sync_data().map_err(StoreError::file(&folder))?;
+        if is_new { sync_folder(&folder) } else { Ok(()) }
     }
 
     /// Replaces what the file has, whole or not at all, and waits for the disk.
@@ -225,6 +279,25 @@ mod tests {
         FileExt::unlock(&lease._file).unwrap();
         assert!(!other.open().unwrap().is_alive(&name).unwrap());
         assert!(!other.open().unwrap().is_alive("../spent.json").unwrap());
+    }
+
+    #[test]
+    fn acts_are_found_by_their_first_number_and_forgotten_with_their_days() {
+        let folder = tempfile::tempdir().unwrap();
+        let account = Account::at(folder.path());
+        let entry = account.open().unwrap();
+        assert!(entry.acts(&[6, 7], &[1]).unwrap().is_empty());
+        let act = |first| [first, 2, 3, 4, 5, u64::MAX];
+        entry.add_acts(7, 6, &[act(1), act(9), act(1)]).unwrap();
+        // A process was killed while it wrote.
+        let path = folder.path().join("account/acts-7");
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(&[0; 47]).unwrap();
+        assert_eq!(entry.acts(&[7], &[1]).unwrap(), [act(1), act(1)]);
+        entry.add_acts(7, 6, &[act(8)]).unwrap();
+        entry.add_acts(8, 7, &[act(1)]).unwrap();
+        assert_eq!(entry.acts(&[7, 8], &[8, 1]).unwrap(), [act(1), act(1), act(8), act(1)]);
+        entry.add_acts(9, 8, &[act(3)]).unwrap();
+        assert!(!path.exists(), "forgotten with its day");
     }
 
     #[test]

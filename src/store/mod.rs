@@ -51,7 +51,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
-pub use account::{Account, Entry};
+pub use account::{Account, Act, Entry};
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
 pub use commit::{Author, Commit, CommitSpec, Trailer};
@@ -94,6 +94,8 @@ pub struct Store {
     pending: RefCell<object::Pending>,
     recent: Objects,
     writing: Cell<bool>,
+    /// How often packs were looked for since their list was made.
+    looks: Cell<usize>,
     kept: RefCell<Vec<writer::Keep>>,
     /// How commits are signed here, once it was asked for.
     signer: OnceCell<Option<signature::Signer>>,
@@ -130,6 +132,7 @@ impl Store {
             pending: RefCell::default(),
             recent: Arc::new(Recent::new(limits::RECENT_BYTES)),
             writing: Cell::new(false),
+            looks: Cell::new(0),
             kept: RefCell::default(),
             signer: OnceCell::new(),
             notes: RefCell::default(),
@@ -206,6 +209,24 @@ impl Store {
     /// the packs it knows makes it look for new ones.
     fn with<R>(&self, ask: impl FnOnce(&git2::Repository) -> Result<R, git2::Error>) -> Result<R, git2::Error> {
         ask(&self.repository)
+    }
+
+    /// Looks for packs that have come. Now and then the list is made anew: libgit2 never lets go of a pack that it has opened, so that
+    /// a process that stays would hold each one that was put together with others since, its place on the disk and an open file.
+    fn list_packs(&self) -> Result<(), git2::Error> {
+        let objects = self.common.join("objects");
+        // libgit2 takes a path as text alone.
+        let Some(objects) = objects.to_str().filter(|_| self.looks.get() >= limits::PACKS) else {
+            self.looks.set(self.looks.get() + 1);
+            return self.with(|r| r.odb()?.refresh());
+        };
+        self.looks.set(0);
+        let anew = git2::Odb::new()?;
+        anew.add_disk_alternate(objects)?;
+        for folder in self.quarantine.borrow().iter() {
+            anew.add_disk_alternate(&folder.to_string_lossy())?;
+        }
+        self.with(|r| r.set_odb(&anew))
     }
 
     /// The value of a key in the repository's own configuration file.

@@ -36,7 +36,7 @@ impl Store {
                 _ => break,
             }
             std::thread::sleep(Duration::from_millis(LOOK_PAUSE_MS << look));
-            self.with(|r| r.odb()?.refresh())?;
+            self.list_packs()?;
             answer = if look == 1 { self.with(&ask) } else { ask(&git2::Repository::open(&self.common)?) };
         }
         answer

@@ -51,6 +51,12 @@ impl<K: Copy + Eq + Hash, V: Clone> Recent<K, V> {
         }
     }
 
+    /// Forgets everything.
+    pub fn clear(&self) {
+        let mut generations = self.lock();
+        *generations = Generations { young: HashMap::new(), old: HashMap::new(), bytes: 0 };
+    }
+
     /// True if a value that is remembered is such.
     pub fn any(&self, is_such: impl Fn(&V) -> bool) -> bool {
         let generations = self.lock();
@@ -108,6 +114,8 @@ mod tests {
         assert_eq!((recent.get(&1), recent.get(&199)), (None, Some(199)));
         let kept = (0..200).filter(|id| recent.get(id).is_some()).count();
         assert!(kept <= 64, "{kept}");
+        recent.clear();
+        assert!(!recent.any(|_| true));
     }
 
     #[test]

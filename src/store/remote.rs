@@ -177,7 +177,7 @@ impl Store {
         if !ended.status.success() {
             return Err(failed(remote, &ended));
         }
-        self.with(|r| r.odb()?.refresh()).map_err(|e| StoreError::git("fetched packs", e))?;
+        self.list_packs().map_err(|e| StoreError::git("fetched packs", e))?;
         let mut tips = Tips::new();
         for branch in branches.keys() {
             tips.extend(self.ref_target(&place(branch))?.map(|tip| (branch.clone(), tip)));

@@ -128,7 +128,7 @@ impl ObjectWriter<'_> {
         for (id, (kind, bytes)) in pending.iter() {
             self.store.recent.put(*id, (*kind, Arc::clone(bytes)), bytes.len());
         }
-        self.store.with(|r| r.odb()?.refresh()).map_err(|e| StoreError::git("new pack", e))
+        self.store.list_packs().map_err(|e| StoreError::git("new pack", e))
     }
 }
 

@@ -117,7 +117,44 @@ impl Brief {
     }
 }
 
+impl Brief {
+    /// Leaves out the oldest entry. False if there is none.
+    pub fn shorten(&mut self) -> bool {
+        if self.entries.is_empty() {
+            return false;
+        }
+        self.entries.remove(0);
+        self.entries_not_shown += 1;
+        true
+    }
+}
+
 impl Narration {
+    /// JSON Schema of an answer to a brief: all fields there, and claims only of what the brief shows.
+    #[must_use]
+    pub fn schema(brief: &Brief) -> serde_json::Value {
+        let judged: Vec<&str> = brief.entries.iter().map(|entry| entry.judged.as_str()).collect();
+        let number = |least: i32| serde_json::json!({"type": "number", "minimum": least, "maximum": 1});
+        let run = match judged.is_empty() {
+            true => serde_json::json!({"type": "string"}),
+            false => serde_json::json!({"type": "string", "enum": judged}),
+        };
+        let claim = serde_json::json!({
+            "type": "object", "properties": {"judged": run, "value": number(0)}, "required": ["judged", "value"],
+            "additionalProperties": false,
+        });
+        serde_json::json!({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "minLength": 1, "maxLength": limits::CHAPTER_TEXT_BYTES / 4},
+                "claims": {"type": "array", "items": claim, "maxItems": brief.entries.len().min(limits::CHAPTER_CLAIMS)},
+                "confidence": number(0), "mood": number(-1),
+            },
+            "required": ["text", "claims", "confidence", "mood"],
+            "additionalProperties": false,
+        })
+    }
+
     /// Reads an answer. A claim of what is no run id stays, and names nothing.
     pub fn parse(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
         let fail = |path: &str, message: &str| JsonError::at(what, 1, path, message);

@@ -9,13 +9,17 @@
 //!
 //! What a step said, and all that its tools gave, goes to the next step as data. The answer is what the last step said that
 //! said anything: no text of ours ever stands in for one.
+//!
+//! Where a [document](Task::Write) is wanted, the last step writes it, without tools and in the form that was asked for; where that one
+//! is not there, the last that was. What is refused may be written once more, within the same turns.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::{Value, json};
 
-use super::{Datum, Mode, Offer, Plan, Step, ToolUse, prompt, repeat, spoken};
+use super::{Datum, Mode, Offer, Plan, Step, Task, ToolUse, prompt, repeat, spoken};
 use crate::cognition::exchange::{Message, Reply, Request, ToolCall, Usage, Voice};
+use crate::cognition::llm::refused;
 use crate::limits;
 
 /// What the chain wants next.
@@ -42,6 +46,13 @@ pub enum Want {
         /// The call.
         call: ToolCall,
     },
+    /// Say whether this document can be used.
+    Check {
+        /// The step that wrote it.
+        step: usize,
+        /// What it wrote.
+        text: String,
+    },
     /// Nothing: see [`Machine::outcome`].
     Done,
 }
@@ -61,6 +72,10 @@ pub enum Told {
     Confirmed,
     /// The person does not, or nobody answered in time: why.
     Denied(String),
+    /// The document can be used.
+    Holds,
+    /// It cannot: why, in a sentence for the model.
+    Refused(String),
 }
 
 /// Why a model did not answer.
@@ -84,6 +99,8 @@ pub enum Stop {
     Repeated(String),
     /// So many calls in a row failed.
     Failures(u32),
+    /// The document that it wrote cannot be used: why.
+    Refused(String),
     /// A guard broke its answer off: why.
     Guarded(String),
     /// Its model went away, or its budget did.
@@ -95,6 +112,7 @@ impl std::fmt::Display for Stop {
         match self {
             Self::Repeated(tool) => write!(f, "it called {tool} again with the same arguments"),
             Self::Failures(count) => write!(f, "{count} calls in a row failed"),
+            Self::Refused(why) => write!(f, "what it wrote was refused: {why}"),
             Self::Guarded(why) => write!(f, "its answer was broken off: {why}"),
             Self::Unanswered(_, why) => f.write_str(why),
         }
@@ -153,6 +171,10 @@ pub struct Machine {
     skipped: Vec<Skipped>,
     current: Current,
     want: Want,
+    /// True once a step has begun to write the document, and was there.
+    written: bool,
+    /// Steps that were there and may write the document in place of the last one, the last of them at the end.
+    stand_ins: Vec<usize>,
 }
 
 /// The step that is under way.
@@ -161,6 +183,8 @@ struct Current {
     step: usize,
     /// Most turns that it may take here and now.
     budget: u32,
+    /// True if it writes the document.
+    writes: bool,
     turns: u32,
     /// The exchange with its model so far, beyond the opening.
     messages: Vec<Message>,
@@ -193,6 +217,8 @@ impl Machine {
             skipped: Vec::new(),
             current: Current::default(),
             want: Want::Done,
+            written: false,
+            stand_ins: Vec::new(),
         };
         machine.begin(0);
         machine
@@ -223,6 +249,8 @@ impl Machine {
             (Want::Ask { .. }, Told::Unanswered(why, message)) => self.unanswered(why, message),
             (Want::Confirm { step, call }, Told::Confirmed) => self.want = Want::Call { step, call },
             (Want::Confirm { .. }, Told::Denied(why) | Told::Failed(why)) => self.came(Err(why)),
+            (Want::Check { text, .. }, Told::Holds) => self.finish(Some(text)),
+            (Want::Check { text, .. }, Told::Refused(why)) => self.refused(text, why),
             (Want::Call { .. }, Told::Gave(value)) => self.came(Ok(value)),
             (Want::Call { .. }, Told::Failed(why)) => self.came(Err(why)),
             _ => {}
@@ -240,19 +268,42 @@ impl Machine {
     fn begin(&mut self, first: usize) {
         let count = self.plan.steps.len();
         for step in first..count {
-            // In simple mode the others are there for when this one is not, and nothing is kept for them.
-            let kept = u32::from(self.plan.mode == Mode::Reflexive && step + 1 < count);
-            let left = self.plan.turns.saturating_sub(self.used).saturating_sub(kept);
+            let is_last = step + 1 == count;
+            let left = self.plan.turns.saturating_sub(self.used).saturating_sub(if is_last { 0 } else { self.kept() });
             let budget = self.plan.steps[step].turns.min(left);
             if budget > 0 {
-                self.current = Current { step, budget, ..Current::default() };
+                let writes = is_last && matches!(self.plan.task, Task::Write(_));
+                self.current = Current { step, budget, writes, ..Current::default() };
                 self.ask();
                 return;
             }
             let message = format!("the {} turns of the chain were used up", self.plan.turns);
             self.skipped.push(Skipped { step, why: Why::Turns, message });
         }
+        self.stand_in();
+    }
+
+    /// Turns that are kept for the last step.
+    fn kept(&self) -> u32 {
+        match (&self.plan.task, self.plan.steps.last()) {
+            (Task::Write(writing), Some(last)) => last.turns.min(writing.repairs.saturating_add(1)),
+            // In simple mode the others are there for when this one is not, and nothing is kept for them.
+            _ => u32::from(self.plan.mode == Mode::Reflexive),
+        }
+    }
+
+    /// Lets the last step that was there write the document, where the one that should is not.
+    fn stand_in(&mut self) {
         self.want = Want::Done;
+        let Task::Write(writing) = &self.plan.task else { return };
+        let budget = self.plan.turns.saturating_sub(self.used).min(writing.repairs.saturating_add(1));
+        if self.written || budget == 0 {
+            return;
+        }
+        if let Some(step) = self.stand_ins.pop() {
+            self.current = Current { step, budget, writes: true, ..Current::default() };
+            self.ask();
+        }
     }
 
     fn step(&self) -> &Step {
@@ -265,22 +316,24 @@ impl Machine {
     }
 
     fn ask(&mut self) {
-        let last = self.is_last_turn();
-        let tools: &[Offer] = if last { &[] } else { &self.plan.tools };
+        let (last, writes) = (self.is_last_turn(), self.current.writes);
+        let tools: &[Offer] = if last || writes { &[] } else { &self.plan.tools };
         let earlier = self.earlier();
         let mut data: Vec<&Datum> = self.plan.background.iter().chain(&earlier).collect();
-        let (mode, role) = (self.plan.mode, self.step().role);
-        let messages = if last {
+        if last && !writes {
             // Without the exchange of calls: where no tools are offered, providers refuse messages that speak of some.
             data.extend(&self.current.data);
-            prompt::opening(&self.plan.question, &data, mode, role, tools)
-        } else {
-            let mut messages = prompt::opening(&self.plan.question, &data, mode, role, tools);
+        }
+        let mut messages = prompt::opening(&self.plan, &data, self.step().role, tools, writes);
+        if !last || writes {
             messages.extend(self.current.messages.iter().cloned());
-            messages
+        }
+        let form = match &self.plan.task {
+            Task::Write(writing) if writes => Some(writing.form.clone()),
+            _ => None,
         };
         let tools = tools.iter().map(|offer| offer.tool.clone()).collect();
-        let request = Request { messages, tools, form: None, max_tokens: 0 };
+        let request = Request { messages, tools, form, max_tokens: 0 };
         self.want = Want::Ask { step: self.current.step, request };
     }
 
@@ -301,9 +354,15 @@ impl Machine {
         self.current.turns += 1;
         self.current.usage.input = self.current.usage.input.saturating_add(reply.usage.input);
         self.current.usage.output = self.current.usage.output.saturating_add(reply.usage.output);
+        self.written |= self.current.writes;
         if let Some(why) = reply.broken_off {
             self.current.stopped = Some(Stop::Guarded(why));
             return self.finish(None);
+        }
+        if self.current.writes {
+            let text = spoken::without_thoughts(&reply.text);
+            self.want = Want::Check { step: self.current.step, text };
+            return;
         }
         let spoken = spoken::read(&reply.text);
         let calls = if last { Vec::new() } else { self.calls_of(&reply, spoken.calls) };
@@ -321,6 +380,20 @@ impl Machine {
         }
         self.current.queue = kept.iter().cloned().collect();
         self.next_call();
+    }
+
+    /// A document that cannot be used may be written once more, as often as the plan and the turns allow.
+    fn refused(&mut self, text: String, why: String) {
+        let Task::Write(writing) = &self.plan.task else { return };
+        let turns = self.current.turns;
+        let may = turns <= writing.repairs && turns < self.current.budget && self.used < self.plan.turns;
+        if !may {
+            self.current.stopped = Some(Stop::Refused(why));
+            return self.finish(None);
+        }
+        let text = prompt::clipped(&text, limits::CHAIN_REPLY_BYTES).0;
+        self.current.messages.extend([Message::new(Voice::Assistant, text), refused(&why)]);
+        self.ask();
     }
 
     /// The calls of a reply: those that it makes as such, else those that it writes.
@@ -427,11 +500,15 @@ impl Machine {
     fn room_left(&self) -> usize {
         let answers = self.current.messages.iter().filter(|message| message.voice != Voice::Assistant);
         let taken: usize = answers.map(|message| message.text.len()).sum();
-        limits::CHAIN_DATA_BYTES.saturating_sub(taken)
+        self.plan.room.saturating_sub(taken)
     }
 
     fn unanswered(&mut self, why: Why, message: String) {
         if self.current.turns == 0 {
+            if self.current.writes && self.finished.iter().any(|done| done.step == self.current.step) {
+                // It was there before, and is no step that did not run.
+                return self.stand_in();
+            }
             self.skipped.push(Skipped { step: self.current.step, why, message });
             return self.begin(self.current.step + 1);
         }
@@ -442,6 +519,7 @@ impl Machine {
     fn finish(&mut self, said: Option<String>) {
         let current = std::mem::take(&mut self.current);
         let answered = said.is_some();
+        self.stand_ins.push(current.step);
         self.finished.push(Finished {
             step: current.step,
             turns: current.turns,
@@ -451,7 +529,7 @@ impl Machine {
             usage: current.usage,
             data: current.data,
         });
-        if answered && self.plan.mode == Mode::Simple {
+        if current.writes || answered && self.plan.mode == Mode::Simple {
             self.want = Want::Done;
         } else {
             self.begin(current.step + 1);

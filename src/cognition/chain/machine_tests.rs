@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cognition::exchange::{Reply, Request, ToolCall, Voice};
+use crate::cognition::chain::Writing;
+use crate::cognition::exchange::{Form, Reply, Request, ToolCall, Voice};
 
 fn offer(name: &str, changes: bool) -> Offer {
     let tool = Tool { name: name.into(), description: String::new(), parameters: json!({"type": "object"}) };
@@ -15,7 +16,7 @@ fn offer(name: &str, changes: bool) -> Offer {
 fn plan(mode: Mode) -> Plan {
     let step = |name: &str, model: &str, role, turns| Step { name: name.into(), model: model.into(), role, turns };
     Plan {
-        question: "What is in the folder?".into(),
+        task: Task::Answer("What is in the folder?".into()),
         mode,
         turns: 8,
         steps: vec![
@@ -25,6 +26,7 @@ fn plan(mode: Mode) -> Plan {
         ],
         tools: vec![offer("list_dir", false), offer("read_file", false), offer("write_file", true)],
         background: Vec::new(),
+        room: limits::CHAIN_DATA_BYTES,
     }
 }
 
@@ -53,6 +55,10 @@ fn drive(plan: Plan, mut model: impl FnMut(usize, u32, &Request) -> Told) -> (Ou
                 turns[step] += 1;
                 model(step, turns[step], &request)
             }
+            Want::Check { text, .. } => match text.contains("good") {
+                true => Told::Holds,
+                false => Told::Refused("it is not good".into()),
+            },
             Want::Confirm { .. } => Told::Confirmed,
             Want::Call { call, .. } => {
                 ran.push(format!("{} {}", call.name, call.arguments));
@@ -290,6 +296,85 @@ fn an_answer_of_ours_answers_each_call_of_its_reply() {
     assert_eq!((called, answered), (13, 13));
 }
 
+fn writing(repairs: u32) -> Plan {
+    let form = Form { name: "delta".into(), schema: json!({"type": "object"}) };
+    let task = Task::Write(Writing { instructions: "Write.".into(), data: "<data>tea</data>".into(), form, repairs });
+    Plan { task, ..plan(Mode::Reflexive) }
+}
+
+#[test]
+fn the_last_step_writes_the_document_without_tools_and_in_its_form() {
+    let mut asked = Vec::new();
+    let (outcome, ran) = drive(writing(1), |step, turn, request| {
+        asked.push((step, request.tools.is_empty(), request.form.is_some()));
+        match (step, turn) {
+            (0, 1) => calls(&[("list_dir", json!({}))]),
+            (2, _) => {
+                let text = all_text(request);
+                assert!(text.contains("| I found a file.") && text.contains("| It is about tea."), "{text}");
+                assert!(text.starts_with("Write.") && text.contains("<data>tea</data>"), "{text}");
+                says("<think>{</think>{\"good\": 1}")
+            }
+            (0, _) => says("I found a file."),
+            _ => says("It is about tea."),
+        }
+    });
+    assert_eq!(ran.len(), 1);
+    assert_eq!(asked, [(0, false, false), (0, false, false), (1, false, false), (2, true, true)]);
+    assert_eq!((outcome.reply, outcome.turns), (Some(("{\"good\": 1}".into(), 2)), 4));
+}
+
+#[test]
+fn a_document_is_written_once_more_and_no_more() {
+    for (repairs, wrong, written, calls) in [(1, 1, true, 2), (1, 9, false, 2), (0, 9, false, 1), (5, 9, false, 2)] {
+        let mut tries = 0;
+        let (outcome, _) = drive(writing(repairs), |step, _, request| match step {
+            2 => {
+                tries += 1;
+                assert_eq!(request.messages.len(), if tries == 1 { 2 } else { 4 });
+                says(if tries > wrong { "good" } else { "bad" })
+            }
+            _ => says("ok"),
+        });
+        // The step has two turns, whatever more may be repaired.
+        assert_eq!((outcome.finished[2].said.is_some(), tries), (written, calls), "{repairs} {wrong}");
+        assert_eq!(matches!(outcome.finished[2].stopped, Some(Stop::Refused(_))), !written);
+    }
+}
+
+#[test]
+fn the_last_that_is_there_writes_and_a_loop_leaves_turns_for_it() {
+    let gone = || Told::Unanswered(Why::Offline, "gone".into());
+    let (outcome, _) = drive(writing(1), |step, _, request| match step {
+        2 => gone(),
+        1 if request.form.is_some() => says("good"),
+        _ => says("ok"),
+    });
+    assert_eq!(outcome.reply, Some(("good".into(), 1)));
+    assert_eq!((outcome.turns, outcome.skipped.len()), (3, 1));
+    // It goes away as well before it writes; the one before it does not.
+    let (outcome, _) = drive(writing(1), |step, _, request| match (step, request.form.is_some()) {
+        (0, true) => says("good"),
+        (1 | 2, true) => gone(),
+        _ => says("ok"),
+    });
+    assert_eq!((outcome.reply, outcome.skipped.len()), (Some(("good".into(), 0)), 1));
+    let (outcome, _) = drive(writing(1), |_, _, _| gone());
+    assert_eq!((outcome.finished.len(), outcome.skipped.len(), outcome.turns), (0, 3, 0));
+    // All others use up what they may: two turns are kept, one for the document and one to repair it.
+    let mut tries = 0;
+    let (outcome, _) = drive(writing(1), |step, turn, request| match (step, request.tools.is_empty()) {
+        (2, _) => {
+            tries += 1;
+            says(if tries == 2 { "good" } else { "bad" })
+        }
+        (_, true) => says("ok"),
+        _ => calls(&[("list_dir", json!({"path": format!("{step}-{turn}")}))]),
+    });
+    assert_eq!(outcome.finished.iter().map(|f| f.turns).collect::<Vec<_>>(), [4, 2, 2]);
+    assert_eq!((outcome.turns, outcome.reply.is_some()), (8, true));
+}
+
 /// One of the things that a model or the world may say.
 fn anything() -> impl Strategy<Value = Told> {
     let tool = prop_oneof![Just("list_dir"), Just("read_file"), Just("write_file"), Just("ls")];
@@ -306,6 +391,8 @@ fn anything() -> impl Strategy<Value = Told> {
         1 => Just(Told::Failed("no".into())),
         1 => Just(Told::Confirmed),
         1 => Just(Told::Denied("no".into())),
+        1 => Just(Told::Holds),
+        1 => Just(Told::Refused("no".into())),
     ]
 }
 
@@ -318,9 +405,12 @@ proptest! {
         budgets in proptest::collection::vec(1_u32..6, 1..5),
         total in 1_u32..12,
         simple: bool,
+        writes: bool,
     ) {
+        let simple = simple && !writes;
         let mode = if simple { Mode::Simple } else { Mode::Reflexive };
-        let mut plan = Plan { turns: total, ..plan(mode) };
+        let plan = if writes { writing(1) } else { plan(mode) };
+        let mut plan = Plan { turns: total, mode: if writes { Mode::Reflexive } else { mode }, ..plan };
         let model = |at: usize, turns: u32| Step { name: format!("s{at}"), model: "m".into(), role: Role::Research, turns };
         plan.steps = budgets.iter().enumerate().map(|(at, turns)| model(at, *turns)).collect();
         let mut machine = Machine::new(plan);
@@ -340,6 +430,7 @@ proptest! {
                 machine.take(match before {
                     Want::Ask { .. } => says("so"),
                     Want::Confirm { .. } => Told::Confirmed,
+                    Want::Check { .. } => Told::Holds,
                     _ => Told::Gave(json!(1)),
                 });
             }
@@ -351,7 +442,7 @@ proptest! {
         prop_assert!(outcome.turns <= total);
         prop_assert_eq!(outcome.turns, outcome.finished.iter().map(|f| f.turns).sum::<u32>());
         for step in &outcome.finished {
-            prop_assert!(step.turns >= 1 && step.turns <= budgets[step.step]);
+            prop_assert!(step.turns >= 1 && (writes || step.turns <= budgets[step.step]));
         }
         prop_assert_eq!(outcome.reply.is_some(), answered);
         // One turn is always kept for the last step, unless one answer was enough.

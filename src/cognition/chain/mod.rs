@@ -7,6 +7,8 @@
 //!                          tools, as far as nothing repeats itself
 //! ```
 //!
+//! So a person is answered; and so, in the same steps, an agent thinks whose last step [writes](Task::Write) a document of a form.
+//!
 //! [`machine`] is the chain as a state machine that is driven from outside: it says what it wants next and is told what
 //! came of it. `repeat` sees that a call was made before, `spoken` reads the calls that small models write as text, `prompt`
 //! words the questions, `asked` is the message, `classify` says whether it needs all steps, `extract` answers without any model.
@@ -27,8 +29,8 @@ mod spoken;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::exchange::Tool;
-use crate::model::chain::Role;
+use super::exchange::{Form, Tool};
+use crate::model::chain::{ChainStep, Role};
 
 pub use machine::{Finished, Machine, Outcome, Skipped, Stop, Told, Want, Why};
 pub use prompt::quoted;
@@ -67,6 +69,12 @@ pub struct Step {
     pub turns: u32,
 }
 
+impl From<&ChainStep> for Step {
+    fn from(step: &ChainStep) -> Self {
+        Self { name: step.name.clone(), model: step.model.clone(), role: step.role, turns: step.turns }
+    }
+}
+
 /// A tool that is offered, and what is known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
@@ -87,11 +95,33 @@ pub struct Datum {
     pub text: String,
 }
 
+/// What all of it is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// A person is answered: what the person says. The answer is what the last step said that said anything.
+    Answer(String),
+    /// A document is written for an agent, by the last step that is there. It has no tools, and its answer is held to a form.
+    Write(Writing),
+}
+
+/// What a document is written by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Writing {
+    /// What the agent is told: instructions that a person trusts.
+    pub instructions: String,
+    /// What the agent sees, marked as data.
+    pub data: String,
+    /// The form of the document.
+    pub form: Form,
+    /// How often a document that is refused may be written once more.
+    pub repairs: u32,
+}
+
 /// What a chain starts from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What the person says.
-    pub question: String,
+    /// What all of it is for.
+    pub task: Task,
     /// How many steps answer.
     pub mode: Mode,
     /// Most calls of models, all steps together, at least 1.
@@ -102,6 +132,8 @@ pub struct Plan {
     pub tools: Vec<Offer>,
     /// What all steps are shown: memories, the conversation so far.
     pub background: Vec<Datum>,
+    /// Most bytes of what steps said and tools gave that one question holds, and most of an exchange of calls.
+    pub room: usize,
 }
 
 /// A call of a tool and what came of it, as the answer lists it.

@@ -92,7 +92,7 @@ fn blanks(text: &str) -> usize {
 }
 
 /// Drops `<think>…</think>`. What is not closed is thought to the end.
-fn without_thoughts(said: &str) -> String {
+pub(super) fn without_thoughts(said: &str) -> String {
     const MARKS: (&str, &str) = ("<think>", "</think>");
     let mut text = String::new();
     let mut rest = said;

@@ -99,6 +99,12 @@ fn operation(name: &str, snapshot: &Snapshot, may: &Capabilities) -> Option<Valu
             let names = one_of(may.flags.iter().flatten().chain(&snapshot.flags))?;
             json!({"op": is(name), "name": names, "value": {"type": "boolean"}, "reason": text(REMARK)})
         }
+        "outcome" => {
+            let asked = snapshot.signals.iter().filter(|signal| signal.payload_kind() == Some("outcome"));
+            let runs = one_of(asked.filter_map(|signal| signal.payload.get("run")?.as_str()))?;
+            let share = |least: i32| json!({"type": "number", "minimum": least, "maximum": 1});
+            json!({"op": is(name), "run": runs, "value": share(0), "error": share(-1), "method": is("model")})
+        }
         "goal" => json!({"op": is(name), "text": text(CONCEPT), "level": is("sub")}),
         // What a model cannot say well in a schema: it is left to people and rules.
         _ => return None,

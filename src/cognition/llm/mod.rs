@@ -11,7 +11,7 @@ mod form;
 mod prompt;
 
 pub use form::form;
-pub use prompt::{DEFAULT_TEMPLATE, PromptError, check_template, messages, refused};
+pub use prompt::{DEFAULT_TEMPLATE, PromptError, check_template, messages, refused, syntax};
 
 /// The JSON document inside an answer: models like to wrap it in words or in a fence. All of it, if there is none.
 #[must_use]
@@ -20,6 +20,17 @@ pub fn document_in(answer: &str) -> &str {
         (Some(from), Some(to)) if from < to => &answer[from..=to],
         _ => answer,
     }
+}
+
+/// What a program printed, out of the code fence that coding agents like to put all of it in. Anything else is as it was.
+#[must_use]
+pub fn unfenced(output: &[u8]) -> &[u8] {
+    let inside = || {
+        let text = output.trim_ascii().strip_prefix(b"```")?.strip_suffix(b"```")?;
+        let line = text.iter().position(|byte| *byte == b'\n')?;
+        Some(&text[line + 1..])
+    };
+    inside().unwrap_or(output)
 }
 
 #[cfg(test)]
@@ -32,5 +43,15 @@ mod tests {
             assert_eq!(document_in(answer), "{\"ops\": []}");
         }
         assert_eq!(document_in("no }{ document"), "no }{ document");
+    }
+
+    #[test]
+    fn a_fence_around_everything_is_taken_off() {
+        for output in ["{}", "```json\n{}```", "\n```\n{}```\n"] {
+            assert_eq!(unfenced(output.as_bytes()).trim_ascii(), b"{}", "{output}");
+        }
+        for output in ["", "```", "``````", "```json {}```", "So: ```\n{}\n```", "```\n{}"] {
+            assert_eq!(unfenced(output.as_bytes()), output.as_bytes(), "{output}");
+        }
     }
 }

@@ -139,7 +139,8 @@ fn entry(entry: &crate::delta::LedgerEntry) -> String {
 }
 
 /// How each operation is written that the agent may use.
-fn syntax(capabilities: &Capabilities) -> Vec<&'static str> {
+#[must_use]
+pub fn syntax(capabilities: &Capabilities) -> Vec<&'static str> {
     let lines = [
         ("create", r#"{"op": "create", "concept": "…", "type": "semantic"}: a new concept"#),
         ("activate", r#"{"op": "activate", "id": "…", "strength": 0.5}: makes a neuron more salient"#),
@@ -158,6 +159,10 @@ fn syntax(capabilities: &Capabilities) -> Vec<&'static str> {
         ),
         ("acknowledge", r#"{"op": "acknowledge", "signal": "…", "payload": {"text": "…"}}: answers a signal"#),
         ("flag", r#"{"op": "flag", "name": "urgence", "value": true, "reason": "…"}"#),
+        (
+            "outcome",
+            r#"{"op": "outcome", "run": "…", "value": 0.4, "error": -0.3, "method": "model"}: what came of the prediction in a signal, 0 (nothing of it) to 1 (all of it), and that minus the value that was predicted"#,
+        ),
         ("goal", r#"{"op": "goal", "text": "…", "level": "sub"}: something to be reached"#),
     ];
     let may = |name: &str| capabilities.operations.iter().any(|operation| operation == name);

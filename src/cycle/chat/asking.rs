@@ -62,10 +62,7 @@ impl Asks for Asking {
         match runtime.block_on(task) {
             Ok(Ok(Ok(reply))) => Ok(reply),
             Ok(Ok(Err(exhausted))) => Err(Unanswered { why: Why::Busy, message: exhausted.to_string() }),
-            Ok(Err(error @ CycleError::Refused { .. })) => {
-                Err(Unanswered { why: Why::Refused, message: error.to_string() })
-            }
-            Ok(Err(error)) => Err(Unanswered { why: Why::Offline, message: error.to_string() }),
+            Ok(Err(error)) => Err(Unanswered::of(&error)),
             Err(cut_off) => Err(Unanswered { why: Why::Offline, message: cut_off.to_string() }),
         }
     }

@@ -56,6 +56,14 @@ pub struct Unanswered {
     pub message: String,
 }
 
+impl Unanswered {
+    /// A model that gave no answer, or may not be asked.
+    pub(super) fn of(error: &CycleError) -> Self {
+        let why = if matches!(error, CycleError::Refused { .. }) { Why::Refused } else { Why::Offline };
+        Self { why, message: error.to_string() }
+    }
+}
+
 /// What the brain answers.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ChatAnswer {

@@ -7,10 +7,11 @@ use serde_json::Value;
 use super::{Around, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, EXTRACTIVE, Unanswered, Wanted};
 use crate::cognition::chain::classify::classify_complexity;
 use crate::cognition::chain::extract::{self, Evidence, Quote};
-use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, Told, ToolUse, Want, Why};
+use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, Task, Told, ToolUse, Want, Why};
 use crate::cognition::exchange::{Request, ToolCall, Usage};
 use crate::cycle::tools::Tools;
 use crate::cycle::{Cycle, CycleError};
+use crate::limits;
 use crate::model::{layout, plural};
 use crate::store::CommitId;
 
@@ -109,19 +110,14 @@ impl Talk<'_, '_> {
         if !said.is_empty() {
             background.push(Datum { label: "the conversation so far".to_owned(), text: said.join("\n") });
         }
-        let steps = settings.step.iter().map(|step| Step {
-            name: step.name.clone(),
-            model: step.model.clone(),
-            role: step.role,
-            turns: step.turns,
-        });
         Ok(Plan {
-            question: self.message.clone(),
+            task: Task::Answer(self.message.clone()),
             mode,
             turns: settings.turns,
-            steps: steps.collect(),
+            steps: settings.step.iter().map(Step::from).collect(),
             tools: self.tools.offers(),
             background,
+            room: limits::CHAIN_DATA_BYTES,
         })
     }
 
@@ -172,6 +168,8 @@ impl Talk<'_, '_> {
                     }
                     told
                 }
+                // No document is wanted of a chat.
+                Want::Check { .. } => Told::Refused("nothing is to be written".to_owned()),
                 Want::Confirm { step, call } => self.confirm(&steps[step].name, &call),
                 Want::Call { step, call } => match self.call(&steps[step].name, &call, allowed) {
                     Ok(value) => Told::Gave(value),

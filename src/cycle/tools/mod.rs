@@ -127,6 +127,11 @@ impl<'c> Tools<'c> {
         Self { cycle, tip, snapshot: OnceCell::new(), roots, cited: Vec::new(), origin }
     }
 
+    /// The same without files: what only reads the network.
+    pub fn of_the_network(cycle: &'c Cycle, tip: CommitId, origin: Origin) -> Self {
+        Self { roots: Roots::of(&[], &cycle.shared), ..Self::new(cycle, tip, origin) }
+    }
+
     /// What models are offered: the tools of files only where there are folders for them.
     pub fn offers(&self) -> Vec<Offer> {
         let int = || json!({"type": "integer", "minimum": 1});
@@ -256,6 +261,11 @@ impl<'c> Tools<'c> {
         if self.origin.is_approved() { Origin::local() } else { self.origin.clone() }
     }
 
+    /// What was shown so far and has a number.
+    pub fn numbered(&self) -> &[NeuronId] {
+        &self.cited
+    }
+
     /// The neuron that a number stands for.
     pub fn cited(&self, n: usize) -> Option<&NeuronId> {
         self.cited.get(n.checked_sub(1)?)
@@ -339,6 +349,12 @@ impl<'c> Tools<'c> {
         Ok(value)
     }
 
+    /// A neuron of the commit, as it is there. It is not shown to anybody by this.
+    pub fn look_up(&self, id: &NeuronId) -> Result<Option<Neuron>, CycleError> {
+        let store = &self.cycle.store;
+        TreeNetwork::remembering(store, store.tree_of(self.tip)?, &self.cycle.shared.neurons).neuron(id)
+    }
+
     fn network(&self) -> Result<TreeNetwork<'c>, String> {
         let store = &self.cycle.store;
         let tree = store.tree_of(self.tip).map_err(|e| e.to_string())?;
@@ -383,9 +399,16 @@ impl<'c> Tools<'c> {
             return Ok(edges.filter_map(|e| Some((id_of(e.target)?, Some((e.link, e.weight))))).collect());
         }
         let now = self.cycle.shared.world.now();
-        let mut all: Vec<NodeIx> = graph.nodes().filter(|node| of_kind(*node) && !graph.is_archived(*node)).collect();
-        all.sort_by_key(|node| (std::cmp::Reverse(graph.salience_at(*node, now)), graph.order(*node)));
-        Ok(all.into_iter().take(limit).filter_map(|node| Some((id_of(node)?, None))).collect())
+        let nodes = graph.nodes().filter(|node| of_kind(*node) && !graph.is_archived(*node));
+        let place = |node| (std::cmp::Reverse(graph.salience_at(node, now)), graph.order(node), node);
+        let mut all: Vec<_> = nodes.map(place).collect();
+        // Salience is a product of powers: computed once for each, and only those that are shown are put in order.
+        if limit < all.len() {
+            all.select_nth_unstable(limit);
+            all.truncate(limit);
+        }
+        all.sort_unstable();
+        Ok(all.into_iter().filter_map(|(.., node)| Some((id_of(node)?, None))).collect())
     }
 
     /// The content that an edit leaves.

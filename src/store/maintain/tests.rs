@@ -176,3 +176,27 @@ fn a_night_looks_for_deltas_where_there_are_many_whole_objects() {
     assert!(!store.compact().unwrap(), "what has deltas is left alone");
     sandbox.fsck();
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_store_that_stays_lets_go_of_packs_that_were_put_together() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let held = || {
+        let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        let names = files.filter_map(|file| Some(std::fs::read_link(file.path()).ok()?.to_string_lossy().into_owned()));
+        let own = sandbox.path().to_string_lossy().into_owned();
+        names.filter(|name| name.contains(&own) && name.ends_with(" (deleted)")).count()
+    };
+    let mut first = None;
+    for n in 0..3 * limits::PACKS {
+        let commit = advance(&store, store.wake(), vec![write("count", &format!("{n}\n"))]).0;
+        // Opens the pack.
+        store.with(|r| r.find_commit(commit.0).map(drop)).unwrap();
+        first.get_or_insert(commit);
+        store.maintain().unwrap();
+    }
+    assert!(held() <= limits::PACKS + 1, "{} of {}", held(), 3 * limits::PACKS);
+    store.with(|r| r.find_commit(first.unwrap().0).map(drop)).unwrap();
+    sandbox.fsck();
+}
