@@ -235,7 +235,7 @@ class Run:
         self.check("OL1 asks to write a file" in card and "ann.md" in card and "Moved to Oslo." in card, "the card says who wants what")
         self.equal(self.lines("added"), ["+ # Ann", "+ ", "+ Moved to Oslo."], "the file's lines are shown as added")
         self.check(self.focus().startswith("confirm-"), "the focus is on the card's title")
-        self.check("s" in browser.text("#waiting .left") and any(c.isdigit() for c in browser.text("#waiting .left")), "seconds are counted")
+        self.check("s" in browser.text("#waiting .countdown") and any(c.isdigit() for c in browser.text("#waiting .countdown")), "seconds are counted")
         browser.until(lambda: browser.js("return !document.querySelector('#waiting button').disabled"), "the buttons")
         browser.keys(ENTER)
         browser.keys(SPACE)
@@ -253,7 +253,7 @@ class Run:
         self.decide("button:not(.allow)")
         self.until_over()
         self.equal((self.brain.files / "no.md").exists(), False, "what was refused was not done")
-        self.check("Refused" in self.last(".confirm.over"), "and stands as refused")
+        self.equal(self.last(".confirm.over .result"), "Refused: write_file", "and stands as refused")
 
         self.endpoint.script(small=[calls("edit_file", path="ann.md", find="Moved to Oslo.", replace="Moved to Oslo\nin May."), says("Changed.")])
         self.ask("Change it.", "simple")
@@ -432,6 +432,7 @@ class Run:
         self.check("You stopped it" in browser.text(".failure"), "it says who stopped it")
         self.equal([browser.is_shown("#stop"), browser.js("return document.querySelector('#send').disabled"), browser.is_shown(".thinking")], [False, False, False], "another message can be sent")
         self.equal(self.badges(), ["OL1 ▸ not ended"], "the badge says that it did not end")
+        self.check(browser.js("return document.querySelector('.badge').getBoundingClientRect().width < 250"), "and is no wider than that")
 
     def refuses(self):
         """a wrong token: the page asks for the right one and goes on"""
@@ -492,6 +493,7 @@ class Run:
 
     def frames(self):
         """events are read whatever pieces they come in"""
+        self.open()
         script = """
             const [done, text, size] = [arguments[2], arguments[0], arguments[1]];
             import('/assets/api.js').then(async ({ chat }) => {
@@ -570,7 +572,8 @@ class Run:
         for number in (1, 2, 3):
             browser.click(f".badge:nth-child({number})")
         browser.shot(self.folder / "dark-folded.png")
-        self.endpoint.script(small=[calls("edit_file", path="ann.md", find="Moved to Oslo", replace="Moved to Bergen"), says("No.")])
+        (self.brain.files / "colours.md").write_text("Moved to Oslo.\n")
+        self.endpoint.script(small=[calls("edit_file", path="colours.md", find="Moved to Oslo", replace="Moved to Bergen"), says("No.")])
         self.ask("Change it.", "simple")
         self.until("#waiting .confirm")
         browser.until(lambda: browser.js("return !document.querySelector('#waiting button').disabled"), "the buttons")
@@ -671,6 +674,14 @@ class Run:
     def loses(self):
         """the brain goes away, in the middle of an answer and before one"""
         browser, gate = self.browser, threading.Event()
+        self.open()
+        # A stream that ends as if all were well, but says nothing of how.
+        begins = json.dumps({"event": "begins", "conversation": "c-1", "mode": "simple", "why": "so"})
+        browser.js("window.real = window.fetch; window.fetch = async () => new Response(arguments[0])", f"event: begins\ndata: {begins}\n\n")
+        self.ask("Are you there?", "simple")
+        self.until(".failure")
+        self.check("connection to the brain was lost" in browser.text(".failure"), "an answer that ends without its last event is told")
+        browser.js("window.fetch = window.real")
         self.open()
         self.endpoint.script(small=[says("This answer will never be whole.", gate)])
         self.ask("Are you there?", "simple")

@@ -39,12 +39,12 @@ export function confirmation({ id, node, name, args, seconds }, place, record) {
   const title = el("h3", { tabindex: "-1", id: `confirm-${id}` }, foreign("bdi", node), ` asks to ${DOES[name] ?? "call a tool"}: `, foreign("code", name));
   const refuse = el("button", { type: "button", disabled: true }, "Refuse");
   const allow = el("button", { type: "button", disabled: true, class: "allow" }, "Allow");
-  const left = el("span", { class: "left", role: "timer" });
+  const left = el("span", { class: "countdown", role: "timer" });
   const problem = el("p", { class: "problem", role: "alert" });
   const buttons = el("div", { class: "row" }, left, refuse, allow);
   const card = el("section", { class: "confirm", "aria-labelledby": title.id }, title, readable(name, args), problem, buttons);
   const ends = performance.now() + seconds * 1000;
-  let closed = false;
+  let [closed, decided] = [false, false];
 
   const enable = (on) => [refuse, allow].forEach((button) => (button.disabled = !on));
   const tick = () => {
@@ -65,7 +65,7 @@ export function confirmation({ id, node, name, args, seconds }, place, record) {
     const held = card.contains(document.activeElement);
     const word = allowed === null ? "Not decided" : allowed ? "Allowed" : "Refused";
     const result = el("p", { class: "result", tabindex: "-1" }, `${word}: `, foreign("code", name));
-    if (why) result.append(" (", foreign("bdi", why), ")");
+    if (why && !decided) result.append(" (", foreign("bdi", why), ")");
     const folded = el("details", {}, el("summary", {}, "what it asked for"), readable(name, args));
     card.replaceChildren(result, folded);
     card.className = `confirm over ${allowed ? "allowed" : "refused"}`;
@@ -76,11 +76,13 @@ export function confirmation({ id, node, name, args, seconds }, place, record) {
   };
   const decide = async (yes) => {
     enable(false);
+    decided = true;
     try {
       const answer = await post("/confirm", { id, allow: yes });
       over(answer.allowed);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
+      decided = false;
       if (error.status === 404) return over(null, "nobody waits for it any more");
       problem.textContent = error.message;
       enable(true);
