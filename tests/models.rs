@@ -163,6 +163,17 @@ fn an_answer_that_says_the_same_again_and_again_is_broken_off_and_paid() {
 }
 
 #[test]
+fn thoughts_that_turn_in_circles_are_broken_off_as_well() {
+    let endpoint = Endpoint::new(&[Manner::Thinks("Wait, let me think again. ".into())]);
+    let sandbox = trusted(&endpoint, "");
+    let said = run(&sandbox).exits(3);
+    assert!(said.out.contains("broken off: it said the same 26 bytes"), "{said}");
+    assert!(endpoint.is_left());
+    let spent = spent(&sandbox, "scholar");
+    assert!((200..4000).contains(&spent["tokens"].as_u64().unwrap()), "{spent}");
+}
+
+#[test]
 fn a_step_of_a_chat_that_is_broken_off_leaves_its_text_out() {
     let endless = Endpoint::new(&[Manner::Streams("Ann likes Ann. ".into())]);
     let works = Endpoint::new(&[says("Ann likes tea.")]);
