@@ -397,6 +397,36 @@ fn a_model_that_lists_one_folder_for_ever_stops_at_the_second_call_and_the_chain
 }
 
 #[test]
+fn no_step_is_asked_more_than_its_model_can_read() {
+    let reads = Endpoint::new(&[
+        Manner::Calls("read_file", json!({"path": "long.txt"})),
+        Manner::Calls("read_file", json!({"path": "long.txt", "from_line": 100})),
+        says(&(0..600).map(|n| format!("It says {n}. ")).collect::<String>()),
+    ]);
+    let last = Endpoint::new(&[says("A long text.")]);
+    let sandbox = chain_over([&reads, &last, &last]);
+    let lines: String = (0..3000).map(|n| format!("line {n} of a long text\n")).collect();
+    sandbox.file("root/long.txt", lines);
+    let settings = sandbox.dir().join("brain.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(settings, text.replace("timeout_ms", "context = 4000\nmax_tokens = 500\ntimeout_ms")).unwrap();
+    sandbox.git(&["commit", "-qam", "small models"]);
+    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["chat", "what does long.txt say?", "--mode", "reflexive"]).exits(0);
+    let asked: Vec<_> = reads.asked().into_iter().chain(last.asked()).collect();
+    assert!(asked.len() >= 4, "{}", asked.len());
+    let mut most = 0;
+    for body in asked.iter().map(|asked| &asked.body) {
+        let messages = body["messages"].as_array().unwrap().iter();
+        let said: usize = messages.filter_map(|message| message["content"].as_str()).map(str::len).sum();
+        let tools = if body["tools"].is_null() { 0 } else { body["tools"].to_string().len() };
+        assert!(said + tools <= 3500 * 4, "{} bytes", said + tools);
+        most = most.max(said + tools);
+    }
+    assert!(most > 8000, "and it is used: {most} bytes");
+}
+
+#[test]
 fn steps_that_are_offline_are_skipped_and_the_badges_say_who_answered() {
     let (works, down) =
         (Endpoint::new(&[says("Tea.")]), Endpoint::new(&[status("500 Internal Server Error", "", "{}")]));
