@@ -262,6 +262,9 @@ pub const TOOL_ENTRIES: usize = 500;
 pub const TOOL_FILE_BYTES: usize = 100 << 10;
 /// How long a tool that changes something waits for a person to confirm it, milliseconds.
 pub const CONFIRM_MS: u64 = 60_000;
+/// How long a model may be silent before whoever listens is asked whether it still does, milliseconds: a person who has gone away is
+/// noticed within a second, and a line each second loads nothing.
+pub const LISTENER_LOOK_MS: u64 = 1_000;
 /// Time that a program gets which a tool starts, milliseconds.
 pub const TOOL_EXEC_MS: u64 = 60_000;
 /// Largest body of a request by HTTP, bytes: some messages of [`CHAT_MESSAGE_BYTES`], whatever they are escaped to.

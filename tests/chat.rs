@@ -1,12 +1,14 @@
 //! Conversations, from end to end: without a model through the command line, with scripted models through the library. The
 //! failures that small models ran into are here: the same folder fifteen times, tools that are not there, no answer at all.
 
+mod endpoint;
 mod sandbox;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use endpoint::{Endpoint, Manner};
 use git_brain::brain::{
     Asks, Brain, BrainError, ChatAnswer, ChatEvent, ChatMode, ChatRequest, Confirmations, Override, Unanswered, World,
 };
@@ -404,6 +406,36 @@ fn what_was_allowed_is_done_though_who_asked_has_gone() {
     assert!(matches!(answer, Err(BrainError::Unheard)), "{answer:?}");
     assert_eq!(std::fs::read_to_string(scene.sandbox.beside("root/new.txt")).unwrap(), "x");
     assert_eq!(asked, 1, "no model is asked any more");
+}
+
+/// A model that is silent, and one that never ends: whoever waits goes away, and both are left before their time is up.
+#[test]
+fn a_model_is_left_by_whoever_stops_listening() {
+    for (manner, ends) in [(Manner::Hangs, false), (Manner::Streams("Tea, tea and tea. ".into()), true)] {
+        let scene = Scene::new();
+        let endpoint = Endpoint::new(&[manner]);
+        let place = format!("base_url = {:?}, timeout_ms = 600000, price_out = 1000000", endpoint.url());
+        let model = flag("models.small", &format!("{{provider = \"openai\", model = \"m\", {place}}}"));
+        let step = r#"[{name = "OL1", model = "small", role = "research", turns = 4}]"#;
+        let brain = scene.brain(&[flag("chain.step", step), model]);
+        let mut texts = 0;
+        let answer = brain.chat(&ask("Are you there?", ChatMode::Simple), &mut |event| match event {
+            ChatEvent::Text { text, .. } => {
+                texts += 1;
+                assert_eq!(text.is_empty(), !ends);
+                ControlFlow::Break(())
+            }
+            _ => GO_ON,
+        });
+        assert!(matches!(answer, Err(BrainError::Unheard)), "{answer:?}");
+        assert_eq!((texts, endpoint.asked().len()), (1, 1));
+        assert!(!ends || endpoint.is_left());
+        let account = std::fs::read(scene.sandbox.dir().join(".git/git-brain/account/spent.json")).unwrap();
+        let account: Value = serde_json::from_slice(&account).unwrap();
+        assert_eq!(account["reserved"], json!([]), "it is settled, and not kept for as long as this process lives");
+        let paid = account["agents"]["human"]["micros"].as_u64().unwrap();
+        assert_eq!(paid >= 2048, !ends, "as reserved where nobody knows, else what was written: {account}");
+    }
 }
 
 /// A clone names folders and a chain; nothing of it is shown to any model before a person trusts that file.

@@ -386,6 +386,30 @@ fn whatever_an_endpoint_does_recall_answers_as_without_it() {
 }
 
 #[test]
+fn what_embeddings_cost_is_in_the_budget_and_beyond_it_nothing_is_sent() {
+    let server = Server::new();
+    let sandbox = trusted(&server, "price_in = 1000000");
+    let (_, notes) = answers(&sandbox, &["-c", "budget.turns_per_day=1", QUESTION]);
+    assert!(notes.contains("budget.turns_per_day = 1 would be passed"), "{notes}");
+    let account = || -> Value {
+        let bytes = std::fs::read(sandbox.dir().join(".git/git-brain/account/spent.json")).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    };
+    let first = account();
+    let human = &first["agents"]["human"];
+    assert_eq!((&human["runs"], &human["turns"], &first["reserved"]), (&json!(0), &json!(1), &json!([])), "{first}");
+    assert!(human["tokens"].as_u64().unwrap() > 0 && human["tokens"] == human["micros"], "{first}");
+    let sent = server.requests();
+    assert_eq!(sent, 1, "the question, and none of the memories");
+    answers(&sandbox, &[QUESTION]);
+    assert!(account()["agents"]["human"]["turns"].as_u64().unwrap() > 1);
+    server.behaves(Manner::Says(plain("401 Unauthorized", "", "no")));
+    let before = account();
+    answers(&sandbox, &["another question"]);
+    assert_eq!(account()["agents"], before["agents"], "what was not read is not paid");
+}
+
+#[test]
 fn vectors_of_another_length_are_not_mixed_in() {
     let server = Server::new();
     let sandbox = trusted(&server, "");

@@ -164,6 +164,17 @@ fn an_answer_that_says_the_same_again_and_again_is_broken_off_and_paid() {
 }
 
 #[test]
+fn thoughts_that_turn_in_circles_are_broken_off_as_well() {
+    let endpoint = Endpoint::new(&[Manner::Thinks("Wait, let me think again. ".into())]);
+    let sandbox = trusted(&endpoint, "");
+    let said = run(&sandbox).exits(3);
+    assert!(said.out.contains("broken off: it said the same 26 bytes"), "{said}");
+    assert!(endpoint.is_left());
+    let spent = spent(&sandbox, "scholar");
+    assert!((200..4000).contains(&spent["tokens"].as_u64().unwrap()), "{spent}");
+}
+
+#[test]
 fn a_step_of_a_chat_that_is_broken_off_leaves_its_text_out() {
     let endless = Endpoint::new(&[Manner::Streams("Ann likes Ann. ".into())]);
     let works = Endpoint::new(&[says("Ann likes tea.")]);
@@ -384,6 +395,36 @@ fn a_model_that_lists_one_folder_for_ever_stops_at_the_second_call_and_the_chain
     assert_eq!(badges.last().unwrap().1, "m2");
     let shown = thinks.asked()[0].body.to_string();
     assert!(shown.contains("notes.txt"), "the next step sees what the tool gave: {shown}");
+}
+
+#[test]
+fn no_step_is_asked_more_than_its_model_can_read() {
+    let reads = Endpoint::new(&[
+        Manner::Calls("read_file", json!({"path": "long.txt"})),
+        Manner::Calls("read_file", json!({"path": "long.txt", "from_line": 100})),
+        says(&(0..600).map(|n| format!("It says {n}. ")).collect::<String>()),
+    ]);
+    let last = Endpoint::new(&[says("A long text.")]);
+    let sandbox = chain_over([&reads, &last, &last]);
+    let lines: String = (0..3000).map(|n| format!("line {n} of a long text\n")).collect();
+    sandbox.file("root/long.txt", lines);
+    let settings = sandbox.dir().join("brain.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(settings, text.replace("timeout_ms", "context = 4000\nmax_tokens = 500\ntimeout_ms")).unwrap();
+    sandbox.git(&["commit", "-qam", "small models"]);
+    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["chat", "what does long.txt say?", "--mode", "reflexive"]).exits(0);
+    let asked: Vec<_> = reads.asked().into_iter().chain(last.asked()).collect();
+    assert!(asked.len() >= 4, "{}", asked.len());
+    let mut most = 0;
+    for body in asked.iter().map(|asked| &asked.body) {
+        let messages = body["messages"].as_array().unwrap().iter();
+        let said: usize = messages.filter_map(|message| message["content"].as_str()).map(str::len).sum();
+        let tools = if body["tools"].is_null() { 0 } else { body["tools"].to_string().len() };
+        assert!(said + tools <= 3500 * 4, "{} bytes", said + tools);
+        most = most.max(said + tools);
+    }
+    assert!(most > 8000, "and it is used: {most} bytes");
 }
 
 #[test]

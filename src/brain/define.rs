@@ -35,10 +35,10 @@ impl Brain {
     /// There is no such agent, or no such model in the settings (exit code 2).
     pub fn definition(&self, agent: &str, thinker: &Thinker) -> Result<String, BrainError> {
         let settings = &self.cycle.shared.policy.settings;
-        if let Thinker::Model(model) = thinker {
-            if !settings.models.contains_key(model) {
-                return Err(BrainError::usage(format!("there is no [models.{model}] in the settings")));
-            }
+        if let Thinker::Model(model) = thinker
+            && !settings.models.contains_key(model)
+        {
+            return Err(BrainError::usage(format!("there is no [models.{model}] in the settings")));
         }
         if (agent, thinker) == (NARRATOR, &Thinker::Chain) {
             return Err(BrainError::usage("a narrator is a program or one model, and no chain"));

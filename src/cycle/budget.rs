@@ -210,6 +210,12 @@ impl Payer {
     pub fn new(agent: &AgentName, roots: &[StimulusId]) -> Self {
         Self { agent: agent.clone(), roots: roots.to_vec(), counted: Arc::default() }
     }
+
+    /// Calls that are no run of anybody, such as the embeddings of a question.
+    #[must_use]
+    pub fn beside_runs(agent: &AgentName) -> Self {
+        Self { counted: Arc::new(AtomicBool::new(true)), ..Self::new(agent, &[]) }
+    }
 }
 
 /// What is reserved for one act. Dropping it unsettled leaves it reserved, and so spent when the process ends.

@@ -2,20 +2,24 @@
 //!
 //! A text is sent once: its vector is kept by the hash of the text, whichever memory, branch or state of the brain has it. Memories
 //! that have none yet are brought in by batches, as long as there is time; the next recall goes on. One process at a time
-//! asks, so that two never pay for the same text. Whatever fails is a note, and recall answers with what there is.
+//! asks, so that two never pay for the same text. Each batch is reserved and settled as a call of a model is. Whatever fails is a note, and recall answers with what there is.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
+use super::budget::Payer;
 use super::network::TreeNetwork;
+use super::policy::HUMAN;
 use super::{Cycle, CycleError};
 use crate::activation::reading::{said, text_hash};
 use crate::activation::{NodeIx, Snapshot};
 use crate::limits;
 use crate::llm::{Embedder, Endpoint, LlmError};
-use crate::model::ids::NeuronId;
+use crate::model::ids::{AgentName, NeuronId};
+use crate::model::models::Model;
 use crate::model::plural;
 use crate::store::{CommitId, LockName, OtherLength, StoreError, Vectors};
+use crate::text::tokens;
 
 /// How alike a question and memories are.
 #[derive(Debug, Default)]
@@ -54,7 +58,9 @@ impl Cycle {
             Err(error) => return inert(vec![without(&error)]),
         };
         let wait = Duration::from_millis(policy.settings.recall.embeddings_timeout_ms);
-        let mut search = Search { cycle: self, commit, snapshot, end: Instant::now() + wait, notes: Vec::new() };
+        let payer = Payer::beside_runs(&AgentName::parse(HUMAN).expect("invariant: a name"));
+        let mut search =
+            Search { cycle: self, commit, snapshot, model, payer, end: Instant::now() + wait, notes: Vec::new() };
         let identity = endpoint.identity();
         let mut vectors = self.store.vectors(&identity);
         let asked = text_hash(question);
@@ -82,6 +88,8 @@ struct Search<'c> {
     cycle: &'c Cycle,
     commit: CommitId,
     snapshot: &'c Snapshot,
+    model: &'c Model,
+    payer: Payer,
     end: Instant,
     notes: Vec<String>,
 }
@@ -182,12 +190,33 @@ impl Search<'_> {
         if texts.is_empty() {
             return Ok(());
         }
-        let found = embedder.embed(&texts, self.left())?;
+        let found = self.paid(&texts, |texts| embedder.embed(texts, self.left()))?;
         for ((text, _), vector) in batch.iter().zip(&found) {
             vectors.add(*text, vector)?;
         }
         self.cycle.store.keep_vectors(vectors);
         Ok(())
+    }
+}
+
+impl Search<'_> {
+    /// Reserves what texts cost, sends them, and settles it.
+    fn paid<T>(&self, texts: &[&str], send: impl FnOnce(&[&str]) -> Result<T, LlmError>) -> Result<T, Why> {
+        let shared = &self.cycle.shared;
+        let read: usize = texts.iter().map(|text| tokens(text)).sum();
+        let cost = self.model.cost(read as u64, 0);
+        let fail = |error: CycleError| Why::Budget(error.to_string());
+        let reservation = shared.reserve(&self.payer, cost).map_err(fail)?;
+        let reservation = reservation.map_err(|exhausted| Why::Budget(exhausted.to_string()))?;
+        let sent = send(texts);
+        match &sent {
+            // Nothing was read, so nothing is paid.
+            Err(LlmError::Settings { .. } | LlmError::Unreachable { .. } | LlmError::Status { .. }) => {
+                shared.release(reservation).map_err(fail)?;
+            }
+            _ => shared.settle(reservation, Some(cost)).map_err(fail)?,
+        }
+        Ok(sent?)
     }
 }
 
@@ -198,6 +227,9 @@ enum Why {
     Llm(#[from] LlmError),
     #[error(transparent)]
     Length(#[from] OtherLength),
+    /// The budget, or its account.
+    #[error("{0}")]
+    Budget(String),
 }
 
 fn without(why: &impl std::fmt::Display) -> String {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, OnceCell};
 
-use super::budget::{Exhausted, Payer};
+use super::budget::{Exhausted, Payer, Reservation};
 use super::{CycleError, Shared};
 use crate::cognition::exchange::{Reply, Request};
 use crate::cognition::guard::{By, Watch};
@@ -18,11 +18,29 @@ use crate::model::models::Model;
 use crate::model::spending::Cost;
 use crate::store::credential;
 
+/// Hears what a model says, and may end it.
+pub type Listener<'l> = &'l mut (dyn FnMut(&str) -> ControlFlow<()> + Send);
+
 /// The models of a brain, as long as one runtime lives: connections are kept between exchanges.
 pub struct Models {
     shared: Arc<Shared>,
     cassette: Option<Cassette>,
     providers: Mutex<HashMap<String, Arc<OnceCell<Provider>>>>,
+}
+
+/// A call that is under way. Whoever gives it up in the middle pays what was reserved: nobody says what it cost until then.
+struct Open {
+    shared: Arc<Shared>,
+    reservation: Option<Reservation>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(reservation) = self.reservation.take() {
+            // What cannot be written stays reserved, and so spent.
+            let _ = self.shared.settle(reservation, None);
+        }
+    }
 }
 
 impl Models {
@@ -51,7 +69,7 @@ impl Models {
         payer: &Payer,
         name: &str,
         request: &Request,
-        mut hear: Option<&mut (dyn FnMut(&str) -> ControlFlow<()> + Send)>,
+        mut hear: Option<Listener<'_>>,
     ) -> Result<Result<Reply, Exhausted>, CycleError> {
         let shared = &self.shared;
         let model = shared.policy.model(name)?;
@@ -60,8 +78,8 @@ impl Models {
         {
             return Ok(Ok(reply));
         }
-        let reservation = match shared.reserve(payer, Self::at_most(model, &request))? {
-            Ok(reservation) => reservation,
+        let mut open = match shared.reserve(payer, Self::at_most(model, &request))? {
+            Ok(reservation) => Open { shared: Arc::clone(shared), reservation: Some(reservation) },
             Err(exhausted) => return Ok(Err(exhausted)),
         };
         let by = By { agent: payer.agent.as_str(), model: name };
@@ -88,6 +106,7 @@ impl Models {
         };
         let broken_off = watch.stopped();
         let answered = answered.map(|reply| Reply { broken_off, ..reply });
+        let reservation = open.reservation.take().expect("invariant: nobody else takes it");
         match &answered {
             Ok(reply) => shared.settle(reservation, Some(model.cost(reply.usage.input, reply.usage.output)))?,
             // Nothing was read, so nothing is paid.

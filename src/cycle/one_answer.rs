@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::budget::Payer;
 use super::models::Models;
-use super::thinking::{broken_off, room_of};
+use super::thinking::{broken_off, is_the_answers_fault, room_of};
 use super::{Cycle, CycleError, Member};
 use crate::cognition::exchange::{Form, Message, Request};
 use crate::cognition::llm;
@@ -67,7 +67,7 @@ impl Cycle {
                     return Err(broken_off(wanted.agent, why));
                 }
                 match read(llm::document_in(&reply.text)) {
-                    Err(error) if left > 0 => {
+                    Err(error) if left > 0 && is_the_answers_fault(&error) => {
                         left -= 1;
                         request.messages.extend([reply.message(), llm::refused(&error.to_string())]);
                     }

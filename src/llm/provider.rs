@@ -173,17 +173,14 @@ impl Provider {
                     return Ok(Reply { text, usage, cut_off: true, ..Reply::default() });
                 }
             }
-            match event {
-                ChatStreamEvent::End(end) => {
-                    let usage = end.captured_usage.as_ref().map_or(Usage::default(), usage);
-                    let content = end.captured_content.unwrap_or_default();
-                    let mut reply = reply(content, usage, end.captured_stop_reason.as_ref());
-                    if reply.text.is_empty() {
-                        reply.text = text;
-                    }
-                    return Ok(reply);
+            if let ChatStreamEvent::End(end) = event {
+                let usage = end.captured_usage.as_ref().map_or(Usage::default(), usage);
+                let content = end.captured_content.unwrap_or_default();
+                let mut reply = reply(content, usage, end.captured_stop_reason.as_ref());
+                if reply.text.is_empty() {
+                    reply.text = text;
                 }
-                _ => {}
+                return Ok(reply);
             }
         }
         Err(LlmError::Shape { place: self.place(), message: "the stream ended before its end".to_owned() })

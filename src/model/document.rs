@@ -309,10 +309,10 @@ impl Agent {
         if matches!(&agent.cognition, Cognition::Llm { model, .. } if model.is_empty()) {
             return Err(fail("cognition.model", "is empty".to_owned()));
         }
-        if let Cognition::Llm { repairs, .. } | Cognition::Chain { repairs } = &agent.cognition {
-            if *repairs > limits::MODEL_REPAIRS_MAX {
-                return Err(fail("cognition.repairs", format!("is above {}", limits::MODEL_REPAIRS_MAX)));
-            }
+        if let Cognition::Llm { repairs, .. } | Cognition::Chain { repairs } = &agent.cognition
+            && *repairs > limits::MODEL_REPAIRS_MAX
+        {
+            return Err(fail("cognition.repairs", format!("is above {}", limits::MODEL_REPAIRS_MAX)));
         }
         Ok(agent)
     }

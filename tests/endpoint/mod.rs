@@ -19,6 +19,8 @@ pub enum Manner {
     Calls(&'static str, Value),
     /// Streams this again and again, until nobody reads it.
     Streams(String),
+    /// The same, as thoughts that are no part of the answer.
+    Thinks(String),
     /// Sends this, as it stands.
     Sends(String),
     /// Reads and says nothing.
@@ -144,9 +146,10 @@ fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script, left
                 let call = json!({"id": "call-1", "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
                 out.write_all(whole(&json!({"role": "assistant", "content": null, "tool_calls": [call]})).as_bytes())?;
             }
-            Manner::Streams(text) => {
+            Manner::Streams(ref text) | Manner::Thinks(ref text) => {
                 out.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
-                let event = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+                let part = if matches!(manner, Manner::Thinks(_)) { "reasoning_content" } else { "content" };
+                let event = json!({"choices": [{"index": 0, "delta": {part: text}}]});
                 while out.write_all(format!("data: {event}\n\n").as_bytes()).is_ok() {}
                 left.store(true, Ordering::SeqCst);
                 return Ok(());

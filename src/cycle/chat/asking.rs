@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use super::{Asks, Unanswered};
 use crate::cognition::chain::Why;
@@ -11,7 +12,11 @@ use crate::cycle::budget::Payer;
 use crate::cycle::models::Models;
 use crate::cycle::policy::HUMAN;
 use crate::cycle::{Cycle, CycleError};
+use crate::limits;
 use crate::model::ids::{AgentName, StimulusId};
+
+/// How long a model may be silent before whoever listens is asked whether it still does.
+const LOOK: Duration = Duration::from_millis(limits::LISTENER_LOOK_MS);
 
 /// Asks the models of the settings on behalf of the person who chats.
 pub struct Asking {
@@ -46,20 +51,34 @@ impl Asks for Asking {
         let (models, payer) = (Arc::clone(&self.models), self.payer.clone());
         let (model, request) = (model.to_owned(), request.clone());
         // The answer is heard here, on the thread that asks, while it comes in over there.
-        let task = runtime.spawn(async move {
+        let mut task = runtime.spawn(async move {
             let mut pass_on = move |text: &str| {
                 if sender.send(text.to_owned()).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
             models.ask(&payer, &model, &request, Some(&mut pass_on)).await
         });
-        while let Ok(text) = heard_there.recv() {
+        let is_left = loop {
+            let text = match heard_there.recv_timeout(LOOK) {
+                Ok(text) => text,
+                Err(mpsc::RecvTimeoutError::Timeout) => String::new(),
+                Err(mpsc::RecvTimeoutError::Disconnected) => break false,
+            };
             if hear(&text).is_break() {
-                break;
+                break true;
             }
-        }
-        // Nobody hears what is still sent, and so it ends.
+        };
+        // Nobody hears what is still sent, and so it ends; and if nothing is sent any more, soon.
         drop(heard_there);
-        match runtime.block_on(task) {
+        let ended = runtime.block_on(async {
+            if is_left {
+                match tokio::time::timeout(LOOK, &mut task).await {
+                    Ok(ended) => return ended,
+                    Err(_) => task.abort(),
+                }
+            }
+            task.await
+        });
+        match ended {
             Ok(Ok(Ok(reply))) => Ok(reply),
             Ok(Ok(Err(exhausted))) => Err(Unanswered { why: Why::Busy, message: exhausted.to_string() }),
             Ok(Err(error)) => Err(Unanswered::of(&error)),

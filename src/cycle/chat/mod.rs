@@ -30,7 +30,7 @@ use talk::Talk;
 
 /// What can ask models by their names in the settings. **The one place where providers join.**
 pub trait Asks {
-    /// Asks a model, and lets `hear` know its text as it comes; it can break off.
+    /// Asks a model, and lets `hear` know its text as it comes, and now and then nothing while it is silent; it can break off.
     ///
     /// # Errors
     /// It did not answer: it is offline, may not be asked, or nothing but the budget stops it.
@@ -141,7 +141,7 @@ pub enum ChatEvent {
     Text {
         /// The step.
         node: String,
-        /// The next piece.
+        /// The next piece. Empty: the model is silent, and whoever listens may say that it is gone.
         text: String,
     },
     /// A tool is called.

@@ -7,13 +7,15 @@ use serde_json::Value;
 use super::{Around, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, EXTRACTIVE, Unanswered, Wanted};
 use crate::cognition::chain::classify::classify_complexity;
 use crate::cognition::chain::extract::{self, Evidence, Quote};
-use crate::cognition::chain::{Datum, Machine, Mode, Outcome, Plan, Step, Stop, Task, Told, ToolUse, Want, Why};
+use crate::cognition::chain::{Datum, Machine, Mode, Offer, Outcome, Plan, Step, Stop, Task, Told, ToolUse, Want, Why};
 use crate::cognition::exchange::{Request, ToolCall, Usage};
+use crate::cycle::thinking::room_of;
 use crate::cycle::tools::Tools;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::{layout, plural};
 use crate::store::CommitId;
+use crate::text::tokens;
 
 /// One message on its way to an answer.
 pub(super) struct Talk<'c, 'a> {
@@ -110,15 +112,27 @@ impl Talk<'_, '_> {
         if !said.is_empty() {
             background.push(Datum { label: "the conversation so far".to_owned(), text: said.join("\n") });
         }
+        let tools = self.tools.offers();
         Ok(Plan {
             task: Task::Answer(self.message.clone()),
             mode,
             turns: settings.turns,
             steps: settings.step.iter().map(Step::from).collect(),
-            tools: self.tools.offers(),
+            room: self.room(&tools),
+            tools,
             background,
-            room: limits::CHAIN_DATA_BYTES,
         })
+    }
+
+    /// Bytes of data that the smallest of the models can read beside the message and the tools, which are told twice: one half for what a
+    /// step begins with, the other for what its calls give. Four bytes are taken for a token.
+    fn room(&self, tools: &[Offer]) -> usize {
+        let policy = &self.cycle.shared.policy;
+        let models = policy.settings.chain.step.iter().filter_map(|step| policy.model(&step.model).ok());
+        let Some(room) = models.map(room_of).min() else { return limits::CHAIN_DATA_BYTES };
+        let told = |offer: &Offer| tokens(&offer.tool.description) + tokens(&offer.tool.parameters.to_string());
+        let taken = tokens(&self.message) + 2 * tools.iter().map(told).sum::<usize>();
+        ((room as usize).saturating_sub(taken) / 2 * 4).min(limits::CHAIN_DATA_BYTES)
     }
 
     /// Does what the chain wants until it wants nothing more.
