@@ -84,10 +84,12 @@ struct Spent {
     /// What stimuli have cost on that day or the one before, as far as somebody asks; not in the file.
     #[serde(skip)]
     acts: Vec<Act>,
-    /// What is to be added to that; not in the file.
-    #[serde(skip)]
-    entered: Vec<Act>,
+    /// The newest of that, with their days; the file holds few of them.
+    entered: Vec<(i64, Act)>,
 }
+
+/// Acts that the file holds before they are appended to those of their day: they wait for the disk together.
+const ENTERED: usize = 32;
 
 /// An act for a stimulus by an agent, as the account keeps it.
 fn act(root: &StimulusId, agent: &AgentName, sum: Sum) -> Act {
@@ -117,6 +119,7 @@ impl Spent {
         if self.day != today {
             self.day = today;
             self.agents.clear();
+            self.entered.retain(|(day, _)| *day >= today - 1);
         }
     }
 
@@ -127,15 +130,22 @@ impl Spent {
         Ok(())
     }
 
-    /// Writes it all. What stimuli have cost comes first: whoever is killed in between has paid twice, and not never.
-    fn write(&self, entry: &Entry<'_>) -> Result<(), CycleError> {
-        entry.add_acts(self.day, self.day - 1, &self.entered)?;
-        Ok(entry.write(&json::pretty(self))?)
+    /// Moves what stimuli have cost to the files of its days, if it is much. Whoever is killed after that and before the account is
+    /// written has paid twice, and not never.
+    fn tidied(&mut self, entry: &Entry<'_>) -> Result<Vec<u8>, CycleError> {
+        if self.entered.len() >= ENTERED {
+            let entered = std::mem::take(&mut self.entered);
+            for day in [self.day - 1, self.day] {
+                let acts: Vec<Act> = entered.iter().filter(|(of, _)| *of == day).map(|(_, act)| *act).collect();
+                entry.add_acts(day, self.day - 1, &acts)?;
+            }
+        }
+        Ok(json::pretty(self))
     }
 
     fn enter(&mut self, agent: &AgentName, roots: &[StimulusId], sum: Sum) {
         self.agents.entry(agent.clone()).or_default().add(sum);
-        self.entered.extend(roots.iter().map(|root| act(root, agent, sum)));
+        self.entered.extend(roots.iter().map(|root| (self.day, act(root, agent, sum))));
     }
 
     fn reserved(&self, counts: impl Fn(&Reserved) -> bool) -> Sum {
@@ -157,7 +167,11 @@ impl Spent {
             act[0] == hash_of(root) && agent.is_none_or(|agent| act[1] == hash64(agent.as_str().as_bytes()))
         };
         let cost = |act: &Act| Sum { runs: act[2], turns: act[3], tokens: act[4], micros: act[5] };
-        self.acts.iter().chain(&self.entered).filter(own).fold(reserved, |sum, act| sum.plus(cost(act)))
+        self.acts
+            .iter()
+            .chain(self.entered.iter().map(|(_, act)| act))
+            .filter(own)
+            .fold(reserved, |sum, act| sum.plus(cost(act)))
     }
 
     /// The first bound that one more run would pass.
@@ -283,7 +297,7 @@ impl Shared {
             let (agent, roots) = (agent.clone(), roots.to_vec());
             spent.reserved.push(Reserved { lease: lease.clone(), number, agent, roots, sum });
         }
-        spent.write(&entry)?;
+        entry.write(&spent.tidied(&entry)?)?;
         Ok(match exhausted {
             Some(exhausted) => Err(exhausted),
             None => Ok(Reservation { lease, number, counted: Arc::clone(counted) }),
@@ -313,7 +327,8 @@ impl Shared {
         if sum != Sum::default() {
             spent.enter(&reserved.agent, &reserved.roots, sum);
         }
-        spent.write(&entry)
+        // If this is lost with the machine's power, the reservation is there, and counts.
+        Ok(entry.write_later(&spent.tidied(&entry)?)?)
     }
 
     /// What a run of the agent costs at most, as its definition says.
@@ -468,7 +483,8 @@ mod tests {
         let mut spent = Spent { day: 3, ..Spent::default() };
         let (echo, root) = (agent("echo"), stimulus("s-1"));
         spent.enter(&echo, std::slice::from_ref(&root), cost(1, 6));
-        spent.write(&entry).unwrap();
+        spent.entered.resize(ENTERED, (3, [0; 6]));
+        entry.write(&spent.tidied(&entry).unwrap()).unwrap();
         let again = Spent::read(&account.look().unwrap()).unwrap();
         assert_eq!((again.day, &again.agents), (3, &spent.agents));
         assert!(again.acts.is_empty() && again.entered.is_empty());
@@ -482,6 +498,12 @@ mod tests {
         assert_eq!(on(3), (cost(1, 6), cost(1, 6)));
         assert_eq!(on(4), (Sum::default(), cost(1, 6)));
         assert_eq!(on(5), (Sum::default(), Sum::default()));
+        let mut fresh = Spent { day: 3, ..Spent::default() };
+        fresh.enter(&echo, std::slice::from_ref(&root), cost(1, 6));
+        fresh.turn(4);
+        assert_eq!(fresh.of_stimulus(&root, None), cost(1, 6), "not appended yet");
+        fresh.turn(5);
+        assert_eq!(fresh.of_stimulus(&root, None), Sum::default());
         spent.enter(&echo, &[root], Sum { micros: u64::MAX, ..Sum::default() });
         spent.enter(&echo, &[], Sum { micros: u64::MAX, ..Sum::default() });
         assert_eq!(spent.of_day(Some(&echo)).micros, u64::MAX, "no sum wraps");
@@ -493,22 +515,26 @@ mod tests {
         let account = Account::at(folder.path());
         let entry = account.open().unwrap();
         let echo = agent("echo");
-        let mut length = None;
-        for n in 0..100 {
+        let (mut longest, mut longest_at_first) = (0, 0);
+        for n in 0..4 * ENTERED {
             let mut spent = Spent::read(&account.look().unwrap()).unwrap();
             spent.turn(3);
             let root = [stimulus(&format!("s-{n}"))];
             spent.look_up(&entry, &root).unwrap();
             assert_eq!(spent.of_stimulus(&root[0], None), Sum::default());
             spent.enter(&echo, &root, cost(1, 6));
-            spent.write(&entry).unwrap();
+            entry.write(&spent.tidied(&entry).unwrap()).unwrap();
             let now = account.look().unwrap().len();
-            assert!(now <= length.unwrap_or(now) + 8, "{now}");
-            length.get_or_insert(now);
+            longest = longest.max(now);
+            assert!(n <= ENTERED || now <= longest_at_first + 4 * ENTERED, "{now}");
+            longest_at_first = if n <= ENTERED { longest } else { longest_at_first };
         }
         let mut spent = Spent::read(&account.look().unwrap()).unwrap();
-        spent.look_up(&entry, &[stimulus("s-7")]).unwrap();
-        assert_eq!(spent.of_stimulus(&stimulus("s-7"), Some(&echo)), cost(1, 6));
+        let last = format!("s-{}", 4 * ENTERED - 1);
+        for root in ["s-7", &last].map(stimulus) {
+            spent.look_up(&entry, std::slice::from_ref(&root)).unwrap();
+            assert_eq!(spent.of_stimulus(&root, Some(&echo)), cost(1, 6), "{root}");
+        }
         assert_eq!(spent.of_stimulus(&stimulus("s-7"), Some(&agent("other"))), Sum::default());
     }
 }

@@ -238,6 +238,12 @@ impl Entry<'_> {
 
     /// Replaces what the file has, whole or not at all, and waits for the disk.
     pub fn write(&self, content: &[u8]) -> Result<(), StoreError> {
+        self.write_later(content)?;
+        sync_folder(&self.account.folder())
+    }
+
+    /// The same, but after a loss of power the file may have what it had before.
+    pub fn write_later(&self, content: &[u8]) -> Result<(), StoreError> {
         let folder = self.account.folder();
         let path = folder.join(FILE);
         let write = || -> std::io::Result<()> {
@@ -247,8 +253,7 @@ impl Entry<'_> {
             file.as_file().sync_data()?;
             file.persist(&path).map(drop).map_err(|e| e.error)
         };
-        write().map_err(StoreError::file(&path))?;
-        sync_folder(&folder)
+        write().map_err(StoreError::file(&path))
     }
 }
 

@@ -56,9 +56,9 @@ pub struct Turns {
     mean_length: f64,
 }
 
-/// BM25's usual constants (Robertson and Zaragoza 2009).
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
+/// BM25 (Robertson and Zaragoza 2009), with the constants for short texts that recall has as well.
+const K1: f64 = 0.9;
+const B: f64 = 0.4;
 
 fn stems(text: &str) -> Vec<String> {
     text::words(text).into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()

@@ -8,6 +8,7 @@
 mod files;
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -394,21 +395,21 @@ impl<'c> Tools<'c> {
             let mut edges: Vec<_> =
                 graph.spread(from).filter(|edge| look.link.is_none_or(|l| l == edge.link)).collect();
             edges.retain(|edge| of_kind(edge.target));
-            edges.sort_by_key(|edge| (std::cmp::Reverse(edge.weight), graph.order(edge.target)));
+            edges.sort_by_key(|edge| (Reverse(edge.weight), graph.order(edge.target)));
             let edges = edges.into_iter().take(limit);
             return Ok(edges.filter_map(|e| Some((id_of(e.target)?, Some((e.link, e.weight))))).collect());
         }
         let now = self.cycle.shared.world.now();
         let nodes = graph.nodes().filter(|node| of_kind(*node) && !graph.is_archived(*node));
-        let place = |node| (std::cmp::Reverse(graph.salience_at(node, now)), graph.order(node), node);
-        let mut all: Vec<_> = nodes.map(place).collect();
-        // Salience is a product of powers: computed once for each, and only those that are shown are put in order.
+        let mut all: Vec<(u16, NodeIx)> = nodes.map(|node| (graph.salience_at(node, now), node)).collect();
+        // Only what may be shown is put in order: salience is computed once for each, and a place is looked up for few.
         if limit < all.len() {
-            all.select_nth_unstable(limit);
-            all.truncate(limit);
+            let (_, (least, _), _) = all.select_nth_unstable_by_key(limit - 1, |(salience, _)| Reverse(*salience));
+            let least = *least;
+            all.retain(|(salience, _)| *salience >= least);
         }
-        all.sort_unstable();
-        Ok(all.into_iter().filter_map(|(.., node)| Some((id_of(node)?, None))).collect())
+        all.sort_by_key(|(salience, node)| (Reverse(*salience), graph.order(*node)));
+        Ok(all.into_iter().take(limit).filter_map(|(_, node)| Some((id_of(node)?, None))).collect())
     }
 
     /// The content that an edit leaves.
