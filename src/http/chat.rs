@@ -84,7 +84,11 @@ pub(super) async fn chat(State(shared): State<Shared>, request: Request) -> Resu
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };
-        let answered = shared.serving.chat(&asked, &mut |event| send(worded(&event)));
+        let answered = shared.serving.chat(&asked, &mut |event| match event {
+            // A model that is silent: nothing to say, and a moment to see whether anybody still waits.
+            ChatEvent::Text { text, .. } if text.is_empty() && !sender.is_closed() => ControlFlow::Continue(()),
+            event => send(worded(&event)),
+        });
         let _ = send(match answered {
             Ok(answer) => named("remembered", json!({ "notes": answer.notes })),
             Err(error) => named("failed", Failure::from(error).document()),

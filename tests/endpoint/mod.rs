@@ -95,7 +95,7 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Waits until whoever was streamed to has gone away. It hangs if nobody does.
+    /// Waits until whoever was streamed to, or waited for an answer, has gone away. It hangs if nobody does.
     pub fn is_left(&self) -> bool {
         while !self.left.load(Ordering::SeqCst) {
             std::thread::yield_now();
@@ -157,7 +157,9 @@ fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script, left
             Manner::Sends(text) => out.write_all(text.as_bytes())?,
             // Waits until the other side has closed the connection.
             Manner::Hangs => {
-                let _ = reader.read_line(&mut line)?;
+                while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {}
+                left.store(true, Ordering::SeqCst);
+                return Ok(());
             }
             Manner::HalfOpen => {
                 out.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n")?;
