@@ -145,7 +145,7 @@ impl Brain {
         let store = &self.cycle.store;
         let path = layout::neuron(id);
         let read = |tree: TreeId| -> Result<Option<Neuron>, BrainError> {
-            store.read(tree, &path)?.map(|bytes| Ok(decode_neuron(&bytes, &path, id)?)).transpose()
+            store.read(tree, &path)?.map(|bytes| decode_neuron(&bytes, &path, id)).transpose()
         };
         let mut touches = Vec::new();
         for commit in store.first_parents(at, None).take(limits::VIEW_COMMITS) {
