@@ -10,7 +10,23 @@ export function said(text) {
 
 // An answer that was given before; who gave it is not kept.
 export function remembered(text) {
-  return el("article", { class: "message brain", "aria-label": "Brain" }, foreign("div", text, { class: "reply" }));
+  return el("article", { class: "message brain", "aria-label": "Brain" }, reply(text, cited().get(text) ?? []));
+}
+
+function reply(text, citations) {
+  const made = foreign("div", "", { class: "reply" });
+  made.append(...withCitations(text, citations));
+  return made;
+}
+
+// What the last answers cited, by their text: the brain remembers the text alone.
+const CITED = "git-brain-citations";
+const MOST = 50;
+const cited = () => new Map(JSON.parse(sessionStorage.getItem(CITED) ?? "[]"));
+
+function keep(text, citations) {
+  const kept = [...cited().set(text, citations)].slice(-MOST);
+  sessionStorage.setItem(CITED, JSON.stringify(kept));
 }
 
 // The text of a reply, with links where it cites what is listed.
@@ -108,8 +124,8 @@ export class Answer {
     this.answered = true;
     this.settle("not needed");
     this.steps.findLast((step) => step.node === by && step.state === "over")?.wins();
-    this.element.append(foreign("div", "", { class: "reply" }));
-    this.element.lastChild.append(...withCitations(answer.reply, answer.citations ?? []));
+    this.element.append(reply(answer.reply, answer.citations));
+    keep(answer.reply, answer.citations);
   }
 
   #notes(notes) {
