@@ -281,6 +281,8 @@ pub const HTTP_ALIVE_MS: u64 = 15_000;
 pub const HTTP_LEAVE_MS: u64 = 3_000;
 /// Turns of a conversation that a page shows again.
 pub const VIEW_TURNS: usize = 100;
+/// Connections of a neuron whose targets a page names by their concepts.
+pub const VIEW_CONCEPTS: usize = 100;
 /// Changes of a neuron that a page lists.
 pub const VIEW_TOUCHES: usize = 50;
 /// Commits in which they are looked for: some seconds of work.

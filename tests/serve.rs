@@ -75,6 +75,7 @@ fn a_message_is_answered_with_exactly_the_document_and_remembered() {
     let neuron = server.ask("GET", path, None).is(200).json();
     assert_eq!(neuron["neuron"]["concept"], "It rained all week. Ann moved to Oslo in May.");
     assert!(neuron["path"].as_str().unwrap().starts_with("network/neurons/"));
+    assert!(neuron["concepts"].as_object().unwrap().values().any(|concept| concept == "oslo"), "{neuron}");
     let touch = &neuron["history"].as_array().unwrap().last().unwrap();
     assert_eq!(touch["author"], "perception");
     let commit = server.ask("GET", &format!("/commits/{}", touch["commit"].as_str().unwrap()), None).is(200).json();

@@ -1,6 +1,9 @@
 //! What a page shows beside a conversation: its turns, a neuron with its life, a commit with what it changed. Nothing is
 //! written.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{Brain, BrainError};
@@ -8,7 +11,7 @@ use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::delta::{Effect, render};
 use crate::limits;
 use crate::model::ids::NeuronId;
-use crate::model::{Neuron, Stamp, layout};
+use crate::model::{Connection, Neuron, Stamp, layout};
 use crate::store::{Commit, CommitId, TreeId};
 
 /// What was said in a conversation, as the network remembers it.
@@ -44,6 +47,8 @@ pub struct NeuronView {
     pub neuron: Neuron,
     /// Its salience now, 0 to 65,535.
     pub salience_now: u16,
+    /// What the strongest of its connections lead to: concepts by id, cut to a line.
+    pub concepts: BTreeMap<String, String>,
     /// The commits that changed it, newest first; as many as a person reads.
     pub history: Vec<Touch>,
 }
@@ -108,10 +113,19 @@ impl Brain {
         let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
         let at = self.at(at)?;
         let tree = self.cycle.store.tree_of(at)?;
-        let Some(neuron) = TreeNetwork::new(&self.cycle.store, tree).neuron(&id)? else { return Ok(None) };
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let Some(neuron) = network.neuron(&id)? else { return Ok(None) };
+        let mut strongest: Vec<&Connection> = neuron.connections.iter().collect();
+        strongest.sort_by_key(|connection| Reverse(connection.weight));
+        let mut concepts = BTreeMap::new();
+        for connection in strongest.into_iter().take(limits::VIEW_CONCEPTS) {
+            if let Some(target) = network.neuron(&connection.target)? {
+                concepts.insert(target.id.to_string(), render::clip(&target.concept));
+            }
+        }
         let history = self.touches(&id, at)?;
         let salience_now = neuron.salience_at(self.cycle.shared.world.now());
-        Ok(Some(NeuronView { at: at.to_string(), path: layout::neuron(&id), salience_now, neuron, history }))
+        Ok(Some(NeuronView { at: at.to_string(), path: layout::neuron(&id), salience_now, concepts, neuron, history }))
     }
 
     /// A commit of the brain's branches; `None` if the text names none.

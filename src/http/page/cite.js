@@ -80,11 +80,11 @@ export class Panel {
     this.title.focus();
   }
 
-  #neuron({ at, path, neuron, history: past }) {
+  #neuron({ at, path, neuron, salience_now: now, concepts = {}, history: past }) {
     const facts = [
       ["Neuron", foreign("code", neuron.id)],
       ["Type", neuron.type],
-      ["Salience", `${share(neuron.salience)}, when it was last set`],
+      ["Salience", `${share(now ?? neuron.salience)} now`],
       ["Origin", foreign("bdi", neuron.origin ?? "local")],
       ["Said in", neuron.session ? foreign("bdi", neuron.session) : null],
       ["Source", neuron.source ? foreign("bdi", neuron.source) : null],
@@ -94,17 +94,18 @@ export class Panel {
       ["Read at", el("a", { href: place("commit", at) }, short(at))],
     ];
     const list = el("dl", {}, ...facts.filter(([, value]) => value !== null).flatMap(([term, value]) => fact(term, value)));
-    const link = (to) => el("li", {}, foreign("bdi", to.type), " ", el("a", { href: place("neuron", to.target, at) }, foreign("bdi", to.target)), ` ${share(to.weight)}`);
+    const link = (to) => el("li", {}, foreign("bdi", to.type), " ", el("a", { href: place("neuron", to.target, at) }, foreign("bdi", concepts[to.target] ?? to.target)), ` ${share(to.weight)}`);
     const strongest = [...(neuron.connections ?? [])].sort((a, b) => b.weight - a.weight);
     this.#show(neuron.concept, [list, ...section("Connections", strongest, link), ...section("History", past, change)]);
   }
 
-  #commit({ commit, subject, author, at, message, parents, changes }) {
+  #commit({ commit, subject, author, at, message, parents, changes, left_out: left = 0 }) {
     const links = parents.flatMap((parent) => [el("a", { href: place("commit", parent) }, short(parent)), " "]);
     const facts = [fact("Commit", foreign("code", commit)), fact("Author", foreign("bdi", author)), fact("When", stamp(at))];
     if (links.length) facts.push(fact("After", el("span", {}, ...links)));
     const line = (text) => foreign("li", text);
-    this.#show(subject, [el("dl", {}, ...facts.flat()), ...section("Changes", changes, line, "lines"), el("h3", {}, "Message"), shown(message)]);
+    const rest = left ? [el("p", {}, `${left} more lines: git brain show ${short(commit)}`)] : [];
+    this.#show(subject, [el("dl", {}, ...facts.flat()), ...section("Changes", changes, line, "lines"), ...rest, el("h3", {}, "Message"), shown(message)]);
   }
 }
 
