@@ -67,6 +67,8 @@ def settings(ports):
         text += "context = 16384\nmax_tokens = 1500\ntimeout_ms = 120000\n"
         text += "" if "streamed" in name else "stream = false\n"
     text += f'\n[models.vectors]\nprovider = "openai"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{vectors}/v1"\n'
+    for name, model, role in (("OL1", "chat", "research"), ("M1", "streamed", "review")):
+        text += f'\n[[chain.step]]\nname = "{name}"\nmodel = "{model}"\nrole = "{role}"\nturns = 2\n'
     return text
 
 
@@ -104,6 +106,27 @@ def main():
             if brain.runs("perception") == landed:
                 wrong.append(f"perception by {model}: nothing landed in {tries} runs: {answer}")
             figures[f"perception by {model}"] = f"landed after {tries}, {len(refused)} refused"
+        brain.commit({"agents/perception.json": brain.done(PROGRAM, "models", "--define", "perception", "--preset", "chain")})
+        brain.provoke("perception")
+        landed, tries = brain.runs("perception"), 0
+        while brain.runs("perception") == landed and tries < TRIES:
+            tries += 1
+            answer = brain.call(PROGRAM, "--json", "run", "--agent", "perception")
+        log = brain.done("git", "log", "-1", "wake", "--no-merges", "--author=^perception <", "--format=%(trailers:key=Model,valueonly)")
+        if log.strip() != "chat,streamed":
+            wrong.append(f"perception by the chain: {log.strip()!r} after {tries} runs: {answer.stdout[-500:]}{answer.stderr[-500:]}")
+        figures["perception by the chain"] = f"landed after {tries}"
+        brain.commit({"agents/narrator.json": brain.done(PROGRAM, "models", "chat", "--define", "narrator")})
+        acted = brain.done(PROGRAM, "--json", "apply", "-", given=json.dumps({"ops": [], "prediction": {"text": "it rains", "value": 0.5}}))
+        brain.done(PROGRAM, "outcome", json.loads(acted)["run"], "--value", "0.4")
+        told, tries = None, 0
+        while told != "narrator" and tries < TRIES:
+            tries += 1
+            today = json.loads(brain.done(PROGRAM, "--json", "story", "--narrator"))["today"]
+            told = today["narrator"]
+        if told != "narrator":
+            wrong.append(f"nothing narrated in {tries} tries: {today['notes']}")
+        figures["a story by chat"] = f"told after {tries}"
         recall = ("--json", "-c", "recall.embeddings=vectors", "recall", "who drinks tea?")
         answer = brain.call(PROGRAM, *recall)
         kept = list((brain.path / ".git/git-brain").glob("**/vectors*"))
