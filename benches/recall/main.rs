@@ -151,7 +151,7 @@ impl Found {
 
 /// Asks all questions of a corpus by one variant.
 pub fn score(corpus: &Corpus, (_, method, settings): &Variant, ks: [usize; 2], found: &mut Found) {
-    for Question { text, gold, category, meaning } in &corpus.questions {
+    for Question { text, gold, category, meaning, .. } in &corpus.questions {
         let filters = Filters { top: Some(ks[1]), meaning: meaning.clone(), ..Filters::default() };
         let answers = answer_by(&corpus.snapshot.index(), text, corpus.asked, settings, &filters, method);
         let mut sources: Vec<&str> = Vec::new();
