@@ -80,6 +80,9 @@ pub const TREE_DEPTH: usize = 32;
 pub const PATH_BYTES: usize = 1024;
 /// Bytes of objects that a process remembers: the folders and hubs that the runs of a round have in common, many times over.
 pub const RECENT_BYTES: usize = 128 << 20;
+/// Bytes of objects that libgit2 keeps by itself, all repositories of a process together: what is read often, [`RECENT_BYTES`] has. Its
+/// own default, 256 MiB, is what a server would grow to.
+pub const GIT_CACHE_BYTES: isize = 16 << 20;
 /// Packs beyond which a brain's repository is repacked: each look-up of a missing object asks every one of them.
 pub const PACKS: usize = 64;
 /// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.

@@ -266,10 +266,14 @@ impl Store {
 fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let option = libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as std::ffi::c_int;
-        // SAFETY: the option takes one int and sets one global flag; `Once` keeps it to one thread, and the library was
-        // initialised by whoever opened the repository.
-        unsafe { libgit2_sys::git_libgit2_opts(option, 1 as std::ffi::c_int) };
+        let fsync = libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as std::ffi::c_int;
+        let cache = libgit2_sys::GIT_OPT_SET_CACHE_MAX_SIZE as std::ffi::c_int;
+        // SAFETY: the first option takes one int, the second one ssize_t, and each sets one global value; `Once` keeps them to
+        // one thread, and the library was initialised by whoever opened the repository.
+        unsafe {
+            libgit2_sys::git_libgit2_opts(fsync, 1 as std::ffi::c_int);
+            libgit2_sys::git_libgit2_opts(cache, limits::GIT_CACHE_BYTES);
+        }
     });
 }
 
