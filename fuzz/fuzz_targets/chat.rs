@@ -6,8 +6,8 @@
 use arbitrary::{Arbitrary, Unstructured};
 use git_brain::cognition::chain::asked::ChatRequest;
 use git_brain::cognition::chain::classify::classify_complexity;
-use git_brain::cognition::chain::{Machine, Mode, Offer, Plan, Step, Told, Want, Why, extract};
-use git_brain::cognition::exchange::{Reply, Tool, ToolCall};
+use git_brain::cognition::chain::{Machine, Mode, Offer, Plan, Step, Task, Told, Want, Why, Writing, extract};
+use git_brain::cognition::exchange::{Form, Reply, Tool, ToolCall};
 use git_brain::limits;
 use git_brain::model::chain::{Chain, Role};
 use git_brain::model::json::strict;
@@ -58,9 +58,18 @@ fn chain(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let turns = input.int_in_range(1..=9_u32)?;
     let mode = if bool::arbitrary(input)? { Mode::Simple } else { Mode::Reflexive };
     let question = String::arbitrary(input)?;
-    let plan = Plan { question, mode, turns, steps, tools: tools(), background: Vec::new() };
+    let repairs = input.int_in_range(0..=3_u32)?;
+    let writing = || Writing {
+        instructions: "write".into(),
+        data: "nothing".into(),
+        form: Form { name: "document".into(), schema: json!({"type": "object"}) },
+        repairs,
+    };
+    let task = if bool::arbitrary(input)? { Task::Answer(question) } else { Task::Write(writing()) };
+    let room = input.int_in_range(0..=4096_usize)?;
+    let plan = Plan { task, mode, turns, steps, tools: tools(), background: Vec::new(), room };
     let mut machine = Machine::new(plan.clone());
-    let (mut asked, mut called) = (0, 0);
+    let (mut asked, mut called, mut checked) = (0, 0, 0);
     loop {
         let told = match machine.want().clone() {
             Want::Done => break,
@@ -68,6 +77,14 @@ fn chain(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
                 asked += 1;
                 assert!(step < plan.steps.len() && !request.messages.is_empty());
                 asked_of(Answer::arbitrary(input).unwrap_or(Answer::Gone(0)))
+            }
+            Want::Check { text, .. } => {
+                checked += 1;
+                // Nothing is no document, whoever checks it.
+                match bool::arbitrary(input).unwrap_or(true) && !text.trim().is_empty() {
+                    true => Told::Holds,
+                    false => Told::Refused("it says nothing".into()),
+                }
             }
             Want::Confirm { .. } => match bool::arbitrary(input).unwrap_or(false) {
                 true => Told::Confirmed,
@@ -84,15 +101,19 @@ fn chain(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
             }
         };
         machine.take(told);
-        // Whoever is not there is asked once a step.
-        assert!(asked <= plan.turns as usize + plan.steps.len(), "it asks for ever");
+        // Whoever is not there is asked once for its own step, and once in the place of the last.
+        assert!(asked <= plan.turns as usize + 2 * plan.steps.len(), "it asks for ever");
         assert!(called <= plan.turns as usize * limits::CALLS_PER_REPLY, "it calls for ever");
+        assert!(checked <= plan.turns, "it writes for ever");
     }
     let outcome = machine.outcome();
     let ran: u32 = outcome.finished.iter().map(|step| step.turns).sum();
     assert!(outcome.turns <= plan.turns && ran == outcome.turns, "{} turns of {}", outcome.turns, plan.turns);
+    // Who writes in the place of the last step has the turns of that.
+    let last = plan.steps.last().map_or(0, |step| step.turns);
     for step in &outcome.finished {
-        assert!(step.turns <= plan.steps[step.step].turns);
+        let own = plan.steps[step.step].turns;
+        assert!(step.turns <= own.max(if matches!(plan.task, Task::Write(_)) { last } else { 0 }));
     }
     assert!(outcome.reply.is_none_or(|(text, _)| !text.trim().is_empty()), "an empty answer is none");
     Ok(())

@@ -44,6 +44,16 @@ impl Message {
         Self { voice, text: text.into(), calls: Vec::new(), answers: None }
     }
 
+    /// What is said when an answer was refused.
+    #[must_use]
+    pub fn refused(why: &str) -> Self {
+        let text = format!(
+            "That answer was refused: {why}\nAnswer once more with one JSON document of the form that was asked for, and nothing else. \
+             Leave out what you are not sure of."
+        );
+        Self::new(Voice::User, text)
+    }
+
     /// What a tool answered to a call.
     pub fn answer(call: &ToolCall, text: impl Into<String>) -> Self {
         Self { answers: Some(call.id.clone()), ..Self::new(Voice::Tool, text) }

@@ -69,7 +69,7 @@ impl Cycle {
                 match read(llm::document_in(&reply.text)) {
                     Err(error) if left > 0 && is_the_answers_fault(&error) => {
                         left -= 1;
-                        request.messages.extend([reply.message(), llm::refused(&error.to_string())]);
+                        request.messages.extend([reply.message(), Message::refused(&error.to_string())]);
                     }
                     other => return other,
                 }

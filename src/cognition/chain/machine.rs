@@ -19,7 +19,6 @@ use serde_json::{Value, json};
 
 use super::{Datum, Mode, Offer, Plan, Step, Task, ToolUse, prompt, repeat, spoken};
 use crate::cognition::exchange::{Message, Reply, Request, ToolCall, Usage, Voice};
-use crate::cognition::llm::refused;
 use crate::limits;
 
 /// What the chain wants next.
@@ -295,8 +294,11 @@ impl Machine {
     /// Lets the last step that was there write the document, where the one that should is not.
     fn stand_in(&mut self) {
         self.want = Want::Done;
-        let Task::Write(writing) = &self.plan.task else { return };
-        let budget = self.plan.turns.saturating_sub(self.used).min(writing.repairs.saturating_add(1));
+        if !matches!(self.plan.task, Task::Write(_)) {
+            return;
+        }
+        // In the place of the last step, with what was kept for that.
+        let budget = self.plan.turns.saturating_sub(self.used).min(self.kept());
         if self.written || budget == 0 {
             return;
         }
@@ -392,7 +394,7 @@ impl Machine {
             return self.finish(None);
         }
         let text = prompt::clipped(&text, limits::CHAIN_REPLY_BYTES).0;
-        self.current.messages.extend([Message::new(Voice::Assistant, text), refused(&why)]);
+        self.current.messages.extend([Message::new(Voice::Assistant, text), Message::refused(&why)]);
         self.ask();
     }
 

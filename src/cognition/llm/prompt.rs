@@ -68,16 +68,6 @@ pub fn messages(
     Ok(vec![Message::new(Voice::System, instructions), Message::new(Voice::User, data(snapshot, &mark, left))])
 }
 
-/// What is said when an answer was refused.
-#[must_use]
-pub fn refused(why: &str) -> Message {
-    let text = format!(
-        "That answer was refused: {why}\nAnswer once more with one JSON document of the form that was asked for, and nothing else. \
-         Leave out what you are not sure of."
-    );
-    Message::new(Voice::User, text)
-}
-
 /// What delimits the data of a run: nobody who writes data knows it before.
 fn mark_of(snapshot: &Snapshot) -> String {
     let hash = crate::model::ids::hash_fields(&[b"prompt", snapshot.run.as_str().as_bytes()]);
