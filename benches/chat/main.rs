@@ -2,14 +2,14 @@
 //! chats in one process.
 //!
 //! ```text
-//! cargo bench --bench chat -- [--size 10000,100000] [--rounds 100] [--messages 1000] [--commands 21] [--keep DIR]
+//! cargo bench --bench chat -- [--size 10000,100000] [--rounds 100] [--messages 1000] [--commands 21] [--served] [--keep DIR]
 //! ```
 //!
 //! An endpoint inside this process answers at once, by a script: each message is answered by a chain of three in seven turns,
 //! of which four call tools. All that lies between its answers and its next requests is ours: reading the answer, the account, the tool, the prompt,
 //! two ways through the loopback (see `git_brain::llm`). For brains of each size so many `--rounds`, after three that are not
-//! counted; then so many `--messages` to the largest, all in one process, with its memory after every tenth of them; and at last whole commands
-//! of `git brain chat` without a model. Prints Markdown; nothing is asserted: figures go to `docs/benchmarks.md`.
+//! counted; then so many `--messages` to the largest, all in one process, with its memory after every tenth of them, the brain held open, or with `--served`
+//! opened anew for each message as `git brain serve` does; and at last whole commands of `git brain chat` without a model. Prints Markdown; nothing is asserted: figures go to `docs/benchmarks.md`.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark starts processes, reads clocks and writes files")]
 
@@ -73,7 +73,7 @@ fn main() -> Result<()> {
     print_times(&columns);
     let largest = place.join(format!("brain-{}", sizes.iter().max().context("no size")?));
     if messages > 0 {
-        memory(&largest, &endpoint, messages)?;
+        memory(&largest, &endpoint, messages, args.iter().any(|arg| arg == "--served"))?;
     }
     if commands > 0 {
         whole_commands(&largest, commands)?;
@@ -212,8 +212,8 @@ fn share(list: &[f64], share: f64) -> f64 {
 }
 
 /// Many chats in one process, and what it has of the memory after each part of them.
-fn memory(dir: &Path, endpoint: &Endpoint, messages: usize) -> Result<()> {
-    let brain = opened(dir, endpoint)?;
+fn memory(dir: &Path, endpoint: &Endpoint, messages: usize, served: bool) -> Result<()> {
+    let held = opened(dir, endpoint)?;
     let part = (messages / 10).max(1);
     println!(
         "| messages | turns of models | resident, MB | of it not files, MB | a turn, ms, median (99 of 100) | remembered after, ms | account, KB |"
@@ -221,7 +221,8 @@ fn memory(dir: &Path, endpoint: &Endpoint, messages: usize) -> Result<()> {
     println!("|---:|---:|---:|---:|---:|---:|---:|");
     let (mut turns, mut points, mut times) = (0, Vec::new(), Times::new());
     for round in 1..=messages {
-        turns += chat(&brain, endpoint, 1000 + round, &mut times)?;
+        let anew = if served { Some(opened(dir, endpoint)?) } else { None };
+        turns += chat(anew.as_ref().unwrap_or(&held), endpoint, 1000 + round, &mut times)?;
         if round % part == 0 {
             let (resident, own) = resident()?;
             let account = fs::metadata(dir.join(".git/git-brain/account/spent.json")).map_or(0, |file| file.len());

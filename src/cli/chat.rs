@@ -25,15 +25,16 @@ pub(super) fn chat(session: &Session, args: &args::Chat) -> Done {
     match args.message.as_deref() {
         Some("-") => request.message = Brain::read_message()?,
         Some(message) => request.message = message.to_owned(),
-        None if std::io::stdin().is_terminal() && !session.out.is_json() => return converse(session, &brain, request),
+        None if std::io::stdin().is_terminal() && !session.out.is_json() => return converse(session, request),
         None => return Err(BrainError::usage("say what: git brain chat MESSAGE, or `-` for standard input")),
     }
     answer(session, &brain, &request)?;
     Ok(0)
 }
 
-/// Question and answer until the end of the input.
-fn converse(session: &Session, brain: &Brain, mut request: ChatRequest) -> Done {
+/// Question and answer until the end of the input. The brain is opened for each: settings and trust may have changed, and nothing of
+/// a long conversation is kept in memory.
+fn converse(session: &Session, mut request: ChatRequest) -> Done {
     session.out.say("end the conversation with Ctrl-D");
     loop {
         prompt("> ");
@@ -47,7 +48,7 @@ fn converse(session: &Session, brain: &Brain, mut request: ChatRequest) -> Done 
             continue;
         }
         request.message = line;
-        match answer(session, brain, &request) {
+        match session.brain().and_then(|brain| answer(session, &brain, &request)) {
             Ok(answer) => request.conversation = Some(answer.conversation),
             // One question without an answer does not end a conversation.
             Err(error) => super::output::failure(&error, false),
