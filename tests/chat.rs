@@ -488,6 +488,30 @@ fn models_see_memories_and_the_conversation_as_data() {
     assert!(answer.notes.iter().any(|note| note.contains("[99]")), "{:?}", answer.notes);
 }
 
+/// Who gave an answer stands in its commit, for whoever audits by `git log`.
+#[test]
+fn the_commit_of_an_answer_says_who_gave_it() {
+    let scene = Scene::new();
+    let (answer, _) = scene.chat(&ask("Compare tea and coffee", ChatMode::Reflexive), |model, request| match model {
+        "small" if request.messages.len() == 2 => calls("recall", json!({"query": "tea"})),
+        "large" => offline(),
+        _ => says("Tea is green."),
+    });
+    assert_eq!(badges(&answer.unwrap()), [("OL1", "small", 2), ("M2", "coder", 1)]);
+    let said = |key: &str| {
+        let format = format!("--format=%(trailers:key={key},valueonly,separator=%x2C )");
+        scene.sandbox.lines(&["log", "wake", "--grep=Tea is green", &format]).join("|")
+    };
+    assert_eq!((said("Chain").as_str(), said("Model").as_str()), ("OL1 small 2, M2 coder 1", "small,coder"));
+    // Without models it says that none was.
+    scene.sandbox.json(&["feed", "The teapot stands in the kitchen."]);
+    scene.sandbox.json(&["chat", "Where is the teapot?", "--conversation", "c2"]);
+    let said = |key: &str| {
+        scene.sandbox.git(&["log", "wake", "--grep=From memory", &format!("--format=%(trailers:key={key},valueonly)")])
+    };
+    assert_eq!((said("Chain").trim(), said("Model").trim()), ("recall extractive 0", ""));
+}
+
 #[test]
 fn an_answer_is_as_far_trusted_as_what_it_is_made_of() {
     let sandbox = Sandbox::fixed(NOW, "chat");

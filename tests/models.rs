@@ -324,6 +324,34 @@ fn keys_go_to_the_endpoint_and_nowhere_else() {
     assert!(!String::from_utf8_lossy(&objects).contains(key));
 }
 
+/// A key that looks like no vendor's and stands in no variable: the endpoint says it again, in a text and in a call of a tool.
+#[test]
+fn a_key_that_git_keeps_goes_nowhere_else_either() {
+    let key = "plum-canary-0123456789abcdef";
+    let endpoint = Endpoint::new(&[
+        Manner::Calls("recall", json!({"query": key})),
+        says(&format!("Your key is {key}.")),
+        says(&MADE.replace("green tea", &format!("green tea {key}"))),
+    ]);
+    let sandbox = Sandbox::new();
+    let helper = format!("[credential]\n\thelper = \"!f() {{ echo username=x; echo password={key}; }}; f\"\n");
+    let config = sandbox.file("gitconfig", helper);
+    let step =
+        "key_from_git = true\n[[chain.step]]\nname = \"OL1\"\nmodel = \"small\"\nrole = \"research\"\nturns = 4\n";
+    let sandbox = brain_over(&endpoint, sandbox.with("GIT_CONFIG_GLOBAL", &config), step);
+    sandbox.brain(&["trust"]).exits(0);
+    let answer = sandbox.json(&["chat", "What is my key?"]);
+    assert!(answer["reply"].as_str().unwrap().contains("Your key is [redacted"), "{answer}");
+    assert!(!answer.to_string().contains(key), "{answer}");
+    run(&sandbox).exits(0);
+    let asked = endpoint.asked();
+    assert!(asked.len() >= 3, "{}", asked.len());
+    assert!(asked.iter().all(|asked| asked.key == format!("Bearer {key}") && !asked.body.to_string().contains(key)));
+    let objects = sandbox.command("git", &["cat-file", "--batch-all-objects", "--batch"]).output().unwrap().stdout;
+    assert!(String::from_utf8_lossy(&objects).contains("green tea"), "it landed");
+    assert!(!String::from_utf8_lossy(&objects).contains(key));
+}
+
 #[test]
 fn a_person_can_edit_the_prompt_and_must_trust_it() {
     let endpoint = Endpoint::new(&[says(MADE)]);

@@ -223,7 +223,7 @@ impl Brain {
             let ran = RunReport { wake: tip.to_string(), ..RunReport::default() };
             return Ok(FeedReport { stimuli: ids, known: 0, ran });
         }
-        let new = self.cycle.store_stimuli(&stimuli, &subject, progress)?;
+        let new = self.cycle.store_stimuli(&stimuli, &subject, &[], progress)?;
         let known = stimuli.len() - new.len();
         let mut ran = match request.no_run {
             true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },

@@ -10,7 +10,7 @@ use crate::delta::render;
 use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, session_id};
 use crate::model::{Kind, Link, Neuron, Origin, Stimulus};
-use crate::store::CommitId;
+use crate::store::{CommitId, Trailer};
 
 /// Who said something in a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,10 +115,10 @@ impl Cycle {
         Ok(made)
     }
 
-    /// Makes what was said durable.
-    pub(super) fn hear(&self, stimuli: &[Stimulus]) -> Result<Vec<StimulusId>, CycleError> {
+    /// Makes what was said durable, with what its commit is to say of it.
+    pub(super) fn hear(&self, stimuli: &[Stimulus], trailers: &[Trailer]) -> Result<Vec<StimulusId>, CycleError> {
         let subject = stimuli.first().map(|stimulus| render::clip(&stimulus.text)).unwrap_or_default();
-        self.store_stimuli(stimuli, &subject, &mut |_: Progress| {})
+        self.store_stimuli(stimuli, &subject, trailers, &mut |_: Progress| {})
     }
 }
 

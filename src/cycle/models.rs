@@ -15,6 +15,7 @@ use crate::cognition::exchange::{Reply, Request};
 use crate::cognition::guard::{By, Watch};
 use crate::llm::{Cassette, Endpoint, LlmError, Piece, Provider, key_in_environment};
 use crate::model::models::Model;
+use crate::model::secret::Secrets;
 use crate::model::spending::Cost;
 use crate::store::credential;
 
@@ -26,6 +27,8 @@ pub struct Models {
     shared: Arc<Shared>,
     cassette: Option<Cassette>,
     providers: Mutex<HashMap<String, Arc<OnceCell<Provider>>>>,
+    /// Keys that `git credential` gave.
+    lent: Mutex<Vec<Secrets>>,
 }
 
 /// A call that is under way. Whoever gives it up in the middle pays what was reserved: nobody says what it cost until then.
@@ -50,7 +53,7 @@ impl Models {
     /// The cassette that the environment names cannot be used.
     pub fn new(shared: Arc<Shared>) -> Result<Self, CycleError> {
         let cassette = shared.world.cassette().map(|said| Cassette::open(&said)).transpose()?;
-        Ok(Self { shared, cassette, providers: Mutex::default() })
+        Ok(Self { shared, cassette, providers: Mutex::default(), lent: Mutex::default() })
     }
 
     /// What an exchange costs at most: what the request has, and the longest answer.
@@ -116,7 +119,10 @@ impl Models {
             // Nobody says what an answer cost that did not come.
             Err(_) => shared.settle(reservation, None)?,
         }
-        let reply = self.cleaned(answered?);
+        let mut reply = Self::cleaned(answered?, &shared.secrets);
+        for lent in self.lent.lock().await.iter() {
+            reply = Self::cleaned(reply, lent);
+        }
         if let Some(cassette) = &self.cassette {
             cassette.keep(name, &request, &reply)?;
         }
@@ -142,7 +148,10 @@ impl Models {
         let address = Endpoint::chat(name, model, None)?.address();
         let asked = tokio::task::spawn_blocking(move || credential(&address)).await;
         let key = asked.map_err(|e| fail(e.to_string()))?.map_err(|e| fail(e.to_string()))?;
-        key.ok_or_else(|| fail("git credential has no key for its address".to_owned())).map(Some)
+        let key = key.ok_or_else(|| fail("git credential has no key for its address".to_owned()))?;
+        // It stands in no variable, so that nobody has known it for a secret before.
+        self.lent.lock().await.push(Secrets::new(&[], std::slice::from_ref(&key)).map_err(fail)?);
+        Ok(Some(key))
     }
 
     /// The request without secrets.
@@ -154,12 +163,12 @@ impl Models {
         request
     }
 
-    /// The reply without secrets: a model may say again what it once read.
-    fn cleaned(&self, mut reply: Reply) -> Reply {
-        reply.text = self.shared.secrets.redact(&reply.text).into_owned();
+    /// The reply without secrets: a model may say again what it once read, and an endpoint what it was sent.
+    fn cleaned(mut reply: Reply, secrets: &Secrets) -> Reply {
+        reply.text = secrets.redact(&reply.text).into_owned();
         for call in &mut reply.calls {
             let text = call.arguments.to_string();
-            let clean = self.shared.secrets.redact_json(text.as_bytes());
+            let clean = secrets.redact_json(text.as_bytes());
             if let Some(arguments) = clean.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
                 call.arguments = arguments;
             }

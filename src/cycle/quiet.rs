@@ -16,7 +16,7 @@ use crate::limits;
 use crate::merge::Conflict;
 use crate::model::ids::{AgentName, RunId, StimulusId, episode_id};
 use crate::model::{Stimulus, layout, plural};
-use crate::store::{CommitId, LockName, TreeEdit};
+use crate::store::{CommitId, LockName, Trailer, TreeEdit};
 
 /// How far to go.
 #[derive(Clone, Debug, Default)]
@@ -262,12 +262,13 @@ impl Cycle {
         &self,
         stimuli: &[Stimulus],
         subject: &str,
+        trailers: &[Trailer],
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<StimulusId>, CycleError> {
         let trunk = self.store.lock(LockName::Trunk)?;
         let mut stored = Vec::new();
         for (index, batch) in stimuli.chunks(limits::STIMULI_PER_COMMIT).enumerate() {
-            stored.extend(self.store_batch(batch, subject)?);
+            stored.extend(self.store_batch(batch, subject, trailers)?);
             progress(Progress::Stored(
                 (index * limits::STIMULI_PER_COMMIT + batch.len()).min(stimuli.len()),
                 stimuli.len(),
@@ -278,12 +279,17 @@ impl Cycle {
         Ok(stored)
     }
 
-    fn store_batch(&self, batch: &[Stimulus], subject: &str) -> Result<Vec<StimulusId>, CycleError> {
+    fn store_batch(
+        &self,
+        batch: &[Stimulus],
+        subject: &str,
+        trailers: &[Trailer],
+    ) -> Result<Vec<StimulusId>, CycleError> {
         let mut stored = Vec::new();
         self.change_wake(&format!("stimulus: {subject}"), &mut |tree| {
             let (edits, ids) = self.new_stimuli(tree, batch)?;
             stored = ids;
-            Ok((edits, stimulus_trailers(&stored)))
+            Ok((edits, trailers.iter().cloned().chain(stimulus_trailers(&stored)).collect()))
         })?;
         Ok(stored)
     }

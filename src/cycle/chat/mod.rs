@@ -26,6 +26,7 @@ use crate::cognition::exchange::{Reply, Request, Usage};
 use crate::limits;
 use crate::model::Origin;
 use crate::model::ids::StimulusId;
+use crate::store::Trailer;
 use talk::Talk;
 
 /// What can ask models by their names in the settings. **The one place where providers join.**
@@ -255,7 +256,7 @@ impl Cycle {
         let before = self.said_before(tip, &name, limits::CHAT_HISTORY)?;
         let asked = self.turn(Speaker::Person, &name, &message, origin, 0)?;
         if !request.dry_run {
-            self.hear(&asked)?;
+            self.hear(&asked, &[])?;
         }
         let roots: Vec<StimulusId> = asked.iter().map(|stimulus| stimulus.id.clone()).collect();
         around.models.caused_by(&roots);
@@ -271,7 +272,7 @@ impl Cycle {
         if let Ok(answer) = &answer {
             let reply = self.turn(Speaker::Brain, &talk.name, &answer.reply, &talk.tools.origin(), asked.len());
             // Whoever waited for it has the answer, whatever becomes of it here.
-            if let Err(error) = reply.and_then(|reply| self.hear(&reply)) {
+            if let Err(error) = reply.and_then(|reply| self.hear(&reply, &answered_by(answer))) {
                 notes.push(format!("the answer is not remembered: {error}"));
             }
             talk.say(ChatEvent::Answered { answer: Box::new(answer.clone()), by: answer.by.clone() });
@@ -301,6 +302,22 @@ impl Cycle {
         }
         Ok(message)
     }
+}
+
+/// What the commit of an answer says of who gave it: each step that ran with its model and turns, and the models that were called.
+fn answered_by(answer: &ChatAnswer) -> Vec<Trailer> {
+    let step = |node: &ChainNode| ("Chain".to_owned(), format!("{} {} {}", node.node, node.model, node.turns));
+    let mut trailers: Vec<Trailer> = answer.chain.iter().map(step).collect();
+    let mut models: Vec<&str> = Vec::new();
+    for node in answer.chain.iter().filter(|node| node.turns > 0) {
+        if !models.contains(&node.model.as_str()) {
+            models.push(&node.model);
+        }
+    }
+    if !models.is_empty() {
+        trailers.push(("Model".to_owned(), models.join(",")));
+    }
+    trailers
 }
 
 fn worded(who: Speaker, text: &str) -> String {
