@@ -9,6 +9,7 @@ mod files;
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -400,14 +401,25 @@ impl<'c> Tools<'c> {
             return Ok(edges.filter_map(|e| Some((id_of(e.target)?, Some((e.link, e.weight))))).collect());
         }
         let now = self.cycle.shared.world.now();
-        let nodes = graph.nodes().filter(|node| of_kind(*node) && !graph.is_archived(*node));
-        let mut all: Vec<(u16, NodeIx)> = nodes.map(|node| (graph.salience_at(node, now), node)).collect();
-        // Only what may be shown is put in order: salience is computed once for each, and a place is looked up for few.
-        if limit < all.len() {
-            let (_, (least, _), _) = all.select_nth_unstable_by_key(limit - 1, |(salience, _)| Reverse(*salience));
-            let least = *least;
-            all.retain(|(salience, _)| *salience >= least);
+        // The greatest so far, as many as are shown: salience only fades, so whoever was stored below all of them is none of them now.
+        let mut best: BinaryHeap<Reverse<u16>> = BinaryHeap::with_capacity(limit + 1);
+        let mut all: Vec<(u16, NodeIx)> = Vec::new();
+        for node in graph.nodes().filter(|node| of_kind(*node) && !graph.is_archived(*node)) {
+            let least = if best.len() == limit { best.peek().map_or(0, |least| least.0) } else { 0 };
+            if graph.stored_salience(node).0 < least {
+                continue;
+            }
+            let salience = graph.salience_at(node, now);
+            if salience >= least {
+                best.push(Reverse(salience));
+                if best.len() > limit {
+                    best.pop();
+                }
+                all.push((salience, node));
+            }
         }
+        let least = best.peek().map_or(0, |least| least.0);
+        all.retain(|(salience, _)| *salience >= least);
         all.sort_by_key(|(salience, node)| (Reverse(*salience), graph.order(*node)));
         Ok(all.into_iter().take(limit).filter_map(|(_, node)| Some((id_of(node)?, None))).collect())
     }
