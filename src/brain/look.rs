@@ -408,29 +408,7 @@ impl Brain {
 
     /// The commits of wake that changed a neuron, oldest first, with the neuron before and after.
     fn life(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<Change>, BrainError> {
-        let store = &self.cycle.store;
-        let path = layout::neuron(id);
-        let read = |tree: Option<TreeId>| -> Result<Option<Neuron>, BrainError> {
-            let Some(tree) = tree else { return Ok(None) };
-            let bytes = store.read(tree, &path)?;
-            bytes.map(|b| decode_neuron(&b, &path, id)).transpose()
-        };
-        let mut life = Vec::new();
-        for commit in store.first_parents(self.at(at)?, None) {
-            let commit = commit?;
-            let parent = match commit.parents.first() {
-                Some(parent) => Some(store.tree_of(*parent)?),
-                None => None,
-            };
-            let here = store.file(commit.tree, &path)?.map(|f| f.blob);
-            let there = match parent {
-                Some(tree) => store.file(tree, &path)?.map(|f| f.blob),
-                None => None,
-            };
-            if here != there {
-                life.push((commit.clone(), read(parent)?, read(Some(commit.tree))?));
-            }
-        }
+        let mut life = self.changes_of(id, self.at(at)?, None)?;
         if life.is_empty() {
             return Err(BrainError::Usage {
                 message: format!("there is no neuron {id}, and there never was"),
@@ -440,10 +418,44 @@ impl Brain {
         life.reverse();
         Ok(life)
     }
+
+    /// The commits up to one that changed a neuron, newest first. With bounds (commits that are looked at, changes) the walk also
+    /// ends where the neuron was made.
+    pub(super) fn changes_of(
+        &self,
+        id: &NeuronId,
+        from: CommitId,
+        bounds: Option<(usize, usize)>,
+    ) -> Result<Vec<Change>, BrainError> {
+        let store = &self.cycle.store;
+        let path = layout::neuron(id);
+        let read = |tree: TreeId| -> Result<Option<Neuron>, BrainError> {
+            store.read(tree, &path)?.map(|bytes| decode_neuron(&bytes, &path, id)).transpose()
+        };
+        let (commits, most) = bounds.unwrap_or((usize::MAX, usize::MAX));
+        let mut changes = Vec::new();
+        for commit in store.first_parents(from, None).take(commits) {
+            let commit = commit?;
+            let parent = commit.parents.first().map(|parent| store.tree_of(*parent)).transpose()?;
+            let here = store.file(commit.tree, &path)?.map(|file| file.blob);
+            let there = match parent {
+                Some(tree) => store.file(tree, &path)?.map(|file| file.blob),
+                None => None,
+            };
+            if here != there {
+                let (before, after) = (parent.map(read).transpose()?.flatten(), read(commit.tree)?);
+                changes.push((commit, before, after));
+            }
+            if bounds.is_some() && (there.is_none() || changes.len() == most) {
+                break;
+            }
+        }
+        Ok(changes)
+    }
 }
 
 /// A commit that changed a neuron, with the neuron before and after.
-type Change = (Commit, Option<Neuron>, Option<Neuron>);
+pub(super) type Change = (Commit, Option<Neuron>, Option<Neuron>);
 
 /// The stimulus for whose sake a run touched a neuron: the one that the neuron remembers, else the one of a memory that
 /// the run connected to it, else the run's first.

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::look::Change;
 use super::{Brain, BrainError};
-use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::cycle::network::TreeNetwork;
 use crate::delta::{Effect, render};
 use crate::limits;
 use crate::model::ids::NeuronId;
 use crate::model::{Connection, Neuron, Stamp, layout};
-use crate::store::{Commit, CommitId, TreeId};
+use crate::store::{Commit, CommitId};
 
 /// What was said in a conversation, as the network remembers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -154,37 +155,19 @@ impl Brain {
         }))
     }
 
-    /// The commits up to one that changed a neuron, newest first. The walk ends where the neuron was made.
+    /// What made a neuron what it is at a commit, newest first.
     fn touches(&self, id: &NeuronId, at: CommitId) -> Result<Vec<Touch>, BrainError> {
-        let store = &self.cycle.store;
-        let path = layout::neuron(id);
-        let read = |tree: TreeId| -> Result<Option<Neuron>, BrainError> {
-            store.read(tree, &path)?.map(|bytes| decode_neuron(&bytes, &path, id)).transpose()
-        };
-        let mut touches = Vec::new();
-        for commit in store.first_parents(at, None).take(limits::VIEW_COMMITS) {
-            let commit = commit?;
-            let parent = commit.parents.first().map(|parent| store.tree_of(*parent)).transpose()?;
-            let here = store.file(commit.tree, &path)?.map(|file| file.blob);
-            let there = match parent {
-                Some(tree) => store.file(tree, &path)?.map(|file| file.blob),
-                None => None,
+        let changes = self.changes_of(id, at, Some((limits::VIEW_COMMITS, limits::VIEW_TOUCHES)))?;
+        let touch = |(commit, before, after): Change| {
+            let changes = match &after {
+                Some(after) => render::effect(&Effect::between(before.as_ref(), after), Some(after)),
+                None => vec![format!("- {id}")],
             };
-            if here != there {
-                let (before, after) = (parent.map(read).transpose()?.flatten(), read(commit.tree)?);
-                let changes = match &after {
-                    Some(after) => render::effect(&Effect::between(before.as_ref(), after), Some(after)),
-                    None => vec![format!("- {id}")],
-                };
-                let (subject, author) = self.made_by(&commit)?;
-                let at = Stamp::from_unix(commit.at).to_string();
-                touches.push(Touch { commit: commit.id.to_string(), subject, author, at, changes });
-            }
-            if there.is_none() || touches.len() == limits::VIEW_TOUCHES {
-                break;
-            }
-        }
-        Ok(touches)
+            let (subject, author) = self.made_by(&commit)?;
+            let at = Stamp::from_unix(commit.at).to_string();
+            Ok(Touch { commit: commit.id.to_string(), subject, author, at, changes })
+        };
+        changes.into_iter().map(touch).collect()
     }
 
     /// What a commit says it is, and who made it. A merge of a run is told as the run.
