@@ -287,15 +287,8 @@ fn what_would_change_something_waits_for_a_person() {
     let sandbox = with_models(&endpoint, ONE);
     let server = Server::start(&sandbox);
     for (file, allow) in [("yes.txt", true), ("no.txt", false)] {
-        let body = json!({"message": format!("Write {file}"), "mode": "simple"}).to_string();
-        let token = format!("Bearer {TOKEN}");
-        let headers = [
-            ("host", server.host.as_str()),
-            ("authorization", &token),
-            ("content-type", "application/json"),
-            ("accept", EVENTS),
-        ];
-        let mut reader = BufReader::new(server.open("POST", "/chat", &headers, body.as_bytes()));
+        let body = json!({"message": format!("Write {file}"), "mode": "simple"});
+        let mut reader = BufReader::new(server.say(EVENTS, &body));
         let (mut line, mut asked) = (String::new(), None);
         while reader.read_line(&mut line).unwrap() > 0 {
             if asked.is_none() && line.contains("\"needs_confirm\"") {
@@ -324,15 +317,8 @@ fn a_model_is_not_asked_on_for_who_has_gone() {
         let endpoint = Endpoint::new(&[Manner::Hangs]);
         let sandbox = with_models(&endpoint, TWO);
         let server = Server::start(&sandbox);
-        let token = format!("Bearer {TOKEN}");
-        let headers = [
-            ("host", server.host.as_str()),
-            ("authorization", &token),
-            ("content-type", "application/json"),
-            ("accept", accept),
-        ];
-        let body = json!({"message": "Ann likes coffee now.", "mode": "reflexive", "conversation": "gone"}).to_string();
-        let stream = server.open("POST", "/chat", &headers, body.as_bytes());
+        let body = json!({"message": "Ann likes coffee now.", "mode": "reflexive", "conversation": "gone"});
+        let stream = server.say(accept, &body);
         while endpoint.asked().is_empty() {
             std::thread::yield_now();
         }
@@ -416,17 +402,10 @@ fn more_than_can_be_answered_are_asked_to_come_back() {
     let endpoint = Endpoint::new(&[Manner::Hangs]);
     let sandbox = with_models(&endpoint, ONE);
     let server = Server::start(&sandbox);
-    let token = format!("Bearer {TOKEN}");
-    let headers = [
-        ("host", server.host.as_str()),
-        ("authorization", &token),
-        ("content-type", "application/json"),
-        ("accept", EVENTS),
-    ];
-    let body = json!({"message": "Where is Ann?"}).to_string();
+    let body = json!({"message": "Where is Ann?"});
     let mut open: Vec<BufReader<std::net::TcpStream>> = Vec::new();
     for _ in 0..8 {
-        let stream = server.open("POST", "/chat", &headers, body.as_bytes());
+        let stream = server.say(EVENTS, &body);
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let mut reader = BufReader::new(stream);
         let mut line = String::new();

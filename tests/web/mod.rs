@@ -116,6 +116,18 @@ impl Server {
         parsed(&bytes)
     }
 
+    /// The connection after a message was sent to it, with nothing read.
+    pub fn say(&self, accept: &str, message: &Value) -> TcpStream {
+        let token = format!("Bearer {TOKEN}");
+        let headers = [
+            ("host", self.host.as_str()),
+            ("authorization", &token),
+            ("content-type", "application/json"),
+            ("accept", accept),
+        ];
+        self.open("POST", "/chat", &headers, message.to_string().as_bytes())
+    }
+
     /// The connection after a request was sent, with nothing read.
     pub fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
