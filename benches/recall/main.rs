@@ -14,8 +14,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the files that it is given")]
 
+mod compare;
 mod data;
 mod learning;
+mod sets;
 
 use std::path::PathBuf;
 
@@ -38,6 +40,10 @@ pub struct Wanted {
     learn: Option<usize>,
     embeddings: Option<String>,
     model: Option<String>,
+    sets: Vec<PathBuf>,
+    half: Option<usize>,
+    with: Vec<String>,
+    log: Option<PathBuf>,
 }
 
 impl Wanted {
@@ -57,6 +63,10 @@ impl Wanted {
                 "--asked-after" => wanted.after_hours = Some(value.parse().context("--asked-after HOURS")?),
                 "--embeddings" => wanted.embeddings = Some(value),
                 "--model" => wanted.model = Some(value),
+                "--set" => wanted.sets.push(value.into()),
+                "--half" => wanted.half = Some(value.parse().context("--half 0|1")?),
+                "--with" => wanted.with.push(value),
+                "--log" => wanted.log = Some(value.into()),
                 "--learn" => wanted.learn = Some(value.parse().context("--learn TIMES")?),
                 _ => bail!("{flag}: see the head of benches/recall/main.rs"),
             }
@@ -219,6 +229,9 @@ fn table(title: &str, heads: &str, corpora: &[Corpus], ks: [usize; 2], only: Opt
 fn main() -> Result<()> {
     let wanted = Wanted::read()?;
     let only = wanted.only.as_deref();
+    if !wanted.sets.is_empty() {
+        return compare::measure(&wanted, World::default().now());
+    }
     if let Some(file) = &wanted.locomo {
         let mut corpora = data::locomo(file, wanted.keep.as_deref(), wanted.after_hours.unwrap_or(24))?;
         corpora.iter_mut().try_for_each(|corpus| meaning(corpus, &wanted))?;

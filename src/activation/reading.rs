@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use crate::model::ids::{NeuronId, speaker_id};
 use crate::model::{Kind, Neuron};
 use crate::text::date::{self, Period};
-use crate::text::{self, Language};
+use crate::text::{self, Language, Prose};
 
 /// A word of a row: the number of its stem, shifted by [`WORD_SHIFT`], and flags.
 pub type Word = u32;
@@ -65,6 +65,8 @@ pub struct Row<'a> {
     pub speaker: u64,
     /// Of a memory: [`text_hash`] of what was said; else 0.
     pub text: u64,
+    /// Of a memory with a label: a hash of it, the same for all pieces of one text; else 0.
+    pub document: u32,
     /// The session's label; empty for none.
     pub session: &'a str,
     /// Of a speaker: the words of the name, joined by spaces.
@@ -85,6 +87,7 @@ impl Row<'_> {
         language: 0,
         speaker: 0,
         text: 0,
+        document: 0,
         session: "",
         name: "",
         title: [0; 2],
@@ -130,6 +133,7 @@ struct Owned {
     language: u8,
     speaker: u64,
     text: u64,
+    document: u32,
     session: Option<String>,
     name: String,
     title: [u8; 2],
@@ -147,6 +151,7 @@ impl Batch {
             language: 0,
             speaker: 0,
             text: 0,
+            document: 0,
             session: None,
             name: String::new(),
             title: [0; 2],
@@ -178,6 +183,7 @@ impl Batch {
         row.role = Role::Memory;
         row.speaker = speaker.map_or(0, |(name, _)| speaker_hash(speaker_id(name).as_str()));
         row.text = text_hash(said);
+        row.document = neuron.source.as_deref().map_or(0, document_hash);
         row.session = neuron.session.clone();
         let (language, words) = text::read(said);
         row.language = language.map_or(0, number);
@@ -186,13 +192,17 @@ impl Batch {
             let inside = |form: &str| words.iter().filter(|word| word.start < start + form.len()).count();
             row.title = [title, text::bare_title(title)].map(|form| u8::try_from(inside(form)).unwrap_or(0));
         }
+        let prose = Prose::of(said);
+        let mut parts = Vec::new();
         for word in words {
+            parts.extend(text::parts(&word, language));
             let first = word.surface.chars().next().unwrap_or(' ');
-            let capital = !word.is_stop && first.is_uppercase() && !starts_sentence(said, word.start);
+            let capital = !word.is_stop && first.is_uppercase() && prose.is_inside(word.start);
             let small = !word.is_stop && first.is_lowercase();
             let flags = u32::from(!word.is_stop) * CONTENT + u32::from(capital) * CAPITAL + u32::from(small) * SMALL;
             self.word(word.stem, flags);
         }
+        parts.into_iter().for_each(|part| self.word(part, CONTENT));
         if let Some(day) = date::day_of(neuron.created_at.unix()) {
             self.periods.extend(date::periods(said, day).iter().map(days));
             self.periods.push(days(&Period::day(day)));
@@ -237,6 +247,7 @@ impl Batch {
             language: row.language,
             speaker: row.speaker,
             text: row.text,
+            document: row.document,
             session: row.session.as_deref().unwrap_or_default(),
             name: &row.name,
             title: row.title,
@@ -271,6 +282,13 @@ pub fn text_hash(said: &str) -> u64 {
     crate::model::ids::hash64(said.as_bytes()).max(1)
 }
 
+/// By what the pieces of one text are known, whose labels are `LABEL`, `LABEL#2`, `LABEL#3`, …: never 0.
+fn document_hash(source: &str) -> u32 {
+    let piece = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let label = source.rsplit_once('#').filter(|(_, number)| piece(number)).map_or(source, |(label, _)| label);
+    (crate::model::ids::hash64(label.as_bytes()) as u32).max(1)
+}
+
 fn number(language: Language) -> u8 {
     1 + LANGUAGES.iter().position(|known| *known == language).unwrap_or(LANGUAGES.len()) as u8
 }
@@ -278,11 +296,6 @@ fn number(language: Language) -> u8 {
 /// The language that a row says.
 pub fn language(number: u8) -> Option<Language> {
     LANGUAGES.get(usize::from(number).checked_sub(1)?).copied()
-}
-
-fn starts_sentence(text: &str, start: usize) -> bool {
-    let before = text[..start].trim_end_matches([' ', '"', '\'', '(', '«', '“']).chars().last();
-    before.is_none_or(|c| ".!?。！？:：\n".contains(c))
 }
 
 fn days(period: &Period) -> Days {

@@ -111,7 +111,7 @@ pub struct Recall {
 impl Default for Recall {
     fn default() -> Self {
         let embeddings_timeout_ms = crate::limits::EMBEDDINGS_TIMEOUT_MS;
-        Self { salience_exponent: 0.1, fan: 0.5, top: 10, embeddings: String::new(), embeddings_timeout_ms }
+        Self { salience_exponent: 0.1, fan: 0.75, top: 10, embeddings: String::new(), embeddings_timeout_ms }
     }
 }
 

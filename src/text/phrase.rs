@@ -1,6 +1,7 @@
 //! Names: who speaks, and which spans are written as names.
 
 use super::language::{Language, is_japanese, is_stop};
+use super::prose::Prose;
 use super::word::{Word, key, words};
 
 /// A span of a text that is written as a name.
@@ -14,6 +15,8 @@ pub struct Phrase<'t> {
     pub words: usize,
     /// Where it starts, bytes.
     pub start: usize,
+    /// Whether it stands inside a sentence, where a capital says that it is a name; or its script has none.
+    pub inside: bool,
 }
 
 /// Words in lower case that names are joined by.
@@ -61,6 +64,7 @@ fn is_mark(c: char) -> bool {
 /// `of`, `de` and the like; at most six words. A function word that only starts a sentence is not part of one.
 pub fn phrases(text: &str) -> Vec<Phrase<'_>> {
     let words = words(text);
+    let prose = Prose::of(text);
     let mut list = Vec::new();
     let shouted = text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
     if shouted && words.len() > NAME_WORDS {
@@ -70,16 +74,16 @@ pub fn phrases(text: &str) -> Vec<Phrase<'_>> {
     for (i, word) in words.iter().enumerate() {
         let adjacent = i > 0 && !row.is_empty() && joins(text, &words[i - 1], word);
         if !adjacent {
-            close(text, &words, &mut row, &mut list);
+            close(&prose, text, &words, &mut row, &mut list);
         }
         let joint = !row.is_empty() && JOINTS.contains(&word.surface);
         if is_name(word) && !(row.is_empty() && word.is_stop) || joint {
             row.push(i);
         } else {
-            close(text, &words, &mut row, &mut list);
+            close(&prose, text, &words, &mut row, &mut list);
         }
     }
-    close(text, &words, &mut row, &mut list);
+    close(&prose, text, &words, &mut row, &mut list);
     list
 }
 
@@ -97,7 +101,7 @@ fn joins(text: &str, left: &Word<'_>, right: &Word<'_>) -> bool {
         && (between != ". " || left.surface.chars().count() == 1)
 }
 
-fn close<'t>(text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut Vec<Phrase<'t>>) {
+fn close<'t>(prose: &Prose<'_>, text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut Vec<Phrase<'t>>) {
     // What ends a row must itself be a name, not a joint; and a row of numbers names nothing.
     while row.last().is_some_and(|i| !is_name(&words[*i]) || words[*i].is_stop) {
         row.pop();
@@ -109,7 +113,9 @@ fn close<'t>(text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut
     {
         let (start, end) = (words[*first].start, words[*last].start + words[*last].surface.len());
         let surface = &text[start..end];
-        list.push(Phrase { surface, key: key(surface), words: row.len(), start });
+        let caseless = !surface.chars().any(|c| c.is_uppercase() || c.is_lowercase());
+        let inside = if caseless { !prose.is_marked(start) } else { prose.is_inside(start) };
+        list.push(Phrase { surface, key: key(surface), words: row.len(), start, inside });
     }
     row.clear();
 }

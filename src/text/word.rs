@@ -62,6 +62,30 @@ fn read_in(text: &str, fallback: Option<Language>) -> (Option<Language>, Vec<Wor
     (guessed, words)
 }
 
+/// The stems of the parts of an identifier, such as `is_executable`, `np.array` or `readLine`, without function words; nothing of a
+/// word that is none.
+pub fn parts(word: &Word<'_>, language: Option<Language>) -> Vec<String> {
+    let surface = word.surface;
+    if !surface.is_ascii() || surface.bytes().filter(u8::is_ascii_alphabetic).count() < 2 {
+        return Vec::new();
+    }
+    let bytes = surface.as_bytes();
+    let hump = |at: usize| bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase();
+    let mut ends: Vec<usize> = (1..bytes.len()).filter(|at| hump(*at)).collect();
+    ends.push(bytes.len());
+    let mut from = 0;
+    let mut found = Vec::new();
+    for end in ends {
+        found.extend(surface[from..end].split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| part.len() > 1));
+        from = end;
+    }
+    if found.len() < 2 {
+        return Vec::new();
+    }
+    let keys = found.into_iter().map(key).filter(|key| !key.is_empty() && !language::is_stop(key, language));
+    keys.map(|key| language::stem(&key, language)).collect()
+}
+
 /// (start, surface) of everything that is made of letters or digits.
 pub(super) fn surfaces(text: &str) -> Vec<(usize, &str)> {
     let mut list = Vec::new();

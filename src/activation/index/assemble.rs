@@ -189,7 +189,7 @@ impl<'a> Table<'a> {
         let (mut words, mut periods) = (RowsBuf::new(), RowsBuf::new());
         let (mut roles, mut created, mut languages) = (Vec::new(), Vec::new(), Vec::new());
         let (mut speakers, mut sessions, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut titles, mut texts) = (Vec::new(), Vec::new());
+        let (mut titles, mut texts, mut documents) = (Vec::new(), Vec::new(), Vec::new());
         for placed in self.slots() {
             let (row, of_all) = placed.map_or((Row::NONE, &[][..]), |placed| (placed.row, self.words(placed)));
             roles.push(row.role as u8);
@@ -197,6 +197,7 @@ impl<'a> Table<'a> {
             languages.push(row.language);
             speakers.push(row.speaker);
             texts.push(row.text);
+            documents.push(row.document);
             titles.push(row.title);
             sessions.push(if row.session.is_empty() { NONE } else { number(row.session) });
             lengths.push(of_all.iter().filter(|word| **word & CONTENT != 0).count() as u32);
@@ -210,6 +211,7 @@ impl<'a> Table<'a> {
         writer.put(tag::LANGUAGES, &languages);
         writer.put(tag::SPEAKERS, &speakers);
         writer.put(tag::TEXTS, &texts);
+        writer.put(tag::DOCUMENTS, &documents);
         writer.put(tag::TITLES, &titles);
         writer.put(tag::SESSIONS, &sessions);
         writer.put(tag::LENGTHS, &lengths);

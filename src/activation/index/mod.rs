@@ -23,9 +23,21 @@ use links::Links;
 use part::{Part, Stems};
 use texts::Texts;
 
-/// BM25's saturation and length exponent, as measured on conversations.
-const K1: f64 = 0.9;
-const B: f64 = 0.4;
+/// BM25's saturation in a session.
+const SESSION_K1: f64 = 0.9;
+/// How much the length of a session counts, whose words are looked for as in one text (BM25's b).
+const SESSION_B: f64 = 0.4;
+
+/// How much the length of a memory counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Length {
+    /// BM25's saturation.
+    pub k1: f64,
+    /// BM25's b.
+    pub b: f64,
+    /// Content words of a text that is short: below that a mean says nothing.
+    pub short: f64,
+}
 
 /// A key of concepts, or a word that is written as a name. Numbers of the base's keys, then of those that lie over it alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +67,12 @@ pub struct Index<'a> {
     over: Option<Texts<'a>>,
     base_links: Links<'a>,
     over_links: Option<Links<'a>>,
+}
+
+/// Stems by their numbers in the base and over it, with a weight each.
+pub(super) struct Weighed {
+    base: Vec<(u32, f64)>,
+    over: Vec<(u32, f64)>,
 }
 
 /// One of the two tables and a row of it.
@@ -129,6 +147,64 @@ impl<'a> Index<'a> {
         self.at(node).is_some_and(|(texts, row, _)| texts.is_memory(row))
     }
 
+    /// Content words of a memory of mean length, at least 1.
+    pub(super) fn mean_length(&self) -> f64 {
+        let totals = self.totals();
+        mean(totals.length, totals.memories)
+    }
+
+    /// Content words of a memory.
+    pub(super) fn length(&self, node: NodeIx) -> u32 {
+        self.at(node).map_or(0, |(texts, row, _)| texts.length(row))
+    }
+
+    /// Of the weights of the stems that a memory has, the share that its best passage of so many words has; 1 for a memory that is no longer.
+    pub(super) fn best_passage(&self, node: NodeIx, stems: &Weighed, window: usize) -> f64 {
+        let Some((texts, row, is_over)) = self.at(node) else { return 1.0 };
+        let words = texts.words(row);
+        if words.len() <= window {
+            return 1.0;
+        }
+        let numbers = if is_over { &stems.over } else { &stems.base };
+        let number = |word: &u32| numbers.binary_search_by_key(&(word >> WORD_SHIFT), |(number, _)| *number).ok();
+        let hits: Vec<(usize, usize)> = words.iter().enumerate().filter_map(|(at, word)| Some((at, number(word)?))).collect();
+        let (mut times, mut held, mut best, mut first) = (vec![0_u32; numbers.len()], 0.0, 0.0_f64, 0);
+        for (at, cue) in &hits {
+            while hits[first].0 + window <= *at {
+                let gone = hits[first].1;
+                times[gone] -= 1;
+                held -= if times[gone] == 0 { numbers[gone].1 } else { 0.0 };
+                first += 1;
+            }
+            held += if times[*cue] == 0 { numbers[*cue].1 } else { 0.0 };
+            times[*cue] += 1;
+            best = best.max(held);
+        }
+        let mut all: Vec<usize> = hits.into_iter().map(|(_, cue)| cue).collect();
+        all.sort_unstable();
+        all.dedup();
+        let all: f64 = all.into_iter().map(|cue| numbers[cue].1).sum();
+        if all > 0.0 { (best / all).min(1.0) } else { 1.0 }
+    }
+
+    /// Stems with their weights, to be looked for in many memories.
+    pub(super) fn weighed<'s>(&self, stems: impl Iterator<Item = (&'s str, f64)> + Clone) -> Weighed {
+        let of = |texts: &Texts<'a>| {
+            let numbers = stems.clone().filter_map(|(stem, weight)| Some((texts.stems.find(stem)? as u32, weight)));
+            let mut numbers: Vec<(u32, f64)> = numbers.collect();
+            numbers.sort_unstable_by_key(|(number, _)| *number);
+            numbers.dedup_by_key(|(number, _)| *number);
+            numbers
+        };
+        let over = self.over.as_ref().map(of).unwrap_or_default();
+        Weighed { base: of(&self.base), over }
+    }
+
+    /// By what the pieces of one text are known; 0 for what has no label.
+    pub(super) fn document(&self, node: NodeIx) -> u32 {
+        self.at(node).map_or(0, |(texts, row, _)| texts.document(row))
+    }
+
     /// How many memories have a word, by its stem.
     pub fn rarity(&self, stem: &str) -> usize {
         self.postings(stem).count()
@@ -155,6 +231,18 @@ impl<'a> Index<'a> {
         let of = |texts: &Texts<'a>| texts.speaker_names.find(name).map_or(&[][..], |name| texts.speakers(name));
         let over = self.over.as_ref().map_or(&[][..], of);
         self.lives(of(&self.base)).chain(over.iter().map(|node| NodeIx(*node))).collect()
+    }
+
+    /// The neurons of speakers of whose name of several words this is one. Speakers are few: all names are looked through.
+    pub(super) fn speakers_called(&self, word: &str) -> Vec<NodeIx> {
+        let called = |name: &str| name.contains(' ') && name.split(' ').any(|part| part == word);
+        let of = |texts: &Texts<'a>| {
+            let names = (0..texts.speaker_names.len()).filter(|name| called(texts.speaker_names.get(*name)));
+            names.map(|name| texts.speakers(name)).collect::<Vec<_>>()
+        };
+        let base = of(&self.base).into_iter().flat_map(|nodes| self.lives(nodes).collect::<Vec<_>>());
+        let over = self.over.as_ref().map(of).unwrap_or_default();
+        base.chain(over.into_iter().flatten().map(|node| NodeIx(*node))).collect()
     }
 
     /// True if some speaker's name starts with these words.
@@ -203,12 +291,11 @@ impl<'a> Index<'a> {
 
     /// What a word brings to mind: memories with a strength in (0, 1), the saturated frequency of the word in them, and
     /// those that a concept of that word alone leads to, by the weight of the edge.
-    pub(super) fn word(&self, stem: &str) -> Vec<(NodeIx, f64)> {
-        let totals = self.totals();
-        let mean = mean(totals.length, totals.memories);
+    pub(super) fn word(&self, stem: &str, length: Length) -> Vec<(NodeIx, f64)> {
+        let usual = self.mean_length().max(length.short);
         let mut found: Vec<(NodeIx, f64)> = self
             .postings(stem)
-            .map(|(node, n, length)| (node, saturated(f64::from(n), f64::from(length), mean)))
+            .map(|(node, n, words)| (node, saturated(f64::from(n), f64::from(words) / usual, length.k1, length.b)))
             .collect();
         let Some(name) = self.name(stem).filter(|name| !self.is_name(*name)) else { return found };
         let mut led = self.led_to(name);
@@ -433,7 +520,7 @@ impl<'a> Index<'a> {
             let idf = idf(found.len(), self.sessions());
             for session in found.drain(..) {
                 let n = f64::from(std::mem::take(&mut frequency[session.at()]));
-                scores[session.at()] += idf * saturated(n, self.session_length(session), mean);
+                scores[session.at()] += idf * saturated(n, self.session_length(session) / mean, SESSION_K1, SESSION_B);
             }
         }
         scores
@@ -459,9 +546,9 @@ pub(super) fn idf(found: usize, all: usize) -> f64 {
     (1.0 + (all - found + 0.5) / (found + 0.5)).ln()
 }
 
-/// Saturated term frequency of BM25, in [0, 1).
-fn saturated(frequency: f64, length: f64, mean: f64) -> f64 {
-    frequency / (frequency + K1 * (1.0 - B + B * length / mean))
+/// Saturated term frequency of BM25, in [0, 1), of a text so many times as long as usual.
+fn saturated(frequency: f64, length: f64, k1: f64, b: f64) -> f64 {
+    frequency / (frequency + k1 * (1.0 - b + b * length))
 }
 
 fn mean(total: u64, count: u64) -> f64 {

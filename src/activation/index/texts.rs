@@ -57,6 +57,7 @@ pub(super) mod tag {
     pub const TITLE_ROWS: u32 = 142;
     pub const TITLED: u32 = 143;
     pub const TEXTS: u32 = 144;
+    pub const DOCUMENTS: u32 = 145;
 }
 
 /// What is counted over all texts.
@@ -89,6 +90,7 @@ pub(super) struct Texts<'a> {
     languages: &'a [u8],
     speakers: &'a [u64],
     texts: &'a [u64],
+    documents: &'a [u32],
     sessions: &'a [u32],
     lengths: &'a [u32],
     /// Of each row: see [`Row::title`].
@@ -153,6 +155,7 @@ impl<'a> Texts<'a> {
             languages: sections.array(tag::LANGUAGES)?,
             speakers: sections.array(tag::SPEAKERS)?,
             texts: sections.array(tag::TEXTS)?,
+            documents: sections.array(tag::DOCUMENTS)?,
             sessions: sections.array(tag::SESSIONS)?,
             lengths: sections.array(tag::LENGTHS)?,
             titles: sections.array(tag::TITLES)?,
@@ -226,6 +229,11 @@ impl<'a> Texts<'a> {
         self.texts.get(row).copied().unwrap_or(0)
     }
 
+    /// See [`Row::document`].
+    pub fn document(&self, row: usize) -> u32 {
+        self.documents.get(row).copied().unwrap_or(0)
+    }
+
     /// Content words of a memory.
     pub fn length(&self, row: usize) -> u32 {
         self.lengths.get(row).copied().unwrap_or(0)
@@ -246,6 +254,7 @@ impl<'a> Texts<'a> {
             language: self.languages.get(row).copied().unwrap_or(0),
             speaker: self.speaker(row),
             text: self.text(row),
+            document: self.document(row),
             session: self.session(row).map_or("", |session| self.labels.get(session)),
             name,
             title: self.titles.get(row).copied().unwrap_or_default(),

@@ -12,16 +12,18 @@
 //! at once with the saturated frequency of its word, salience counts once per answer with a small exponent instead of at every hop,
 //! and only concepts are held back by their fan. Must not know where neurons come from, or clocks.
 
+mod closeness;
 mod question;
 mod ranking;
 #[cfg(test)]
 mod tests;
 mod wave;
 
+pub use closeness::{CLOSE, closeness};
 use serde::Serialize;
 
 use super::graph::NodeIx;
-use super::index::{Index, idf};
+use super::index::{Index, Length, idf};
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
 use question::Asked;
@@ -65,13 +67,33 @@ pub struct Method {
     pub meaning: f64,
     /// In how many memories, the most alike, that wave starts.
     pub alike: usize,
+    /// How much the length of a memory counts for the words in it.
+    pub length: Length,
+    /// How much of a word's wave a memory loses if no passage of it has the words of the question together: 0 to 1.
+    pub passage: f64,
+    /// Words of a passage.
+    pub window: usize,
+    /// What the weights of turns are multiplied by.
+    pub turn: f64,
+    /// A turn that is so many times as long as the mean brings as much as a short one; a longer one by the root of it less.
+    pub long_turn: f64,
+    /// The share of a name's wave that stays inside a session.
+    pub inside_session: f64,
+    /// Whether turns inside one split text bring each other to mind.
+    pub inside_text: bool,
+    /// A name is followed by so many times the share of the question that the best memory leaves open, at most in full.
+    pub open: f64,
+    /// Of what naming a speaker adds, the share that a part of the name adds.
+    pub part_of_speaker: f64,
+    /// The wave of a part of an identifier beside that of a word.
+    pub part: f64,
 }
 
 impl Default for Method {
     fn default() -> Self {
         Self {
             rarity: 1.5,
-            spreading: 20,
+            spreading: 10,
             turns: 3,
             beam: 256,
             about: 0.5,
@@ -81,10 +103,20 @@ impl Default for Method {
             title: 0.5,
             inside: 0.5,
             speaker: 2.0,
-            session: 0.3,
+            session: 0.2,
             date: 1.0,
             meaning: 0.3,
             alike: 100,
+            length: Length { k1: 1.2, b: 0.75, short: 30.0 },
+            passage: 0.3,
+            window: 40,
+            turn: 1.1,
+            long_turn: 1.4,
+            inside_session: 0.0,
+            inside_text: false,
+            open: 2.0,
+            part_of_speaker: 0.5,
+            part: 1.0,
         }
     }
 }
@@ -94,6 +126,38 @@ impl Method {
     pub fn words_alone() -> Self {
         let parts = Self { about: 1.0, asked_names: true, name: 0.0, title: 0.0, inside: 1.0, ..Self::default() };
         Self { rarity: 1.0, spreading: 0, turns: 0, speaker: 1.0, session: 0.0, date: 0.0, meaning: 0.0, ..parts }
+    }
+
+    /// Sets a constant by its name; false if there is none of that name.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        match name {
+            "rarity" => self.rarity = value,
+            "spreading" => self.spreading = value as usize,
+            "turns" => self.turns = value as usize,
+            "beam" => self.beam = value as usize,
+            "about" => self.about = value,
+            "name" => self.name = value,
+            "title" => self.title = value,
+            "inside" => self.inside = value,
+            "speaker" => self.speaker = value,
+            "session" => self.session = value,
+            "date" => self.date = value,
+            "meaning" => self.meaning = value,
+            "b" => self.length.b = value,
+            "k1" => self.length.k1 = value,
+            "passage" => self.passage = value,
+            "window" => self.window = value as usize,
+            "turn" => self.turn = value,
+            "short" => self.length.short = value,
+            "long_turn" => self.long_turn = value,
+            "inside_session" => self.inside_session = value,
+            "inside_text" => self.inside_text = value > 0.0,
+            "open" => self.open = value,
+            "part_of_speaker" => self.part_of_speaker = value,
+            "part" => self.part = value,
+            _ => return false,
+        }
+        true
     }
 
     /// How much the wave of a cue counts that brings `found` of `all` memories.
@@ -212,13 +276,17 @@ pub fn answer_by(
     filters: &Filters,
     method: &Method,
 ) -> Vec<Found> {
-    let asked = Asked::of(index, question, &filters.meaning, method);
+    let mut asked = Asked::of(index, question, &filters.meaning, method);
+    if method.passage > 0.0 {
+        asked.prefer_passages(index, method);
+    }
     let direct = asked.direct(index);
-    let mut surroundings = Surroundings::new(index, settings.recall.fan);
+    let mut surroundings = Surroundings::new(index, settings.recall.fan, method);
+    let open = asked.left_open(index, &direct);
     let (mut front, mut scores) = (Front::new(index), Scores::new(index));
     for cue in &asked.cues {
         front.seed(cue);
-        front.share_names(&mut surroundings, &asked, cue, method, &direct);
+        front.share_names(&mut surroundings, &asked, cue, method, &direct, open);
         front.follow_turns(&mut surroundings, method, &direct);
         scores.add(front.take(), cue);
     }

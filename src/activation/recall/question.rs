@@ -1,12 +1,12 @@
 //! From a question to cues: its words, names, titles, dates, and the speakers whom it names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Method;
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, NameIx};
 use crate::activation::reading::speaker_hash;
-use crate::text::{self, Word};
+use crate::text::{self, Prose, Word};
 
 /// One cue: what it is called, how much its wave counts, where it starts.
 pub(super) struct Cue {
@@ -23,8 +23,8 @@ pub(super) struct Asked {
     pub stems: Vec<String>,
     /// Names that the question has. They bring their memories by themselves, so no wave goes through them.
     pub names: BTreeSet<NameIx>,
-    /// [`speaker_hash`] of the speakers that it names.
-    pub speakers: BTreeSet<u64>,
+    /// [`speaker_hash`] of the speakers that it names, and whether by the whole name.
+    pub speakers: BTreeMap<u64, bool>,
 }
 
 impl Asked {
@@ -33,6 +33,7 @@ impl Asked {
         let (speakers, spoken) = speakers(index, &words);
         let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
         // A question of function words alone is asked with them, and one of a name alone with the name.
+        let parts: Vec<String> = words.iter().flat_map(|word| text::parts(word, index.language())).collect();
         let stems = [rest.iter().filter(|word| !word.is_stop).map(|word| &word.stem).collect::<Vec<_>>()]
             .into_iter()
             .chain([rest.iter().map(|word| &word.stem).collect(), words.iter().map(|word| &word.stem).collect()])
@@ -44,13 +45,20 @@ impl Asked {
                 distinct.push(stem.clone());
             }
         }
+        let whole = distinct.len();
+        for part in parts {
+            if !distinct.contains(&part) {
+                distinct.push(part);
+            }
+        }
         let mut cues = name_cues(index, &words, method);
-        cues.extend(title_cues(index, &words, method));
+        cues.extend(title_cues(index, question, &words, method));
         let inside: BTreeSet<String> = cues.iter().flat_map(|cue| cue.words.split(' ')).map(str::to_owned).collect();
         let all = index.memories();
-        cues.extend(distinct.iter().filter_map(|stem| {
-            let seeds = index.word(stem);
+        cues.extend(distinct.iter().enumerate().filter_map(|(at, stem)| {
+            let seeds = index.word(stem, method.length);
             let share = if inside.contains(stem) { method.inside } else { 1.0 };
+            let share = if at >= whole { share * method.part } else { share };
             let weight = share * method.weight(seeds.len(), all);
             (!seeds.is_empty()).then(|| Cue { words: stem.clone(), weight, seeds, from: "text" })
         }));
@@ -62,7 +70,7 @@ impl Asked {
             }));
         }
         if cues.is_empty() && !speakers.is_empty() {
-            let turns = index.all_memories().filter(|memory| speakers.contains(&index.speaker(*memory)));
+            let turns = index.all_memories().filter(|memory| speakers.contains_key(&index.speaker(*memory)));
             let seeds: Vec<(NodeIx, f64)> = turns.map(|memory| (memory, 0.5)).collect();
             cues.push(Cue { words: question.to_owned(), weight: 1.0, seeds, from: "speaker" });
         }
@@ -71,6 +79,44 @@ impl Asked {
         cues.extend(meaning_cue(index, question, meaning, weight, method.alike));
         let names = if method.asked_names { BTreeSet::new() } else { names_asked(index, &words) };
         Self { cues, stems: distinct, names, speakers }
+    }
+
+    /// Holds back the words of those of the best memories that have them far from each other: what answers a question stands together.
+    pub fn prefer_passages(&mut self, index: &Index<'_>, method: &Method) {
+        let direct = self.direct(index);
+        let by_words = |cue: &&Cue| cue.from == "text";
+        let mut best: Vec<NodeIx> = self.cues.iter().filter(by_words).flat_map(|cue| &cue.seeds).map(|(node, _)| *node).collect();
+        best.sort_unstable();
+        best.dedup();
+        if best.len() > method.beam {
+            best.select_nth_unstable_by(method.beam, |a, b| {
+                let by_direct = direct[b.0 as usize].total_cmp(&direct[a.0 as usize]);
+                by_direct.then_with(|| index.graph.order(*a).cmp(&index.graph.order(*b)))
+            });
+            best.truncate(method.beam);
+        }
+        let stems = index.weighed(self.cues.iter().filter(by_words).map(|cue| (cue.words.as_str(), cue.weight)));
+        let mut lost = vec![0.0; index.graph.len()];
+        for node in best {
+            lost[node.0 as usize] = method.passage * (1.0 - index.best_passage(node, &stems, method.window));
+        }
+        for cue in self.cues.iter_mut().filter(|cue| cue.from == "text") {
+            cue.seeds.iter_mut().for_each(|(node, strength)| *strength *= 1.0 - lost[node.0 as usize]);
+        }
+    }
+
+    /// The share of the question that the memory leaves open which all cues together bring most to: 0 if it has every cue.
+    pub fn left_open(&self, index: &Index<'_>, direct: &[f64]) -> f64 {
+        let seeds = self.cues.iter().flat_map(|cue| &cue.seeds).map(|(node, _)| *node);
+        let best = seeds.max_by(|a, b| {
+            let by_direct = direct[a.0 as usize].total_cmp(&direct[b.0 as usize]);
+            by_direct.then_with(|| index.graph.order(*b).cmp(&index.graph.order(*a)))
+        });
+        let Some(best) = best else { return 1.0 };
+        let all: f64 = self.cues.iter().map(|cue| cue.weight).sum();
+        let has = |cue: &&Cue| cue.seeds.iter().any(|(node, _)| *node == best);
+        let had: f64 = self.cues.iter().filter(has).map(|cue| cue.weight).sum();
+        if all > 0.0 { 1.0 - had / all } else { 1.0 }
     }
 
     /// What all cues together bring to each node before anything spreads.
@@ -102,8 +148,8 @@ fn meaning_cue(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], wei
 }
 
 /// The speakers that a question names, and which of its words name them.
-fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> (BTreeSet<u64>, Vec<bool>) {
-    let (mut speakers, mut spoken) = (BTreeSet::new(), vec![false; words.len()]);
+pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> (BTreeMap<u64, bool>, Vec<bool>) {
+    let (mut speakers, mut spoken) = (BTreeMap::new(), vec![false; words.len()]);
     for from in 0..words.len() {
         let mut name = String::new();
         for to in from..words.len() {
@@ -116,7 +162,13 @@ fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> (BTreeSet<u64>, Vec<bool>)
             if !named.is_empty() {
                 spoken[from..=to].fill(true);
             }
-            speakers.extend(named.into_iter().map(|node| speaker_hash(index.graph.id(node))));
+            speakers.extend(named.into_iter().map(|node| (speaker_hash(index.graph.id(node)), true)));
+        }
+        // A part of a name names those who have it, unless it is an ordinary word; it stays a word that is looked for.
+        let word = &words[from];
+        let is_name = !word.is_stop && !word.surface.starts_with(char::is_lowercase);
+        for node in index.speakers_called(&word.key).into_iter().filter(|_| is_name && !spoken[from]) {
+            speakers.entry(speaker_hash(index.graph.id(node))).or_insert(false);
         }
     }
     (speakers, spoken)
@@ -131,10 +183,13 @@ fn name_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue>
 }
 
 /// The titles in a question, the longest first at each place. A title of one word must look like one: no function word,
-/// and nothing in lower case.
-fn title_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
+/// and with a capital that the start of the question does not explain.
+fn title_cues(index: &Index<'_>, question: &str, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
+    let prose = Prose::of(question);
     let found = longest_first(words, 1, index.longest_title(), |stems, row| {
-        let plain = |word: &Word<'_>| word.is_stop || word.surface.starts_with(char::is_lowercase);
+        let cased = |word: &Word<'_>| word.surface.chars().any(|c| c.is_uppercase() || c.is_lowercase());
+        let named = |word: &Word<'_>| !word.surface.starts_with(char::is_lowercase) && prose.is_inside(word.start);
+        let plain = |word: &Word<'_>| word.is_stop || cased(word) && words.len() > 1 && !named(word);
         let titled = if row.len() > 1 || !plain(&row[0]) { index.titled(stems) } else { Vec::new() };
         (!titled.is_empty()).then(|| titled.into_iter().map(|memory| (memory, 1.0)).collect())
     });

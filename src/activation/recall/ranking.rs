@@ -107,8 +107,12 @@ impl Scores {
         for node in &self.reached {
             let salience = index.graph.salience_at(*node, now).max(settings.activation.salience_floor.max(1));
             let mut factor = (f64::from(salience) / 65535.0).powf(settings.recall.salience_exponent);
-            if !asked.speakers.is_empty() && asked.speakers.contains(&index.speaker(*node)) {
-                factor *= method.speaker;
+            if !asked.speakers.is_empty() {
+                factor *= match asked.speakers.get(&index.speaker(*node)) {
+                    Some(true) => method.speaker,
+                    Some(false) => 1.0 + (method.speaker - 1.0) * method.part_of_speaker,
+                    None => 1.0,
+                };
             }
             self.sum[node.0 as usize] *= factor;
         }
@@ -203,7 +207,7 @@ impl Shares {
 pub(super) fn concepts(index: &Index<'_>, asked: &Asked) -> Vec<Candidate> {
     let all = index.memories().max(1);
     let rarity: HashMap<&str, f64> =
-        asked.stems.iter().map(|stem| (stem.as_str(), idf(index.word(stem).len(), all))).collect();
+        asked.stems.iter().map(|stem| (stem.as_str(), idf(index.rarity(stem), all))).collect();
     let mut nodes: Vec<NodeIx> = asked.stems.iter().flat_map(|stem| index.concepts_with(stem)).collect();
     nodes.sort_unstable();
     nodes.dedup();

@@ -22,6 +22,10 @@ struct Sharing {
 pub(super) struct Surroundings<'i, 'a> {
     index: &'i Index<'a>,
     fan: f64,
+    /// Content words beyond which a turn is long.
+    long: f64,
+    inside_text: bool,
+    turn: f64,
     names: HashMap<NodeIx, Rc<[(NameIx, f64)]>>,
     /// Of each node the place in `turn_rows`, 0 if it was not looked up yet.
     turns_at: Vec<u32>,
@@ -31,10 +35,13 @@ pub(super) struct Surroundings<'i, 'a> {
 }
 
 impl<'i, 'a> Surroundings<'i, 'a> {
-    pub fn new(index: &'i Index<'a>, fan: f64) -> Self {
+    pub fn new(index: &'i Index<'a>, fan: f64, method: &Method) -> Self {
         Self {
             index,
             fan,
+            long: method.long_turn * index.mean_length(),
+            inside_text: method.inside_text,
+            turn: method.turn,
             names: HashMap::new(),
             turns_at: vec![0; index.graph.len()],
             turn_rows: vec![(0, 0)],
@@ -49,7 +56,12 @@ impl<'i, 'a> Surroundings<'i, 'a> {
         if *at == 0 {
             *at = self.turn_rows.len() as u32;
             let start = self.turns.len();
-            self.turns.extend(self.index.turns(memory));
+            let (index, long, turn) = (self.index, self.long, self.turn);
+            let document = if self.inside_text { 0 } else { index.document(memory) };
+            let elsewhere = |to: NodeIx| document == 0 || index.document(to) != document;
+            let held_back = |to: NodeIx| (long / f64::from(index.length(to).max(1))).sqrt().min(1.0);
+            let turns = index.turns(memory).filter(|(to, ..)| elsewhere(*to));
+            self.turns.extend(turns.map(|(to, link, weight)| (to, link, turn * weight * held_back(to))));
             self.turn_rows.push((start, self.turns.len()));
         }
         let (start, end) = self.turn_rows[*at as usize];
@@ -135,6 +147,7 @@ impl Front {
         cue: &Cue,
         method: &Method,
         direct: &[f64],
+        open: f64,
     ) {
         let mut carried: Vec<(NameIx, NodeIx, f64)> = Vec::new();
         let mut places: HashMap<NameIx, usize> = HashMap::new();
@@ -157,12 +170,17 @@ impl Front {
             let Some(sharing) = around.sharing(name, there) else { continue };
             let parent = self.parent(Parent::Name(name, from));
             let all = sharing.all.len() as f64;
-            let (about, held_back) = (there * all.powf(-around.fan * method.about), there * all.powf(-around.fan));
+            let followed = if method.open > 0.0 { (method.open * open).min(1.0) } else { 1.0 };
+            let (about, held_back) =
+                (there * all.powf(-around.fan * method.about), followed * there * all.powf(-around.fan));
+            let session = around.index.session_of(from).filter(|_| method.inside_session < 1.0);
             for to in &sharing.titled {
                 self.arrive(*to, about, parent);
             }
             for (to, weight) in &sharing.all {
-                self.arrive(*to, held_back * weight, parent);
+                let inside = session.is_some() && around.index.session_of(*to) == session;
+                let stays = if inside { method.inside_session } else { 1.0 };
+                self.arrive(*to, held_back * weight * stays, parent);
             }
         }
     }

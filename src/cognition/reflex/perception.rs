@@ -118,7 +118,7 @@ impl<'t> Said<'t> {
             length += 1;
             found.entry(key).or_insert((start, 0)).1 += 1;
         }
-        for phrase in text::phrases(said).into_iter().filter(|phrase| phrase.words > 1) {
+        for phrase in text::phrases(said).into_iter().filter(|phrase| phrase.words > 1 && phrase.inside) {
             found.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
         }
         if let Some(title) = text::title(said) {

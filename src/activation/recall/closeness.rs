@@ -1,0 +1,42 @@
+//! How close the best answers come to the question, so that a brain can say that it knows nothing about something.
+//!
+//! The share of the question's content words, by their rarity, that one of the first answers has; half of it where the question
+//! names a speaker and another one says it. It tells a subject that was never spoken of; it cannot tell a wrong detail of a
+//! subject that was (`docs/recall.md` has the curve).
+
+use std::collections::BTreeSet;
+
+use super::Found;
+use super::question::speakers;
+use crate::activation::index::{Index, idf};
+use crate::text;
+
+/// Below this nothing that was found is close to the question: chosen on halves of two sets so that one question in twenty that has
+/// an answer is below.
+pub const CLOSE: f64 = 0.2;
+/// How many answers are looked at.
+const FIRST: usize = 3;
+/// What an answer counts that is not by the speaker whom the question names.
+const OTHER_SPEAKER: f64 = 0.5;
+
+/// How close the first of the answers come to a question: 0..=1. A question without content words is as close as anything is found.
+pub fn closeness(index: &Index<'_>, question: &str, found: &[Found]) -> f64 {
+    let words = text::words_in(question, index.language());
+    let (named, spoken) = speakers(index, &words);
+    let content = words.iter().zip(&spoken).filter(|(word, is_name)| !word.is_stop && !**is_name);
+    let stems: BTreeSet<&str> = content.map(|(word, _)| word.stem.as_str()).collect();
+    let weight = |stem: &str| idf(index.rarity(stem), index.memories());
+    let all: f64 = stems.iter().map(|stem| weight(stem)).sum();
+    if all <= 0.0 {
+        return if found.is_empty() { 0.0 } else { 1.0 };
+    }
+    let close = |found: &Found| {
+        let node = index.graph.find(&found.id)?;
+        let held: BTreeSet<&str> = index.stems_in(node).into_iter().collect();
+        let covered: f64 = stems.intersection(&held).map(|stem| weight(stem)).sum();
+        let speaker = index.speaker(node);
+        let is_meant = named.is_empty() || speaker == 0 || named.contains_key(&speaker);
+        Some(covered / all * if is_meant { 1.0 } else { OTHER_SPEAKER })
+    };
+    found.iter().take(FIRST).filter_map(close).fold(0.0, f64::max)
+}
