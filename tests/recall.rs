@@ -90,13 +90,13 @@ fn smoothed(scores: &[f64], turns: &[(String, String, String)]) -> Vec<f64> {
     (0..scores.len()).map(|at| scores[at] + near(at, at.checked_sub(1)) + near(at, Some(at + 1))).collect()
 }
 
-fn found<'a>(evidence: &[String], answers: impl Iterator<Item = &'a str>) -> f64 {
-    let answers: BTreeSet<&str> = answers.take(K).collect();
+fn found<'a>(evidence: &[String], answers: impl Iterator<Item = &'a str>, top: usize) -> f64 {
+    let answers: BTreeSet<&str> = answers.take(top).collect();
     evidence.iter().filter(|source| answers.contains(source.as_str())).count() as f64 / evidence.len() as f64
 }
 
-/// Mean recall@10 of recall, as `recall`, and of both controls.
-fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<String>) -> BTreeMap<&'static str, f64> {
+/// Mean recall@`top` of recall and of both controls.
+fn figures(talk: &Talk, top: usize, ask: impl Fn(&str) -> Vec<String>) -> BTreeMap<&'static str, f64> {
     let documents: Vec<Vec<String>> = talk.turns.iter().map(|(_, _, text)| terms(text)).collect();
     let mut sums: BTreeMap<&'static str, f64> = BTreeMap::new();
     for (question, evidence) in &talk.questions {
@@ -104,34 +104,38 @@ fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<String>) -> BTreeMap<&'static 
         for (name, scores) in [("bm25", plain.clone()), ("neighbours", smoothed(&plain, &talk.turns))] {
             let mut order: Vec<usize> = (0..scores.len()).collect();
             order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-            *sums.entry(name).or_default() += found(evidence, order.iter().map(|at| talk.turns[*at].0.as_str()));
+            *sums.entry(name).or_default() += found(evidence, order.iter().map(|at| talk.turns[*at].0.as_str()), top);
         }
         let answers = ask(question);
-        *sums.entry("recall").or_default() += found(evidence, answers.iter().map(String::as_str));
+        *sums.entry("recall").or_default() += found(evidence, answers.iter().map(String::as_str), top);
     }
     sums.values_mut().for_each(|sum| *sum /= talk.questions.len() as f64);
     sums
 }
 
-fn measured(turns: &str, questions: &str) -> BTreeMap<&'static str, f64> {
+/// The figures among the first answers of each number in `tops`.
+fn measured(turns: &str, questions: &str, tops: &[usize]) -> Vec<BTreeMap<&'static str, f64>> {
     let talk = talk(turns, questions);
     assert!(talk.turns.len() >= 60 && talk.questions.len() >= 40);
     let snapshot = talk.brain.snapshot(None).unwrap();
     let neurons = talk.brain.neurons(None).unwrap();
     let sources: BTreeMap<_, _> = neurons.into_iter().filter_map(|neuron| Some((neuron.id, neuron.source?))).collect();
     let filters = Filters { top: Some(K), ..Filters::default() };
-    let figures = figures(&talk, |question| {
+    let ask = |question: &str| {
         let found = answer(&snapshot.index(), question, talk.after, &Settings::default(), &filters);
         found.iter().filter_map(|found| sources.get(&found.id).cloned()).collect()
-    });
-    println!("{turns}: {figures:?}");
+    };
+    let figures = tops.iter().map(|top| figures(&talk, *top, ask)).collect();
+    println!("{turns} @{tops:?}: {figures:?}");
     figures
 }
 
 fn recall_beats_keywords(language: &str) {
-    let figures = measured(&format!("conversation-{language}.jsonl"), &format!("questions-{language}.json"));
-    let recall = figures["recall"];
-    assert!(recall > figures["bm25"] && recall > figures["neighbours"], "{figures:?}");
+    let turns = format!("conversation-{language}.jsonl");
+    for figures in measured(&turns, &format!("questions-{language}.json"), &[K]) {
+        let recall = figures["recall"];
+        assert!(recall > figures["bm25"] && recall > figures["neighbours"], "{figures:?}");
+    }
 }
 
 #[test]
@@ -144,10 +148,12 @@ fn recall_beats_keywords_in_japanese() {
     recall_beats_keywords("ja");
 }
 
-/// Asserts that recall holds against the better of the controls.
+/// Among five answers, too: a session is hardly longer than ten turns, so ten answers from the right session hold most evidence.
 fn recall_with_an_assistant_is_not_below_keywords(language: &str) {
-    let figures = measured(&format!("assistant-{language}.jsonl"), &format!("assistant-questions-{language}.json"));
-    assert!(figures["recall"] >= figures["bm25"].max(figures["neighbours"]), "{figures:?}");
+    let turns = format!("assistant-{language}.jsonl");
+    for figures in measured(&turns, &format!("assistant-questions-{language}.json"), &[5, K]) {
+        assert!(figures["recall"] >= figures["bm25"].max(figures["neighbours"]), "{figures:?}");
+    }
 }
 
 #[test]
