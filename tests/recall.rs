@@ -1,5 +1,6 @@
-//! Recall in French and Japanese, against keyword search: two invented conversations, written before recall was tuned and
-//! never tuned to. The controls see the same texts: BM25, and BM25 smoothed over neighbouring turns.
+//! Recall in French and Japanese, against keyword search: four invented conversations, written before recall was tuned and
+//! never tuned to. Two are between friends, whose turns are short; in two a person talks with an assistant, which answers at
+//! length under headings that recur. The controls see the same texts: BM25, and BM25 smoothed over neighbouring turns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,20 +21,20 @@ struct Talk {
     _folder: tempfile::TempDir,
 }
 
-fn talk(language: &str) -> Talk {
+fn talk(turns: &str, questions: &str) -> Talk {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let file = data.join(format!("conversation-{language}.jsonl"));
+    let file = data.join(turns);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let rows: Vec<Value> =
         std::fs::read_to_string(&file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let asked = std::fs::read_to_string(data.join(format!("questions-{language}.json"))).unwrap();
+    let asked = std::fs::read_to_string(data.join(questions)).unwrap();
     let asked: Vec<Value> = serde_json::from_str(&asked).unwrap();
     let evidence = |q: &Value| q["evidence"].as_array().unwrap().iter().map(text).collect();
     let last: Stamp = rows.iter().map(|row| text(&row["at"]).parse().unwrap()).max().unwrap();
     let after = Stamp::from_unix(last.unix() + 24 * 3600);
     let folder = tempfile::tempdir().unwrap();
     let request = InitRequest { dir: folder.path().join("brain"), in_repo: false, program: "git-brain".to_owned() };
-    let (brain, _) = Brain::init(&request, World::fixed(after, language)).unwrap();
+    let (brain, _) = Brain::init(&request, World::fixed(after, turns)).unwrap();
     brain.feed(&FeedRequest { sources: vec![Source::File(file)], ..FeedRequest::default() }, &mut |_| {}).unwrap();
     Talk {
         turns: rows.iter().map(|row| (text(&row["source"]), text(&row["session"]), text(&row["text"]))).collect(),
@@ -89,13 +90,13 @@ fn smoothed(scores: &[f64], turns: &[(String, String, String)]) -> Vec<f64> {
     (0..scores.len()).map(|at| scores[at] + near(at, at.checked_sub(1)) + near(at, Some(at + 1))).collect()
 }
 
-fn found<'a>(evidence: &[String], answers: impl Iterator<Item = &'a str>) -> f64 {
-    let answers: BTreeSet<&str> = answers.take(K).collect();
+fn found<'a>(evidence: &[String], answers: impl Iterator<Item = &'a str>, top: usize) -> f64 {
+    let answers: BTreeSet<&str> = answers.take(top).collect();
     evidence.iter().filter(|source| answers.contains(source.as_str())).count() as f64 / evidence.len() as f64
 }
 
-/// Mean recall@10 of recall and of both controls.
-fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<String>) -> BTreeMap<&'static str, f64> {
+/// Mean recall@`top` of recall and of both controls.
+fn figures(talk: &Talk, top: usize, ask: impl Fn(&str) -> Vec<String>) -> BTreeMap<&'static str, f64> {
     let documents: Vec<Vec<String>> = talk.turns.iter().map(|(_, _, text)| terms(text)).collect();
     let mut sums: BTreeMap<&'static str, f64> = BTreeMap::new();
     for (question, evidence) in &talk.questions {
@@ -103,29 +104,38 @@ fn figures(talk: &Talk, ask: impl Fn(&str) -> Vec<String>) -> BTreeMap<&'static 
         for (name, scores) in [("bm25", plain.clone()), ("neighbours", smoothed(&plain, &talk.turns))] {
             let mut order: Vec<usize> = (0..scores.len()).collect();
             order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-            *sums.entry(name).or_default() += found(evidence, order.iter().map(|at| talk.turns[*at].0.as_str()));
+            *sums.entry(name).or_default() += found(evidence, order.iter().map(|at| talk.turns[*at].0.as_str()), top);
         }
         let answers = ask(question);
-        *sums.entry("recall").or_default() += found(evidence, answers.iter().map(String::as_str));
+        *sums.entry("recall").or_default() += found(evidence, answers.iter().map(String::as_str), top);
     }
     sums.values_mut().for_each(|sum| *sum /= talk.questions.len() as f64);
     sums
 }
 
-fn recall_beats_keywords(language: &str) {
-    let talk = talk(language);
+/// The figures among the first answers of each number in `tops`.
+fn measured(turns: &str, questions: &str, tops: &[usize]) -> Vec<BTreeMap<&'static str, f64>> {
+    let talk = talk(turns, questions);
     assert!(talk.turns.len() >= 60 && talk.questions.len() >= 40);
     let snapshot = talk.brain.snapshot(None).unwrap();
     let neurons = talk.brain.neurons(None).unwrap();
     let sources: BTreeMap<_, _> = neurons.into_iter().filter_map(|neuron| Some((neuron.id, neuron.source?))).collect();
     let filters = Filters { top: Some(K), ..Filters::default() };
-    let figures = figures(&talk, |question| {
+    let ask = |question: &str| {
         let found = answer(&snapshot.index(), question, talk.after, &Settings::default(), &filters);
         found.iter().filter_map(|found| sources.get(&found.id).cloned()).collect()
-    });
-    println!("{language}: {figures:?}");
-    let recall = figures["recall"];
-    assert!(recall > figures["bm25"] && recall > figures["neighbours"], "{figures:?}");
+    };
+    let figures = tops.iter().map(|top| figures(&talk, *top, ask)).collect();
+    println!("{turns} @{tops:?}: {figures:?}");
+    figures
+}
+
+fn recall_beats_keywords(language: &str) {
+    let turns = format!("conversation-{language}.jsonl");
+    for figures in measured(&turns, &format!("questions-{language}.json"), &[K]) {
+        let recall = figures["recall"];
+        assert!(recall > figures["bm25"] && recall > figures["neighbours"], "{figures:?}");
+    }
 }
 
 #[test]
@@ -138,9 +148,27 @@ fn recall_beats_keywords_in_japanese() {
     recall_beats_keywords("ja");
 }
 
+/// Among five answers, too: a session is hardly longer than ten turns, so ten answers from the right session hold most evidence.
+fn recall_with_an_assistant_is_not_below_keywords(language: &str) {
+    let turns = format!("assistant-{language}.jsonl");
+    for figures in measured(&turns, &format!("assistant-questions-{language}.json"), &[5, K]) {
+        assert!(figures["recall"] >= figures["bm25"].max(figures["neighbours"]), "{figures:?}");
+    }
+}
+
+#[test]
+fn recall_with_an_assistant_is_not_below_keywords_in_french() {
+    recall_with_an_assistant_is_not_below_keywords("fr");
+}
+
+#[test]
+fn recall_with_an_assistant_is_not_below_keywords_in_japanese() {
+    recall_with_an_assistant_is_not_below_keywords("ja");
+}
+
 #[test]
 fn learning_recalls_are_runs_of_a_person_that_make_answers_more_salient() {
-    let talk = talk("fr");
+    let talk = talk("conversation-fr.jsonl", "questions-fr.json");
     let ask = |learn| RecallRequest {
         query: "Comment s'appelle le chat de Solène ?".to_owned(),
         top: Some(3),
@@ -165,7 +193,7 @@ fn learning_recalls_are_runs_of_a_person_that_make_answers_more_salient() {
 
 #[test]
 fn a_month_that_is_asked_for_is_answered_from_it() {
-    let talk = talk("fr");
+    let talk = talk("conversation-fr.jsonl", "questions-fr.json");
     let ask = |query: &str| {
         talk.brain.recall(&RecallRequest { query: query.to_owned(), top: Some(K), ..RecallRequest::default() }).unwrap()
     };
