@@ -10,11 +10,13 @@ pub mod date;
 mod language;
 mod phrase;
 mod sentence;
+mod shared;
 mod urgency;
 mod word;
 
 pub use language::{Language, is_stop, language, stem};
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
 pub use sentence::{paragraphs, sentences};
+pub use shared::{Shared, shared};
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, fold, key, read, tokens, words, words_in};
