@@ -67,21 +67,19 @@ impl Cells {
             return self.styled();
         }
         let (start, end) = self.window(columns);
-        let part = |cells: &[Cell]| styled(cells);
         let before = if start > 0 { CUT } else { "" };
         let after = if end < self.cells.len() { CUT } else { "" };
-        format!("{before}{}{after}", part(&self.cells[start..end]))
+        format!("{before}{}{after}", styled(&self.cells[start..end]))
     }
 
     /// The first and the last cell but one of the best part.
     fn window(&self, columns: usize) -> (usize, usize) {
         let ends_at = |start: usize| {
-            let mut left = columns.saturating_sub(usize::from(start > 0));
-            let fits = |cells: &[Cell], left: usize| wide(cells) <= left;
-            if fits(&self.cells[start..], left) {
+            let left = columns.saturating_sub(usize::from(start > 0));
+            if wide(&self.cells[start..]) <= left {
                 return self.cells.len();
             }
-            left = left.saturating_sub(1);
+            let mut left = left.saturating_sub(1);
             let mut end = start;
             while let Some(cell) = self.cells.get(end).filter(|cell| cell.width <= left) {
                 left -= cell.width;
@@ -94,26 +92,28 @@ impl Cells {
             marks.dedup();
             marks.len()
         };
-        // A part begins where the text does, or some words before a mark.
-        let context = columns / 4;
-        let before = |mark: usize| {
+        // A part begins where the text does, or some words before a mark, not in the middle of a word.
+        let before = |mark: usize, mut room: usize| {
             let mut start = mark;
-            let mut room = context;
             while start > 0 && self.cells[start - 1].width <= room {
                 start -= 1;
                 room -= self.cells[start].width;
             }
-            // Not in the middle of a word.
             let word = self.cells[start..mark].iter().position(|cell| cell.shown == " ").filter(|_| start > 0);
             word.map_or(start, |space| start + space + 1)
         };
         let begins = self.cells.iter().enumerate().filter(|(at, cell)| {
             cell.mark.is_some() && at.checked_sub(1).is_none_or(|before| self.cells[before].mark != cell.mark)
         });
-        let starts = std::iter::once(0).chain(begins.map(|(at, _)| before(at)));
+        let starts = std::iter::once(0).chain(begins.map(|(at, _)| before(at, columns / 4)));
         let parts = starts.map(|start| (start, ends_at(start)));
         // Of equal ones the first.
-        parts.reduce(|best, next| if marked(next.0, next.1) > marked(best.0, best.1) { next } else { best }).unwrap_or((0, 0))
+        let best = parts.reduce(|best, next| if marked(next.0, next.1) > marked(best.0, best.1) { next } else { best });
+        let (start, end) = best.unwrap_or((0, 0));
+        // At the end of the text there may be room before it.
+        let room = columns.saturating_sub(1 + wide(&self.cells[start..end]));
+        let start = if end == self.cells.len() { before(start, room) } else { start };
+        (start, end)
     }
 
     /// Lines of at most so many columns, broken at spaces and between wide characters.
@@ -199,8 +199,8 @@ mod tests {
     fn a_part_shows_most_of_the_marks() {
         let text = "Anna: Good morning! We went to the market, then to the shop, and bought green tea and rice.";
         let cells = Cells::of(text, &marks(text, &["market", "green", "tea"]));
-        assert_eq!(plain(&cells.around_marks(40)), "…bought *green* *tea* and rice.");
-        assert_eq!(plain(&cells.around_marks(20)), "…*green* *tea* and ric…");
+        assert_eq!(plain(&cells.around_marks(40)), "…shop, and bought *green* *tea* and rice.");
+        assert_eq!(plain(&cells.around_marks(20)), "…*green* *tea* and rice.");
         assert_eq!(plain(&Cells::of(text, &[]).around_marks(20)), "Anna: Good morning!…");
         assert_eq!(plain(&cells.around_marks(200)).replace('*', ""), text);
     }

@@ -43,9 +43,9 @@ pub(super) fn full(answer: &RecallAnswer, question: &str, columns: Option<usize>
     let mut text = String::new();
     for hit in &answer.results {
         let labels = [("source", hit.source.as_deref()), ("session", hit.session.as_deref())];
-        let labels = labels.into_iter().filter_map(|(name, label)| Some(format!("  {name} {}", safe_line(label?))));
+        let labels = labels.into_iter().filter_map(|(name, label)| Some(format!(" · {name} {}", safe_line(label?))));
         let facts = format!(
-            "{}  {}  score {:.2}{}  origin {}  salience {} %",
+            "{} · {} · score {:.2}{} · origin {} · salience {} %",
             hit.id,
             hit.at,
             hit.activation,
@@ -75,8 +75,8 @@ pub(super) fn full(answer: &RecallAnswer, question: &str, columns: Option<usize>
 /// A memory that says the same.
 fn copy(also: &Also) -> String {
     let labels = [("said by", &also.speaker), ("source", &also.source), ("session", &also.session)];
-    let labels = labels.into_iter().filter_map(|(name, label)| Some(format!("  {name} {}", label.as_deref()?)));
-    format!("{}  {}{}", also.id, also.at, labels.collect::<String>())
+    let labels = labels.into_iter().filter_map(|(name, label)| Some(format!(" · {name} {}", label.as_deref()?)));
+    format!("{} · {}{}", also.id, also.at, labels.collect::<String>())
 }
 
 fn reasons(hit: &Answer, columns: Option<usize>) -> String {
