@@ -5,7 +5,8 @@ mod sandbox;
 use sandbox::{NOW, PROGRAM, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
-const LONG: &str = "Anna: Good morning! I went to the market, then to the shop at the corner, and bought rice and green tea.";
+const LONG: &str =
+    "Anna: Good morning! I went to the market, then to the shop at the corner, and bought rice and green tea.";
 
 /// Three days of a brain at a fixed clock, in three languages, with a text that is said twice.
 fn days() -> Sandbox {
@@ -14,7 +15,12 @@ fn days() -> Sandbox {
         ("2026-01-24T09:00:00Z", "notes/market.md:3", "market", LONG),
         ("2026-01-25T09:00:00Z", "mail:7", "mail", "Ben: Green tea is served at noon."),
         ("2026-01-25T18:00:00Z", "mail:9", "mail", "Olga: Green tea is served at noon."),
-        ("2026-01-26T08:00:00Z", "夕食:1", "夕食", "ベン: アンナさんは京都で抹茶を飲みました。とても美味しかったそうです。"),
+        (
+            "2026-01-26T08:00:00Z",
+            "夕食:1",
+            "夕食",
+            "ベン: アンナさんは京都で抹茶を飲みました。とても美味しかったそうです。",
+        ),
         ("2026-01-26T08:01:00Z", "夕食:2", "夕食", "ゆき: 明日の朝、お寺の庭で会いますか？"),
     ];
     let line = |(at, source, session, text): &(&str, &str, &str, &str)| {
@@ -63,9 +69,8 @@ fn hits_in_japanese_are_as_wide_as_any() {
         let wide = |c: char| if ('\u{2e80}'..'\u{ffef}').contains(&c) { 2 } else { 1 };
         let widths: Vec<usize> = shown.lines().map(|line| line.chars().map(wide).sum()).collect();
         assert!(widths.len() >= 2 && widths.iter().all(|width| *width <= columns), "{columns}: {widths:?}\n{shown}");
-        let ids: Vec<Option<usize>> = (shown.lines())
-            .map(|line| line.rfind("  e-").map(|at| line[..at].chars().map(wide).sum()))
-            .collect();
+        let ids: Vec<Option<usize>> =
+            (shown.lines()).map(|line| line.rfind("  e-").map(|at| line[..at].chars().map(wide).sum())).collect();
         assert!(ids.iter().all(|at| at.is_some() && *at == ids[0]), "aligned: {ids:?}\n{shown}");
     }
 }
@@ -142,7 +147,10 @@ fn many_equal_texts_leave_room_for_others() {
     let sandbox = Sandbox::fixed(NOW, "many");
     let line = |n: usize| format!("{}\n", json!({"source": format!("s:{n}"), "text": "The green tea is gone."}));
     let mut lines: String = (0..40).map(line).collect();
-    lines += &format!("{}\n", json!({"source": "other", "text": "We like tea, and what else there is to drink in the morning."}));
+    lines += &format!(
+        "{}\n",
+        json!({"source": "other", "text": "We like tea, and what else there is to drink in the morning."})
+    );
     let file = sandbox.file("many.jsonl", lines);
     sandbox.json(&["feed", "--file", &file]);
     let answer = sandbox.json(&["recall", "green tea", "--top", "2"]);
@@ -153,7 +161,8 @@ fn many_equal_texts_leave_room_for_others() {
 #[test]
 fn tokens_pass_over_what_does_not_fit_and_know_no_top() {
     let sandbox = Sandbox::fixed(NOW, "tokens");
-    let mut lines = format!("{}\n", json!({"source": "long", "text": format!("heron heron heron {}", "and so on ".repeat(60))}));
+    let mut lines =
+        format!("{}\n", json!({"source": "long", "text": format!("heron heron heron {}", "and so on ".repeat(60))}));
     for n in 0..15 {
         lines += &format!("{}\n", json!({"source": format!("s:{n}"), "text": format!("A heron stood in pond {n}.")}));
     }
@@ -221,14 +230,20 @@ fn reasons_are_said_in_words() {
     let why = |args: &[&str]| {
         let answer = sandbox.json(&[&["recall", "--explain"], args].concat());
         let all = results(&answer).iter().map(|hit| hit["why"].as_array().cloned().unwrap_or_default());
-        all.map(|why| why.iter().map(|s| s.as_str().unwrap().to_owned()).collect::<Vec<_>>().join("\n")).collect::<Vec<_>>()
+        all.map(|why| why.iter().map(|s| s.as_str().unwrap().to_owned()).collect::<Vec<_>>().join("\n"))
+            .collect::<Vec<_>>()
     };
     let said = why(&["What did Anna buy on 24 January 2026? Green tea?", "--top", "1"]);
     assert!(said[0].contains("\"Anna\", \"green\" and \"tea\" stand in it"), "{said:?}");
     assert!(said[0].contains("Anna says it, and the question names Anna"), "{said:?}");
     assert!(said[0].contains("it dates from 2026-01-24, and the question asks for 2026-01-24"), "{said:?}");
     let said = why(&["京都"]);
-    assert!(said.iter().any(|why| why.contains("follows \"ベン: アンナさんは") || why.contains("comes before \"ベン: アンナさんは")), "{said:?}");
+    assert!(
+        said.iter().any(
+            |why| why.contains("follows \"ベン: アンナさんは") || why.contains("comes before \"ベン: アンナさんは")
+        ),
+        "{said:?}"
+    );
     let shown = sandbox.brain(&["recall", "--explain", "京都"]).exits(0).out;
     assert!(shown.contains("\"京都\" stands in it"), "{shown}");
     assert!(sandbox.json(&["recall", "京都"])["results"][0].get("why").is_none());
@@ -266,7 +281,10 @@ fn find_lists_concepts_with_what_they_bring_to_mind() {
         sandbox.brain(args).exits(2);
     }
     // A concept of this moment that nothing leads to yet.
-    sandbox.apply(&delta(json!([create("gannet"), create("gannet-two"), connect("gannet", "gannet-two", "feeds_into", 9)])), &[]);
+    sandbox.apply(
+        &delta(json!([create("gannet"), create("gannet-two"), connect("gannet", "gannet-two", "feeds_into", 9)])),
+        &[],
+    );
     assert_eq!(results(&sandbox.json(&["find", "gannet"]))[0]["memories"], 0);
     assert!(results(&sandbox.json(&["find", "gannet", "--at", "wake~1"])).is_empty());
 }
@@ -288,7 +306,8 @@ fn the_examples_of_help_work() {
     let path = std::env::join_paths(std::iter::once(dir).chain(std::env::split_paths(&path))).unwrap();
     for command in ["recall", "find", "feed"] {
         let help = sandbox.brain(&[command, "--help"]).exits(0).out;
-        let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples: {help}"));
+        let (_, examples) =
+            help.split_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples: {help}"));
         assert!(examples.lines().count() >= 2);
         for example in examples.lines() {
             let ended = sandbox.command("sh", &["-c", example.trim()]).env("PATH", &path).output().unwrap();

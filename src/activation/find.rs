@@ -55,7 +55,9 @@ pub fn find(index: &Index<'_>, words: &str, now: Stamp, top: usize) -> Vec<Match
     // To count memories costs a look at each: only where that can still decide.
     found.sort_by_key(|(node, words, others)| (std::cmp::Reverse(*words), *others, index.graph.order(*node)));
     let last = found.get(top.saturating_sub(1)).map(|(_, words, others)| (*words, *others));
-    found.retain(|(_, words, others)| last.is_none_or(|(most, least)| *words > most || (*words == most && *others <= least)));
+    found.retain(|(_, words, others)| {
+        last.is_none_or(|(most, least)| *words > most || (*words == most && *others <= least))
+    });
     let mut found: Vec<(usize, u64, Match)> = found
         .into_iter()
         .filter_map(|(node, words, others)| {

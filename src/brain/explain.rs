@@ -53,7 +53,8 @@ fn speaker(question: &str, neuron: &Neuron) -> Option<String> {
     let (name, _) = text::speaker(&neuron.concept)?;
     let keys = |text: &str| text::words(text).into_iter().map(|word| word.key).collect::<BTreeSet<_>>();
     let named = keys(name);
-    (!named.is_empty() && named.is_subset(&keys(question))).then(|| format!("{name} says it, and the question names {name}"))
+    (!named.is_empty() && named.is_subset(&keys(question)))
+        .then(|| format!("{name} says it, and the question names {name}"))
 }
 
 /// `it dates from 2024-05, as asked`.
@@ -71,7 +72,8 @@ fn dates(question: &str, neuron: &Neuron) -> Option<String> {
 
 /// The steps of the strongest wave, from the memory back to the cue.
 fn way(path: &[Way], neuron: &Neuron, read: impl Fn(&str) -> Option<Neuron>) -> Option<String> {
-    let (cue, rest) = path.split_first().filter(|(cue, _)| cue.via == "cue").map_or((None, path), |(cue, rest)| (Some(cue), rest));
+    let (cue, rest) =
+        path.split_first().filter(|(cue, _)| cue.via == "cue").map_or((None, path), |(cue, rest)| (Some(cue), rest));
     let mut said: Vec<String> = Vec::new();
     let mut steps = rest.iter().enumerate().rev().peekable();
     while let Some((at, step)) = steps.next() {
@@ -103,7 +105,8 @@ fn way(path: &[Way], neuron: &Neuron, read: impl Fn(&str) -> Option<Neuron>) -> 
     let in_session = neuron.session.as_ref().map(|session| format!(" in session {session}"));
     let turned = said.iter().any(|step| step.starts_with("follows ") || step.starts_with("comes before "));
     let chain = said.join(", which ");
-    (!chain.is_empty()).then(|| format!("{chain}{}", in_session.filter(|_| turned && said.len() == 1).unwrap_or_default()))
+    (!chain.is_empty())
+        .then(|| format!("{chain}{}", in_session.filter(|_| turned && said.len() == 1).unwrap_or_default()))
 }
 
 /// The beginning of a text, in quotation marks.

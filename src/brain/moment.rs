@@ -20,12 +20,48 @@ pub enum DayEdge {
 
 /// Words of dates, and those that git may skip.
 const DAYS: [&str; 27] = [
-    "day", "week", "month", "year", "yesterday", "today", "last", "ago", "of", "at", "on", "the", "and", "st", "nd", "rd", "th",
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "day",
+    "week",
+    "month",
+    "year",
+    "yesterday",
+    "today",
+    "last",
+    "ago",
+    "of",
+    "at",
+    "on",
+    "the",
+    "and",
+    "st",
+    "nd",
+    "rd",
+    "th",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
 ];
 /// Git knows these by their first three letters too.
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 /// These as well.
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -54,7 +90,10 @@ impl Brain {
         let now = self.cycle.shared.world.now();
         let refuse = |why: String| BrainError::Usage {
             message: format!("--{flag} {text:?}: {why}"),
-            hint: Some("dates are such as 2024-05-01, 2024-05, yesterday, \"2 weeks ago\", \"last friday\", 2024-05-01T14:00Z".to_owned()),
+            hint: Some(
+                "dates are such as 2024-05-01, 2024-05, yesterday, \"2 weeks ago\", \"last friday\", 2024-05-01T14:00Z"
+                    .to_owned(),
+            ),
         };
         let day = |first: Date, last: Date| match edge {
             DayEdge::Start => start_of(first),

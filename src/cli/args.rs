@@ -158,7 +158,9 @@ pub struct Init {
 
 /// `feed`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  git brain feed \"Anna: the green tea from Uji arrived\"\n  git log --oneline | git brain feed --source git-log -")]
+#[command(
+    after_help = "Examples:\n  git brain feed \"Anna: the green tea from Uji arrived\"\n  git log --oneline | git brain feed --source git-log -"
+)]
 pub struct Feed {
     /// The text; `-` reads standard input.
     #[arg(conflicts_with = "file", required_unless_present = "file")]
@@ -346,7 +348,9 @@ pub enum GoalAction {
 
 /// `recall`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  git brain recall who likes green tea\n  git brain recall --since \"2 weeks ago\" --full Kyoto")]
+#[command(
+    after_help = "Examples:\n  git brain recall who likes green tea\n  git brain recall --since \"2 weeks ago\" --full Kyoto"
+)]
 pub struct Recall {
     /// The question; needs no quotes.
     #[arg(required = true, value_name = "QUESTION")]

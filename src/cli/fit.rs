@@ -90,7 +90,10 @@ impl Cells {
         let marked = |start: usize, end: usize| {
             let mut marks: Vec<usize> = self.cells[start..end].iter().filter_map(|cell| cell.mark).collect();
             marks.dedup();
-            marks.len()
+            // Half a word is none.
+            let is_cut =
+                self.cells.get(end).is_some_and(|next| next.mark.is_some() && next.mark.as_ref() == marks.last());
+            marks.len() - usize::from(is_cut)
         };
         // A part begins where the text does, or some words before a mark, not in the middle of a word.
         let before = |mark: usize, mut room: usize| {

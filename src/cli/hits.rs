@@ -114,7 +114,8 @@ fn snippet(hit: &Answer, question: &str, columns: Option<usize>) -> (String, usi
     let shown = if all.width() <= columns || said == 0 || who.width() > columns / 3 {
         all.around_marks(columns)
     } else {
-        let rest: Vec<_> = marks.iter().filter(|mark| mark.start >= said).map(|mark| mark.start - said..mark.end - said).collect();
+        let rest: Vec<_> =
+            marks.iter().filter(|mark| mark.start >= said).map(|mark| mark.start - said..mark.end - said).collect();
         let rest = Cells::of(&hit.text[said..], &rest);
         format!("{} {}", who.styled(), rest.around_marks(columns - who.width() - 1))
     };
@@ -156,7 +157,8 @@ pub(super) fn concepts(answer: &FindAnswer, words: &str, columns: Option<usize>)
     let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
     let [memories, saliences] = [0, 1].map(widest);
     let ids = answer.results.iter().map(|found| found.id.as_str().len()).max().unwrap_or(0);
-    let most = columns.map_or(usize::MAX, |columns| columns.saturating_sub(memories + saliences + ids + 6).max(SNIPPET));
+    let most =
+        columns.map_or(usize::MAX, |columns| columns.saturating_sub(memories + saliences + ids + 6).max(SNIPPET));
     let shown: Vec<(String, usize)> = (answer.results.iter())
         .map(|found| {
             let cells = Cells::of(&found.concept, &marks(words, &found.concept));

@@ -44,7 +44,8 @@ impl Output {
     /// How many columns a line may have: what `COLUMNS` says, or the terminal; `None` where standard output is none, and nothing is to
     /// be lost.
     pub(crate) fn width(&self) -> Option<usize> {
-        let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        let said =
+            std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         let stdout = std::io::stdout();
         let of_terminal = || {
             let size = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));

@@ -23,10 +23,8 @@ pub fn shared(question: &str, text: &str) -> Vec<Shared> {
     let stems: BTreeSet<&str> =
         asked.iter().filter(|word| all_stop || content(word)).map(|word| word.stem.as_str()).collect();
     let found = words.iter().filter(|word| stems.contains(word.stem.as_str()));
-    let shared = |word: &Word<'_>| Shared {
-        range: word.start..word.start + word.surface.len(),
-        stem: word.stem.clone(),
-    };
+    let shared =
+        |word: &Word<'_>| Shared { range: word.start..word.start + word.surface.len(), stem: word.stem.clone() };
     found.map(shared).collect()
 }
 
