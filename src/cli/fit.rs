@@ -240,7 +240,7 @@ mod tests {
         #[test]
         fn what_is_cut_fits(text in "\\PC{0,60}", columns in 3_usize..40, mark in 0_usize..60) {
             let start = text.char_indices().map(|(at, _)| at).nth(mark).unwrap_or(0);
-            let cells = Cells::of(&text, &[start..start + 1]);
+            let cells = Cells::of(&text, std::slice::from_ref(&(start..start + 1)));
             let bare = |text: &str| text.replace(STYLES[0], "").replace(STYLES[1], "");
             prop_assert!(wide(&Cells::of(&bare(&cells.around_marks(columns)), &[]).cells) <= columns);
             prop_assert!(wide(&Cells::of(&label(&text, columns), &[]).cells) <= columns);
