@@ -236,6 +236,18 @@ mod tests {
         assert_eq!((all[0].neuron.id.as_str(), &copies[..]), ("n-001", &["n-000", "n-002"][..]));
     }
 
+    #[test]
+    fn a_memory_stands_for_the_answer_that_quoted_it() {
+        let read = |found: &Found| {
+            let mut neuron = Neuron::new(found.id.clone(), "x", Kind::Episodic, Stamp::from_unix(0));
+            neuron.source = (found.id.as_str() == "n-000").then(|| "answer:1".to_owned());
+            Ok(Some(neuron))
+        };
+        let all = as_far_as(vec![vec![found(0, 3.0), found(1, 2.0)], vec![found(2, 2.5)]], 9, |_| false, read).unwrap();
+        let ids: Vec<&str> = all.iter().map(|recalled| recalled.neuron.id.as_str()).collect();
+        assert_eq!(ids, ["n-002", "n-001"], "by its own activation");
+    }
+
     proptest! {
         /// Nothing is lost or moved but what says the same, and that stands behind the best of it.
         #[test]
