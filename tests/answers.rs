@@ -218,10 +218,12 @@ fn dates_are_written_as_git_takes_them() {
         let answer = sandbox.brain(&[&["recall", "tea"], args].concat()).exits(2);
         assert!(answer.err.contains(says), "{answer}");
     }
-    // A zone of this machine moves no day.
-    let elsewhere = days().with("TZ", "Asia/Tokyo");
-    let since = |sandbox: &Sandbox| sources(&sandbox.json(&["recall", "tea", "--since", "yesterday"])).len();
-    assert_eq!(since(&elsewhere), since(&sandbox));
+    // Times of day are those of UTC wherever the machine stands.
+    for zone in ["UTC", "Asia/Tokyo", "America/Lima"] {
+        let sandbox = days().with("TZ", zone);
+        let args = ["recall", "market", "--since", "24 Jan 2026 08:30", "--until", "24 Jan 2026 09:30"];
+        assert_eq!(sources(&sandbox.json(&args)), ["notes/market.md:3"], "{zone}");
+    }
 }
 
 #[test]

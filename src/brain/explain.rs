@@ -75,6 +75,7 @@ fn way(path: &[Way], neuron: &Neuron, read: impl Fn(&str) -> Option<Neuron>) -> 
     let (cue, rest) =
         path.split_first().filter(|(cue, _)| cue.via == "cue").map_or((None, path), |(cue, rest)| (Some(cue), rest));
     let mut said: Vec<String> = Vec::new();
+    let session = neuron.session.as_ref().map_or_else(String::new, |session| format!(" in session {session}"));
     let mut steps = rest.iter().enumerate().rev().peekable();
     while let Some((at, step)) = steps.next() {
         let before = at.checked_sub(1).map(|before| &rest[before]);
@@ -90,8 +91,12 @@ fn way(path: &[Way], neuron: &Neuron, read: impl Fn(&str) -> Option<Neuron>) -> 
                     steps.next();
                 }
             }
-            ("feeds_into", Some(before)) => said.push(format!("follows {}", quote(before))),
-            ("recalls", Some(before)) => said.push(format!("comes before {}", quote(before))),
+            ("feeds_into" | "recalls", Some(before)) => {
+                let turn = if step.via == "recalls" { "comes before" } else { "follows" };
+                // Turns are of one session: it is said once.
+                let session = if said.is_empty() { session.as_str() } else { "" };
+                said.push(format!("{turn} {}{session}", quote(before)));
+            }
             ("text", None) if said.is_empty() => {}
             ("session", None) => said.push("other memories of its session fit the question".to_owned()),
             ("meaning", None) => said.push("means nearly what the question means".to_owned()),
@@ -102,11 +107,8 @@ fn way(path: &[Way], neuron: &Neuron, read: impl Fn(&str) -> Option<Neuron>) -> 
             (link, Some(before)) => said.push(format!("has the connection {link} from {}", quote(before))),
         }
     }
-    let in_session = neuron.session.as_ref().map(|session| format!(" in session {session}"));
-    let turned = said.iter().any(|step| step.starts_with("follows ") || step.starts_with("comes before "));
     let chain = said.join(", which ");
-    (!chain.is_empty())
-        .then(|| format!("{chain}{}", in_session.filter(|_| turned && said.len() == 1).unwrap_or_default()))
+    (!chain.is_empty()).then_some(chain)
 }
 
 /// The beginning of a text, in quotation marks.
@@ -122,5 +124,69 @@ fn listed(words: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [many @ .., last] => format!("{} and {last}", many.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activation::recall::Found;
+    use crate::model::Stamp;
+
+    fn neuron(id: &str, concept: &str, kind: Kind) -> Neuron {
+        Neuron::new(id.parse().unwrap(), concept, kind, Stamp::from_unix(1_714_550_400))
+    }
+
+    /// What is said of a memory at the end of a way of (what, via).
+    fn said(question: &str, concept: &str, path: &[(&str, &'static str)]) -> Vec<String> {
+        let mut memory = neuron("m", concept, Kind::Episodic);
+        memory.session = Some("walk".to_owned());
+        let path = path.iter().map(|(at, via)| Way { at: (*at).to_owned(), via, weight: 1.0, activation: 1.0 });
+        let path = path.collect();
+        let found = Found { id: memory.id.clone(), activation: 1.0, salience: 0, context: 0.0, inhibition: 0.0, path };
+        let others = [
+            neuron("a", "Where is the tea from? I have never seen such leaves.", Kind::Episodic),
+            neuron("b", "From the hills.", Kind::Episodic),
+            neuron("k", "Kyoto", Kind::Semantic),
+        ];
+        let read = |id: &str| others.iter().find(|other| other.id.as_str() == id).cloned();
+        why(question, &Recalled { found, neuron: memory, copies: Vec::new() }, read)
+    }
+
+    #[test]
+    fn each_step_of_a_way_has_its_words() {
+        let start = [("tea", "cue"), ("a", "text")];
+        let a = "\"Where is the tea from? I have never seen…\", which has \"tea\"";
+        for (steps, expected) in [
+            (&[("m", "feeds_into")][..], format!("follows {a}").replace("\", which", "\" in session walk, which")),
+            (&[("m", "recalls")], format!("comes before {a}").replace("\", which", "\" in session walk, which")),
+            (&[("k", "name"), ("m", "name")], format!("shares the name \"Kyoto\" with {a}")),
+            (&[("m", "name")], format!("shares a name with {a}")),
+            (
+                &[("b", "feeds_into"), ("m", "feeds_into")],
+                format!("follows \"From the hills.\" in session walk, which follows {a}"),
+            ),
+        ] {
+            assert_eq!(said("tea?", "No.", &[&start, steps].concat()), [expected], "{steps:?}");
+        }
+        assert_eq!(said("x", "No.", &[("m", "session")]), ["other memories of its session fit the question"]);
+        assert_eq!(said("x", "No.", &[("x", "cue"), ("m", "meaning")]), ["means nearly what the question means"]);
+    }
+
+    #[test]
+    fn words_speaker_and_date_are_one_sentence() {
+        let path = [("tea", "cue"), ("m", "text")];
+        assert_eq!(said("tea", "Good teas.", &path), ["\"teas\" stands in it"]);
+        assert_eq!(
+            said("What tea did Ben buy in May 2024?", "Ben: Green tea, good tea.", &path),
+            [
+                "\"Ben\" and \"tea\" stand in it; Ben says it, and the question names Ben; it dates from 2024-05-01, and the question \
+              asks for 2024-05"
+            ]
+        );
+        assert_eq!(
+            said("What was in March 2023?", "We drank tea in March 2023.", &path)[0],
+            "\"March\" and \"2023\" stand in it; it speaks of 2023-03, which the question asks for"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fit::{Cells, label, padded, width};
 use super::output::{safe, safe_line};
-use crate::brain::{Also, Answer, FindAnswer, RecallAnswer, shared, speaker};
+use crate::brain::{Also, Answer, FindAnswer, RecallAnswer, said_from, shared};
 use crate::model::{Kind, Origin, plural};
 
 /// Characters of an id that is a hash which name a neuron well enough: `e-` and 32 bits.
@@ -109,7 +109,7 @@ fn snippet(hit: &Answer, question: &str, columns: Option<usize>) -> (String, usi
     let Some(columns) = columns.map(|columns| columns.saturating_sub(again.len())) else {
         return (format!("{}{again}", all.styled()), all.width() + again.len());
     };
-    let said = speaker(&hit.text).map_or(0, |(_, said)| hit.text.len() - said.len());
+    let said = said_from(&hit.text);
     let who = Cells::of(&hit.text[..said], &marks);
     let shown = if all.width() <= columns || said == 0 || who.width() > columns / 3 {
         all.around_marks(columns)

@@ -17,6 +17,6 @@ mod word;
 pub use language::{Language, is_stop, language, stem};
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
 pub use sentence::{paragraphs, sentences};
-pub use shared::{Shared, shared};
+pub use shared::{Shared, said_from, shared};
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, fold, key, read, tokens, words, words_in};
