@@ -109,8 +109,17 @@ pub const MEASURED_CHANGES: usize = 2_000;
 pub const MEASURED_ENTRIES: usize = 2_000;
 /// Effects of the runs that one run takes back at most: its record has the neurons that go whole, and stays below [`DOCUMENT_BYTES`].
 pub const REVERTED_EFFECTS: usize = 4_096;
-/// Memories that are ranked where some of the best are not trusted, so that these cannot push the others out of sight.
-pub const RANKED_WITH_TAINT: usize = 4_096;
+/// Memories that are ranked where some of the best are not trusted or many say the same, so that these cannot push the others out of
+/// sight.
+pub const RANKED_WIDELY: usize = 4_096;
+/// Memories that are ranked beyond those that are answered, to take the places of those that say the same as others.
+pub const SPARE_MEMORIES: usize = 16;
+/// Memories of one text that an answer names, the best and those it stands for: each is read.
+pub const COPIES: usize = 8;
+/// Memories that are tried where tokens bound the answer: as many as recall follows and ranks exactly.
+pub const FITTED_MEMORIES: usize = 256;
+/// Shortest beginning of an id that names a neuron, characters: of an id that is a hash, 24 bits.
+pub const ID_PREFIX_CHARS: usize = 8;
 /// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
 pub const INPUT_BYTES: usize = 1 << 30;
 /// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.

@@ -162,3 +162,21 @@ fn a_conversation_goes_on_until_the_end_of_the_input() {
         turns.filter_map(|s| Some(s["session"].as_str()?.to_owned())).collect();
     assert_eq!(sessions.len(), 1, "one conversation: {sessions:?}");
 }
+
+#[test]
+fn words_that_were_asked_are_bold_on_a_terminal_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "Ann likes green tea."]);
+    if !has_terminal(&sandbox) {
+        return;
+    }
+    let bold = "Ann likes \u{1b}[1mgreen\u{1b}[0m \u{1b}[1mtea\u{1b}[0m.";
+    let args = ["recall", "green", "teas"];
+    let sandbox = sandbox.with("TERM", "xterm-256color");
+    let (screen, code) = Terminal::start(&sandbox, &args).ends();
+    assert!(code == Some(0) && screen.contains(bold), "{screen:?}");
+    assert!(!sandbox.brain(&args).out.contains('\u{1b}'));
+    let sandbox = sandbox.with("NO_COLOR", "1");
+    let (screen, _) = Terminal::start(&sandbox, &args).ends();
+    assert!(screen.contains("Ann likes green tea.") && !screen.contains('\u{1b}'), "{screen:?}");
+}

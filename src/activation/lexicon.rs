@@ -32,6 +32,13 @@ impl<'a> Lexicon<'a> {
         at < self.len() && self.raw(at).starts_with(prefix.as_bytes())
     }
 
+    /// The numbers of the strings that start with `prefix`.
+    pub fn starting_with(&self, prefix: &str) -> impl Iterator<Item = usize> + use<'a> {
+        let lexicon = *self;
+        let prefix = prefix.to_owned();
+        (self.lower(&prefix)..self.len()).take_while(move |at| lexicon.raw(*at).starts_with(prefix.as_bytes()))
+    }
+
     /// How many strings are less than `text`.
     fn lower(&self, text: &str) -> usize {
         let (mut low, mut high) = (0, self.len());
@@ -91,6 +98,9 @@ mod tests {
             assert_eq!(lexicon.find(text), None, "{text}");
         }
         assert!(lexicon.has_prefix("ab ") && !lexicon.has_prefix("ab d") && !lexicon.has_prefix("f"));
+        assert_eq!(lexicon.starting_with("ab").collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(lexicon.starting_with("").count(), 5);
+        assert_eq!(lexicon.starting_with("f").count(), 0);
         assert_eq!((lexicon.get(9), Lexicon::default().find("a")), ("", None));
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! Flow: neurons → `Graph` → cues → `propagate` → what is active, in which context, along which path.
 
+pub mod find;
 pub mod graph;
 pub mod index;
 pub mod learn;
@@ -17,9 +18,10 @@ pub mod snapshot;
 #[cfg(test)]
 mod worked_numbers;
 
+pub use find::{Match, find};
 pub use graph::{Change, Columns, ColumnsBuf, ColumnsBuilder, Graph, NodeIx, Patch, PatchView, Spread};
 pub use index::Index;
 pub use learn::{learn, ways};
 pub use propagation::{Cue, Cut, Level, Profile, Propagation, Scratch, Step, propagate, propagate_with};
-pub use recall::{Answer, Filters, Found, Way, answer};
+pub use recall::{Also, Answer, Filters, Found, Way, answer};
 pub use snapshot::{Collector, Snapshot};

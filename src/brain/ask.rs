@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::explain::why;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::activation::recall::{Answer, Filters, Found};
+use crate::activation::recall::{Answer, Filters};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
-use crate::cycle::network::all_neurons;
+use crate::cycle::network::{TreeNetwork, all_neurons};
+use crate::cycle::recall::Recalled;
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{EmbeddingProgress, Meaning};
 use crate::delta::{Document, Prediction};
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
-use crate::text;
 
 /// What `recall` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -30,10 +31,12 @@ pub struct RecallRequest {
     pub since: Option<Stamp>,
     /// Only memories up to this time.
     pub until: Option<Stamp>,
-    /// The best memories that fit.
+    /// The best memories that fit into so many tokens together.
     pub tokens: Option<usize>,
     /// Activate what was answered, as a run of `human`. Not together with `at`.
     pub learn: bool,
+    /// Say why each was found.
+    pub explain: bool,
 }
 
 /// The best memories, best first.
@@ -83,15 +86,26 @@ impl Brain {
         progress: EmbeddingProgress<'_>,
     ) -> Result<RecallAnswer, BrainError> {
         if request.learn && request.at.is_some() {
-            return Err(BrainError::usage("what is asked of the past cannot be learnt from: --learn or --at"));
+            return Err(BrainError::usage("--learn cannot be combined with --at: the past does not learn"));
+        }
+        if let (Some(since), Some(until)) = (request.since, request.until)
+            && since > until
+        {
+            return Err(BrainError::usage(format!("--since {since} is later than --until {until}")));
         }
         let commit = self.at(request.at.as_deref())?;
         let snapshot = self.snapshot_of(commit)?;
         let filters = Filters { top: request.top, since: request.since, until: request.until, ..Filters::default() };
-        let (found, notes) = self.cycle.recall(commit, &snapshot, &request.query, filters, progress)?;
-        let found = fitting(found, request.tokens);
+        let (found, notes) =
+            self.cycle.recall_fitting(commit, &snapshot, &request.query, filters, request.tokens, progress)?;
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
-        let results = found.into_iter().map(|(found, neuron)| Answer::of(found, &neuron)).collect();
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(commit)?);
+        let read = |id: &str| network.neuron(&NeuronId::parse(id).ok()?).ok()?;
+        let explained = |recalled: Recalled| {
+            let why = if request.explain { why(&request.query, &recalled, read) } else { Vec::new() };
+            Answer { why, ..Answer::of(recalled.found, &recalled.neuron, &recalled.copies) }
+        };
+        let results = found.into_iter().map(explained).collect();
         Ok(RecallAnswer { results, at: commit.to_string(), notes, learnt })
     }
 
@@ -104,14 +118,14 @@ impl Brain {
     }
 
     /// One run that activates what a recall answered, and predicts the best of it, by the ways that led there; none if it answered nothing.
-    fn learn(&self, index: &Index<'_>, answers: &[(Found, Neuron)]) -> Result<Option<String>, BrainError> {
-        let ops = learn(index, answers.iter().map(|(found, _)| found));
+    fn learn(&self, index: &Index<'_>, answers: &[Recalled]) -> Result<Option<String>, BrainError> {
+        let ops = learn(index, answers.iter().map(|recalled| &recalled.found));
         if ops.is_empty() {
             return Ok(None);
         }
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
-        let expected = answers.first().map(|(_, best)| best.concept.clone());
-        let pathway = ways(index, answers.iter().map(|(found, _)| found));
+        let expected = answers.first().map(|best| best.neuron.concept.clone());
+        let pathway = ways(index, answers.iter().map(|recalled| &recalled.found));
         let prediction = Some(Prediction { text: expected, value: None, pathway });
         let document = Document { agent: Some(agent.clone()), prediction, ops };
         let bytes = json::pretty(&document);
@@ -164,17 +178,4 @@ impl Brain {
             cut: found.cut.beam + u64::from(found.cut.passes),
         })
     }
-}
-
-/// The best as far as their texts have no more tokens than that.
-fn fitting(mut found: Vec<(Found, Neuron)>, most: Option<usize>) -> Vec<(Found, Neuron)> {
-    let Some(most) = most else { return found };
-    let mut tokens = 0;
-    let fits = found.iter().take_while(|(_, neuron)| {
-        tokens += text::tokens(&neuron.concept);
-        tokens <= most
-    });
-    let count = fits.count();
-    found.truncate(count);
-    found
 }

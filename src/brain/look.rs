@@ -269,6 +269,9 @@ impl Brain {
             return Ok(Shown { kind: "agent", document: value(&member.agent), facts });
         }
         let Some(commit) = self.cycle.store.resolve(what)? else {
+            if let Some(neuron) = self.neuron_named(what, at).ok().filter(|id| id.as_str() != what) {
+                return self.show(neuron.as_str(), at);
+            }
             return Err(BrainError::Usage {
                 message: format!("{what} is no neuron, run, stimulus, agent or commit here"),
                 hint: Some("`git brain log` and `git brain recall` show ids".to_owned()),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::trade::{ExportReport, ImportReport};
-use super::{Brain, BrainError, ChatAnswer, RecallAnswer};
+use super::{Brain, BrainError, ChatAnswer, FindAnswer, RecallAnswer};
 use crate::chemistry::serotonin::{Brief, Chapter};
 use crate::cognition::Snapshot;
 use crate::consolidation::SleepRecord;
@@ -53,6 +53,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
         made::<PortableNetwork>,
     ),
     entry("export-report", "what `export` says on standard error with --json", made::<ExportReport>),
+    entry("find", "the output of `find --json`", made::<FindAnswer>),
     entry("flag", "a switch of the network, network/flags/NAME.json", made::<Flag>),
     entry("goal", "what the brain is after, network/goals/ID.json", made::<Goal>),
     entry("import-report", "the output of `import --json`", made::<ImportReport>),

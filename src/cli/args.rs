@@ -2,6 +2,7 @@
 
 mod chat;
 mod decide;
+mod find;
 mod serve;
 mod think;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use chat::{Chat, Mode};
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
+pub use find::Find;
 pub use serve::Serve;
 pub use think::{Models, Preset};
 
@@ -64,8 +66,10 @@ pub enum Command {
     Goal(Goal),
     /// Lists the models of the settings, and asks whether they answer
     Models(Models),
-    /// Ask the brain; the best memories first.
+    /// Ask the brain; the best memories first
     Recall(Recall),
+    /// Find concepts by their words
+    Find(Find),
     /// Say something to the brain, and have an answer; both are remembered.
     Chat(Chat),
     /// Serve the brain to browsers and programs of this machine: a page to talk to it, and HTTP.
@@ -154,6 +158,9 @@ pub struct Init {
 
 /// `feed`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  git brain feed \"Anna: the green tea from Uji arrived\"\n  git log --oneline | git brain feed --source git-log -"
+)]
 pub struct Feed {
     /// The text; `-` reads standard input.
     #[arg(conflicts_with = "file", required_unless_present = "file")]
@@ -341,25 +348,33 @@ pub enum GoalAction {
 
 /// `recall`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  git brain recall who likes green tea\n  git brain recall --since \"2 weeks ago\" --full Kyoto"
+)]
 pub struct Recall {
-    /// The question.
-    pub query: String,
+    /// The question; needs no quotes.
+    #[arg(required = true, value_name = "QUESTION")]
+    pub query: Vec<String>,
     /// How many memories; `recall.top` by default.
     #[arg(long, value_name = "K")]
     pub top: Option<usize>,
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
-    /// Only memories from this time on.
-    #[arg(long, value_name = "T")]
+    /// Only memories from this date on: 2024-05-01, 2024-05, yesterday, "2 weeks ago", or what else git takes for a date.
+    /// A date without a time of day begins with its first second, UTC.
+    #[arg(long, value_name = "DATE")]
     pub since: Option<String>,
-    /// Only memories up to this time.
-    #[arg(long, value_name = "T")]
+    /// Only memories up to this date, as for --since. A date without a time of day includes that whole day.
+    #[arg(long, value_name = "DATE")]
     pub until: Option<String>,
-    /// The best memories that fit into N tokens (about 4 bytes each).
+    /// The best memories that fit into N tokens together (about 4 bytes each).
     #[arg(long, value_name = "N")]
     pub tokens: Option<usize>,
-    /// Show the path that led to each memory.
+    /// Print whole texts, with all facts.
+    #[arg(long)]
+    pub full: bool,
+    /// Say why each memory was found.
     #[arg(long)]
     pub explain: bool,
     /// Make what was answered a little more salient, as a run of yours.
@@ -460,7 +475,7 @@ pub struct Diff {
 /// `why` and `blame`.
 #[derive(Debug, Args)]
 pub struct Neuron {
-    /// The neuron's id.
+    /// The neuron's id, or its beginning.
     pub neuron: String,
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]

@@ -1,64 +1,46 @@
-//! `recall` and `propagate`.
+//! `recall`, `find` and `propagate`.
 
 use super::args;
-use super::output::{safe, safe_line};
-use super::write::time;
-use super::{Done, Session};
+use super::output::safe;
+use super::{Done, Session, hits};
 
-use crate::brain::{BrainError, Propagated, RecallAnswer, RecallRequest, Way};
+use crate::brain::{BrainError, DayEdge, Propagated, RecallRequest};
 use crate::model::NeuronId;
 
 pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
+    let brain = session.brain()?;
+    let moment = |flag, text: Option<&String>, edge| text.map(|text| brain.moment(flag, text, edge)).transpose();
     let request = RecallRequest {
-        query: args.query.clone(),
+        query: args.query.join(" "),
         top: args.top,
         at: args.at.clone(),
-        since: time("since", args.since.as_deref())?,
-        until: time("until", args.until.as_deref())?,
+        since: moment("since", args.since.as_ref(), DayEdge::Start)?,
+        until: moment("until", args.until.as_ref(), DayEdge::End)?,
         tokens: args.tokens,
         learn: args.learn,
+        explain: args.explain,
     };
-    let brain = session.brain()?;
     let bar = session.out.bar();
     let answer = brain.recall_showing(&request, &mut |done, of| bar.set("embedding", done as u64, of as u64))?;
     drop(bar);
-    session.out.report(&answer, |answer| remembered(answer, args.explain));
+    let columns = session.out.width();
+    session.out.report(&answer, |answer| match (answer.results.is_empty(), args.full) {
+        (true, _) => "nothing comes to mind\n".to_owned(),
+        (false, true) => hits::full(answer, &request.query, columns),
+        (false, false) => hits::lines(answer, &request.query, columns),
+    });
     answer.notes.iter().chain(&brain.take_notes()).for_each(|note| session.out.say(&safe(note)));
     Ok(0)
 }
 
-fn remembered(answer: &RecallAnswer, explain: bool) -> String {
-    if answer.results.is_empty() {
-        return "nothing comes to mind\n".to_owned();
-    }
-    let mut text = String::new();
-    for (rank, found) in answer.results.iter().enumerate() {
-        let label: Vec<&str> = [found.session.as_deref(), found.source.as_deref()].into_iter().flatten().collect();
-        let label = if label.is_empty() { found.id.to_string() } else { label.join(" ") };
-        text += &format!(
-            "{:>2}. {:.3}  {}\n      {}\n",
-            rank + 1,
-            found.activation,
-            safe_line(&label),
-            safe(&found.text).replace('\n', "\n      ")
-        );
-        if explain {
-            let step = |way: &Way| match way.via {
-                "cue" => way.at.clone(),
-                via => format!("{} ({via} × {:.3} = {:.3})", way.at, way.weight, way.activation),
-            };
-            let steps: Vec<String> = found.path.iter().map(step).collect();
-            text += &format!("      by {}\n", safe_line(&steps.join(" → ")));
-            text += &format!(
-                "      salience {}, context {:.3}, inhibition {:.3}\n",
-                found.salience, found.context, found.inhibition
-            );
-        }
-    }
-    if let Some(run) = &answer.learnt {
-        text += &format!("learnt in {run}\n");
-    }
-    text
+pub(super) fn find(session: &Session, args: &args::Find) -> Done {
+    let brain = session.brain()?;
+    let words = args.words.join(" ");
+    let answer = brain.find(&words, args.top, args.at.as_deref())?;
+    let columns = session.out.width();
+    session.out.report(&answer, |answer| hits::concepts(answer, &words, columns));
+    brain.take_notes().iter().for_each(|note| session.out.say(&safe(note)));
+    Ok(0)
 }
 
 pub(super) fn propagate(session: &Session, args: &args::Propagate) -> Done {

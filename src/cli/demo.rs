@@ -74,12 +74,10 @@ pub(super) fn demo(session: &Session, args: &args::Demo) -> Done {
     for question in QUESTIONS {
         show(&format!("$ git brain recall {question:?} --top 2"));
         let request = RecallRequest { query: question.to_owned(), top: Some(2), ..RecallRequest::default() };
-        for found in brain.recall(&request)?.results {
-            show(&format!("  {:.2}  {}", found.activation, safe(&found.text)));
-        }
+        show(super::hits::lines(&brain.recall(&request)?, question, session.out.width()).trim_end());
     }
     show(&format!(
-        "\nThe brain is in {}. Try there: git log --graph wake; git brain status; git brain recall \"…\"\n\
+        "\nThe brain is in {}. Try there: git log --graph wake; git brain status; git brain recall green tea\n\
          Twenty days with their nights: git brain demo --days 20",
         dir.display()
     ));

@@ -5,8 +5,8 @@ use super::output::{safe, safe_line};
 use super::vitals::{self, Signs};
 use super::write::short;
 use super::{Done, Session};
-use crate::brain::{BlameLine, BrainError, History, Shown, Status, WhyEntry};
-use crate::model::{NeuronId, plural};
+use crate::brain::{BlameLine, History, Shown, Status, WhyEntry};
+use crate::model::plural;
 
 pub(super) fn status(session: &Session, args: &args::Status) -> Done {
     let status = session.brain()?.status(args.quick)?;
@@ -128,14 +128,12 @@ pub(super) fn diff(session: &Session, args: &args::Diff) -> Done {
     Ok(u8::from(!found.lines.is_empty()))
 }
 
-fn neuron(text: &str) -> Result<NeuronId, BrainError> {
-    NeuronId::parse(text).map_err(|e| BrainError::usage(e.to_string()))
-}
-
 pub(super) fn why(session: &Session, args: &args::Neuron) -> Done {
-    let entries = session.brain()?.why(&neuron(&args.neuron)?, args.at.as_deref())?;
+    let brain = session.brain()?;
+    let neuron = brain.neuron_named(&args.neuron, args.at.as_deref())?;
+    let entries = brain.why(&neuron, args.at.as_deref())?;
     if session.out.is_json() {
-        session.out.document(&serde_json::json!({"neuron": args.neuron, "runs": entries}));
+        session.out.document(&serde_json::json!({"neuron": neuron, "runs": entries}));
     } else {
         session.out.paged(&entries.iter().map(reason).collect::<String>());
     }
@@ -157,9 +155,11 @@ fn reason(entry: &WhyEntry) -> String {
 }
 
 pub(super) fn blame(session: &Session, args: &args::Neuron) -> Done {
-    let lines = session.brain()?.blame(&neuron(&args.neuron)?, args.at.as_deref())?;
+    let brain = session.brain()?;
+    let neuron = brain.neuron_named(&args.neuron, args.at.as_deref())?;
+    let lines = brain.blame(&neuron, args.at.as_deref())?;
     if session.out.is_json() {
-        session.out.document(&serde_json::json!({"neuron": args.neuron, "fields": lines}));
+        session.out.document(&serde_json::json!({"neuron": neuron, "fields": lines}));
     } else {
         session.out.paged(&lines.iter().map(blamed).collect::<String>());
     }

@@ -7,6 +7,8 @@ pub mod args;
 mod ask;
 mod chat;
 mod demo;
+mod fit;
+mod hits;
 mod house;
 mod learn;
 mod life;
@@ -139,6 +141,7 @@ impl Session {
             Command::Goal(args) => learn::goal(&self, &args),
             Command::Models(args) => models::models(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),
+            Command::Find(args) => ask::find(&self, &args),
             Command::Chat(args) => chat::chat(&self, &args),
             Command::Serve(args) => serve::serve(&self, &args, server),
             Command::Propagate(args) => ask::propagate(&self, &args),

@@ -15,6 +15,9 @@ use crate::model::plural;
 /// Version of every JSON document that commands print.
 const VERSION: u32 = 1;
 
+/// Columns of a terminal that does not say.
+const USUAL_WIDTH: usize = 80;
+
 /// How a command prints.
 pub(crate) struct Output {
     json: bool,
@@ -36,6 +39,19 @@ impl Output {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text).unwrap_or_default().to_lowercase();
         let is_utf8 = locale.contains("utf-8") || locale.contains("utf8");
         is_utf8 && text("TERM").as_deref() != Some("dumb")
+    }
+
+    /// How many columns a line may have: what `COLUMNS` says, or the terminal; `None` where standard output is none, and nothing is to
+    /// be lost.
+    pub(crate) fn width(&self) -> Option<usize> {
+        let said =
+            std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        let stdout = std::io::stdout();
+        let of_terminal = || {
+            let size = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));
+            if size > 0 { size } else { USUAL_WIDTH }
+        };
+        said.or_else(|| stdout.is_terminal().then(of_terminal))
     }
 
     /// Prints a report: as one JSON document with `--json`, else as `human` words it.

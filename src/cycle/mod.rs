@@ -39,7 +39,7 @@ pub mod network;
 mod one_answer;
 pub mod policy;
 mod quiet;
-mod recall;
+pub mod recall;
 pub mod revert;
 pub mod run;
 mod sides;

@@ -1,6 +1,9 @@
 //! Recall at a commit: from a question to the best memories, read from git, with what is not trusted held back. For whoever
 //! asks: a person, or a tool that a model calls.
 
+use std::collections::HashMap;
+
+use super::conversation::{is_own_answer, is_question};
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
 use crate::activation::Snapshot;
@@ -9,12 +12,25 @@ use crate::limits;
 use crate::model::Neuron;
 use crate::model::settings::Origins;
 use crate::store::CommitId;
+use crate::text;
+
+/// A memory that was found.
+#[derive(Clone, Debug)]
+pub struct Recalled {
+    /// How it was found.
+    pub found: Found,
+    /// What it says.
+    pub neuron: Neuron,
+    /// Other memories that were found and say the same, best first.
+    pub copies: Vec<Neuron>,
+}
 
 /// What was found, best first, and what a person should know about it.
-pub type Remembered = (Vec<(Found, Neuron)>, Vec<String>);
+pub type Remembered = (Vec<Recalled>, Vec<String>);
 
 impl Cycle {
-    /// The best memories of a commit for a question. The vectors of embeddings are filled in where the settings ask for them.
+    /// The best memories of a commit for a question, no two of which say the same. The vectors of embeddings are filled in where the
+    /// settings ask for them.
     ///
     /// # Errors
     /// Neurons that cannot be read. An endpoint that fails is a note.
@@ -26,63 +42,136 @@ impl Cycle {
         filters: Filters,
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
+        self.recall_fitting(commit, snapshot, query, filters, None, progress)
+    }
+
+    /// [`Cycle::recall`] of memories whose texts fit into so many tokens together: one that does not fit makes room for worse ones
+    /// that do. Without a `top` of its own, tokens alone bound the answer.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn recall_fitting(
+        &self,
+        commit: CommitId,
+        snapshot: &Snapshot,
+        query: &str,
+        filters: Filters,
+        tokens: Option<usize>,
+        progress: EmbeddingProgress<'_>,
+    ) -> Result<Remembered, CycleError> {
         let settings = &self.shared.policy.settings;
         let Meaning { alike, notes } = self.meaning(commit, snapshot, query, progress)?;
         let top = filters.top;
-        let filters = Filters { meaning: alike, ..filters };
+        let mut filters = Filters { meaning: alike, ..filters };
         let now = self.shared.world.now();
-        let ask = |filters: &Filters| answer(&snapshot.index(), query, now, settings, filters);
+        let index = snapshot.index();
+        let said = |found: &Found| index.graph.find(&found.id).map_or(0, |node| index.text_hash(node));
+        let mut ask = |most: usize| {
+            filters.top = Some(most);
+            let found = answer(&index, query, now, settings, &filters);
+            let is_all = found.len() < most;
+            (together(found, said), is_all)
+        };
         let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
         let read = |found: &Found| network.neuron(&found.id);
         let origins = &settings.origins;
         let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
-        let mut found = as_far_as(ask(&filters), usize::MAX, tainted, read)?;
-        if found.iter().any(|(_, neuron)| tainted(neuron)) {
-            let top = top.unwrap_or(settings.recall.top);
-            let wide = Filters { top: Some(limits::RANKED_WITH_TAINT), ..filters };
-            found = as_far_as(ask(&wide), top, tainted, read)?;
-            hold_back_tainted(&mut found, top, origins);
+        let places = top.unwrap_or(settings.recall.top);
+        let most = tokens.map_or(places, |_| places.max(limits::FITTED_MEMORIES));
+        let (mut found, is_all) = ask(most + limits::SPARE_MEMORIES);
+        if found.len() < most && !is_all {
+            (found, _) = ask(limits::RANKED_WIDELY.max(most));
+        }
+        found.truncate(most);
+        let mut found = as_far_as(found, usize::MAX, tainted, read)?;
+        if found.iter().any(|recalled| recalled.all().any(tainted)) {
+            found = as_far_as(ask(limits::RANKED_WIDELY.max(most)).0, most, tainted, read)?;
+            hold_back_tainted(&mut found, most, places, origins);
+        }
+        if let Some(tokens) = tokens {
+            keep_fitting(&mut found, tokens);
+            found.truncate(top.unwrap_or(usize::MAX));
         }
         Ok((found, notes))
     }
 }
 
-/// What was found with its neurons, best first, until so many are there that are not tainted. What comes after them has no greater
-/// activation, and of the tainted an even smaller one: none of it is among the best.
+impl Recalled {
+    fn all(&self) -> impl Iterator<Item = &Neuron> {
+        std::iter::once(&self.neuron).chain(&self.copies)
+    }
+}
+
+/// What was found, best first, with those that say the same at the place of the best of them. `said`: what tells equal texts; 0 is
+/// equal to nothing.
+fn together(found: Vec<Found>, said: impl Fn(&Found) -> u64) -> Vec<Vec<Found>> {
+    let mut groups: Vec<Vec<Found>> = Vec::new();
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    for found in found {
+        let said = said(&found);
+        let place = *places.entry(said).or_insert(groups.len());
+        match groups.get_mut(place).filter(|_| said != 0) {
+            Some(group) => group.push(found),
+            None => groups.push(vec![found]),
+        }
+    }
+    groups
+}
+
+/// What was found with its neurons, best first, until so many are there whose best is not tainted. What comes after them has no greater
+/// activation, and of the tainted an even smaller one: none of it is among the best. Of those that say the same, one that is not tainted
+/// and no part of a chat stands for the others.
 fn as_far_as(
-    found: Vec<Found>,
+    found: Vec<Vec<Found>>,
     enough: usize,
     tainted: impl Fn(&Neuron) -> bool,
     read: impl Fn(&Found) -> Result<Option<Neuron>, CycleError>,
-) -> Result<Vec<(Found, Neuron)>, CycleError> {
+) -> Result<Vec<Recalled>, CycleError> {
     let (mut kept, mut trusted) = (Vec::new(), 0);
-    for found in found {
+    for group in found {
         if trusted >= enough {
             break;
         }
-        if let Some(neuron) = read(&found)? {
-            trusted += usize::from(!tainted(&neuron));
-            kept.push((found, neuron));
+        let mut same: Vec<(Found, Neuron)> = Vec::new();
+        for found in group.into_iter().take(limits::COPIES) {
+            if let Some(neuron) = read(&found)? {
+                same.push((found, neuron));
+            }
+        }
+        let rank = |(_, neuron): &&(Found, Neuron)| (tainted(neuron), is_own_answer(neuron) || is_question(neuron));
+        let best = same.iter().min_by_key(rank).map(|(best, _)| best.id.clone());
+        if let Some(stands) = same.iter().position(|(found, _)| Some(&found.id) == best.as_ref()) {
+            let (found, neuron) = same.remove(stands);
+            trusted += usize::from(stands == 0 && !tainted(&neuron));
+            kept.push(Recalled { found, neuron, copies: same.into_iter().map(|(_, neuron)| neuron).collect() });
         }
     }
+    sort(&mut kept);
     Ok(kept)
 }
 
-/// Keeps the best `top` of what was found, best first, where some is not trusted: that counts less by `[origins] weight`, and has at
-/// most `[origins] share` of the places, all its origins together, unless nothing else is there to fill them.
-fn hold_back_tainted(found: &mut Vec<(Found, Neuron)>, top: usize, origins: &Origins) {
-    let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
-    for (found, neuron) in &mut *found {
-        if tainted(neuron) {
-            found.activation *= f64::from(origins.weight) / 1000.0;
+/// Best first; equal ones by id.
+fn sort(found: &mut [Recalled]) {
+    found.sort_by(|Recalled { found: a, .. }, Recalled { found: b, .. }| {
+        b.activation.total_cmp(&a.activation).then_with(|| a.id.cmp(&b.id))
+    });
+}
+
+/// Keeps the best `top` of what was found, where some is not trusted: that counts less by `[origins] weight`, and has at most
+/// `[origins] share` of `places`, all its origins together, unless nothing else is there to fill them.
+fn hold_back_tainted(found: &mut Vec<Recalled>, top: usize, places: usize, origins: &Origins) {
+    let tainted = |recalled: &Recalled| origins.is_tainted(&recalled.neuron.origin);
+    for recalled in &mut *found {
+        if tainted(recalled) {
+            recalled.found.activation *= f64::from(origins.weight) / 1000.0;
         }
     }
-    found.sort_by(|(a, _), (b, _)| b.activation.total_cmp(&a.activation).then_with(|| a.id.cmp(&b.id)));
-    let most = (top * origins.share as usize).div_ceil(100);
-    let mut places = 0;
-    let (kept, mut late): (Vec<_>, Vec<_>) = std::mem::take(found).into_iter().partition(|(_, neuron)| {
-        places += usize::from(tainted(neuron));
-        !tainted(neuron) || places <= most
+    sort(found);
+    let most = (places * origins.share as usize).div_ceil(100);
+    let mut taken = 0;
+    let (kept, mut late): (Vec<_>, Vec<_>) = std::mem::take(found).into_iter().partition(|recalled| {
+        taken += usize::from(tainted(recalled));
+        !tainted(recalled) || taken <= most
     });
     *found = kept;
     found.truncate(top);
@@ -90,10 +179,19 @@ fn hold_back_tainted(found: &mut Vec<(Found, Neuron)>, top: usize, origins: &Ori
     found.append(&mut late);
 }
 
+/// Keeps the best whose texts have no more tokens than that together, passing over those that do not fit.
+fn keep_fitting(found: &mut Vec<Recalled>, most: usize) {
+    let mut left = most;
+    found.retain(|recalled| {
+        let tokens = text::tokens(&recalled.neuron.concept);
+        let fits = tokens <= left;
+        left -= if fits { tokens } else { 0 };
+        fits
+    });
+}
+
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -105,35 +203,100 @@ mod tests {
         Found { id, activation, salience: 0, context: 0.0, inhibition: 0.0, path: Vec::new() }
     }
 
+    fn recalled(n: usize, activation: f64, concept: &str) -> Recalled {
+        let found = found(n, activation);
+        let neuron = Neuron::new(found.id.clone(), concept, Kind::Episodic, Stamp::from_unix(0));
+        Recalled { found, neuron, copies: Vec::new() }
+    }
+
+    #[test]
+    fn memories_that_do_not_fit_are_passed_over() {
+        let mut all: Vec<Recalled> =
+            ["tea", &"long ".repeat(40), "cup"].iter().enumerate().map(|(n, text)| recalled(n, 1.0, text)).collect();
+        let needed = text::tokens("tea") + text::tokens("cup");
+        keep_fitting(&mut all, needed);
+        let texts: Vec<&str> = all.iter().map(|recalled| recalled.neuron.concept.as_str()).collect();
+        assert_eq!(texts, ["tea", "cup"]);
+        keep_fitting(&mut all, needed - 1);
+        assert_eq!(all.len(), 1);
+    }
+
+    #[test]
+    fn a_trusted_memory_stands_for_its_tainted_copies() {
+        let group = vec![found(0, 3.0), found(1, 2.0), found(2, 1.0)];
+        let read = |found: &Found| {
+            let mut neuron = Neuron::new(found.id.clone(), "x", Kind::Episodic, Stamp::from_unix(0));
+            neuron.origin = Origin::parse(if found.id.as_str() == "n-001" { "local" } else { "http" }).unwrap();
+            Ok(Some(neuron))
+        };
+        let origins = Origins::default();
+        let all = as_far_as(vec![group], 1, |neuron| origins.is_tainted(&neuron.origin), read).unwrap();
+        assert_eq!((all.len(), all[0].found.activation), (1, 2.0));
+        let copies: Vec<&str> = all[0].copies.iter().map(|neuron| neuron.id.as_str()).collect();
+        assert_eq!((all[0].neuron.id.as_str(), &copies[..]), ("n-001", &["n-000", "n-002"][..]));
+    }
+
+    #[test]
+    fn a_memory_stands_for_the_answer_that_quoted_it() {
+        let read = |found: &Found| {
+            let mut neuron = Neuron::new(found.id.clone(), "x", Kind::Episodic, Stamp::from_unix(0));
+            neuron.source = (found.id.as_str() == "n-000").then(|| "answer:1".to_owned());
+            Ok(Some(neuron))
+        };
+        let all = as_far_as(vec![vec![found(0, 3.0), found(1, 2.0)], vec![found(2, 2.5)]], 9, |_| false, read).unwrap();
+        let ids: Vec<&str> = all.iter().map(|recalled| recalled.neuron.id.as_str()).collect();
+        assert_eq!(ids, ["n-002", "n-001"], "by its own activation");
+    }
+
     proptest! {
+        /// Nothing is lost or moved but what says the same, and that stands behind the best of it.
+        #[test]
+        fn equal_texts_come_together(said in proptest::collection::vec(0_u64..5, 0..30)) {
+            let all: Vec<Found> = (0..said.len()).map(|n| found(n, 0.0)).collect();
+            let number = |found: &Found| found.id.as_str()[2..].parse::<usize>().unwrap();
+            let groups = together(all, |found| said[number(found)]);
+            let firsts: Vec<usize> = groups.iter().map(|group| number(&group[0])).collect();
+            prop_assert!(firsts.is_sorted());
+            prop_assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), said.len());
+            for group in &groups {
+                let hash = said[number(&group[0])];
+                let same: Vec<usize> = (0..said.len()).filter(|n| said[*n] == hash).collect();
+                let expected = if hash == 0 { vec![number(&group[0])] } else { same };
+                prop_assert_eq!(group.iter().map(number).collect::<Vec<_>>(), expected);
+            }
+        }
+
         /// To read no more than is needed gives what reading all of it gives.
         #[test]
         fn the_best_are_among_what_is_read(
-            ranked in proptest::collection::vec((0_u8..20, any::<bool>()), 0..60), top in 1_usize..12, weight in 0_u32..=1000, share in 0_u32..=100
+            ranked in proptest::collection::vec((0_u8..20, any::<bool>(), 0_u64..40), 0..60), top in 1_usize..12, weight in 0_u32..=1000, share in 0_u32..=100
         ) {
             let origins = Origins { weight, share, ..Origins::default() };
-            let mut all: Vec<(Found, bool)> =
-                ranked.iter().enumerate().map(|(n, (rank, tainted))| (found(n, f64::from(*rank)), *tainted)).collect();
-            all.sort_by(|(a, _), (b, _)| b.activation.total_cmp(&a.activation).then_with(|| a.id.cmp(&b.id)));
+            let mut all: Vec<(Found, bool, u64)> = (ranked.iter().enumerate())
+                .map(|(n, (rank, tainted, said))| (found(n, f64::from(*rank)), *tainted, *said))
+                .collect();
+            all.sort_by(|(a, ..), (b, ..)| b.activation.total_cmp(&a.activation).then_with(|| a.id.cmp(&b.id)));
+            let known = |one: &Found| all.iter().find(|(known, ..)| known.id == one.id).unwrap();
             let origin = |tainted: bool| Origin::parse(if tainted { "http" } else { "local" }).unwrap();
-            let reads = Cell::new(0);
             let read = |one: &Found| {
-                reads.set(reads.get() + 1);
-                let tainted = all.iter().find(|(known, _)| known.id == one.id).unwrap().1;
                 let mut neuron = Neuron::new(one.id.clone(), "x", Kind::Semantic, Stamp::from_unix(0));
-                neuron.origin = origin(tainted);
+                neuron.origin = origin(known(one).1);
                 Ok(Some(neuron))
             };
-            let list = || all.iter().map(|(found, _)| found.clone()).collect::<Vec<Found>>();
+            let groups = || together(all.iter().map(|(found, ..)| found.clone()).collect(), |found| known(found).2);
             let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
-            let mut whole = as_far_as(list(), usize::MAX, tainted, read).unwrap();
-            reads.set(0);
-            let mut part = as_far_as(list(), top, tainted, read).unwrap();
-            let needed = all.iter().take_while({ let mut trusted = 0; move |(_, tainted)| { let go_on = trusted < top; trusted += usize::from(!tainted); go_on } }).count();
-            prop_assert_eq!(reads.get(), needed);
-            hold_back_tainted(&mut whole, top, &origins);
-            hold_back_tainted(&mut part, top, &origins);
-            let ids = |found: &[(Found, Neuron)]| found.iter().map(|(found, _)| found.id.to_string()).collect::<Vec<_>>();
+            let mut whole = as_far_as(groups(), usize::MAX, tainted, read).unwrap();
+            let mut part = as_far_as(groups(), top, tainted, read).unwrap();
+            let mut trusted = 0;
+            let needed = groups().iter().take_while(|group| {
+                let go_on = trusted < top;
+                trusted += usize::from(!known(&group[0]).1);
+                go_on
+            }).count();
+            prop_assert_eq!(part.len(), needed);
+            hold_back_tainted(&mut whole, top, top, &origins);
+            hold_back_tainted(&mut part, top, top, &origins);
+            let ids = |found: &[Recalled]| found.iter().map(|recalled| recalled.found.id.to_string()).collect::<Vec<_>>();
             prop_assert_eq!(ids(&part), ids(&whole));
         }
     }

@@ -46,7 +46,7 @@ impl Cycle {
         for cue in cues.iter().take(CUES) {
             let filters = Filters { top: Some(MEMORIES), ..Filters::default() };
             let (remembered, _) = self.recall(tip, &snapshot, cue, filters, &mut |_, _| ())?;
-            found.extend(remembered.into_iter().enumerate().map(|(rank, (_, neuron))| (rank, neuron.id)));
+            found.extend(remembered.into_iter().enumerate().map(|(rank, recalled)| (rank, recalled.neuron.id)));
         }
         found.sort_by_key(|(rank, _)| *rank);
         Ok(found.into_iter().map(|(_, id)| id).collect())

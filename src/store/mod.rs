@@ -65,7 +65,7 @@ pub use init::{FirstCommit, Made, create, create_bare, create_in_repo};
 pub use lock::{Lock, LockName, Turn};
 pub use names::{BlobId, Branch, CommitId, TreeId};
 pub use object::Objects;
-pub use plumbing::{LOCAL_VARIABLES, called_from, git_version, merge_texts, replace_file};
+pub use plumbing::{LOCAL_VARIABLES, called_from, date_in_words, git_version, merge_texts, replace_file};
 pub use recent::Recent;
 pub use refs::{Races, RefChange, RefOutcome};
 pub use remote::{PushOutcome, Pushed, Remote, Tips};

@@ -10,7 +10,7 @@ use super::confine::plain_path;
 use super::tree::File;
 use super::worktree::sync_folder;
 use super::{BlobId, Branch, CommitId, FileChange, Store, StoreError, child};
-use crate::model::layout;
+use crate::model::{Stamp, layout};
 
 /// Variables that tie a process to one repository or one command of git's: what `git rev-parse --local-env-vars` prints, and
 /// the quarantine of a receiving hook. What a doorbell starts must not inherit them.
@@ -86,6 +86,25 @@ pub fn git_version() -> Option<(u32, u32)> {
     let text = String::from_utf8_lossy(&ended.stdout).into_owned();
     let mut numbers = text.split_whitespace().nth(2)?.split('.').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// The moment that git takes a date in words for, such as `last friday`, at `now` and in UTC; `None` where it sees no date. Git looks
+/// at no repository and no configuration.
+///
+/// # Errors
+/// Git cannot be started.
+pub fn date_in_words(text: &str, now: Stamp) -> Result<Option<Stamp>, StoreError> {
+    let mut git = tame_git();
+    for name in LOCAL_VARIABLES {
+        git.env_remove(name);
+    }
+    git.env("GIT_DIR", "/dev/null").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    // Git's own tests fix its clock so.
+    git.env("GIT_TEST_DATE_NOW", now.unix().to_string()).env("TZ", "UTC");
+    git.args(["-c", &format!("brain.date={text}"), "config", "--type=expiry-date", "--get", "brain.date"]);
+    let ended = child::ended(&mut git, b"").map_err(StoreError::file("git"))?;
+    let seconds = String::from_utf8_lossy(&ended.stdout).trim().parse().ok();
+    Ok(seconds.filter(|_| ended.status.success()).map(Stamp::from_unix))
 }
 
 /// Merges three text files as git would without a driver, into `ours`, with marks where both sides changed the same

@@ -11,6 +11,7 @@ mod language;
 mod phrase;
 mod prose;
 mod sentence;
+mod shared;
 mod urgency;
 mod word;
 
@@ -18,5 +19,6 @@ pub use language::{Language, is_stop, language, stem};
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
 pub use prose::Prose;
 pub use sentence::{paragraphs, sentences};
+pub use shared::{Shared, said_from, shared};
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, fold, key, parts, read, tokens, words, words_in};

@@ -220,10 +220,14 @@ impl<'a> Index<'a> {
         self.at(node).map_or(0, |(texts, row, _)| texts.speaker(row))
     }
 
+    /// [`reading::text_hash`] of what a memory says; 0 for other neurons.
+    pub fn text_hash(&self, node: NodeIx) -> u64 {
+        self.at(node).map_or(0, |(texts, row, _)| texts.text(row))
+    }
+
     /// Every memory with [`reading::text_hash`] of what it says, ascending by number.
     pub fn said(&self) -> impl Iterator<Item = (NodeIx, u64)> + use<'_, 'a> {
-        let hash = |node: NodeIx| self.at(node).map_or(0, |(texts, row, _)| texts.text(row));
-        self.all_memories().map(move |node| (node, hash(node)))
+        self.all_memories().map(|node| (node, self.text_hash(node)))
     }
 
     /// The neurons of speakers whose name has these words, joined by spaces.
@@ -459,6 +463,30 @@ impl<'a> Index<'a> {
         let of = |texts: &Texts<'a>| texts.stems.find(stem).map_or(&[][..], |stem| texts.concepts(stem));
         let own = self.over.as_ref().map_or(&[][..], of);
         self.lives(of(&self.base)).chain(own.iter().map(|node| NodeIx(*node))).collect()
+    }
+
+    /// How many memories recall reaches by a concept: those that hold its words, if it is a name or one word, and those it leads to.
+    pub(super) fn memories_of(&self, concept: NodeIx) -> usize {
+        let stems = self.stems_in(concept);
+        match self.name(&stems.join(" ")) {
+            Some(name) if self.is_name(name) || stems.len() != 1 => self.sharing(name).len(),
+            _ => self.word(stems.first().unwrap_or(&"")).len(),
+        }
+    }
+
+    /// Concepts that have a stem which starts like this, ascending by number.
+    pub(super) fn concepts_starting(&self, prefix: &str) -> Vec<NodeIx> {
+        let of = |texts: &Texts<'a>| -> Vec<u32> {
+            let stems = texts.stems.starting_with(prefix);
+            let mut nodes: Vec<u32> = stems.flat_map(|stem| texts.concepts(stem)).copied().collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        let mut nodes: Vec<NodeIx> = self.lives(&of(&self.base)).collect();
+        nodes.extend(self.over.as_ref().map(of).unwrap_or_default().into_iter().map(NodeIx));
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
     }
 
     /// The stems of a node's words, in their order.

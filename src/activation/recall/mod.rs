@@ -26,6 +26,7 @@ use super::graph::NodeIx;
 use super::index::{Index, Length, idf};
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
+use crate::text;
 use question::Asked;
 use ranking::{By, Candidate, Scores, concepts, interact, rank};
 use wave::{Front, Surroundings};
@@ -207,8 +208,45 @@ pub struct Answer {
     pub text: String,
     /// Where it ultimately comes from.
     pub origin: Origin,
+    /// When it happened; of a concept, when it was first named.
+    pub at: Stamp,
+    /// Other memories that were found and say the same; this one stands for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Also>,
+    /// Why it was found, in sentences for people, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
+}
+
+/// A memory that says the same as an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Also {
+    /// The neuron.
+    pub id: NeuronId,
+    /// When it happened.
+    pub at: Stamp,
+    /// The memory's label.
+    pub source: Option<String>,
+    /// The memory's session.
+    pub session: Option<String>,
+    /// Who says it, if the memory tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+}
+
+impl Also {
+    /// A memory, without what it says.
+    pub fn of(neuron: &Neuron) -> Self {
+        Self {
+            id: neuron.id.clone(),
+            at: neuron.created_at,
+            source: neuron.source.clone(),
+            session: neuron.session.clone(),
+            speaker: text::speaker(&neuron.concept).map(|(name, _)| name.to_owned()),
+        }
+    }
 }
 
 /// One step on the way to an answer.
@@ -243,8 +281,8 @@ pub struct Found {
 }
 
 impl Answer {
-    /// What was found, with what its neuron says.
-    pub fn of(found: Found, neuron: &Neuron) -> Self {
+    /// What was found, with what its neuron says, and other memories that say the same.
+    pub fn of(found: Found, neuron: &Neuron, copies: &[Neuron]) -> Self {
         Self {
             id: found.id,
             concept: neuron.concept.clone(),
@@ -257,6 +295,9 @@ impl Answer {
             session: neuron.session.clone(),
             text: neuron.concept.clone(),
             origin: neuron.origin.clone(),
+            at: neuron.created_at,
+            also: copies.iter().map(Also::of).collect(),
+            why: Vec::new(),
             path: found.path,
         }
     }

@@ -43,7 +43,11 @@ fn recall(
     let snapshot = Snapshot::of(neurons.clone());
     let by_id = |id: &NeuronId| neurons.clone().find(|neuron| neuron.id == *id).expect("it was asked");
     let found = answer(&snapshot.index(), question, now, settings, filters);
-    found.into_iter().map(|found| (by_id(&found.id), found)).map(|(neuron, found)| Answer::of(found, &neuron)).collect()
+    found
+        .into_iter()
+        .map(|found| (by_id(&found.id), found))
+        .map(|(neuron, found)| Answer::of(found, &neuron, &[]))
+        .collect()
 }
 
 fn ask(neurons: &[Neuron], question: &str, filters: Filters) -> Vec<Answer> {

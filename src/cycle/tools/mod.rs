@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 use super::command::{self, Program};
 use super::conversation::{is_own_answer, is_question};
 use super::network::TreeNetwork;
+use super::recall::Recalled;
 use super::{Cycle, CycleError};
-use crate::activation::recall::Filters;
+use crate::activation::recall::{Also, Filters};
 use crate::activation::{NodeIx, Snapshot};
 use crate::cognition::chain::Offer;
 use crate::cognition::chain::extract::Evidence;
@@ -276,7 +277,7 @@ impl<'c> Tools<'c> {
     /// The best memories that can be quoted: neither answers of the brain's own nor questions.
     pub fn evidence(&mut self, query: &str) -> Result<Vec<Evidence>, CycleError> {
         let found = self.remember(query, limits::CHAT_MEMORIES)?;
-        let found = found.iter().filter(|neuron| no_evidence(neuron).is_none());
+        let found = found.iter().map(|recalled| &recalled.neuron).filter(|neuron| no_evidence(neuron).is_none());
         Ok(found.map(|neuron| Evidence { n: self.number(neuron), text: neuron.concept.clone() }).collect())
     }
 
@@ -310,12 +311,11 @@ impl<'c> Tools<'c> {
 
     /// The best memories, what is evidence before what is none: otherwise a question that was asked before would bring nothing
     /// to mind but that it was asked, and what was answered then.
-    fn remember(&self, query: &str, top: usize) -> Result<Vec<Neuron>, CycleError> {
+    fn remember(&self, query: &str, top: usize) -> Result<Vec<Recalled>, CycleError> {
         let filters = Filters { top: Some(top * limits::CHAT_WIDER), ..Filters::default() };
         let snapshot = self.snapshot()?;
-        let (found, _) = self.cycle.recall(self.tip, snapshot, query, filters, &mut |_, _| ())?;
-        let mut found: Vec<Neuron> = found.into_iter().map(|(_, neuron)| neuron).collect();
-        found.sort_by_key(|neuron| no_evidence(neuron).is_some());
+        let (mut found, _) = self.cycle.recall(self.tip, snapshot, query, filters, &mut |_, _| ())?;
+        found.sort_by_key(|recalled| no_evidence(&recalled.neuron).is_some());
         found.truncate(top);
         Ok(found)
     }
@@ -324,13 +324,21 @@ impl<'c> Tools<'c> {
         let top = query.top.unwrap_or(limits::CHAT_MEMORIES).clamp(1, limits::CHAT_MEMORIES);
         let found = self.remember(&query.query, top).map_err(|e| e.to_string())?;
         let mut memories = Vec::new();
-        for neuron in &found {
+        for Recalled { neuron, copies, .. } in &found {
             let mut memory = json!({
                 "n": self.number(neuron), "id": neuron.id, "text": neuron.concept, "at": neuron.created_at, "source": neuron.source,
                 "origin": neuron.origin
             });
             if let Some(why) = no_evidence(neuron) {
                 memory["no_evidence"] = why.into();
+            }
+            let origins = &self.cycle.shared.policy.settings.origins;
+            let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
+            // Labels of a copy that is trusted less would taint the answer, and say nothing new.
+            let copies: Vec<&Neuron> = copies.iter().filter(|copy| tainted(neuron) || !tainted(copy)).collect();
+            if !copies.is_empty() {
+                memory["also"] = json!(copies.iter().map(|copy| Also::of(copy)).collect::<Vec<_>>());
+                copies.into_iter().for_each(|copy| self.shown(copy));
             }
             memories.push(memory);
         }

@@ -1,0 +1,39 @@
+//! Neurons by the beginning of their ids, as answers show them.
+
+use super::{Brain, BrainError};
+use crate::cycle::network::TreeNetwork;
+use crate::limits;
+use crate::model::ids::NeuronId;
+
+/// How many neurons of one beginning an error names.
+const NAMED: usize = 4;
+
+impl Brain {
+    /// The neuron that an id names, or the beginning of an id. An id that no neuron begins with is given back as it is: there may have
+    /// been one.
+    ///
+    /// # Errors
+    /// No id, or several neurons begin so (exit code 2).
+    pub fn neuron_named(&self, text: &str, at: Option<&str>) -> Result<NeuronId, BrainError> {
+        let id = NeuronId::parse(text).map_err(|e| BrainError::usage(e.to_string()))?;
+        if text.len() < limits::ID_PREFIX_CHARS {
+            return Ok(id);
+        }
+        let commit = self.at(at)?;
+        let store = &self.cycle.store;
+        if TreeNetwork::new(store, store.tree_of(commit)?).neuron(&id)?.is_some() {
+            return Ok(id);
+        }
+        let snapshot = self.snapshot_of(commit)?;
+        let graph = snapshot.graph();
+        let ids = graph.nodes().map(|node| graph.id(node)).filter(|id| id.starts_with(text));
+        match ids.take(NAMED).collect::<Vec<_>>()[..] {
+            [] => Ok(id),
+            [one] => NeuronId::parse(one).map_err(|e| BrainError::usage(e.to_string())),
+            ref several => Err(BrainError::Usage {
+                message: format!("{text} is the beginning of several ids"),
+                hint: Some(format!("name one of them in full, such as {}", several.join(", "))),
+            }),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The words that two texts share: where a text speaks of what a question asks.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::phrase::speaker;
+use super::word::{Word, read, words_in};
+
+/// A word of a text that a question has too, in any form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// Where it stands in the text, bytes.
+    pub range: Range<usize>,
+    /// The stem by which the two are one word.
+    pub stem: String,
+}
+
+/// Where what is said begins in a text, behind the name of its speaker, bytes.
+pub fn said_from(text: &str) -> usize {
+    speaker(text).map_or(0, |(_, said)| text.trim_end().len() - said.len())
+}
+
+/// The words of a text that a question has too, in their order. Function words count only where the question has no others.
+pub fn shared(question: &str, text: &str) -> Vec<Shared> {
+    // As memories are read: a name must not decide in which language the rest is said.
+    let head = said_from(text);
+    let (language, said) = read(&text[head..]);
+    let named = words_in(&text[..head], language);
+    let asked = words_in(question, language);
+    let content = |word: &&Word<'_>| !word.is_stop;
+    let all_stop = asked.iter().all(|word| word.is_stop);
+    let stems: BTreeSet<&str> =
+        asked.iter().filter(|word| all_stop || content(word)).map(|word| word.stem.as_str()).collect();
+    let all = named.iter().map(|word| (0, word)).chain(said.iter().map(|word| (head, word)));
+    let found = all.filter(|(_, word)| stems.contains(word.stem.as_str()));
+    let shared = |(start, word): (usize, &Word<'_>)| {
+        let start = start + word.start;
+        Shared { range: start..start + word.surface.len(), stem: word.stem.clone() }
+    };
+    found.map(shared).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_begins_behind_the_name() {
+        for (text, said) in [
+            ("Ben:  tea。 \u{3000}\n", "tea。 \u{3000}\n"),
+            ("ベン：茶\u{3000}", "茶\u{3000}"),
+            ("tea ", "tea "),
+            ("", ""),
+        ] {
+            assert_eq!(&text[said_from(text)..], said);
+        }
+    }
+
+    #[test]
+    fn words_are_shared_in_any_form_and_in_three_languages() {
+        for (question, text, expected) in [
+            ("Who likes green tea?", "Anna liked the Green teas.", &["liked", "Green", "teas"][..]),
+            ("Quand ferme le jardin ?", "Les jardins sont beaux.", &["jardins"]),
+            ("京都で何を飲みましたか？", "京都で抹茶を飲みました。", &["京都", "飲"]),
+            ("who is it", "It is Ben who called.", &["It", "is", "who"]),
+            ("What were the teas of Ben?", "Ben: Green tea, good tea. \n", &["Ben", "tea", "tea"]),
+            ("tea", "nothing of the kind", &[]),
+            ("", "tea", &[]),
+        ] {
+            let found: Vec<&str> = shared(question, text).into_iter().map(|word| &text[word.range]).collect();
+            assert_eq!(found, expected, "{question}");
+        }
+    }
+}
