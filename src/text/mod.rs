@@ -9,12 +9,14 @@
 pub mod date;
 mod language;
 mod phrase;
+mod piece;
 mod sentence;
 mod urgency;
 mod word;
 
 pub use language::{Language, is_stop, language, stem};
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
-pub use sentence::{paragraphs, sentences};
+pub use piece::{parts, pieces};
+pub use sentence::sentences;
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, fold, key, read, tokens, words, words_in};

@@ -143,6 +143,9 @@ pub struct Answer {
     pub text: String,
     /// Where it ultimately comes from.
     pub origin: Origin,
+    /// The older memories that it replaces, newest first; they are archived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<NeuronId>,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
 }
@@ -193,6 +196,7 @@ impl Answer {
             session: neuron.session.clone(),
             text: neuron.concept.clone(),
             origin: neuron.origin.clone(),
+            older: Vec::new(),
             path: found.path,
         }
     }
