@@ -110,6 +110,10 @@ impl Brain {
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
         let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
         let origin = self.claimed_origin(request.origin.as_deref())?;
+        let is_text = |source: &Source| matches!(source, Source::Text(_) | Source::Stdin);
+        if request.corrects.is_some() && !request.sources.iter().all(is_text) {
+            return Err(BrainError::usage("--corrects goes with a text, and a file is fed"));
+        }
         let corrected = request.corrects.as_deref().map(|id| self.corrected(id, &origin)).transpose()?;
         let clean = |label: &Option<String>| {
             label.as_deref().map(|label| self.cycle.shared.secrets.redact(label).into_owned())
@@ -120,7 +124,12 @@ impl Brain {
         }
         let labels = Labels { at: request.at, source, session, answers };
         let mut reading = self.read_inputs(&request.sources, &labels)?;
-        self.check_only_texts(request, &reading)?;
+        if request.again && !reading.files.is_empty() {
+            return Err(BrainError::Usage {
+                message: "--again goes with texts: a file is remembered as it is now".to_owned(),
+                hint: Some("--source gives it another label, under which it is another file".to_owned()),
+            });
+        }
         let tip = self.at(None)?;
         let tree = self.cycle.store.tree_of(tip)?;
         if let Some((id, old)) = &corrected {
@@ -232,21 +241,6 @@ impl Brain {
             return Err(BrainError::refused(format!("{id} comes from {from}, and {origin} is trusted less than that")));
         }
         Ok((id, stimulus))
-    }
-
-    /// Refuses what is said of texts where files are fed.
-    fn check_only_texts(&self, request: &FeedRequest, reading: &Reading) -> Result<(), BrainError> {
-        let is_text = |source: &Source| matches!(source, Source::Text(_) | Source::Stdin);
-        if request.corrects.is_some() && !request.sources.iter().all(is_text) {
-            return Err(BrainError::usage("--corrects goes with a text, and a file is fed"));
-        }
-        if request.again && !reading.files.is_empty() {
-            return Err(BrainError::Usage {
-                message: "--again goes with texts: a file is remembered as it is now".to_owned(),
-                hint: Some("--source gives it another label, under which it is another file".to_owned()),
-            });
-        }
-        Ok(())
     }
 
     /// Those inputs that are not remembered yet. One whose memory is gone is remembered again, unless it has a label of its own.
