@@ -56,8 +56,26 @@ struct Diary {
 }
 
 const TOPICS: [&str; 20] = [
-    "violin", "tractor", "lighthouse", "orchard", "submarine", "parrot", "cathedral", "glacier", "accordion", "windmill",
-    "telescope", "bakery", "volcano", "hammock", "sapphire", "trumpet", "penguin", "meadow", "compass", "lantern",
+    "violin",
+    "tractor",
+    "lighthouse",
+    "orchard",
+    "submarine",
+    "parrot",
+    "cathedral",
+    "glacier",
+    "accordion",
+    "windmill",
+    "telescope",
+    "bakery",
+    "volcano",
+    "hammock",
+    "sapphire",
+    "trumpet",
+    "penguin",
+    "meadow",
+    "compass",
+    "lantern",
 ];
 
 impl Diary {
@@ -68,7 +86,8 @@ impl Diary {
     }
 
     fn pieces(&self) -> Vec<String> {
-        let line = |(topic, value): &(&str, u64)| format!("## The {topic}\n\nAnna paid {value} crowns for the {topic}.");
+        let line =
+            |(topic, value): &(&str, u64)| format!("## The {topic}\n\nAnna paid {value} crowns for the {topic}.");
         self.entries.iter().map(line).collect()
     }
 
@@ -199,7 +218,10 @@ fn why_shows_the_old_and_the_new() {
     sandbox.file("d.md", "Anna lives in Kyoto with two cats.\n\nIt rained.\n");
     assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 1, 0, 1]);
     let answers = asked(&sandbox, "Where does Anna live?");
-    assert_eq!((text(&answers[0], "text"), &answers[0]["older"]), ("Anna lives in Kyoto with two cats.", &json!([new, old])));
+    assert_eq!(
+        (text(&answers[0], "text"), &answers[0]["older"]),
+        ("Anna lives in Kyoto with two cats.", &json!([new, old]))
+    );
 }
 
 #[test]
@@ -336,8 +358,12 @@ fn folders_and_patterns_are_read_and_equal_names_differ() {
     sandbox.file("notes/latin1.txt", b"caf\xe9");
     let said = sandbox.brain(&["feed", &sandbox.path("notes")]).exits(0).out;
     assert!(said.contains("2 files passed over: no text"), "{said}");
-    let expected =
-        ["The dog is called Biscuit.", "The ferry left at nine.", "The heron stood in the reeds.", "The kingfisher was faster."];
+    let expected = [
+        "The dog is called Biscuit.",
+        "The ferry left at nine.",
+        "The heron stood in the reeds.",
+        "The kingfisher was faster.",
+    ];
     assert_eq!(texts(&sandbox), expected);
     let sources: BTreeSet<String> =
         live(&sandbox).values().map(|memory| text(memory, "source").split('#').next().unwrap().to_owned()).collect();
@@ -346,7 +372,8 @@ fn folders_and_patterns_are_read_and_equal_names_differ() {
     assert_eq!((again["known"].as_u64(), counts(&again).len()), (Some(2), 2), "each file once");
     // A file that cannot be read stops no other, and the exit code tells.
     sandbox.file("notes/a.md", "The heron flew away over the reeds.");
-    let args = ["--json", "feed", &sandbox.path("notes/a.md"), &sandbox.path("gone.md"), &sandbox.path("notes/latin1.txt")];
+    let args =
+        ["--json", "feed", &sandbox.path("notes/a.md"), &sandbox.path("gone.md"), &sandbox.path("notes/latin1.txt")];
     let answer = sandbox.brain(&args).exits(5).document();
     assert_eq!((counts(&answer)[0].1, answer["unread"].as_array().unwrap().len()), ([0, 1, 0, 0], 2));
     assert!(live(&sandbox).contains_key("The heron flew away over the reeds."));

@@ -15,8 +15,8 @@ use crate::cycle::edited::{Comparison, FileMemory, Successor, Whereabouts, compa
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::stimulus::{self, Input, Labels};
 use crate::cycle::{EVALUATOR, RunBounds};
-use crate::delta::operation::Archive;
 use crate::delta::Operation;
+use crate::delta::operation::Archive;
 use crate::limits;
 use crate::model::document::FileKey;
 use crate::model::ids::{AgentName, NeuronId, StimulusId, episode_id};
@@ -49,7 +49,7 @@ pub struct FeedRequest {
 }
 
 /// What `feed` did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FeedReport {
     /// Ids of the stimuli that are new.
     pub stimuli: Vec<String>,
@@ -102,12 +102,50 @@ struct Leaving {
     reason: String,
 }
 
+/// What a feed is going to do.
+struct Prepared {
+    stimuli: Vec<Stimulus>,
+    leaving: Vec<Leaving>,
+    /// What the commit's subject calls it.
+    names: Vec<String>,
+    /// What a person should know, one sentence each.
+    notes: Vec<String>,
+    /// What can be said of it before it is done.
+    report: FeedReport,
+}
+
 impl Brain {
     /// Stores stimuli durably, archives what they replace, then runs agents until quiet.
     ///
     /// # Errors
     /// What cannot be read or may not be fed; with several files, only if none can be read.
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
+        let Prepared { stimuli, leaving, names, notes, mut report } = self.prepare(request)?;
+        if request.dry_run {
+            report.stimuli = stimuli.iter().map(|s| s.id.to_string()).collect();
+            report.ran = RunReport { wake: self.at(None)?.to_string(), notes, ..RunReport::default() };
+            return Ok(report);
+        }
+        let new = self.cycle.store_stimuli(&stimuli, &subject(&names), &[], progress)?;
+        report.known += stimuli.len() - new.len();
+        report.stimuli = new.iter().map(ToString::to_string).collect();
+        report.archived = self.archive(&leaving)?;
+        report.ran = match request.no_run {
+            true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },
+            false => self.run(&RunBounds::default(), progress)?,
+        };
+        report.ran.notes.splice(0..0, notes);
+        if let Some(run) = &request.answers
+            && !self.cycle.shared.policy.agents.keys().any(|agent| agent.as_str() == EVALUATOR)
+        {
+            // A brain of before there was one.
+            report.ran.notes.push(format!("no agent {EVALUATOR} is here to judge; `git brain outcome {run}` does"));
+        }
+        Ok(report)
+    }
+
+    /// Reads what is fed, and holds it against what is remembered. Nothing is written.
+    fn prepare(&self, request: &FeedRequest) -> Result<Prepared, BrainError> {
         let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
         let origin = self.claimed_origin(request.origin.as_deref())?;
         let is_text = |source: &Source| matches!(source, Source::Text(_) | Source::Stdin);
@@ -115,14 +153,10 @@ impl Brain {
             return Err(BrainError::usage("--corrects goes with a text, and a file is fed"));
         }
         let corrected = request.corrects.as_deref().map(|id| self.corrected(id, &origin)).transpose()?;
-        let clean = |label: &Option<String>| {
-            label.as_deref().map(|label| self.cycle.shared.secrets.redact(label).into_owned())
-        };
-        let (source, mut session) = (clean(&request.source), clean(&request.session));
-        if let Some((_, old)) = &corrected {
-            session = session.or_else(|| old.session.clone());
-        }
-        let labels = Labels { at: request.at, source, session, answers };
+        let clean = |label: &str| self.cycle.shared.secrets.redact(label).into_owned();
+        let session = request.session.as_deref().map(clean);
+        let session = session.or_else(|| corrected.as_ref().and_then(|(_, old)| old.session.clone()));
+        let labels = Labels { at: request.at, source: request.source.as_deref().map(clean), session, answers };
         let mut reading = self.read_inputs(&request.sources, &labels)?;
         if request.again && !reading.files.is_empty() {
             return Err(BrainError::Usage {
@@ -130,21 +164,14 @@ impl Brain {
                 hint: Some("--source gives it another label, under which it is another file".to_owned()),
             });
         }
-        let tip = self.at(None)?;
-        let tree = self.cycle.store.tree_of(tip)?;
         if let Some((id, old)) = &corrected {
-            if reading.inputs.iter().any(|input| input.text == old.text) {
-                return Err(BrainError::usage(format!("{id} says that already, word by word")));
-            }
-            for input in &mut reading.inputs {
-                input.supersedes = vec![old.id.clone()];
-                input.file = FileKey::in_id(&old.id).filter(|_| input.labels.source.is_none());
-            }
+            correct(&mut reading.inputs, id, old)?;
         }
         let mut notes = Vec::new();
         if reading.passed > 0 {
             notes.push(format!("{} passed over: no text", plural(reading.passed, "file", "files")));
         }
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let mut same = Vec::new();
         let mut inputs = self.unknown(std::mem::take(&mut reading.inputs), request.again, &origin, tree, &mut same)?;
         let (files, mut leaving) = self.compared(&reading, &origin, tree, &mut inputs, &mut notes)?;
@@ -160,37 +187,16 @@ impl Brain {
                 leaving.reason = format!("replaced by {by}");
             }
         }
-        let correction = corrected.map(|(id, old)| {
+        let corrected = corrected.map(|(id, old)| {
             let by = successors.get(&old.id).cloned().or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
             leaving.push(Leaving { stimulus: old, reason: format!("corrected by {by}") });
             Correction { corrects: id.to_string(), by }
         });
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
-        let report = |stimuli: Vec<String>, known, archived, ran: RunReport| {
-            let ran = RunReport { notes: notes.iter().cloned().chain(ran.notes).collect(), ..ran };
-            let (unread, corrected) = (reading.unread.clone(), correction.clone());
-            FeedReport { stimuli, known, files: files.clone(), unread, corrected, archived, ran }
-        };
-        if request.dry_run {
-            let ids = stimuli.iter().map(|s| s.id.to_string()).collect();
-            let ran = RunReport { wake: tip.to_string(), ..RunReport::default() };
-            return Ok(report(ids, known, Vec::new(), ran));
-        }
-        let new = self.cycle.store_stimuli(&stimuli, &subject(&reading.names), &[], progress)?;
-        let archived = self.archive(&leaving)?;
-        let mut ran = match request.no_run {
-            true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },
-            false => self.run(&RunBounds::default(), progress)?,
-        };
-        if let Some(run) = &request.answers
-            && !self.cycle.shared.policy.agents.keys().any(|agent| agent.as_str() == EVALUATOR)
-        {
-            // A brain of before there was one.
-            ran.notes.push(format!("no agent {EVALUATOR} is here to judge; `git brain outcome {run}` does"));
-        }
-        let known = known + stimuli.len() - new.len();
-        Ok(report(new.iter().map(ToString::to_string).collect(), known, archived, ran))
+        let Reading { unread, names, .. } = reading;
+        let report = FeedReport { known, files, unread, corrected, ..FeedReport::default() };
+        Ok(Prepared { stimuli, leaving, names, notes, report })
     }
 
     /// Where input is said to come from. Nobody can say that it is more than of this machine.
@@ -383,6 +389,18 @@ impl Brain {
         }
         Ok(older)
     }
+}
+
+/// Makes inputs the correction of a memory.
+fn correct(inputs: &mut [Input], id: &NeuronId, old: &Stimulus) -> Result<(), BrainError> {
+    if inputs.iter().any(|input| input.text == old.text) {
+        return Err(BrainError::usage(format!("{id} says that already, word by word")));
+    }
+    for input in inputs {
+        input.supersedes = vec![old.id.clone()];
+        input.file = FileKey::in_id(&old.id).filter(|_| input.labels.source.is_none());
+    }
+    Ok(())
 }
 
 /// Whether what comes from one origin may replace what comes from another: not if it is trusted less.

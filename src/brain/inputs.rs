@@ -78,7 +78,8 @@ pub fn sources(words: &[String]) -> Result<Vec<Source>, BrainError> {
     match (present, stranger) {
         // A file that is missing stops no other: it is told of when it is read.
         (Some(_), None) => {
-            let sources = words.iter().zip(found).map(|(word, found)| found.unwrap_or_else(|| Source::File(word.into())));
+            let sources =
+                words.iter().zip(found).map(|(word, found)| found.unwrap_or_else(|| Source::File(word.into())));
             Ok(sources.collect())
         }
         (Some(at), Some(stranger)) => Err(BrainError::Usage {
@@ -309,7 +310,9 @@ mod tests {
         for path in ["diary.md", "./x", "../x", "~/x", "/x", "notes/", "a/b", "x.tar.gz", "a.JSONL.txt"] {
             assert!(looks_like_path(path), "{path}");
         }
-        for word in ["tea", "e.g.", "3.5", "U.S.A", "today.", "see notes.md", "今日は3/4に会議", "...", "", "Hello.World"] {
+        for word in
+            ["tea", "e.g.", "3.5", "U.S.A", "today.", "see notes.md", "今日は3/4に会議", "...", "", "Hello.World"]
+        {
             assert!(!looks_like_path(word), "{word}");
         }
     }

@@ -381,7 +381,8 @@ impl Brain {
                 Some(stimulus) => self.older_than(&TreeNetwork::new(&self.cycle.store, commit.tree), stimulus)?,
                 None => Vec::new(),
             };
-            let replaced = |old: Stimulus| Replaced { id: episode_id(&old.id).to_string(), text: render::clip(&old.text) };
+            let replaced =
+                |old: Stimulus| Replaced { id: episode_id(&old.id).to_string(), text: render::clip(&old.text) };
             let stimuli = record.as_ref().map(|r| r.stimuli.as_slice()).unwrap_or_default();
             let effects = match &after {
                 Some(after) => render::effect(&Effect::between(before.as_ref(), after), None),

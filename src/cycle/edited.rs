@@ -92,12 +92,7 @@ pub enum Successor {
 
 impl Cycle {
     /// Where the memory of a stimulus is; `None`: this tree never had it at that path.
-    pub fn whereabouts(
-        &self,
-        tree: TreeId,
-        id: &StimulusId,
-        path: &str,
-    ) -> Result<Option<Whereabouts>, CycleError> {
+    pub fn whereabouts(&self, tree: TreeId, id: &StimulusId, path: &str) -> Result<Option<Whereabouts>, CycleError> {
         if self.store.file(tree, &layout::queue_entry(id))?.is_some() {
             return Ok(Some(Whereabouts::Waits));
         }

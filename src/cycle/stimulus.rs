@@ -278,9 +278,8 @@ mod tests {
     #[test]
     fn a_page_is_split_and_a_line_is_not() {
         let labels = Labels { source: Some("s".into()), ..Labels::default() };
-        let sources = |text: &str| {
-            from_page(text, &labels).into_iter().filter_map(|i| i.labels.source).collect::<Vec<_>>()
-        };
+        let sources =
+            |text: &str| from_page(text, &labels).into_iter().filter_map(|i| i.labels.source).collect::<Vec<_>>();
         assert_eq!(sources("One line.\n"), ["s"]);
         assert_eq!(sources("One.\n\nTwo."), [Stimulus::label_in("s", "One."), Stimulus::label_in("s", "Two.")]);
         assert_eq!(from_page("# A\n\nOne.\n\nTwo.", &Labels::default()).len(), 2);
@@ -301,7 +300,8 @@ mod tests {
         for file in [None, Some(FileKey::of("f", "f", &Origin::local()))] {
             assert_ne!(make(again(file), 1).unwrap()[0].id, make(again(file), 2).unwrap()[0].id);
         }
-        let piece = make(Input { file: Some(FileKey::of("f", "f", &Origin::local())), ..input(None, None) }, 1).unwrap();
+        let piece =
+            make(Input { file: Some(FileKey::of("f", "f", &Origin::local())), ..input(None, None) }, 1).unwrap();
         assert_eq!(FileKey::in_id(&piece[0].id), Some(FileKey::of("f", "f", &Origin::local())));
         assert_eq!(FileKey::in_id(&StimulusId::parse("f-1-2").unwrap()), None);
         let ahead = |seconds: i64| make(input(None, Some(Stamp::from_unix(1_000_000 + seconds))), 1);

@@ -122,7 +122,8 @@ impl FileKey {
     pub fn in_id(id: &StimulusId) -> Option<Self> {
         let rest = id.as_str().strip_prefix("f-")?;
         let (key, text) = rest.split_once('-')?;
-        let hex = |part: &str| part.len() == 16 && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let hex =
+            |part: &str| part.len() == 16 && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
         (hex(key) && hex(text)).then(|| u64::from_str_radix(key, 16).ok().map(Self)).flatten()
     }
 }

@@ -207,7 +207,8 @@ impl Page {
     }
 
     fn wait(&mut self, block: &Block) {
-        if self.waiting.iter().map(String::len).sum::<usize>() + block.text.len() > HEADINGS && !self.waiting.is_empty() {
+        if self.waiting.iter().map(String::len).sum::<usize>() + block.text.len() > HEADINGS && !self.waiting.is_empty()
+        {
             let headings = std::mem::take(&mut self.waiting).join("\n\n");
             self.push(&headings, Form::Heading);
         }

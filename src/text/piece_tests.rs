@@ -42,11 +42,8 @@ fn lines_that_say_something_are_no_headings() {
 #[test]
 fn lists_and_code_stay_with_what_introduces_them() {
     let readme = "Install it:\n\n```sh\ncargo install brain\n\nbrain init\n```\n\nThen buy:\n\n- milk\n\n- eggs\n\nThat is all.\n";
-    let expected = [
-        "Install it:\n\n```sh\ncargo install brain\n\nbrain init\n```",
-        "Then buy:\n\n- milk\n- eggs",
-        "That is all.",
-    ];
+    let expected =
+        ["Install it:\n\n```sh\ncargo install brain\n\nbrain init\n```", "Then buy:\n\n- milk\n- eggs", "That is all."];
     assert_eq!(pieces(readme), expected);
     assert_eq!(pieces("Run this.\n\n```\n# no heading\n```\n"), ["Run this.\n\n```\n# no heading\n```"]);
     let long = (0..30).map(|n| format!("- item number {n} of a list that goes on\n\n")).collect::<String>();

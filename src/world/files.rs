@@ -60,7 +60,8 @@ pub fn true_path(path: &Path) -> PathBuf {
 pub fn files_below(folder: &Path, most: usize, skip: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Vec<PathBuf> {
     let mut walk = WalkBuilder::new(folder);
     walk.sort_by_file_name(|a, b| a.cmp(b)).filter_entry(move |entry| !skip(entry.path()));
-    let files = walk.build().filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let files =
+        walk.build().filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     files.map(ignore::DirEntry::into_path).take(most + 1).collect()
 }
 
