@@ -103,6 +103,9 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     if report.files.len() > SHOWN {
         text += &format!("… and {} more files\n", report.files.len() - SHOWN);
     }
+    for run in &report.archived {
+        text += &format!("archived what was replaced or is gone; `git brain revert --run {run}` brings it back\n");
+    }
     if let Some(Correction { corrects, by }) = &report.corrected {
         let verb = if request.dry_run { "would be" } else { "is" };
         text += &format!("{} {verb} replaced by {}\n", safe_line(corrects), safe_line(by));
