@@ -8,11 +8,11 @@ use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::activation::recall::{Answer, Filters, Found};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
-use crate::cycle::network::{TreeNetwork, all_neurons};
+use crate::cycle::network::all_neurons;
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{EmbeddingProgress, Meaning};
 use crate::delta::{Document, Prediction};
-use crate::model::ids::{AgentName, NeuronId, episode_id};
+use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
 use crate::text;
@@ -91,16 +91,8 @@ impl Brain {
         let (found, notes) = self.cycle.recall(commit, &snapshot, &request.query, filters, progress)?;
         let found = fitting(found, request.tokens);
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
-        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(commit)?);
-        let mut results = Vec::with_capacity(found.len());
-        for (found, neuron) in found {
-            let older = match &neuron.stimulus {
-                Some(stimulus) => self.older_than(&network, stimulus)?,
-                None => Vec::new(),
-            };
-            let older = older.iter().map(|stimulus| episode_id(&stimulus.id)).collect();
-            results.push(Answer { older, ..Answer::of(found, &neuron) });
-        }
+        let mut results: Vec<Answer> = found.into_iter().map(|(found, neuron)| Answer::of(found, &neuron)).collect();
+        self.name_older(commit, &mut results)?;
         Ok(RecallAnswer { results, at: commit.to_string(), notes, learnt })
     }
 

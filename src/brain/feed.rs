@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::inputs::{Reading, Source, UnreadFile};
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
+use crate::activation::recall::Answer;
 use crate::cycle::commit::Draft;
 use crate::cycle::edited::{Comparison, FileMemory, Successor, Whereabouts, compare};
 use crate::cycle::network::TreeNetwork;
@@ -21,7 +22,7 @@ use crate::limits;
 use crate::model::document::FileKey;
 use crate::model::ids::{AgentName, NeuronId, StimulusId, episode_id};
 use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
-use crate::store::TreeId;
+use crate::store::{CommitId, TreeId};
 
 /// What `feed` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -372,10 +373,24 @@ impl Brain {
         Ok(runs)
     }
 
+    /// Says of answers which older memories they replace.
+    pub(super) fn name_older(&self, commit: CommitId, answers: &mut [Answer]) -> Result<(), BrainError> {
+        let (store, shared) = (&self.cycle.store, &self.cycle.shared);
+        let network = TreeNetwork::remembering(store, store.tree_of(commit)?, &shared.neurons);
+        for answer in answers.iter_mut().filter(|answer| answer.kind == Kind::Episodic) {
+            let Some(stimulus) = network.shared(&answer.id)?.and_then(|neuron| neuron.stimulus.clone()) else {
+                continue;
+            };
+            let older = self.older_than(&network, &stimulus)?;
+            answer.older = older.iter().map(|stimulus| episode_id(&stimulus.id)).collect();
+        }
+        Ok(())
+    }
+
     /// The memories that a stimulus replaced, newest first, with what those replaced.
     pub(super) fn older_than(&self, network: &TreeNetwork<'_>, id: &StimulusId) -> Result<Vec<Stimulus>, BrainError> {
         let mut older: Vec<Stimulus> = Vec::new();
-        let Some(newest) = network.stimulus_ever(id)? else { return Ok(older) };
+        let Some(newest) = network.stimulus(id)? else { return Ok(older) };
         let mut next = newest.supersedes;
         let mut seen = HashSet::from([id.clone()]);
         while let Some(id) = (older.len() < limits::OLDER).then(|| next.pop()).flatten() {
