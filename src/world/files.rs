@@ -79,7 +79,7 @@ pub fn matching(pattern: &str, most: usize) -> Option<Vec<PathBuf>> {
         base if base.is_empty() => PathBuf::from("."),
         base => PathBuf::from(base),
     };
-    let depth = if pattern.contains("**") { None } else { Some(parts.len() - fixed) };
+    let depth = if parts[fixed..].contains(&"**") { None } else { Some(parts.len() - fixed) };
     let hidden = parts[fixed..].iter().any(|part| part.starts_with('.'));
     let mut walk = WalkBuilder::new(&base);
     walk.sort_by_file_name(|a, b| a.cmp(b)).max_depth(depth).hidden(!hidden);
@@ -130,6 +130,7 @@ mod tests {
         assert_eq!(ask(".*.md").unwrap(), [".hidden.md"]);
         assert_eq!(ask("d*").unwrap(), ["deep"]);
         assert_eq!((ask("a.md"), ask("x*").unwrap().len()), (None, 0));
+        assert!(ask("**d.md**").unwrap().is_empty(), "two stars inside a name stay inside a folder");
     }
 
     #[test]
