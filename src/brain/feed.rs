@@ -82,7 +82,7 @@ pub struct FedFile {
     pub new: usize,
     /// Those that replace an older one.
     pub changed: usize,
-    /// Those that the file has no more; they are archived.
+    /// Those that the file no longer has; they are archived.
     pub removed: usize,
     /// Those that are as they were.
     pub known: usize,
@@ -103,7 +103,7 @@ struct Leaving {
     reason: String,
 }
 
-/// What a feed is going to do.
+/// A feed that was read and compared, and not written yet.
 struct Prepared {
     stimuli: Vec<Stimulus>,
     leaving: Vec<Leaving>,
@@ -313,7 +313,7 @@ impl Brain {
             leaving.extend(found.retired.into_iter().map(|retired| {
                 let reason = match retired.by {
                     Some(Successor::Memory(id)) => format!("replaced by {}", episode_id(&id)),
-                    _ => format!("{} has it no more", file.label),
+                    _ => format!("no longer in {}", file.label),
                 };
                 Leaving { stimulus: retired.memory.stimulus, reason }
             }));
@@ -434,7 +434,7 @@ fn counted(label: &str, found: &Comparison) -> FedFile {
     }
 }
 
-/// What a person should know of memories that a file has no more and that stay.
+/// Notes on memories that a file no longer has and that stay.
 fn stays(
     label: &str,
     pieces: &[String],
@@ -446,8 +446,10 @@ fn stays(
     let note = |memory: &FileMemory| {
         let id = episode_id(&memory.stimulus.id);
         match (memory.now, trusted(memory)) {
-            (Whereabouts::Pinned, _) => Some(format!("{id} is pinned and stays, though {label} has it no more")),
-            (_, false) => Some(format!("{id} is trusted more than this feed and stays, though {label} has it no more")),
+            (Whereabouts::Pinned, _) => Some(format!("{id} stays, because it is pinned; {label} no longer has it")),
+            (_, false) => {
+                Some(format!("{id} stays, because it is trusted more than this feed; {label} no longer has it"))
+            }
             _ => None,
         }
     };

@@ -1,4 +1,4 @@
-//! What is fed, read: words of a command line, files, folders, patterns, standard input.
+//! Reading of input: words of a command line, files, folders, patterns, standard input.
 //!
 //! Owns which argument is a path and which is a text, what a file is called in the brain, and that a file which cannot be
 //! read stops no other. What becomes of the texts is `feed`'s.

@@ -57,7 +57,7 @@ pub struct Comparison {
     pub new: Vec<NewPiece>,
     /// How many are remembered as they are.
     pub known: usize,
-    /// Memories that the file has no more.
+    /// Memories that the file no longer has.
     pub retired: Vec<Retired>,
 }
 
@@ -72,7 +72,7 @@ pub struct NewPiece {
     pub again: bool,
 }
 
-/// A memory that the file has no more.
+/// A memory that the file no longer has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retired {
     /// The memory.

@@ -15,7 +15,7 @@ use super::Writer;
 pub struct Feed {
     /// A text, or files, folders and patterns; `-` reads standard input
     ///
-    /// What names a file, a folder or files by a pattern is read; other words are one text. A folder's text files are read, without
+    /// A word that names a file or a folder, or a pattern that matches some, is read; other words are one text. A folder's text files are read, without
     /// hidden ones and those that git ignores. A `.jsonl` file is a batch of {"text", "at", "source", "session", "answers"}. Any other is
     /// split into its paragraphs, and standard input as well. A file that is fed again replaces what changed, and archives what is gone.
     #[arg(value_name = "PATH|TEXT|-", required_unless_present_any = ["file", "said"])]
@@ -38,10 +38,10 @@ pub struct Feed {
     /// The run whose action this answers: it is remembered, and judged as that run's outcome.
     #[arg(long, value_name = "RUN")]
     pub answers: Option<String>,
-    /// The memory that this text corrects: it is archived, and the answer is the new one.
+    /// Archive this memory, and put the text in its place
     #[arg(long, value_name = "NEURON")]
     pub corrects: Option<String>,
-    /// Remember a text once more that is remembered already.
+    /// Remember a text once more though it is known
     #[arg(long)]
     pub again: bool,
     /// Where it ultimately comes from, such as mcp:editor or webhook:forge; this machine by default. The settings say how far that is trusted.
