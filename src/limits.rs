@@ -21,6 +21,14 @@ pub const WORD_BYTES: usize = 128;
 pub const STIMULUS_CONCEPTS: usize = 100;
 /// Longest stimulus text, bytes: it becomes one episodic neuron's concept.
 pub const STIMULUS_BYTES: usize = CONCEPT_BYTES;
+/// Wanted size of a piece of a text that is too long for one stimulus, bytes: some five sentences, so that an answer is read at once.
+pub const PIECE_BYTES: usize = 800;
+/// Most stimuli that one stimulus replaces: it replaces one, unless a person says more.
+pub const SUPERSEDED: usize = 64;
+/// Older memories that one answer names: each is a file to read.
+pub const OLDER: usize = 16;
+/// Files that one `feed` reads: a folder of notes has thousands, and a home folder is a mistake.
+pub const FED_FILES: usize = 20_000;
 /// Longest `source`, `session` or `origin` label, bytes.
 pub const LABEL_BYTES: usize = 256;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.

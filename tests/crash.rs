@@ -14,8 +14,16 @@ use sandbox::{Dice, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 /// Kills that must take effect: together more than 300.
-const KILLS: [(&str, usize); 7] =
-    [("apply", 180), ("merge", 50), ("feed", 60), ("long feed", 12), ("init", 15), ("sleep", 40), ("undo", 20)];
+const KILLS: [(&str, usize); 8] = [
+    ("apply", 180),
+    ("merge", 50),
+    ("feed", 60),
+    ("long feed", 12),
+    ("edited file", 20),
+    ("init", 15),
+    ("sleep", 40),
+    ("undo", 20),
+];
 
 /// Who kills: a generator, the time of an undisturbed command, and the score.
 struct Killer {
@@ -221,6 +229,41 @@ fn feed_is_all_or_nothing_and_is_resumed() {
     assert_eq!(found.len(), 3 * turn);
     let commits = commits_of_runs(&sandbox);
     assert!(commits.iter().all(|(run, count)| *count == 1 || run.is_empty()), "{commits:?}");
+}
+
+#[test]
+fn an_edited_file_is_what_it_says_after_the_next_feed() {
+    let sandbox = Sandbox::new();
+    let pieces = |turn: usize| -> BTreeSet<String> {
+        let day = |n: usize| format!("On day {n} the heron caught {} fish at lock {}.", (turn * n) % 7, n % 3);
+        (turn % 3..6 + turn % 2).map(day).collect()
+    };
+    let write = |turn: usize| {
+        let pieces: Vec<String> = pieces(turn).into_iter().collect();
+        sandbox.file("diary.md", pieces.join("\n\n"))
+    };
+    let live = || -> Vec<String> {
+        let neurons = sandbox.neurons("wake").into_values().filter(|neuron| neuron["type"] == "episodic");
+        let live = neurons.filter(|neuron| neuron["archived"].is_null() || neuron["archived"] != neuron["run"]);
+        live.map(|neuron| neuron["concept"].as_str().expect("a text").to_owned()).collect()
+    };
+    let mut turn = 0;
+    let next = || {
+        turn += 1;
+        write(turn)
+    };
+    let mut killer = Killer::new("edited file", next, |file| drop(sandbox.json(&["feed", &file])));
+    while killer.goes_on() {
+        turn += 1;
+        let file = write(turn);
+        killer.kill(&sandbox, &["--json", "feed", &file], b"");
+        let again = sandbox.json(&["feed", &file]);
+        assert_eq!(again["failures"], json!([]));
+        let live = live();
+        assert_eq!((live.len(), live.into_iter().collect()), (pieces(turn).len(), pieces(turn)), "turn {turn}");
+    }
+    tidy(&sandbox);
+    assert_eq!(sandbox.json(&["status"])["queue"], 0);
 }
 
 /// What a network holds, without who did it.

@@ -15,7 +15,7 @@ fuzz_target!(|given: &str| {
         assert!(given.contains(sentence));
         let _ = (text::phrases(sentence).len(), text::asks(sentence), text::date::is_date(sentence));
     }
-    let _ = (text::paragraphs(given), text::speaker(given), text::urgency(given), text::tokens(given));
+    let _ = (text::pieces(given), text::parts(given), text::speaker(given), text::urgency(given), text::tokens(given));
     if let Some(title) = text::title(given) {
         let _ = text::bare_title(title);
     }

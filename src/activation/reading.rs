@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use crate::model::ids::{NeuronId, speaker_id};
 use crate::model::{Kind, Neuron};
 use crate::text::date::{self, Period};
-use crate::text::{self, Language, Prose};
+use crate::text::{self, Language, Markup};
 
 /// A word of a row: the number of its stem, shifted by [`WORD_SHIFT`], and flags.
 pub type Word = u32;
@@ -192,12 +192,12 @@ impl Batch {
             let inside = |form: &str| words.iter().filter(|word| word.start < start + form.len()).count();
             row.title = [title, text::bare_title(title)].map(|form| u8::try_from(inside(form)).unwrap_or(0));
         }
-        let prose = Prose::of(said);
+        let markup = Markup::of(said);
         let mut parts = Vec::new();
         for word in words {
-            parts.extend(text::parts(&word, language));
+            parts.extend(text::identifier_parts(&word, language));
             let first = word.surface.chars().next().unwrap_or(' ');
-            let capital = !word.is_stop && first.is_uppercase() && prose.is_inside(word.start);
+            let capital = !word.is_stop && first.is_uppercase() && markup.is_inside(word.start);
             let small = !word.is_stop && first.is_lowercase();
             let flags = u32::from(!word.is_stop) * CONTENT + u32::from(capital) * CAPITAL + u32::from(small) * SMALL;
             self.word(word.stem, flags);

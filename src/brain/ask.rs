@@ -105,7 +105,8 @@ impl Brain {
             let why = if request.explain { why(&request.query, &recalled, read) } else { Vec::new() };
             Answer { why, ..Answer::of(recalled.found, &recalled.neuron, &recalled.copies) }
         };
-        let results = found.into_iter().map(explained).collect();
+        let mut results: Vec<Answer> = found.into_iter().map(explained).collect();
+        self.name_older(commit, &mut results)?;
         Ok(RecallAnswer { results, at: commit.to_string(), notes, learnt })
     }
 

@@ -67,7 +67,9 @@ fn stimulus(name: &str) -> (String, String, StimulusId) {
     let id = StimulusId::parse(name).unwrap();
     let text = "Alice drinks tea.".to_owned();
     let origin = Origin::local();
-    let stimulus = Stimulus { id: id.clone(), at, text, source: None, session: None, origin, answers: None, order: 0 };
+    let (answers, supersedes) = Default::default();
+    let stimulus =
+        Stimulus { id: id.clone(), at, text, source: None, session: None, origin, answers, supersedes, order: 0 };
     (layout::stimulus(&id, at), String::from_utf8(stimulus.encode()).unwrap(), id)
 }
 

@@ -9,11 +9,11 @@ use super::{Brain, BrainError, Vitals};
 use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
-use crate::delta::{Effect, RunRecord, render};
+use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::limits;
-use crate::model::ids::{NeuronId, RunId, StimulusId};
+use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::model::{AgentName, Flag, Neuron, json};
+use crate::model::{AgentName, Flag, Neuron, Stimulus, json};
 use crate::store::{Commit, CommitId, StoreError, TreeId};
 
 /// How the brain is.
@@ -109,6 +109,15 @@ pub struct Differences {
     pub lines: Vec<String>,
 }
 
+/// An older memory that another replaces.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replaced {
+    /// The memory; archived, and gone after the next sleep.
+    pub id: String,
+    /// What it said.
+    pub text: String,
+}
+
 /// One run in the life of a neuron.
 #[derive(Clone, Debug, Serialize)]
 pub struct WhyEntry {
@@ -126,6 +135,12 @@ pub struct WhyEntry {
     pub stimuli: Vec<String>,
     /// The text of the one for whose sake the neuron was touched, as far as the record tells.
     pub because: Option<String>,
+    /// Why it was archived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The older memories that it replaces, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<Replaced>,
     /// What happened to the neuron, one line each.
     pub effects: Vec<String>,
 }
@@ -364,6 +379,13 @@ impl Brain {
                 }
                 None => None,
             };
+            let made = after.as_ref().filter(|_| before.is_none()).and_then(|neuron| neuron.stimulus.as_ref());
+            let older = match made {
+                Some(stimulus) => self.older_than(&TreeNetwork::new(&self.cycle.store, commit.tree), stimulus)?,
+                None => Vec::new(),
+            };
+            let replaced =
+                |old: Stimulus| Replaced { id: episode_id(&old.id).to_string(), text: render::clip(&old.text) };
             let stimuli = record.as_ref().map(|r| r.stimuli.as_slice()).unwrap_or_default();
             let effects = match &after {
                 Some(after) => render::effect(&Effect::between(before.as_ref(), after), None),
@@ -377,6 +399,8 @@ impl Brain {
                 trigger: entry.trigger,
                 stimuli: stimuli.iter().map(ToString::to_string).collect(),
                 because,
+                reason: record.as_ref().and_then(|record| archived_for(record, id)),
+                replaces: older.into_iter().map(replaced).collect(),
                 effects,
             });
         }
@@ -467,6 +491,14 @@ fn stimulus_behind<'a>(record: &'a RunRecord, id: &NeuronId, after: Option<&'a N
     let mut made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
     let memory = made.find(|n| n.stimulus.is_some() && n.connections.iter().any(|c| c.target == *id));
     own.or(memory.and_then(|n| n.stimulus.as_ref())).or(record.stimuli.first())
+}
+
+/// Why a run archived a neuron, if it did.
+fn archived_for(record: &RunRecord, id: &NeuronId) -> Option<String> {
+    record.ops.iter().find_map(|op| match op {
+        Operation::Archive(op) if op.id == *id => Some(op.reason.clone()),
+        _ => None,
+    })
 }
 
 /// The fields of a neuron as (name, value), connections included, in the order of the file.

@@ -10,9 +10,11 @@ mod define;
 mod doctor;
 mod driver;
 mod explain;
+mod feed;
 mod find;
 mod goal;
 mod hook;
+mod inputs;
 mod ledger;
 mod look;
 mod make;
@@ -54,11 +56,13 @@ pub use check::{CheckReport, FixReport};
 pub use define::Thinker;
 pub use doctor::{Checkup, DoctorReport, Health};
 pub use driver::{DriverFiles, DriverReport};
+pub use feed::{Correction, FedFile, FeedReport, FeedRequest};
 pub use find::{Concept, FindAnswer};
 pub use goal::{GoalReport, GoalsReport};
 pub use hook::{HookAnswer, HooksAnswer};
+pub use inputs::{Source, UnreadFile, sources};
 pub use ledger::{AgentCalibration, LedgerReport};
-pub use look::{BlameLine, Differences, History, LogEntry, Shown, Status, WhyEntry};
+pub use look::{BlameLine, Differences, History, LogEntry, Replaced, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};
 pub use models::{ModelReport, ModelTest, ModelsReport};
 pub use moment::DayEdge;
@@ -72,9 +76,7 @@ pub use trust::{TrustItem, TrustReport};
 pub use view::{CommitView, Conversation, NeuronView, Said, Touch};
 pub use vitals::{SinceSleep, Vitals};
 pub use watch::{WatchEvent, Watched};
-pub use write::{
-    ApplyReport, Due, DueReport, FeedReport, FeedRequest, MergeReport, MergeTreeReport, RunReport, Source,
-};
+pub use write::{ApplyReport, Due, DueReport, MergeReport, MergeTreeReport, RunReport};
 
 use crate::cycle::Cycle;
 pub use crate::cycle::{CycleError as BrainError, HUMAN, Progress, RunBounds};

@@ -252,6 +252,7 @@ mod tests {
             session: None,
             origin: Default::default(),
             answers: Some(run.clone()),
+            supersedes: vec!["s-0".parse().unwrap()],
             order: 1,
         };
         let text = String::from_utf8(stimulus.encode()).unwrap();

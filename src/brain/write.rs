@@ -1,68 +1,20 @@
-//! Commands that write: feed, run, apply, merge.
-
-use std::path::{Path, PathBuf};
+//! Commands that write: run, apply, merge.
 
 use serde::Serialize;
 
+use super::inputs::{Source, read_source};
 use super::{Brain, BrainError, Progress};
 use crate::cycle::commit::{Draft, HELD_AS_ASKED};
 use crate::cycle::merge::Fate;
 use crate::cycle::run::Failure;
-use crate::cycle::stimulus::{self, Input, Labels};
-use crate::cycle::{EVALUATOR, HUMAN, RunBounds, RunSummary, Turned};
+use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned};
 use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
-use crate::model::ids::{AgentName, RunId};
-use crate::model::json::{self, JsonError};
-use crate::model::secret::Secrets;
-use crate::model::{Level, Origin, Stamp};
+use crate::model::ids::AgentName;
+use crate::model::json;
 use crate::store::TreeId;
 use crate::world;
-
-/// Where input comes from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A text given directly.
-    Text(String),
-    /// Standard input.
-    Stdin,
-    /// A file.
-    File(PathBuf),
-}
-
-/// What `feed` is asked for.
-#[derive(Clone, Debug, Default)]
-pub struct FeedRequest {
-    /// The inputs, in order.
-    pub sources: Vec<Source>,
-    /// When it happened.
-    pub at: Option<Stamp>,
-    /// Its label.
-    pub source: Option<String>,
-    /// What it belongs to.
-    pub session: Option<String>,
-    /// The run whose action it answers: what is fed is its outcome as well.
-    pub answers: Option<String>,
-    /// Where it ultimately comes from, `class` or `class:detail`; this machine by default.
-    pub origin: Option<String>,
-    /// Only store it.
-    pub no_run: bool,
-    /// Write nothing.
-    pub dry_run: bool,
-}
-
-/// What `feed` did.
-#[derive(Clone, Debug, Serialize)]
-pub struct FeedReport {
-    /// Ids of the stimuli that are new.
-    pub stimuli: Vec<String>,
-    /// How many were known already.
-    pub known: usize,
-    /// The runs that followed; absent with `--no-run`.
-    #[serde(flatten)]
-    pub ran: RunReport,
-}
 
 /// What a loop of runs did.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -204,59 +156,6 @@ pub(super) struct Given {
 }
 
 impl Brain {
-    /// Stores stimuli durably, then runs agents until quiet.
-    pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
-        let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
-        let origin = self.claimed_origin(request.origin.as_deref())?;
-        let (inputs, subject) = read_inputs(request, answers, &self.cycle.shared.secrets)?;
-        let world = &self.cycle.shared.world;
-        let tip = self.at(None)?;
-        let backend = self.cycle.backend(tip)?;
-        let random = |index: usize, input: &Input| {
-            world.id_bits(&[backend.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
-        };
-        let stimuli = stimulus::stimuli(inputs, world.now(), &origin, random).map_err(|(index, field, message)| {
-            BrainError::refused(format!("input {}, {field}: {message}", index + 1))
-        })?;
-        if request.dry_run {
-            let ids = stimuli.iter().map(|s| s.id.to_string()).collect();
-            let ran = RunReport { wake: tip.to_string(), ..RunReport::default() };
-            return Ok(FeedReport { stimuli: ids, known: 0, ran });
-        }
-        let new = self.cycle.store_stimuli(&stimuli, &subject, &[], progress)?;
-        let known = stimuli.len() - new.len();
-        let mut ran = match request.no_run {
-            true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },
-            false => self.run(&RunBounds::default(), progress)?,
-        };
-        if let Some(run) = &request.answers
-            && !self.cycle.shared.policy.agents.keys().any(|agent| agent.as_str() == EVALUATOR)
-        {
-            // A brain of before there was one.
-            ran.notes.push(format!("no agent {EVALUATOR} is here to judge; `git brain outcome {run}` does"));
-        }
-        Ok(FeedReport { stimuli: new.iter().map(ToString::to_string).collect(), known, ran })
-    }
-
-    /// Where input is said to come from. Nobody can say that it is more than of this machine.
-    pub(super) fn claimed_origin(&self, label: Option<&str>) -> Result<Origin, BrainError> {
-        let Some(label) = label else { return Ok(Origin::local()) };
-        let origin = Origin::parse(label).map_err(BrainError::usage)?;
-        // Files that say so stay readable: only whoever names an origin now is asked to name all of it.
-        if origin.is_cut_off() {
-            return Err(BrainError::usage(format!("the origin {origin} has nothing after the colon")));
-        }
-        if !origin.may_be_claimed() {
-            return Err(BrainError::refused(format!("nothing that is fed comes from {origin}")));
-        }
-        if self.cycle.shared.policy.settings.origins.level(&origin) == Level::Refused {
-            return Err(BrainError::refused(format!(
-                "what comes from {origin} is refused here, by [origins] of the settings"
-            )));
-        }
-        Ok(origin)
-    }
-
     /// Evaluates triggers, runs agents side by side, merges, until quiet or bounded.
     pub fn run(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<RunReport, BrainError> {
         if let Some(agent) = &bounds.agent {
@@ -466,66 +365,6 @@ fn failure_line(failure: Failure) -> FailureLine {
         error: failure.error.to_string(),
         hint: failure.error.hint(),
         code: failure.error.exit_code(),
-    }
-}
-
-/// Reads what is fed; the second value names it in the commit's subject.
-fn read_inputs(
-    request: &FeedRequest,
-    answers: Option<RunId>,
-    secrets: &Secrets,
-) -> Result<(Vec<Input>, String), BrainError> {
-    let clean = |label: &Option<String>| label.as_deref().map(|label| secrets.redact(label).into_owned());
-    let (source, session) = (clean(&request.source), clean(&request.session));
-    let labels = Labels { at: request.at, source, session, answers };
-    let mut inputs = Vec::new();
-    let mut names = Vec::new();
-    for source in &request.sources {
-        let (bytes, what) = read_source(source, limits::INPUT_BYTES)?;
-        let is_batch = matches!(source, Source::File(path) if has_extension(path, "jsonl"));
-        if is_batch {
-            inputs.extend(stimulus::from_jsonl(&bytes, &what, &labels, secrets)?);
-            names.push(secrets.redact(&file_name(&what)).into_owned());
-            continue;
-        }
-        let text = String::from_utf8(bytes).map_err(|e| {
-            let line = e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
-            JsonError::at(&what, line, "", "is not UTF-8")
-        })?;
-        // Before it is divided and before ids are made of it.
-        let text = secrets.redact(&text);
-        match source {
-            Source::File(_) => {
-                let name = secrets.redact(&file_name(&what)).into_owned();
-                inputs.extend(stimulus::from_text(&text, &name, &labels));
-                names.push(name);
-            }
-            Source::Text(_) | Source::Stdin => {
-                inputs.extend(stimulus::from_argument(&text, &labels));
-                names.push(crate::delta::render::clip(&text));
-            }
-        }
-    }
-    if inputs.is_empty() {
-        return Err(BrainError::usage("there is nothing to feed: the input is empty"));
-    }
-    Ok((inputs, names.join(", ")))
-}
-
-fn has_extension(path: &Path, wanted: &str) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted))
-}
-
-fn file_name(path: &str) -> String {
-    let name = Path::new(path).file_name().map(|n| n.to_string_lossy().into_owned());
-    name.unwrap_or_else(|| path.to_owned()).chars().filter(|c| !c.is_control()).take(200).collect()
-}
-
-fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, String), world::WorldError> {
-    match source {
-        Source::Text(text) => Ok((text.clone().into_bytes(), "the text".to_owned())),
-        Source::Stdin => Ok((world::read_stdin_bounded(max)?, "standard input".to_owned())),
-        Source::File(path) => Ok((world::read_bounded(path, max)?, path.display().to_string())),
     }
 }
 

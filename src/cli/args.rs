@@ -2,6 +2,7 @@
 
 mod chat;
 mod decide;
+mod feed;
 mod find;
 mod serve;
 mod think;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use chat::{Chat, Mode};
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
+pub use feed::Feed;
 pub use find::Find;
 pub use serve::Serve;
 pub use think::{Models, Preset};
@@ -151,41 +153,6 @@ pub struct Init {
     /// Install no git hooks.
     #[arg(long)]
     pub no_hooks: bool,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `feed`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  git brain feed \"Anna: the green tea from Uji arrived\"\n  git log --oneline | git brain feed --source git-log -"
-)]
-pub struct Feed {
-    /// The text; `-` reads standard input.
-    #[arg(conflicts_with = "file", required_unless_present = "file")]
-    pub text: Option<String>,
-    /// A file: `.jsonl` is a batch of {"text", "at", "source", "session", "answers"}, any other a session of its paragraphs.
-    #[arg(long, value_name = "F")]
-    pub file: Vec<PathBuf>,
-    /// When it happened (RFC 3339); now by default.
-    #[arg(long, value_name = "TIME")]
-    pub at: Option<String>,
-    /// Its label: the same label, session, time and text are remembered once.
-    #[arg(long, value_name = "S")]
-    pub source: Option<String>,
-    /// What it belongs to; turns are linked inside one session.
-    #[arg(long, value_name = "S")]
-    pub session: Option<String>,
-    /// The run whose action this answers: it is remembered, and judged as that run's outcome.
-    #[arg(long, value_name = "RUN")]
-    pub answers: Option<String>,
-    /// Where it ultimately comes from, such as mcp:editor or webhook:forge; this machine by default. The settings say how far that is trusted.
-    #[arg(long, value_name = "CLASS[:DETAIL]")]
-    pub origin: Option<String>,
-    /// Only store it; run no agents.
-    #[arg(long)]
-    pub no_run: bool,
     /// Options of every writer.
     #[command(flatten)]
     pub writer: Writer,

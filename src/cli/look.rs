@@ -150,6 +150,12 @@ fn reason(entry: &WhyEntry) -> String {
     if let Some(because) = &entry.because {
         text += &format!("    because of: {}\n", safe_line(because));
     }
+    if let Some(reason) = &entry.reason {
+        text += &format!("    archived: {}\n", safe_line(reason));
+    }
+    text.extend(
+        entry.replaces.iter().map(|old| format!("    replaces {}: {}\n", safe_line(&old.id), safe_line(&old.text))),
+    );
     text.extend(entry.effects.iter().map(|line| format!("  {}\n", safe_line(line))));
     text
 }

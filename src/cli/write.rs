@@ -6,8 +6,8 @@ use super::args;
 use super::output::safe_line;
 use super::{Done, Session};
 use crate::brain::{
-    ApplyReport, Brain, BrainError, Due, FeedReport, FeedRequest, InitReport, InitRequest, MergeReport, RunBounds,
-    RunReport, Source,
+    ApplyReport, Brain, BrainError, Correction, Due, FedFile, FeedReport, FeedRequest, InitReport, InitRequest,
+    MergeReport, RunBounds, RunReport, Source, sources,
 };
 use crate::model::{AgentName, Stamp, plural};
 
@@ -65,23 +65,22 @@ pub(super) fn time(name: &str, text: Option<&str>) -> Result<Option<Stamp>, Brai
     text.map(|t| t.parse::<Stamp>().map_err(|e| BrainError::usage(format!("--{name}: {e}")))).transpose()
 }
 
-fn source_of(text: &str) -> Source {
-    if text == "-" { Source::Stdin } else { Source::Text(text.to_owned()) }
-}
-
 pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
-    let mut sources: Vec<Source> = args.text.as_deref().map(source_of).into_iter().collect();
-    sources.extend(args.file.iter().map(|file| match file.as_os_str() == "-" {
+    let mut inputs = if args.inputs.is_empty() { Vec::new() } else { sources(&args.inputs)? };
+    inputs.extend(args.said.clone().map(Source::Text));
+    inputs.extend(args.file.iter().map(|file| match file.as_os_str() == "-" {
         true => Source::Stdin,
         false => Source::File(file.clone()),
     }));
     let request = FeedRequest {
-        sources,
+        sources: inputs,
         at: time("at", args.at.as_deref())?,
         source: args.source.clone(),
         session: args.session.clone(),
         answers: args.answers.clone(),
+        corrects: args.corrects.clone(),
         origin: args.origin.clone(),
+        again: args.again,
         no_run: args.no_run,
         dry_run: args.writer.dry_run,
     };
@@ -90,15 +89,44 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
     let mut total = 0;
     let report = brain.feed(&request, &mut |progress| bar.show(&progress, &mut total))?;
     drop(bar);
+    for unread in &report.unread {
+        session.out.say(&format!("error: {}", safe_line(&unread.error)));
+    }
     session.out.report(&report, |r| fed(r, &request));
-    Ok(code_of(&report.ran))
+    let unread = report.unread.iter().map(|unread| unread.code).max().unwrap_or(0);
+    Ok(code_of(&report.ran).max(unread))
 }
 
 pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
+    const SHOWN: usize = 20;
+    let mut text: String = report.files.iter().take(SHOWN).map(fed_file).collect();
+    if report.files.len() > SHOWN {
+        text += &format!("… and {} more files\n", report.files.len() - SHOWN);
+    }
+    for run in &report.archived {
+        text += &format!("archived what was replaced or is gone; `git brain revert --run {run}` brings it back\n");
+    }
+    if let Some(Correction { corrects, by }) = &report.corrected {
+        let verb = if request.dry_run { "would be" } else { "is" };
+        text += &format!("{} {verb} replaced by {}\n", safe_line(corrects), safe_line(by));
+    }
     let known = if report.known > 0 { format!(", {} known already", report.known) } else { String::new() };
     let verb = if request.dry_run { "would store" } else { "stored" };
-    let stored = format!("{verb} {}{known}\n", plural(report.stimuli.len(), "stimulus", "stimuli"));
-    if request.no_run || request.dry_run { stored } else { stored + &ran(&report.ran) }
+    text += &format!("{verb} {}{known}\n", plural(report.stimuli.len(), "stimulus", "stimuli"));
+    if request.no_run || request.dry_run {
+        text.extend(report.ran.notes.iter().map(|note| format!("  note: {}\n", safe_line(note))));
+        return text;
+    }
+    text + &ran(&report.ran)
+}
+
+/// `diary.md: 2 new, 1 changed, 14 known`.
+fn fed_file(file: &FedFile) -> String {
+    let counts = [(file.new, "new"), (file.changed, "changed"), (file.removed, "removed"), (file.known, "known")];
+    let counts: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let counts = if counts.is_empty() { "empty".to_owned() } else { counts.join(", ") };
+    format!("{}: {counts}\n", safe_line(&file.file))
 }
 
 pub(super) fn ran(report: &RunReport) -> String {

@@ -22,6 +22,7 @@ pub mod confine;
 pub mod confirm;
 mod conversation;
 pub mod doorbell;
+pub mod edited;
 mod error;
 mod export;
 pub mod goals;

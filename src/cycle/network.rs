@@ -120,6 +120,24 @@ impl<'s> TreeNetwork<'s> {
         Ok(bytes.map(|b| Stimulus::decode(&b, &path)).transpose()?)
     }
 
+    /// A stimulus by its id, also one that nobody remembers: then the months are looked through, newest first.
+    pub fn stimulus_ever(&self, id: &StimulusId) -> Result<Option<Stimulus>, CycleError> {
+        if let Some(found) = self.stimulus(id)? {
+            return Ok(Some(found));
+        }
+        for year in self.store.folder_names(self.tree, layout::STIMULI)?.iter().rev() {
+            let months = self.store.folder_names(self.tree, &format!("{}/{year}", layout::STIMULI))?;
+            for month in months.iter().rev() {
+                let path = layout::stimulus_of_month(id, year, month);
+                let is_place = matches!(layout::Place::of(&path), layout::Place::Stimulus(_));
+                if let Some(bytes) = is_place.then(|| self.store.read(self.tree, &path)).transpose()?.flatten() {
+                    return Ok(Some(Stimulus::decode(&bytes, &path)?));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// The path of a queued stimulus and the stimulus.
     pub fn queued(&self, id: &StimulusId, pointer: &[u8]) -> Result<Option<Stimulus>, CycleError> {
         let path = String::from_utf8_lossy(pointer).trim().to_owned();

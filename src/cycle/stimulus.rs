@@ -4,7 +4,9 @@
 
 use serde::Deserialize;
 
+use super::edited::NewPiece;
 use crate::limits;
+use crate::model::document::FileKey;
 use crate::model::ids::{RunId, StimulusId, hash_fields};
 use crate::model::json::{self, JsonError};
 use crate::model::secret::Secrets;
@@ -25,12 +27,20 @@ pub struct Labels {
 }
 
 /// One input before it has an id.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
     /// The text.
     pub text: String,
     /// Its labels.
     pub labels: Labels,
+    /// The file whose piece, or a correction of it, it is.
+    pub file: Option<FileKey>,
+    /// What it replaces.
+    pub supersedes: Vec<StimulusId>,
+    /// Whether it is remembered though an equal one was fed before.
+    pub again: bool,
+    /// Its place among the inputs that it came with.
+    pub order: u32,
 }
 
 /// One line of a batch.
@@ -65,7 +75,7 @@ pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) 
             session: line.session.or_else(|| labels.session.clone()),
             answers: line.answers.or_else(|| labels.answers.clone()),
         };
-        let parts = parts(&line.text);
+        let parts = text::parts(&line.text);
         if parts.is_empty() {
             return Err(JsonError::at(what, index + 1, "text", "is empty"));
         }
@@ -74,38 +84,70 @@ pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) 
     Ok(inputs)
 }
 
-/// Reads any other text file: a session of its paragraphs, `source` = the file's name and the paragraph's number.
-pub fn from_text(text: &str, name: &str, labels: &Labels) -> Vec<Input> {
-    let session = labels.session.clone().unwrap_or_else(|| name.to_owned());
-    let label = labels.source.clone().unwrap_or_else(|| name.to_owned());
-    text::paragraphs(text)
-        .into_iter()
-        .enumerate()
-        .map(|(index, text)| Input {
-            text,
-            labels: Labels {
-                at: labels.at,
-                source: Some(format!("{label}:{}", index + 1)),
-                session: Some(session.clone()),
-                answers: labels.answers.clone().filter(|_| index == 0),
-            },
-        })
-        .collect()
+/// A text file: its pieces, and the labels that they share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileText {
+    /// The file's label.
+    pub label: String,
+    /// The session of its pieces.
+    pub session: String,
+    /// Its pieces, in order.
+    pub pieces: Vec<String>,
+    /// When it happened, and the run that it answers.
+    pub labels: Labels,
 }
 
-/// One text given on the command line or standard input.
-pub fn from_argument(text: &str, labels: &Labels) -> Vec<Input> {
-    numbered(parts(text), labels)
-}
-
-/// A text that is a valid stimulus stays whole; a longer one is split at paragraphs and sentences.
-fn parts(text: &str) -> Vec<String> {
-    let text = text.trim();
-    let plain = !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t');
-    if plain && !text.is_empty() && text.len() <= limits::STIMULUS_BYTES {
-        return vec![text.to_owned()];
+impl FileText {
+    /// Reads a text file that is called `name` where it lies: a session of its pieces.
+    pub fn read(text: &str, name: String, labels: &Labels) -> Self {
+        Self {
+            label: labels.source.clone().unwrap_or_else(|| name.clone()),
+            session: labels.session.clone().unwrap_or(name),
+            pieces: text::pieces(text),
+            labels: labels.clone(),
+        }
     }
-    text::paragraphs(text)
+
+    /// What its pieces' ids begin with.
+    pub fn key(&self, origin: &Origin) -> FileKey {
+        FileKey::of(&self.label, &self.session, origin)
+    }
+
+    /// Those of its pieces that are to be remembered.
+    pub fn inputs(&self, new: &[NewPiece], origin: &Origin) -> Vec<Input> {
+        let input = |(index, new): (usize, &NewPiece)| {
+            let text = self.pieces[new.piece].clone();
+            let source = Some(Stimulus::label_in(&self.label, &text));
+            let answers = self.labels.answers.clone().filter(|_| index == 0);
+            Input {
+                text,
+                labels: Labels { at: self.labels.at, source, session: Some(self.session.clone()), answers },
+                file: Some(self.key(origin)),
+                supersedes: new.supersedes.iter().cloned().collect(),
+                again: new.again,
+                order: u32::try_from(new.piece).unwrap_or(u32::MAX),
+            }
+        };
+        new.iter().enumerate().map(input).collect()
+    }
+}
+
+/// One text given on the command line.
+pub fn from_argument(text: &str, labels: &Labels) -> Vec<Input> {
+    numbered(text::parts(text), labels)
+}
+
+/// A page of text from standard input, split as a file is. Several pieces are labelled by their content.
+pub fn from_page(text: &str, labels: &Labels) -> Vec<Input> {
+    let pieces = text::pieces(text);
+    let alone = pieces.len() == 1;
+    let mut inputs = numbered(pieces, labels);
+    if let (Some(label), false) = (&labels.source, alone) {
+        for input in &mut inputs {
+            input.labels.source = Some(Stimulus::label_in(label, &input.text));
+        }
+    }
+    inputs
 }
 
 fn numbered(parts: Vec<String>, labels: &Labels) -> Vec<Input> {
@@ -118,17 +160,19 @@ fn numbered(parts: Vec<String>, labels: &Labels) -> Vec<Input> {
         .enumerate()
         .map(|(index, text)| Input {
             text,
+            order: u32::try_from(index).unwrap_or(u32::MAX),
             labels: Labels {
                 source: labels.source.as_ref().map(|s| number(index, s)),
                 // One outcome, not one a part.
                 answers: labels.answers.clone().filter(|_| index == 0),
                 ..labels.clone()
             },
+            ..Input::default()
         })
         .collect()
 }
 
-/// Gives inputs their ids and times. `random` makes the id bits of an input that has no source.
+/// Gives inputs their ids and times. `random` makes the bits that tell an input from an equal one that was fed before.
 /// The error is (index of the input, field, what is wrong).
 pub fn stimuli(
     inputs: Vec<Input>,
@@ -140,9 +184,14 @@ pub fn stimuli(
     let mut out = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.into_iter().enumerate() {
         let labels = &input.labels;
-        let id = match &labels.source {
-            Some(source) => Stimulus::id_of(source, labels.session.as_deref(), labels.at, &input.text),
-            None => random_id(random(index, &input)),
+        let again = input.again.then(|| random(index, &input));
+        let id = match (input.file, again) {
+            (Some(file), again) => Stimulus::id_in(file, labels.at, &input.text, again),
+            (None, Some(bits)) => random_id(bits),
+            (None, None) => match (&labels.source, labels.session.as_deref()) {
+                (Some(source), session) => Stimulus::id_of(source, session, labels.at, &input.text),
+                (None, session) => Stimulus::id_unlabelled(origin, session, labels.at, &input.text),
+            },
         };
         let at = labels.at.unwrap_or(now);
         if at > latest {
@@ -157,7 +206,8 @@ pub fn stimuli(
             session: input.labels.session,
             origin: origin.clone(),
             answers: input.labels.answers,
-            order: u32::try_from(index).unwrap_or(u32::MAX),
+            supersedes: input.supersedes,
+            order: input.order,
         };
         stimulus.check().map_err(|(field, message)| (index, field, message))?;
         out.push(stimulus);
@@ -211,23 +261,49 @@ mod tests {
     }
 
     #[test]
-    fn a_text_file_is_a_session_of_its_paragraphs() {
-        let inputs = from_text("One.\nStill one.\n\nTwo.\n", "notes.md", &Labels::default());
-        let sources: Vec<_> = inputs.iter().filter_map(|i| i.labels.source.as_deref()).collect();
-        assert_eq!(sources, ["notes.md:1", "notes.md:2"]);
-        assert!(inputs.iter().all(|i| i.labels.session.as_deref() == Some("notes.md")));
+    fn a_text_file_is_a_session_of_pieces_that_are_labelled_by_content() {
+        let text = "One.\nStill one.\n\nTwo.\n";
+        let read = |text: &str| {
+            let file = FileText::read(text, "notes.md".to_owned(), &Labels::default());
+            let new = |piece| NewPiece { piece, supersedes: None, again: false };
+            file.inputs(&(0..file.pieces.len()).map(new).collect::<Vec<_>>(), &Origin::local())
+        };
+        let sources = |text: &str| read(text).into_iter().filter_map(|i| i.labels.source).collect::<Vec<_>>();
+        let (before, after) = (sources(text), sources(&format!("Zero.\n\n{text}")));
+        assert_eq!((before.len(), &before[..]), (2, &after[1..]));
+        assert!(before.iter().all(|source| source.starts_with("notes.md#") && source.len() == 17));
+        assert!(read(text).iter().all(|i| i.labels.session.as_deref() == Some("notes.md")));
     }
 
     #[test]
-    fn ids_repeat_with_a_source_and_the_future_is_refused() {
+    fn a_page_is_split_and_a_line_is_not() {
+        let labels = Labels { source: Some("s".into()), ..Labels::default() };
+        let sources =
+            |text: &str| from_page(text, &labels).into_iter().filter_map(|i| i.labels.source).collect::<Vec<_>>();
+        assert_eq!(sources("One line.\n"), ["s"]);
+        assert_eq!(sources("One.\n\nTwo."), [Stimulus::label_in("s", "One."), Stimulus::label_in("s", "Two.")]);
+        assert_eq!(from_page("# A\n\nOne.\n\nTwo.", &Labels::default()).len(), 2);
+    }
+
+    #[test]
+    fn ids_repeat_unless_it_is_said_again_and_the_future_is_refused() {
         let now = Stamp::from_unix(1_000_000);
         let input = |source: Option<&str>, at| Input {
             text: "t".into(),
             labels: Labels { at, source: source.map(str::to_owned), ..Labels::default() },
+            ..Input::default()
         };
         let make = |i: Input, bits| stimuli(vec![i], now, &Origin::local(), |_, _| bits);
         assert_eq!(make(input(Some("s"), None), 1).unwrap()[0].id, make(input(Some("s"), None), 2).unwrap()[0].id);
-        assert_ne!(make(input(None, None), 1).unwrap()[0].id, make(input(None, None), 2).unwrap()[0].id);
+        assert_eq!(make(input(None, None), 1).unwrap()[0].id, make(input(None, None), 2).unwrap()[0].id);
+        let again = |file| Input { again: true, file, ..input(None, None) };
+        for file in [None, Some(FileKey::of("f", "f", &Origin::local()))] {
+            assert_ne!(make(again(file), 1).unwrap()[0].id, make(again(file), 2).unwrap()[0].id);
+        }
+        let piece =
+            make(Input { file: Some(FileKey::of("f", "f", &Origin::local())), ..input(None, None) }, 1).unwrap();
+        assert_eq!(FileKey::in_id(&piece[0].id), Some(FileKey::of("f", "f", &Origin::local())));
+        assert_eq!(FileKey::in_id(&StimulusId::parse("f-1-2").unwrap()), None);
         let ahead = |seconds: i64| make(input(None, Some(Stamp::from_unix(1_000_000 + seconds))), 1);
         assert!(ahead(600).is_ok());
         assert_eq!(ahead(601).unwrap_err().1, "at");

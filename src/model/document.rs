@@ -34,6 +34,9 @@ pub struct Stimulus {
     /// The run whose action this answers (action feedback).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<RunId>,
+    /// The stimuli that this replaces: a correction of theirs, or what the same place of a file says now. Their memories are archived.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<StimulusId>,
     /// Its place among the stimuli of one batch, so that turns of one second keep their order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub order: u32,
@@ -51,6 +54,27 @@ impl Stimulus {
         let fields = [source.as_bytes(), session.unwrap_or("").as_bytes(), at.as_bytes(), text.as_bytes()];
         let id = format!("s-{:016x}", hash_fields(&fields));
         StimulusId::parse(&id).expect("invariant: a prefix and a hash make an id")
+    }
+
+    /// The id of a stimulus without a source: one text of one origin, session and given time is known when it is fed again.
+    pub fn id_unlabelled(origin: &Origin, session: Option<&str>, given_at: Option<Stamp>, text: &str) -> StimulusId {
+        // No label has a control character, so no source reads like an origin.
+        let place = if *origin == Origin::local() { String::new() } else { format!("\0{origin}") };
+        Self::id_of(&place, session, given_at, text)
+    }
+
+    /// The id of a piece of a file: a hash of the file, by which all of its pieces are found, and one of time and text.
+    /// `again` tells it from one that said the same before, and is not remembered any more.
+    pub fn id_in(file: FileKey, given_at: Option<Stamp>, text: &str, again: Option<u64>) -> StimulusId {
+        let at = given_at.map(|t| t.to_string()).unwrap_or_default();
+        let again = again.map(|bits| bits.to_be_bytes().to_vec()).unwrap_or_default();
+        let id = format!("f-{file}-{:016x}", hash_fields(&[at.as_bytes(), text.as_bytes(), &again]));
+        StimulusId::parse(&id).expect("invariant: a prefix and hashes make an id")
+    }
+
+    /// The label of a piece of a file: by its content, so that what is inserted above it changes nothing.
+    pub fn label_in(file: &str, text: &str) -> String {
+        format!("{file}#{:08x}", hash_fields(&[b"piece", text.as_bytes()]) >> 32)
     }
 
     /// The canonical bytes of its file.
@@ -73,7 +97,40 @@ impl Stimulus {
                 check_label(label).map_err(|m| (path, m))?;
             }
         }
+        let (count, most) = (self.supersedes.len(), limits::SUPERSEDED);
+        if count > most {
+            return Err(("supersedes", format!("names {count} stimuli, more than {most}")));
+        }
+        if self.supersedes.contains(&self.id) {
+            return Err(("supersedes", "names the stimulus itself".to_owned()));
+        }
         Ok(())
+    }
+}
+
+/// What the stimuli of one file have in common: the file's label and session, as the beginning of their ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileKey(u64);
+
+impl FileKey {
+    /// The key of the file with that label, remembered in that session, as it comes from that origin.
+    pub fn of(label: &str, session: &str, origin: &Origin) -> Self {
+        Self(hash_fields(&[b"file", label.as_bytes(), session.as_bytes(), origin.as_str().as_bytes()]))
+    }
+
+    /// The key of the file whose piece, or a correction of it, a stimulus is.
+    pub fn in_id(id: &StimulusId) -> Option<Self> {
+        let rest = id.as_str().strip_prefix("f-")?;
+        let (key, text) = rest.split_once('-')?;
+        let hex =
+            |part: &str| part.len() == 16 && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        (hex(key) && hex(text)).then(|| u64::from_str_radix(key, 16).ok().map(Self)).flatten()
+    }
+}
+
+impl std::fmt::Display for FileKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
     }
 }
 
@@ -464,6 +521,11 @@ mod tests {
         assert_eq!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), Some(at), "hi"));
         assert_ne!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), None, "hi"));
         assert_ne!(id("D1:1", Some("s"), None, "hi"), id("D1:1s", None, None, "hi"));
+        let (mcp, local) = (Origin::parse("mcp:editor").unwrap(), Origin::local());
+        let unlabelled = |origin: &Origin| Stimulus::id_unlabelled(origin, None, None, "hi");
+        assert_eq!(unlabelled(&local), unlabelled(&local));
+        assert_ne!(unlabelled(&local), unlabelled(&mcp), "what a person says is not what a program said");
+        assert_ne!(FileKey::of("d.md", "d.md", &local), FileKey::of("d.md", "d.md", &mcp));
     }
 
     #[test]

@@ -45,7 +45,12 @@ pub fn neuron(id: &NeuronId) -> String {
 /// `network/stimuli/<yyyy>/<mm>/ab/<id>.json`, by the stimulus' own date.
 pub fn stimulus(id: &StimulusId, at: Stamp) -> String {
     let (year, month, _) = at.date();
-    format!("{STIMULI}/{year:04}/{month:02}/{}/{id}.json", shard(id.as_str()))
+    stimulus_of_month(id, &format!("{year:04}"), &format!("{month:02}"))
+}
+
+/// [`stimulus`] in the folder of that year and month.
+pub fn stimulus_of_month(id: &StimulusId, year: &str, month: &str) -> String {
+    format!("{STIMULI}/{year}/{month}/{}/{id}.json", shard(id.as_str()))
 }
 
 /// `network/stimuli/queue/ab/<id>`, fanned out so that a long queue costs no more than a short one.

@@ -8,17 +8,19 @@
 
 pub mod date;
 mod language;
+mod markup;
 mod phrase;
-mod prose;
+mod piece;
 mod sentence;
 mod shared;
 mod urgency;
 mod word;
 
 pub use language::{Language, is_stop, language, stem};
+pub use markup::Markup;
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
-pub use prose::Prose;
-pub use sentence::{paragraphs, sentences};
+pub use piece::{parts, pieces};
+pub use sentence::sentences;
 pub use shared::{Shared, said_from, shared};
 pub use urgency::{Urgency, urgency};
-pub use word::{Word, fold, key, parts, read, tokens, words, words_in};
+pub use word::{Word, fold, identifier_parts, key, read, tokens, words, words_in};

@@ -1,7 +1,7 @@
 //! Names: who speaks, and which spans are written as names.
 
 use super::language::{Language, is_japanese, is_stop};
-use super::prose::Prose;
+use super::markup::Markup;
 use super::word::{Word, key, words};
 
 /// A span of a text that is written as a name.
@@ -64,7 +64,7 @@ fn is_mark(c: char) -> bool {
 /// `of`, `de` and the like; at most six words. A function word that only starts a sentence is not part of one.
 pub fn phrases(text: &str) -> Vec<Phrase<'_>> {
     let words = words(text);
-    let prose = Prose::of(text);
+    let markup = Markup::of(text);
     let mut list = Vec::new();
     let shouted = text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
     if shouted && words.len() > NAME_WORDS {
@@ -74,16 +74,16 @@ pub fn phrases(text: &str) -> Vec<Phrase<'_>> {
     for (i, word) in words.iter().enumerate() {
         let adjacent = i > 0 && !row.is_empty() && joins(text, &words[i - 1], word);
         if !adjacent {
-            close(&prose, text, &words, &mut row, &mut list);
+            close(&markup, text, &words, &mut row, &mut list);
         }
         let joint = !row.is_empty() && JOINTS.contains(&word.surface);
         if is_name(word) && !(row.is_empty() && word.is_stop) || joint {
             row.push(i);
         } else {
-            close(&prose, text, &words, &mut row, &mut list);
+            close(&markup, text, &words, &mut row, &mut list);
         }
     }
-    close(&prose, text, &words, &mut row, &mut list);
+    close(&markup, text, &words, &mut row, &mut list);
     list
 }
 
@@ -101,7 +101,7 @@ fn joins(text: &str, left: &Word<'_>, right: &Word<'_>) -> bool {
         && (between != ". " || left.surface.chars().count() == 1)
 }
 
-fn close<'t>(prose: &Prose<'_>, text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut Vec<Phrase<'t>>) {
+fn close<'t>(markup: &Markup<'_>, text: &'t str, words: &[Word<'t>], row: &mut Vec<usize>, list: &mut Vec<Phrase<'t>>) {
     // What ends a row must itself be a name, not a joint; and a row of numbers names nothing.
     while row.last().is_some_and(|i| !is_name(&words[*i]) || words[*i].is_stop) {
         row.pop();
@@ -114,7 +114,7 @@ fn close<'t>(prose: &Prose<'_>, text: &'t str, words: &[Word<'t>], row: &mut Vec
         let (start, end) = (words[*first].start, words[*last].start + words[*last].surface.len());
         let surface = &text[start..end];
         let caseless = !surface.chars().any(|c| c.is_uppercase() || c.is_lowercase());
-        let inside = if caseless { !prose.is_marked(start) } else { prose.is_inside(start) };
+        let inside = if caseless { !markup.is_marked(start) } else { markup.is_inside(start) };
         list.push(Phrase { surface, key: key(surface), words: row.len(), start, inside });
     }
     row.clear();

@@ -64,7 +64,7 @@ fn read_in(text: &str, fallback: Option<Language>) -> (Option<Language>, Vec<Wor
 
 /// The stems of the parts of an identifier, such as `is_executable`, `np.array` or `readLine`, without function words; nothing of a
 /// word that is none.
-pub fn parts(word: &Word<'_>, language: Option<Language>) -> Vec<String> {
+pub fn identifier_parts(word: &Word<'_>, language: Option<Language>) -> Vec<String> {
     let surface = word.surface;
     if !surface.is_ascii() || surface.bytes().filter(u8::is_ascii_alphabetic).count() < 2 {
         return Vec::new();

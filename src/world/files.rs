@@ -1,7 +1,10 @@
 //! Files and standard input that people name on the command line, read within a bound.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use globset::GlobBuilder;
+use ignore::WalkBuilder;
 
 use super::WorldError;
 
@@ -25,4 +28,116 @@ fn bounded(reader: impl Read, name: String, max: usize) -> Result<Vec<u8>, World
         return Err(WorldError::Large { path: name, max });
     }
     Ok(bytes)
+}
+
+/// What a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A file, or what is read like one.
+    File,
+    /// A folder.
+    Folder,
+    /// Nothing that is there.
+    Nothing,
+}
+
+/// What a path names; links are followed.
+pub fn named(path: &Path) -> Named {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Named::Folder,
+        Ok(_) => Named::File,
+        Err(_) => Named::Nothing,
+    }
+}
+
+/// A path without links and dots, or as it is where that cannot be told.
+pub fn true_path(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The files below a folder, by name, at most `most` and one. Hidden files, links and what git ignores are passed over, and folders
+/// that `skip` knows.
+pub fn files_below(folder: &Path, most: usize, skip: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Vec<PathBuf> {
+    let mut walk = WalkBuilder::new(folder);
+    walk.sort_by_file_name(|a, b| a.cmp(b)).filter_entry(move |entry| !skip(entry.path()));
+    let files =
+        walk.build().filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    files.map(ignore::DirEntry::into_path).take(most + 1).collect()
+}
+
+/// The files and folders that a pattern matches, by name, at most `most` and one: `*` and `?` inside a name, `**` across folders.
+/// `None`: it is no pattern.
+pub fn matching(pattern: &str, most: usize) -> Option<Vec<PathBuf>> {
+    let matcher = GlobBuilder::new(pattern).literal_separator(true).build().ok()?.compile_matcher();
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let fixed = parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
+    if fixed == parts.len() {
+        return None;
+    }
+    let base = match parts[..fixed].join("/") {
+        base if base.is_empty() && pattern.starts_with('/') => PathBuf::from("/"),
+        base if base.is_empty() => PathBuf::from("."),
+        base => PathBuf::from(base),
+    };
+    let depth = if parts[fixed..].contains(&"**") { None } else { Some(parts.len() - fixed) };
+    let hidden = parts[fixed..].iter().any(|part| part.starts_with('.'));
+    let mut walk = WalkBuilder::new(&base);
+    walk.sort_by_file_name(|a, b| a.cmp(b)).max_depth(depth).hidden(!hidden);
+    let found = walk.build().filter_map(Result::ok).map(ignore::DirEntry::into_path);
+    let plain = |path: PathBuf| match path.strip_prefix(".") {
+        Ok(rest) if fixed == 0 => rest.to_owned(),
+        _ => path,
+    };
+    Some(found.map(plain).filter(|path| matcher.is_match(path)).take(most + 1).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for path in ["b.md", "a.md", "c.txt", ".hidden.md", "deep/er/d.md", "skip/e.md", ".git/f.md"] {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        root
+    }
+
+    fn names(root: &Path, paths: &[PathBuf]) -> Vec<String> {
+        paths.iter().map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect()
+    }
+
+    #[test]
+    fn a_folder_is_walked_by_name_without_what_is_hidden() {
+        let root = folder();
+        let found = files_below(root.path(), 10, |path| path.ends_with("skip"));
+        assert_eq!(names(root.path(), &found), ["a.md", "b.md", "c.txt", "deep/er/d.md"]);
+        assert_eq!(files_below(root.path(), 2, |_| false).len(), 3);
+    }
+
+    #[test]
+    fn patterns_match_whole_paths() {
+        let root = folder();
+        let ask = |pattern: &str| {
+            let pattern = format!("{}/{pattern}", root.path().display());
+            matching(&pattern, 10).map(|found| names(root.path(), &found))
+        };
+        assert_eq!(ask("*.md").unwrap(), ["a.md", "b.md"]);
+        assert_eq!(ask("**/*.md").unwrap(), ["a.md", "b.md", "deep/er/d.md", "skip/e.md"]);
+        assert_eq!(ask("?.[tm]*").unwrap(), ["a.md", "b.md", "c.txt"]);
+        assert_eq!(ask(".*.md").unwrap(), [".hidden.md"]);
+        assert_eq!(ask("d*").unwrap(), ["deep"]);
+        assert_eq!((ask("a.md"), ask("x*").unwrap().len()), (None, 0));
+        assert!(ask("**d.md**").unwrap().is_empty(), "two stars inside a name stay inside a folder");
+    }
+
+    #[test]
+    fn a_path_names_a_file_a_folder_or_nothing() {
+        let root = folder();
+        let ask = |name: &str| named(&root.path().join(name));
+        assert_eq!([ask("a.md"), ask("deep"), ask("no")], [Named::File, Named::Folder, Named::Nothing]);
+        assert_eq!(true_path(&root.path().join("deep/../a.md")), true_path(root.path()).join("a.md"));
+    }
 }

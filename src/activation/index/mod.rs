@@ -470,7 +470,7 @@ impl<'a> Index<'a> {
         let stems = self.stems_in(concept);
         match self.name(&stems.join(" ")) {
             Some(name) if self.is_name(name) || stems.len() != 1 => self.sharing(name).len(),
-            _ => self.word(stems.first().unwrap_or(&"")).len(),
+            _ => self.word(stems.first().unwrap_or(&""), Length { k1: 1.0, b: 0.0, short: 1.0 }).len(),
         }
     }
 

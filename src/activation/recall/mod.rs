@@ -216,6 +216,9 @@ pub struct Answer {
     /// Why it was found, in sentences for people, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
+    /// The older memories that it replaces, newest first; they are archived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<NeuronId>,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
 }
@@ -298,6 +301,7 @@ impl Answer {
             at: neuron.created_at,
             also: copies.iter().map(Also::of).collect(),
             why: Vec::new(),
+            older: Vec::new(),
             path: found.path,
         }
     }

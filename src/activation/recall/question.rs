@@ -6,7 +6,7 @@ use super::Method;
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, NameIx};
 use crate::activation::reading::speaker_hash;
-use crate::text::{self, Prose, Word};
+use crate::text::{self, Markup, Word};
 
 /// One cue: what it is called, how much its wave counts, where it starts.
 pub(super) struct Cue {
@@ -33,7 +33,7 @@ impl Asked {
         let (speakers, spoken) = speakers(index, &words);
         let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
         // A question of function words alone is asked with them, and one of a name alone with the name.
-        let parts: Vec<String> = words.iter().flat_map(|word| text::parts(word, index.language())).collect();
+        let parts: Vec<String> = words.iter().flat_map(|word| text::identifier_parts(word, index.language())).collect();
         let stems = [rest.iter().filter(|word| !word.is_stop).map(|word| &word.stem).collect::<Vec<_>>()]
             .into_iter()
             .chain([rest.iter().map(|word| &word.stem).collect(), words.iter().map(|word| &word.stem).collect()])
@@ -185,10 +185,10 @@ fn name_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue>
 /// The titles in a question, the longest first at each place. A title of one word must look like one: no function word,
 /// and with a capital that the start of the question does not explain.
 fn title_cues(index: &Index<'_>, question: &str, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
-    let prose = Prose::of(question);
+    let markup = Markup::of(question);
     let found = longest_first(words, 1, index.longest_title(), |stems, row| {
         let cased = |word: &Word<'_>| word.surface.chars().any(|c| c.is_uppercase() || c.is_lowercase());
-        let named = |word: &Word<'_>| !word.surface.starts_with(char::is_lowercase) && prose.is_inside(word.start);
+        let named = |word: &Word<'_>| !word.surface.starts_with(char::is_lowercase) && markup.is_inside(word.start);
         let plain = |word: &Word<'_>| word.is_stop || cased(word) && words.len() > 1 && !named(word);
         let titled = if row.len() > 1 || !plain(&row[0]) { index.titled(stems) } else { Vec::new() };
         (!titled.is_empty()).then(|| titled.into_iter().map(|memory| (memory, 1.0)).collect())

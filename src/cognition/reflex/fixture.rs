@@ -208,6 +208,7 @@ impl World {
             session: None,
             origin: Default::default(),
             answers: None,
+            supersedes: Vec::new(),
             order: 0,
         });
     }

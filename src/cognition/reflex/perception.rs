@@ -53,6 +53,8 @@ const ANSWER: f64 = 0.8;
 const LATEST: f64 = 0.5;
 /// Live connections to a latest turn that one run takes back. More than one exist only after a merge.
 const LATEST_LINKS: usize = 4;
+/// Archived turns that are passed over to find the one that a new turn follows.
+const ARCHIVED_TURNS: usize = 64;
 /// Activation of the core neurons that stand for input, and the salience above which they get no more: perception must
 /// not wake itself by what it says about its input.
 const CORE: f64 = 0.1;
@@ -96,6 +98,20 @@ pub fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Settings) ->
     }
     run.finish();
     Document { agent: Some(snapshot.agent.clone()), prediction: None, ops: run.ops }
+}
+
+/// A turn, or the newest before it that is not archived: what is replaced is no turn that the next one follows.
+fn remembered_turn(network: &dyn Network, mut turn: Neuron) -> Option<Neuron> {
+    for _ in 0..ARCHIVED_TURNS {
+        if !turn.is_archived() {
+            return Some(turn);
+        }
+        let before = turn.connections.iter().filter(|c| c.link == Link::FeedsInto && c.weight > 0);
+        let before = before.filter_map(|c| network.neuron(&c.target));
+        let before = before.filter(|n| n.kind == Kind::Episodic && n.session == turn.session && n.id != turn.id);
+        turn = before.max_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)))?;
+    }
+    None
 }
 
 /// What a text says, as far as perception goes.
@@ -265,7 +281,8 @@ impl<'a> Run<'a> {
                 live = turns.filter(|n| n.kind == Kind::Episodic && n.session.as_deref() == Some(label)).collect();
             }
             live.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
-            let last = live.last().map(|n| (n.id.clone(), text::asks(&n.concept)));
+            let last = live.last().cloned().and_then(|newest| remembered_turn(network, newest));
+            let last = last.map(|n| (n.id.clone(), text::asks(&n.concept)));
             let live = live.into_iter().map(|n| n.id).rev().take(LATEST_LINKS).collect();
             Session { id, last, live, full, newest: None, at }
         })

@@ -94,6 +94,7 @@ fn stimulus(n: u32, session: Option<&str>, text: &str) -> Stimulus {
         session: session.map(Into::into),
         origin: Default::default(),
         answers: None,
+        supersedes: Vec::new(),
         order: n,
     }
 }
@@ -190,6 +191,23 @@ fn a_session_goes_on_in_the_next_run() {
     let third = net.get(&episode(3));
     assert_eq!(third.weight(&episode(2), Link::Recalls), (0.8_f64 * 65535.0).round() as u16);
     assert_eq!(third.weight(&episode(1), Link::Recalls), 0);
+}
+
+#[test]
+fn a_turn_follows_the_newest_that_is_not_archived() {
+    let net = Net::default();
+    let turns: Vec<Stimulus> = (1..=3).map(|n| stimulus(n, Some("s"), "It rained on the canal.")).collect();
+    net.feed(&turns);
+    for n in 2..=3 {
+        let run = Some(RunId::parse("20260126t143200123z-abcd2345-human").unwrap());
+        let mut all = net.0.borrow_mut();
+        let turn = all.get_mut(&episode(n)).unwrap();
+        (turn.run, turn.archived) = (run.clone(), run);
+    }
+    net.feed(&[stimulus(4, Some("s"), "The sun was out.")]);
+    let follows = |n: u32| net.get(&episode(4)).weight(&episode(n), Link::FeedsInto) > 0;
+    assert_eq!([follows(1), follows(2), follows(3)], [true, false, false]);
+    assert_eq!(net.live("s"), [episode(4)]);
 }
 
 #[test]

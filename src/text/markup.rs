@@ -3,14 +3,14 @@
 //! A name is known by its capital, and a capital says nothing where every word has one: at the start of a sentence or a line, in a
 //! heading, in a label before a colon, in a cell of a table, in code.
 
-/// A text, and where it is code.
-pub struct Prose<'t> {
+/// A text, and where it is marked up as something else than running prose.
+pub struct Markup<'t> {
     text: &'t str,
     /// Bytes of fenced code, ascending.
     fenced: Vec<std::ops::Range<usize>>,
 }
 
-impl<'t> Prose<'t> {
+impl<'t> Markup<'t> {
     /// Looks for what is fenced.
     pub fn of(text: &'t str) -> Self {
         let (mut fenced, mut open, mut at) = (Vec::new(), None, 0);
@@ -86,7 +86,7 @@ mod tests {
             ("昨日Osloに行った", true),
         ] {
             let start = text.find("Oslo").unwrap();
-            assert_eq!(Prose::of(text).is_inside(start), expected, "{text}");
+            assert_eq!(Markup::of(text).is_inside(start), expected, "{text}");
         }
     }
 }

@@ -1,0 +1,466 @@
+//! `feed`: what people remember, corrections, and files that are fed again.
+//!
+//! In order: what is fed is read and held against what is remembered; new stimuli are made durable; memories that they replace
+//! are archived by a run of `human`; then agents run. Killed anywhere, the next `feed` of the same finds what is left to do.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::inputs::{Reading, Source, UnreadFile};
+use super::write::RunReport;
+use super::{Brain, BrainError, HUMAN, Progress};
+use crate::activation::recall::Answer;
+use crate::cycle::commit::Draft;
+use crate::cycle::edited::{Comparison, FileMemory, Successor, Whereabouts, compare};
+use crate::cycle::network::TreeNetwork;
+use crate::cycle::stimulus::{self, Input, Labels};
+use crate::cycle::{EVALUATOR, RunBounds};
+use crate::delta::Operation;
+use crate::delta::operation::Archive;
+use crate::limits;
+use crate::model::document::FileKey;
+use crate::model::ids::{AgentName, NeuronId, StimulusId, episode_id};
+use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
+use crate::store::{CommitId, TreeId};
+
+/// What `feed` is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct FeedRequest {
+    /// The inputs, in order.
+    pub sources: Vec<Source>,
+    /// When it happened.
+    pub at: Option<Stamp>,
+    /// Its label.
+    pub source: Option<String>,
+    /// What it belongs to.
+    pub session: Option<String>,
+    /// The run whose action it answers: what is fed is its outcome as well.
+    pub answers: Option<String>,
+    /// The memory that it corrects: that is archived.
+    pub corrects: Option<String>,
+    /// Where it ultimately comes from, `class` or `class:detail`; this machine by default.
+    pub origin: Option<String>,
+    /// Remember texts also if they are remembered already.
+    pub again: bool,
+    /// Only store it.
+    pub no_run: bool,
+    /// Write nothing.
+    pub dry_run: bool,
+}
+
+/// What `feed` did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FeedReport {
+    /// Ids of the stimuli that are new.
+    pub stimuli: Vec<String>,
+    /// How many were known already.
+    pub known: usize,
+    /// Text files, in order, with what became of each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FedFile>,
+    /// Files that could not be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadFile>,
+    /// The memory that was corrected, and by which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<Correction>,
+    /// The runs of `human` that archived what was replaced or is gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub archived: Vec<String>,
+    /// The runs that followed; absent with `--no-run`.
+    #[serde(flatten)]
+    pub ran: RunReport,
+}
+
+/// What became of a text file. Each number counts memories.
+#[derive(Clone, Debug, Serialize)]
+pub struct FedFile {
+    /// Its label.
+    pub file: String,
+    /// Those that replace nothing.
+    pub new: usize,
+    /// Those that replace an older one.
+    pub changed: usize,
+    /// Those that the file no longer has; they are archived.
+    pub removed: usize,
+    /// Those that are as they were.
+    pub known: usize,
+}
+
+/// A memory that was corrected.
+#[derive(Clone, Debug, Serialize)]
+pub struct Correction {
+    /// The old one.
+    pub corrects: String,
+    /// The new one.
+    pub by: String,
+}
+
+/// A memory on its way out.
+struct Leaving {
+    stimulus: Stimulus,
+    reason: String,
+}
+
+/// A feed that was read and compared, and not written yet.
+struct Prepared {
+    stimuli: Vec<Stimulus>,
+    leaving: Vec<Leaving>,
+    /// What the commit's subject calls it.
+    names: Vec<String>,
+    /// What a person should know, one sentence each.
+    notes: Vec<String>,
+    /// What can be said of it before it is done.
+    report: FeedReport,
+}
+
+impl Brain {
+    /// Stores stimuli durably, archives what they replace, then runs agents until quiet.
+    ///
+    /// # Errors
+    /// What cannot be read or may not be fed; with several files, only if none can be read.
+    pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
+        let Prepared { stimuli, leaving, names, notes, mut report } = self.prepare(request)?;
+        if request.dry_run {
+            report.stimuli = stimuli.iter().map(|s| s.id.to_string()).collect();
+            report.ran = RunReport { wake: self.at(None)?.to_string(), notes, ..RunReport::default() };
+            return Ok(report);
+        }
+        let new = self.cycle.store_stimuli(&stimuli, &subject(&names), &[], progress)?;
+        report.known += stimuli.len() - new.len();
+        report.stimuli = new.iter().map(ToString::to_string).collect();
+        report.archived = self.archive(&leaving)?;
+        report.ran = match request.no_run {
+            true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },
+            false => self.run(&RunBounds::default(), progress)?,
+        };
+        report.ran.notes.splice(0..0, notes);
+        if let Some(run) = &request.answers
+            && !self.cycle.shared.policy.agents.keys().any(|agent| agent.as_str() == EVALUATOR)
+        {
+            // A brain of before there was one.
+            report.ran.notes.push(format!("no agent {EVALUATOR} is here to judge; `git brain outcome {run}` does"));
+        }
+        Ok(report)
+    }
+
+    /// Reads what is fed, and holds it against what is remembered. Nothing is written.
+    fn prepare(&self, request: &FeedRequest) -> Result<Prepared, BrainError> {
+        let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
+        let origin = self.claimed_origin(request.origin.as_deref())?;
+        let is_text = |source: &Source| matches!(source, Source::Text(_) | Source::Stdin);
+        if request.corrects.is_some() && !request.sources.iter().all(is_text) {
+            return Err(BrainError::usage("--corrects goes with a text, and a file is fed"));
+        }
+        let corrected = request.corrects.as_deref().map(|id| self.corrected(id, &origin)).transpose()?;
+        let clean = |label: &str| self.cycle.shared.secrets.redact(label).into_owned();
+        let session = request.session.as_deref().map(clean);
+        let session = session.or_else(|| corrected.as_ref().and_then(|(_, old)| old.session.clone()));
+        let labels = Labels { at: request.at, source: request.source.as_deref().map(clean), session, answers };
+        let mut reading = self.read_inputs(&request.sources, &labels)?;
+        if request.again && !reading.files.is_empty() {
+            return Err(BrainError::Usage {
+                message: "--again goes with texts: a file is remembered as it is now".to_owned(),
+                hint: Some("--source gives it another label, under which it is another file".to_owned()),
+            });
+        }
+        if let Some((id, old)) = &corrected {
+            correct(&mut reading.inputs, id, old)?;
+        }
+        let mut notes = Vec::new();
+        if reading.passed > 0 {
+            notes.push(format!("{} passed over: no text", plural(reading.passed, "file", "files")));
+        }
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let mut same = Vec::new();
+        let mut inputs = self.unknown(std::mem::take(&mut reading.inputs), request.again, &origin, tree, &mut same)?;
+        let (files, mut leaving) = self.compared(&reading, &origin, tree, &mut inputs, &mut notes)?;
+        let is_empty = reading.files.iter().all(|file| file.pieces.is_empty());
+        if is_empty && inputs.is_empty() && same.is_empty() && leaving.is_empty() {
+            return Err(BrainError::usage("there is nothing to feed: the input is empty"));
+        }
+        let stimuli = self.made(inputs, &origin, &reading)?;
+        let successors: HashMap<&StimulusId, NeuronId> =
+            stimuli.iter().flat_map(|s| s.supersedes.iter().map(|old| (old, episode_id(&s.id)))).collect();
+        for leaving in &mut leaving {
+            if let Some(by) = successors.get(&leaving.stimulus.id) {
+                leaving.reason = format!("replaced by {by}");
+            }
+        }
+        let corrected = corrected.map(|(id, old)| {
+            let by = successors.get(&old.id).cloned().or_else(|| same.first().map(episode_id));
+            let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
+            leaving.push(Leaving { stimulus: old, reason: format!("corrected by {by}") });
+            Correction { corrects: id.to_string(), by }
+        });
+        let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
+        let Reading { unread, names, .. } = reading;
+        let report = FeedReport { known, files, unread, corrected, ..FeedReport::default() };
+        Ok(Prepared { stimuli, leaving, names, notes, report })
+    }
+
+    /// Where input is said to come from. Nobody can say that it is more than of this machine.
+    pub(super) fn claimed_origin(&self, label: Option<&str>) -> Result<Origin, BrainError> {
+        let Some(label) = label else { return Ok(Origin::local()) };
+        let origin = Origin::parse(label).map_err(BrainError::usage)?;
+        // Files that say so stay readable: only whoever names an origin now is asked to name all of it.
+        if origin.is_cut_off() {
+            return Err(BrainError::usage(format!("the origin {origin} has nothing after the colon")));
+        }
+        if !origin.may_be_claimed() {
+            return Err(BrainError::refused(format!("nothing that is fed comes from {origin}")));
+        }
+        if self.cycle.shared.policy.settings.origins.level(&origin) == Level::Refused {
+            return Err(BrainError::refused(format!(
+                "what comes from {origin} is refused here, by [origins] of the settings"
+            )));
+        }
+        Ok(origin)
+    }
+
+    /// The memory that is to be corrected, and what was fed of it.
+    fn corrected(&self, id: &str, origin: &Origin) -> Result<(NeuronId, Stimulus), BrainError> {
+        let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let usage = |message: String, hint: &str| BrainError::Usage { message, hint: Some(hint.to_owned()) };
+        let Some(neuron) = network.neuron(&id)? else {
+            return Err(usage(format!("there is no neuron {id}"), "`git brain recall` shows the ids of memories"));
+        };
+        let stimulus = match (&neuron.stimulus, neuron.kind) {
+            (Some(stimulus), Kind::Episodic) => network.stimulus_ever(stimulus)?,
+            _ => None,
+        };
+        let Some(stimulus) = stimulus else {
+            return Err(usage(
+                format!("{id} is no memory of anything that was fed: it is {}", neuron.kind),
+                "a concept is changed by a delta: `git brain apply`, operation `reword`",
+            ));
+        };
+        if neuron.pinned {
+            return Err(BrainError::Refused {
+                message: format!("{id} is pinned, and cannot be replaced"),
+                hint: Some("take \"pinned\" out of its file first".to_owned()),
+            });
+        }
+        if !may_replace(origin, &neuron.origin) {
+            let from = &neuron.origin;
+            return Err(BrainError::refused(format!("{id} comes from {from}, and {origin} is trusted less than that")));
+        }
+        Ok((id, stimulus))
+    }
+
+    /// Those inputs that are not remembered yet. One whose memory is gone is remembered again, unless it has a label of its own.
+    fn unknown(
+        &self,
+        inputs: Vec<Input>,
+        again: bool,
+        origin: &Origin,
+        tree: TreeId,
+        known: &mut Vec<StimulusId>,
+    ) -> Result<Vec<Input>, BrainError> {
+        let now = self.cycle.shared.world.now();
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        for input in inputs {
+            let labelled = input.file.is_none() && input.labels.source.is_some();
+            if again || labelled {
+                found.push(Input { again, ..input });
+                continue;
+            }
+            let (session, at) = (input.labels.session.as_deref(), input.labels.at);
+            let id = match input.file {
+                Some(file) => Stimulus::id_in(file, at, &input.text, None),
+                None => Stimulus::id_unlabelled(origin, session, at, &input.text),
+            };
+            if !seen.insert(id.clone()) {
+                known.push(id);
+                continue;
+            }
+            let path = layout::stimulus(&id, at.unwrap_or(now));
+            match self.cycle.whereabouts(tree, &id, &path)? {
+                None => found.push(input),
+                Some(Whereabouts::Gone) => found.push(Input { again: true, ..input }),
+                Some(_) => known.push(id),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Holds text files against their memories: adds what is new, and says what leaves.
+    fn compared(
+        &self,
+        reading: &Reading,
+        origin: &Origin,
+        tree: TreeId,
+        inputs: &mut Vec<Input>,
+        notes: &mut Vec<String>,
+    ) -> Result<(Vec<FedFile>, Vec<Leaving>), BrainError> {
+        let (mut fed, mut leaving) = (Vec::new(), Vec::new());
+        if reading.files.is_empty() {
+            return Ok((fed, leaving));
+        }
+        let keys = reading.files.iter().map(|file| file.key(origin)).collect();
+        let mut memories = self.cycle.memories_of(tree, &keys)?;
+        for file in &reading.files {
+            let memories = memories.remove(&file.key(origin)).unwrap_or_default();
+            let trusted = |memory: &FileMemory| may_replace(origin, &memory.stimulus.origin);
+            let may_go = |memory: &FileMemory| memory.now != Whereabouts::Pinned && trusted(memory);
+            let found = compare(&file.pieces, &file.label, &memories, may_go);
+            notes.extend(stays(&file.label, &file.pieces, &memories, trusted));
+            inputs.extend(file.inputs(&found.new, origin));
+            fed.push(counted(&file.label, &found));
+            leaving.extend(found.retired.into_iter().map(|retired| {
+                let reason = match retired.by {
+                    Some(Successor::Memory(id)) => format!("replaced by {}", episode_id(&id)),
+                    _ => format!("no longer in {}", file.label),
+                };
+                Leaving { stimulus: retired.memory.stimulus, reason }
+            }));
+        }
+        Ok((fed, leaving))
+    }
+
+    /// Stimuli of inputs.
+    fn made(&self, inputs: Vec<Input>, origin: &Origin, reading: &Reading) -> Result<Vec<Stimulus>, BrainError> {
+        let world = &self.cycle.shared.world;
+        let backend = self.cycle.backend(self.at(None)?)?;
+        let random = |index: usize, input: &Input| {
+            world.id_bits(&[backend.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
+        };
+        let several = reading.files.len() + reading.names.len() > 1;
+        stimulus::stimuli(inputs, world.now(), origin, random).map_err(|(index, field, message)| {
+            let place = if several { "of all that is new, input" } else { "input" };
+            BrainError::refused(format!("{place} {}, {field}: {message}", index + 1))
+        })
+    }
+
+    /// Archives memories, and takes out of the queue what waits to become one, by runs of `human`.
+    fn archive(&self, leaving: &[Leaving]) -> Result<Vec<String>, BrainError> {
+        let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
+        let (store, shared) = (&self.cycle.store, &self.cycle.shared);
+        let mut runs = Vec::new();
+        for part in leaving.chunks(limits::DELTA_OPS) {
+            let base = self.at(None)?;
+            let tree = store.tree_of(base)?;
+            let network = TreeNetwork::remembering(store, tree, &shared.neurons);
+            let (mut ops, mut waiting, mut said) = (Vec::new(), Vec::new(), Vec::new());
+            for Leaving { stimulus, reason } in part {
+                let id = episode_id(&stimulus.id);
+                let goes = |neuron: &Neuron| !neuron.is_archived() && !neuron.pinned && neuron.kind != Kind::Core;
+                if network.shared(&id)?.is_some_and(|neuron| goes(&neuron)) {
+                    said.extend([id.to_string(), reason.clone()]);
+                    ops.push(Operation::Archive(Archive { id, reason: reason.clone() }));
+                } else if store.file(tree, &layout::queue_entry(&stimulus.id))?.is_some() {
+                    said.push(stimulus.id.to_string());
+                    waiting.push(stimulus.clone());
+                }
+            }
+            if ops.is_empty() && waiting.is_empty() {
+                continue;
+            }
+            let newest = store.newest_run(base)?;
+            let fields: Vec<&[u8]> = said.iter().map(String::as_bytes).collect();
+            let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &fields, 0)?;
+            let mut draft = Draft::by_hand(shared, base, run, "feed")?;
+            draft.reason = "feed".to_owned();
+            draft.document.ops = ops;
+            draft.roots = waiting.iter().map(|stimulus| stimulus.id.clone()).collect();
+            draft.consumed = waiting;
+            let applied = draft.apply(store, shared)?;
+            runs.push(self.land(draft, &applied, false)?.run);
+        }
+        Ok(runs)
+    }
+
+    /// Says of answers which older memories they replace.
+    pub(super) fn name_older(&self, commit: CommitId, answers: &mut [Answer]) -> Result<(), BrainError> {
+        let (store, shared) = (&self.cycle.store, &self.cycle.shared);
+        let network = TreeNetwork::remembering(store, store.tree_of(commit)?, &shared.neurons);
+        for answer in answers.iter_mut().filter(|answer| answer.kind == Kind::Episodic) {
+            let Some(stimulus) = network.shared(&answer.id)?.and_then(|neuron| neuron.stimulus.clone()) else {
+                continue;
+            };
+            let older = self.older_than(&network, &stimulus)?;
+            answer.older = older.iter().map(|stimulus| episode_id(&stimulus.id)).collect();
+        }
+        Ok(())
+    }
+
+    /// The memories that a stimulus replaced, newest first, with what those replaced.
+    pub(super) fn older_than(&self, network: &TreeNetwork<'_>, id: &StimulusId) -> Result<Vec<Stimulus>, BrainError> {
+        let mut older: Vec<Stimulus> = Vec::new();
+        let Some(newest) = network.stimulus(id)? else { return Ok(older) };
+        let mut next = newest.supersedes;
+        let mut seen = HashSet::from([id.clone()]);
+        while let Some(id) = (older.len() < limits::OLDER).then(|| next.pop()).flatten() {
+            if !seen.insert(id.clone()) {
+                continue;
+            }
+            if let Some(stimulus) = network.stimulus_ever(&id)? {
+                next.extend(stimulus.supersedes.iter().cloned());
+                older.push(stimulus);
+            }
+        }
+        Ok(older)
+    }
+}
+
+/// Makes inputs the correction of a memory.
+fn correct(inputs: &mut [Input], id: &NeuronId, old: &Stimulus) -> Result<(), BrainError> {
+    if inputs.iter().any(|input| input.text == old.text) {
+        return Err(BrainError::usage(format!("{id} says that already, word by word")));
+    }
+    for input in inputs {
+        input.supersedes = vec![old.id.clone()];
+        input.file = FileKey::in_id(&old.id).filter(|_| input.labels.source.is_none());
+    }
+    Ok(())
+}
+
+/// Whether what comes from one origin may replace what comes from another: not if it is trusted less.
+fn may_replace(origin: &Origin, old: &Origin) -> bool {
+    origin.class() == old.class() || old.clone().least_trusted(origin.clone()) == *old
+}
+
+fn counted(label: &str, found: &Comparison) -> FedFile {
+    let replaced = found.retired.iter().filter(|retired| retired.by.is_some()).count();
+    FedFile {
+        file: label.to_owned(),
+        new: found.new.iter().filter(|new| new.supersedes.is_none()).count(),
+        changed: replaced,
+        removed: found.retired.len() - replaced,
+        known: found.known,
+    }
+}
+
+/// Notes on memories that a file no longer has and that stay.
+fn stays(
+    label: &str,
+    pieces: &[String],
+    memories: &[FileMemory],
+    trusted: impl Fn(&FileMemory) -> bool,
+) -> Vec<String> {
+    let live = memories.iter().filter(|memory| memory.now != Whereabouts::Gone);
+    let gone = live.filter(|memory| !pieces.contains(&memory.stimulus.text));
+    let note = |memory: &FileMemory| {
+        let id = episode_id(&memory.stimulus.id);
+        match (memory.now, trusted(memory)) {
+            (Whereabouts::Pinned, _) => Some(format!("{id} stays, because it is pinned; {label} no longer has it")),
+            (_, false) => {
+                Some(format!("{id} stays, because it is trusted more than this feed; {label} no longer has it"))
+            }
+            _ => None,
+        }
+    };
+    gone.filter_map(note).collect()
+}
+
+/// What the commit's subject calls all that is fed.
+fn subject(names: &[String]) -> String {
+    const NAMED: usize = 5;
+    match names.len().checked_sub(NAMED) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..NAMED].join(", ")),
+    }
+}

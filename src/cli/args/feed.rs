@@ -1,0 +1,56 @@
+//! What is brought in.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Writer;
+
+/// `feed`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  git brain feed \"Anna moved to Kyoto in May\"
+  git brain feed diary.md notes/ 'letters/*.txt'
+  git brain feed --corrects e-6eab17af346303bb \"Anna moved to Osaka in May\"")]
+pub struct Feed {
+    /// A text, or files, folders and patterns; `-` reads standard input
+    ///
+    /// A word that names a file or a folder, or a pattern that matches some, is read; other words are one text. A folder's text files are read, without
+    /// hidden ones and those that git ignores. A `.jsonl` file is a batch of {"text", "at", "source", "session", "answers"}. Any other is
+    /// split into its paragraphs, and standard input as well. A file that is fed again replaces what changed, and archives what is gone.
+    #[arg(value_name = "PATH|TEXT|-", required_unless_present_any = ["file", "said"])]
+    pub inputs: Vec<String>,
+    /// A text, also if it is written like a path
+    #[arg(long = "text", value_name = "TEXT")]
+    pub said: Option<String>,
+    /// A file, also if it is called like an option or `-`
+    #[arg(long, value_name = "F")]
+    pub file: Vec<PathBuf>,
+    /// When it happened (RFC 3339); now by default.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Its label, instead of a file's path: the same label, session, time and text are remembered once.
+    #[arg(long, value_name = "S")]
+    pub source: Option<String>,
+    /// What it belongs to; turns are linked inside one session.
+    #[arg(long, value_name = "S")]
+    pub session: Option<String>,
+    /// The run whose action this answers: it is remembered, and judged as that run's outcome.
+    #[arg(long, value_name = "RUN")]
+    pub answers: Option<String>,
+    /// Archive this memory, and put the text in its place
+    #[arg(long, value_name = "NEURON")]
+    pub corrects: Option<String>,
+    /// Remember a text once more though it is known
+    #[arg(long)]
+    pub again: bool,
+    /// Where it ultimately comes from, such as mcp:editor or webhook:forge; this machine by default. The settings say how far that is trusted.
+    #[arg(long, value_name = "CLASS[:DETAIL]")]
+    pub origin: Option<String>,
+    /// Only store it; run no agents.
+    #[arg(long)]
+    pub no_run: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}

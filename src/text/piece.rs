@@ -1,0 +1,364 @@
+//! Pieces: how a page of text becomes memories of a size that a person would recall.
+//!
+//! A page (a file, standard input) is cut at blank lines. A heading belongs to what follows it, a list or a block of code
+//! to the sentence that introduces it, and tiny lines stay together. Prose keeps its paragraphs. What is longer than a
+//! memory may be is packed into pieces of about [`limits::PIECE_BYTES`], at ends of lines and sentences. Each rule looks
+//! at neighbours only, so that an edit changes the pieces around it and no other.
+
+use super::sentence::{cut, segments};
+use super::speaker;
+use crate::limits;
+
+/// Longest line that can be a heading without a mark, characters and words.
+const HEADING_CHARS: usize = 60;
+const HEADING_WORDS: usize = 8;
+/// The same for a line that is written without spaces, characters.
+const UNSPACED_CHARS: usize = 20;
+/// So many short lines in a row are statements or a list, and not headings.
+const LINES_OF_A_LIST: usize = 3;
+/// Most words of a line that is too little to be a memory.
+const TINY_WORDS: usize = 2;
+/// Longest item of a list with blank lines that shares a memory with its neighbours, bytes.
+const SMALL_ITEM: usize = 200;
+/// Longest run of headings without a text below them, bytes.
+const HEADINGS: usize = 400;
+/// A last piece that is shorter than this goes to the one before, bytes.
+const REMAINDER: usize = 160;
+
+/// The memories that one text makes: itself, or packed pieces of a text that is too long.
+pub fn parts(text: &str) -> Vec<String> {
+    let text = text.trim();
+    let plain = !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t');
+    if plain && !text.is_empty() && text.len() <= limits::STIMULUS_BYTES {
+        return vec![text.to_owned()];
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for piece in pieces(text) {
+        let all = if piece.len() > limits::PIECE_BYTES { packed(&piece) } else { vec![piece] };
+        for piece in all {
+            match parts.last_mut() {
+                Some(last) if last.len() + 2 + piece.len() <= limits::PIECE_BYTES => {
+                    last.push_str("\n\n");
+                    last.push_str(&piece);
+                }
+                _ => parts.push(piece),
+            }
+        }
+    }
+    parts
+}
+
+/// The memories that a page makes, in order, each a valid stimulus text. Control characters but tab and newline become
+/// spaces; lines that only divide are left out.
+pub fn pieces(text: &str) -> Vec<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+    let clean: String = text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect();
+    let mut page = Page::default();
+    let blocks = Blocks::of(&clean);
+    for (at, block) in blocks.iter().enumerate() {
+        page.add(block, &blocks[at + 1..]);
+    }
+    page.finish()
+}
+
+/// What a block of lines is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Marked as a heading.
+    Heading,
+    /// One short line that does not end as a sentence does.
+    Short,
+    /// It ends with a colon: something follows.
+    Lead,
+    List,
+    Code,
+    Prose,
+}
+
+#[derive(Debug)]
+struct Block {
+    text: String,
+    form: Form,
+}
+
+/// Cuts a text into blocks.
+#[derive(Default)]
+struct Blocks<'t> {
+    lines: Vec<&'t str>,
+    found: Vec<Block>,
+}
+
+impl<'t> Blocks<'t> {
+    fn of(text: &'t str) -> Vec<Block> {
+        let mut blocks = Self::default();
+        let mut fence: Option<&str> = None;
+        for line in text.split('\n') {
+            let trimmed = line.trim();
+            if let Some(mark) = fence {
+                blocks.lines.push(line);
+                if trimmed.starts_with(mark) && trimmed.trim_start_matches(&mark[..1]).is_empty() {
+                    fence = None;
+                    blocks.end(Some(Form::Code));
+                }
+            } else if let Some(mark) = opened_fence(trimmed) {
+                blocks.end(None);
+                blocks.lines.push(line);
+                fence = Some(mark);
+            } else if trimmed.is_empty() {
+                blocks.end(None);
+            } else if is_marked_heading(trimmed) {
+                blocks.end(None);
+                blocks.lines.push(line);
+                blocks.end(Some(Form::Heading));
+            } else if is_rule(trimmed) {
+                blocks.rule(line, trimmed);
+            } else {
+                if starts_with_day(trimmed) && blocks.lines.first().is_some_and(|first| starts_with_day(first.trim())) {
+                    blocks.end(None);
+                }
+                blocks.lines.push(line);
+            }
+        }
+        // A fence that nobody closes reaches to the end.
+        blocks.end(fence.map(|_| Form::Code));
+        blocks.found
+    }
+
+    /// A line of signs: it underlines the one line above it, divides the rows of a table, or divides and says nothing.
+    fn rule(&mut self, line: &'t str, trimmed: &str) {
+        match self.lines.as_slice() {
+            [above] if trimmed.chars().all(|c| c == '=' || c == '-') && item(above.trim()).is_none() => {
+                self.lines.push(line);
+                self.end(Some(Form::Heading));
+            }
+            [] => {}
+            _ => self.lines.push(line),
+        }
+    }
+
+    fn end(&mut self, form: Option<Form>) {
+        let text = self.lines.join("\n").trim().to_owned();
+        let single = self.lines.len() == 1;
+        self.lines.clear();
+        if text.is_empty() {
+            return;
+        }
+        let form = form.unwrap_or_else(|| {
+            if item(&text).is_some() {
+                Form::List
+            } else if text.ends_with([':', '：']) {
+                Form::Lead
+            } else if single && is_short(&text) {
+                Form::Short
+            } else {
+                Form::Prose
+            }
+        });
+        self.found.push(Block { text, form });
+    }
+}
+
+/// Puts blocks together.
+#[derive(Default)]
+struct Page {
+    /// Headings and introductions that wait for what they belong to.
+    waiting: Vec<String>,
+    pieces: Vec<String>,
+    /// What the last piece ends with, if nothing waits behind it.
+    last: Option<Form>,
+    /// Short lines that are statements follow, so many.
+    statements: usize,
+}
+
+impl Page {
+    fn add(&mut self, block: &Block, rest: &[Block]) {
+        let next = rest.first().map(|block| block.form);
+        if block.form == Form::Short {
+            return self.short(block, rest);
+        }
+        self.statements = 0;
+        match block.form {
+            Form::Heading => self.wait(block),
+            Form::Lead if matches!(next, Some(Form::List | Form::Code)) => self.wait(block),
+            Form::List if self.last == Some(Form::List) && block.text.len() <= SMALL_ITEM => {
+                self.join(block, "\n", limits::PIECE_BYTES);
+            }
+            Form::Code if self.last.is_some() => self.join(block, "\n\n", limits::STIMULUS_BYTES),
+            _ => self.push(&block.text, block.form),
+        }
+    }
+
+    /// One or two short lines before a text are its headings; more of them, or the last ones, say something themselves.
+    fn short(&mut self, block: &Block, rest: &[Block]) {
+        if self.statements == 0 {
+            let more = rest.iter().take_while(|block| block.form == Form::Short).count();
+            let before_text = rest.get(more).is_some_and(|block| block.form != Form::Heading);
+            if more + 1 < LINES_OF_A_LIST && before_text {
+                return self.wait(block);
+            }
+            self.statements = more + 1;
+            self.push(&block.text, Form::Short);
+        } else if is_tiny(&block.text) && self.last == Some(Form::Short) {
+            self.join(block, "\n\n", limits::PIECE_BYTES);
+        } else {
+            self.push(&block.text, Form::Short);
+        }
+        self.statements -= 1;
+    }
+
+    fn wait(&mut self, block: &Block) {
+        if self.waiting.iter().map(String::len).sum::<usize>() + block.text.len() > HEADINGS && !self.waiting.is_empty()
+        {
+            let headings = std::mem::take(&mut self.waiting).join("\n\n");
+            self.push(&headings, Form::Heading);
+        }
+        self.waiting.push(block.text.clone());
+        self.last = None;
+    }
+
+    fn join(&mut self, block: &Block, between: &str, most: usize) {
+        match self.pieces.last_mut() {
+            Some(last) if last.len() + between.len() + block.text.len() <= most => {
+                last.push_str(between);
+                last.push_str(&block.text);
+                self.last = Some(block.form);
+            }
+            _ => self.push(&block.text, block.form),
+        }
+    }
+
+    fn push(&mut self, text: &str, form: Form) {
+        let mut whole = std::mem::take(&mut self.waiting);
+        whole.push(text.to_owned());
+        let whole = whole.join("\n\n");
+        match whole.len() <= limits::STIMULUS_BYTES {
+            true => self.pieces.push(whole),
+            false => self.pieces.extend(packed(&whole)),
+        }
+        self.last = Some(form);
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        if !self.waiting.is_empty() {
+            let text = std::mem::take(&mut self.waiting).join("\n\n");
+            self.join(&Block { text, form: Form::Heading }, "\n\n", limits::STIMULUS_BYTES);
+        }
+        self.pieces
+    }
+}
+
+/// Packs a text that is too long: whole lines, with what is indented below them, then whole sentences, then words.
+fn packed(text: &str) -> Vec<String> {
+    const WANTED: usize = limits::PIECE_BYTES;
+    let mut units: Vec<&str> = Vec::new();
+    for unit in items(text) {
+        match unit.len() <= WANTED {
+            true => units.push(unit),
+            false => segments(unit).into_iter().for_each(|sentence| split_words(sentence, &mut units)),
+        }
+    }
+    let mut found: Vec<&str> = Vec::new();
+    let mut held = 0..0;
+    for unit in units {
+        if held.end + unit.len() - held.start > WANTED && !text[held.clone()].trim().is_empty() {
+            found.push(&text[held.clone()]);
+            held.start = held.end;
+        }
+        held.end += unit.len();
+    }
+    let rest = text[held.clone()].trim();
+    let mut pieces: Vec<String> = found.into_iter().map(|piece| piece.trim().to_owned()).collect();
+    match pieces.last_mut() {
+        Some(last) if rest.len() < REMAINDER && last.len() + rest.len() < limits::STIMULUS_BYTES => {
+            last.push('\n');
+            last.push_str(rest);
+            last.truncate(last.trim_end().len());
+        }
+        _ if rest.is_empty() => {}
+        _ => pieces.push(rest.to_owned()),
+    }
+    pieces
+}
+
+/// The lines of a text with what is indented below them, as far as it fits; nothing dropped.
+fn items(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let belongs = line.starts_with([' ', '\t']) || line.trim().is_empty();
+        if end > start && (!belongs || end + line.len() - start > limits::PIECE_BYTES) {
+            found.push(&text[start..end]);
+            start = end;
+        }
+        end += line.len();
+    }
+    found.push(&text[start..end]);
+    found
+}
+
+/// A sentence, in parts where it is longer than a memory may be.
+fn split_words<'t>(sentence: &'t str, units: &mut Vec<&'t str>) {
+    let mut rest = sentence;
+    while rest.len() > limits::STIMULUS_BYTES {
+        let at = cut(rest, limits::PIECE_BYTES);
+        units.push(&rest[..at]);
+        rest = &rest[at..];
+    }
+    units.push(rest);
+}
+
+/// The mark of a fence that a line opens. One that closes on the same line is code inside a sentence.
+fn opened_fence(line: &str) -> Option<&'static str> {
+    let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark))?;
+    (!line.trim_start_matches(&mark[..1]).contains('`')).then_some(mark)
+}
+
+fn is_marked_heading(line: &str) -> bool {
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    (1..=6).contains(&level) && text.starts_with(' ') && !text.trim().is_empty()
+}
+
+/// Three and more signs of those that divide.
+fn is_rule(line: &str) -> bool {
+    let signs = line.chars().filter(|c| !c.is_whitespace()).count();
+    signs >= 3 && line.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '=' | '*' | '_' | '~'))
+}
+
+/// The text of an item of a list.
+fn item(line: &str) -> Option<&str> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = match digits {
+        0 => line.strip_prefix(['-', '*', '+', '•'])?,
+        1..=3 => line[digits..].strip_prefix(['.', ')'])?,
+        _ => return None,
+    };
+    rest.starts_with([' ', '\t']).then(|| rest.trim_start())
+}
+
+/// Whether a line begins with a day as `2026-01-26`: an entry of a diary or a log.
+fn starts_with_day(line: &str) -> bool {
+    let Some(day) = line.trim_start_matches(['[', '(']).as_bytes().get(..10) else { return false };
+    day.iter().enumerate().all(|(at, byte)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() })
+}
+
+fn is_short(line: &str) -> bool {
+    let (chars, words) = (line.chars().count(), line.split_whitespace().count());
+    let most = if line.is_ascii() || words > 2 { HEADING_CHARS } else { UNSPACED_CHARS.max(words * UNSPACED_CHARS) };
+    let ends = line.ends_with(['.', '!', '?', '。', '！', '？', '…', ';', ',', '、', '"', '”', '»', '」', ')']);
+    chars <= most
+        && words <= HEADING_WORDS
+        && !ends
+        && !line.starts_with(['>', '|', '"', '“', '«', '「'])
+        && line.chars().any(char::is_alphanumeric)
+        && speaker(line).is_none()
+}
+
+fn is_tiny(line: &str) -> bool {
+    line.split_whitespace().count() <= TINY_WORDS && line.chars().count() <= UNSPACED_CHARS
+}
+
+#[cfg(test)]
+#[path = "piece_tests.rs"]
+mod tests;

@@ -1,0 +1,482 @@
+//! Feeding again: edited files, corrections, folders, patterns, and texts that are known. Whatever a file was, its live memories
+//! are the pieces of what it says now, each once, and each question has one answer: the newest.
+
+mod machines;
+mod sandbox;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use git_brain::brain::{Brain, FeedRequest, RecallRequest, Source, World};
+use git_brain::model::{Kind, Neuron, Stamp};
+use machines::World as Machines;
+use sandbox::{Dice, NOW, Sandbox};
+use serde_json::{Value, json};
+
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or_else(|| panic!("{field} of {value} is no text"))
+}
+
+/// The live memories, by text.
+fn live(sandbox: &Sandbox) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    for (id, neuron) in sandbox.neurons("wake") {
+        let is_archived = neuron.get("archived").is_some_and(|run| *run == neuron["run"]);
+        if neuron["type"] == "episodic" && !is_archived {
+            let text = text(&neuron, "concept").to_owned();
+            assert!(found.insert(text.clone(), neuron).is_none(), "{text:?} twice, once as {id}");
+        }
+    }
+    found
+}
+
+fn texts(sandbox: &Sandbox) -> Vec<String> {
+    live(sandbox).into_keys().collect()
+}
+
+fn counts(report: &Value) -> Vec<(String, [u64; 4])> {
+    let count = |file: &Value, what: &str| file[what].as_u64().unwrap();
+    let files = report["files"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let line = |file: &Value| {
+        (text(file, "file").to_owned(), ["new", "changed", "removed", "known"].map(|what| count(file, what)))
+    };
+    files.iter().map(line).collect()
+}
+
+/// What recall answers, best first.
+fn asked(sandbox: &Sandbox, question: &str) -> Vec<Value> {
+    sandbox.json(&["recall", "--", question])["results"].as_array().unwrap().clone()
+}
+
+/// A diary under edit: an entry for each topic, and what a reader knows who has the last text only.
+struct Diary {
+    dice: Dice,
+    /// Topic and value, in order.
+    entries: Vec<(&'static str, u64)>,
+    spare: Vec<&'static str>,
+}
+
+const TOPICS: [&str; 20] = [
+    "violin",
+    "tractor",
+    "lighthouse",
+    "orchard",
+    "submarine",
+    "parrot",
+    "cathedral",
+    "glacier",
+    "accordion",
+    "windmill",
+    "telescope",
+    "bakery",
+    "volcano",
+    "hammock",
+    "sapphire",
+    "trumpet",
+    "penguin",
+    "meadow",
+    "compass",
+    "lantern",
+];
+
+impl Diary {
+    fn new(seed: u64) -> Self {
+        let mut dice = Dice(seed);
+        let entries = TOPICS[..12].iter().map(|topic| (*topic, 100 + dice.below(900))).collect();
+        Self { dice, entries, spare: TOPICS[12..].to_vec() }
+    }
+
+    fn pieces(&self) -> Vec<String> {
+        let line =
+            |(topic, value): &(&str, u64)| format!("## The {topic}\n\nAnna paid {value} crowns for the {topic}.");
+        self.entries.iter().map(line).collect()
+    }
+
+    fn edit(&mut self) {
+        for _ in 0..=self.dice.below(4) {
+            let at = self.dice.below(self.entries.len() as u64) as usize;
+            match self.dice.below(5) {
+                0 | 1 => self.entries[at].1 = 100 + self.dice.below(900),
+                2 => {
+                    let gone = self.entries.remove(at);
+                    self.spare.insert(0, gone.0);
+                }
+                3 => {
+                    let topic = self.spare.remove(0);
+                    self.entries.insert(at, (topic, 100 + self.dice.below(900)));
+                }
+                _ => {
+                    let moved = self.entries.remove(at);
+                    self.entries.push(moved);
+                }
+            }
+        }
+    }
+}
+
+fn live_of(brain: &Brain) -> Vec<Neuron> {
+    let mut neurons = brain.neurons(None).unwrap();
+    neurons.retain(|n| n.kind == Kind::Episodic && !n.is_archived());
+    neurons
+}
+
+/// What the diary says against what is remembered of it.
+fn remembers(brain: &Brain, diary: &Diary, seed: u64, turn: u64) {
+    let mut expected = diary.pieces();
+    let mut found: Vec<String> = live_of(brain).into_iter().map(|n| n.concept).collect();
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected, "seed {seed}, turn {turn}");
+    for topic in TOPICS {
+        let question = format!("What did Anna pay for the {topic}?");
+        let answers = brain.recall(&RecallRequest { query: question, ..RecallRequest::default() }).unwrap().results;
+        let said: Vec<&str> =
+            answers.iter().map(|answer| answer.text.as_str()).filter(|text| text.contains(topic)).collect();
+        let entry = diary.pieces().into_iter().find(|piece| piece.contains(topic));
+        assert_eq!(said, entry.iter().map(String::as_str).collect::<Vec<_>>(), "seed {seed}, turn {turn}, {topic}");
+        if let Some(entry) = entry {
+            assert_eq!(answers[0].text, entry, "seed {seed}, turn {turn}: the best answer");
+        }
+    }
+}
+
+#[test]
+fn an_edited_diary_has_one_answer_to_each_question_the_newest() {
+    for seed in 1..=3 {
+        let sandbox = Sandbox::fixed(NOW, "diary");
+        let file = sandbox.beside("diary.md");
+        let mut diary = Diary::new(seed);
+        let start: Stamp = NOW.parse().unwrap();
+        for turn in 0..6 {
+            let now = Stamp::from_unix(start.unix() + 3600 * turn as i64);
+            let brain = Brain::open(sandbox.dir(), World::fixed(now, "diary"), &[]).unwrap();
+            std::fs::write(&file, diary.pieces().join("\n\n")).unwrap();
+            let request = FeedRequest {
+                sources: vec![Source::File(file.clone())],
+                // Now and then the agents run later.
+                no_run: turn == 2,
+                ..FeedRequest::default()
+            };
+            let report = brain.feed(&request, &mut |_| {}).unwrap();
+            let counted = &report.files[0];
+            assert_eq!(counted.new + counted.changed + counted.known, diary.pieces().len(), "seed {seed}, turn {turn}");
+            match turn {
+                2 => {}
+                4 => {
+                    brain.sleep(git_brain::brain::SleepRequest::default()).unwrap();
+                    remembers(&brain, &diary, seed, turn);
+                }
+                _ => remembers(&brain, &diary, seed, turn),
+            }
+            let known = brain.feed(&request, &mut |_| {}).unwrap();
+            assert_eq!((known.known, known.stimuli.len(), known.archived.len()), (diary.pieces().len(), 0, 0));
+            diary.edit();
+        }
+    }
+}
+
+#[test]
+fn what_is_inserted_at_the_top_changes_nothing_else() {
+    let sandbox = Sandbox::new();
+    let page = "# Walks\n\nThe heron stood in the reeds.\n\nThe kingfisher was faster.\n";
+    let file = sandbox.file("walk.md", page);
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [2, 0, 0, 0]);
+    sandbox.file("walk.md", format!("Notes of a year.\n\n{page}"));
+    let tried = sandbox.json(&["feed", "--dry-run", &file]);
+    assert_eq!((counts(&tried)[0].1, texts(&sandbox).len()), ([1, 0, 0, 2], 2), "tried, and nothing is written");
+    let report = sandbox.json(&["feed", &file]);
+    assert_eq!((counts(&report)[0].1, report["known"].as_u64()), ([1, 0, 0, 2], Some(2)));
+    let label = sandbox.path("walk.md");
+    for (text, memory) in live(&sandbox) {
+        let source = memory["source"].as_str().unwrap();
+        assert!(source.starts_with(&format!("{label}#")) && source.len() == label.len() + 9, "{text}: {source}");
+        assert_eq!(memory["session"], label);
+    }
+}
+
+#[test]
+fn why_shows_the_old_and_the_new() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("d.md", "Anna lives in Kyoto with two cats.\n\nIt rained.\n");
+    sandbox.json(&["feed", &file]);
+    let old = text(&live(&sandbox)["Anna lives in Kyoto with two cats."], "id").to_owned();
+    sandbox.file("d.md", "Anna lives in Osaka with two cats.\n\nIt rained.\n");
+    let said = sandbox.brain(&["feed", &file]).exits(0).out;
+    assert!(said.contains("d.md: 1 changed, 1 known\n"), "{said}");
+    let new = text(&live(&sandbox)["Anna lives in Osaka with two cats."], "id").to_owned();
+    let answers = asked(&sandbox, "Where does Anna live?");
+    assert_eq!((&answers[0]["id"], &answers[0]["older"]), (&json!(new), &json!([old])));
+    assert!(answers.iter().all(|answer| answer["id"] != old.as_str()), "{answers:?}");
+    let why = sandbox.brain(&["why", &new]).exits(0).out;
+    assert!(why.contains(&format!("replaces {old}: Anna lives in Kyoto with two cats.")), "{why}");
+    let why = sandbox.brain(&["why", &old]).exits(0).out;
+    assert!(why.contains(&format!("archived: replaced by {new}")), "{why}");
+    // The night takes the old one away, and who replaced what is known all the same.
+    sandbox.brain(&["sleep"]).exits(0);
+    assert!(!sandbox.neurons("wake").contains_key(&old));
+    assert_eq!(asked(&sandbox, "Where does Anna live?")[0]["older"], json!([old]));
+    // And back again.
+    sandbox.file("d.md", "Anna lives in Kyoto with two cats.\n\nIt rained.\n");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 1, 0, 1]);
+    let answers = asked(&sandbox, "Where does Anna live?");
+    assert_eq!(
+        (text(&answers[0], "text"), &answers[0]["older"]),
+        ("Anna lives in Kyoto with two cats.", &json!([new, old]))
+    );
+}
+
+#[test]
+fn what_a_file_loses_is_archived_and_can_come_back() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("d.md", "The heron stood in the reeds.\n\nThe dog is called Biscuit.\n");
+    sandbox.json(&["feed", &file]);
+    let dog = text(&live(&sandbox)["The dog is called Biscuit."], "id").to_owned();
+    sandbox.file("d.md", "The heron stood in the reeds.\n");
+    let report = sandbox.json(&["feed", &file]);
+    assert_eq!(counts(&report)[0].1, [0, 0, 1, 1]);
+    assert_eq!(texts(&sandbox), ["The heron stood in the reeds."]);
+    // Taken back: it is there again, until the file is fed again.
+    sandbox.brain(&["revert", "--run", report["archived"][0].as_str().unwrap()]).exits(0);
+    assert!(live(&sandbox).contains_key("The dog is called Biscuit."));
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 1, 1]);
+    sandbox.brain(&["restore", &dog]).exits(0);
+    assert!(live(&sandbox).contains_key("The dog is called Biscuit."));
+    sandbox.json(&["feed", &file]);
+    // In the file again, after a night.
+    sandbox.brain(&["sleep"]).exits(0);
+    sandbox.file("d.md", "The heron stood in the reeds.\n\nThe dog is called Biscuit.\n");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [1, 0, 0, 1]);
+    assert_eq!(texts(&sandbox).len(), 2);
+    // An empty file loses all.
+    sandbox.file("d.md", "");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 2, 0]);
+    assert!(sandbox.brain(&["feed", &file]).exits(2).err.contains("empty"));
+}
+
+#[test]
+fn a_feed_that_was_killed_is_finished_by_the_next() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("d.md", "Anna lives in Kyoto with two cats.\n\nIt rained.\n\nThe ferry left at nine.\n");
+    sandbox.json(&["feed", &file]);
+    sandbox.file("d.md", "Anna lives in Osaka with two cats.\n\nIt rained.\n");
+    sandbox.json(&["feed", "--no-run", &file]);
+    // Killed after the stimuli were durable and before anything was archived.
+    let stored = sandbox.lines(&["log", "--first-parent", "--format=%H %s", "wake"]);
+    let stored = stored.iter().find(|line| line.contains(" stimulus: ")).unwrap().split(' ').next().unwrap().to_owned();
+    sandbox.git(&["update-ref", "refs/heads/wake", &stored]);
+    sandbox.git(&["reset", "-q", "--hard", "wake"]);
+    assert_eq!(texts(&sandbox).len(), 3);
+    let report = sandbox.json(&["feed", &file]);
+    assert_eq!((counts(&report)[0].1, &report["stimuli"]), ([0, 1, 1, 2], &json!([])));
+    assert_eq!(texts(&sandbox), ["Anna lives in Osaka with two cats.", "It rained."]);
+    assert_eq!(asked(&sandbox, "Where does Anna live?")[0]["older"].as_array().unwrap().len(), 1);
+    sandbox.fsck();
+    assert_eq!(sandbox.json(&["check"])["findings"], json!([]));
+}
+
+#[test]
+fn what_waits_and_is_outdated_is_never_perceived() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("d.md", "Anna lives in Kyoto with two cats.\n");
+    sandbox.json(&["feed", "--no-run", &file]);
+    sandbox.file("d.md", "Anna lives in Osaka with two cats.\n");
+    sandbox.json(&["feed", "--no-run", &file]);
+    sandbox.json(&["run"]);
+    assert_eq!(texts(&sandbox), ["Anna lives in Osaka with two cats."]);
+    assert_eq!(sandbox.json(&["status"])["queue"], 0);
+}
+
+#[test]
+fn a_correction_outranks_what_it_corrects() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "The meeting with Ben is on Tuesday at nine."]);
+    let old = text(&asked(&sandbox, "When is the meeting with Ben?")[0], "id").to_owned();
+    let correction = "The meeting with Ben is on Thursday at nine.";
+    let report = sandbox.json(&["feed", "--corrects", &old, correction]);
+    assert_eq!(report["corrected"]["corrects"], json!(old));
+    let answers = asked(&sandbox, "When is the meeting with Ben?");
+    assert_eq!((text(&answers[0], "text"), &answers[0]["older"]), (correction, &json!([old])));
+    assert_eq!(answers[0]["id"], report["corrected"]["by"]);
+    assert_eq!(texts(&sandbox), [correction]);
+    let again = sandbox.json(&["feed", "--corrects", &old, correction]);
+    assert_eq!((&again["stimuli"], &again["known"], &again["archived"]), (&json!([]), &json!(1), &Value::Null));
+    for (args, says) in [
+        (vec!["feed", "--corrects", "no-such", "x"], "no-such"),
+        (vec!["feed", "--corrects", "n_core_memory", "x"], "no memory"),
+        (vec!["feed", "--corrects", &old, "The meeting with Ben is on Tuesday at nine."], "word by word"),
+        (vec!["feed", "--corrects", &old, "."], "file"),
+    ] {
+        let answer = sandbox.brain(&args).exits(2);
+        assert!(answer.err.contains(says), "{answer}");
+    }
+}
+
+#[test]
+fn a_correction_of_a_file_stands_until_the_file_changes_there() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("d.md", "Anna lives in Kyoto with two cats.\n\nIt rained.\n");
+    sandbox.json(&["feed", &file]);
+    let old = text(&live(&sandbox)["Anna lives in Kyoto with two cats."], "id").to_owned();
+    sandbox.json(&["feed", "--corrects", &old, "Anna lives in Nara with two cats."]);
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 0, 2], "the file has not changed");
+    assert_eq!(texts(&sandbox), ["Anna lives in Nara with two cats.", "It rained."]);
+    sandbox.brain(&["sleep"]).exits(0);
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 0, 2]);
+    sandbox.file("d.md", "Anna lives in Osaka with two cats.\n\nIt rained.\n");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 1, 0, 1]);
+    assert_eq!(texts(&sandbox), ["Anna lives in Osaka with two cats.", "It rained."]);
+}
+
+#[test]
+fn what_is_trusted_less_replaces_nothing() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("d.md", "Anna lives in Kyoto with two cats.\n");
+    sandbox.json(&["feed", &file]);
+    let id = text(&live(&sandbox)["Anna lives in Kyoto with two cats."], "id").to_owned();
+    sandbox.brain(&["feed", "--origin", "mcp:editor", "--corrects", &id, "Anna lives in Nara."]).exits(3);
+    sandbox.file("d.md", "Anna lives in Nara with two cats.\n");
+    sandbox.json(&["feed", "--origin", "mcp:editor", &file]);
+    assert!(live(&sandbox).contains_key("Anna lives in Kyoto with two cats."));
+    sandbox.json(&["feed", "--origin", "mcp:editor", "The ferry left at nine."]);
+    let said = sandbox.json(&["feed", "The ferry left at nine."]);
+    assert_eq!(said["known"], 0, "what a person says is not what a program said");
+}
+
+#[test]
+fn folders_and_patterns_are_read_and_equal_names_differ() {
+    let sandbox = Sandbox::new();
+    for (name, content) in [
+        ("notes/a.md", "The heron stood in the reeds."),
+        ("notes/deep/a.md", "The kingfisher was faster."),
+        ("notes/deep/b.txt", "The ferry left at nine."),
+        ("notes/.hidden.md", "Nobody reads this."),
+        ("notes/.git/c.md", "Nor this."),
+        ("notes/batch.jsonl", "{\"text\": \"The dog is called Biscuit.\", \"source\": \"batch:1\"}\n"),
+    ] {
+        sandbox.file(name, content);
+    }
+    sandbox.file("notes/picture.png", b"\x89PNG\x00\x01");
+    sandbox.file("notes/latin1.txt", b"caf\xe9");
+    let said = sandbox.brain(&["feed", &sandbox.path("notes")]).exits(0).out;
+    assert!(said.contains("2 files passed over: no text"), "{said}");
+    let expected = [
+        "The dog is called Biscuit.",
+        "The ferry left at nine.",
+        "The heron stood in the reeds.",
+        "The kingfisher was faster.",
+    ];
+    assert_eq!(texts(&sandbox), expected);
+    let sources: BTreeSet<String> =
+        live(&sandbox).values().map(|memory| text(memory, "source").split('#').next().unwrap().to_owned()).collect();
+    assert!(sources.contains(&sandbox.path("notes/a.md")) && sources.contains(&sandbox.path("notes/deep/a.md")));
+    let again = sandbox.json(&["feed", &sandbox.path("notes/**/*.md"), &sandbox.path("notes/a.md")]);
+    assert_eq!((again["known"].as_u64(), counts(&again).len()), (Some(2), 2), "each file once");
+    // A file that cannot be read stops no other, and the exit code tells.
+    sandbox.file("notes/a.md", "The heron flew away over the reeds.");
+    let args =
+        ["--json", "feed", &sandbox.path("notes/a.md"), &sandbox.path("gone.md"), &sandbox.path("notes/latin1.txt")];
+    let answer = sandbox.brain(&args).exits(5).document();
+    assert_eq!((counts(&answer)[0].1, answer["unread"].as_array().unwrap().len()), ([0, 1, 0, 0], 2));
+    assert!(live(&sandbox).contains_key("The heron flew away over the reeds."));
+}
+
+#[test]
+fn a_brain_does_not_feed_on_itself() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.dir().join("notes.md"), "The heron stood in the reeds.\n").unwrap();
+    sandbox.json(&["feed", "."]);
+    let memories = live(&sandbox);
+    assert_eq!(memories.keys().collect::<Vec<_>>(), ["The heron stood in the reeds."]);
+    let source = memories.values().next().unwrap()["source"].as_str().unwrap();
+    assert!(source.starts_with("notes.md#"), "{source}");
+    let home = sandbox.file("home/diary.md", "It rained.\n");
+    sandbox.json(&["feed", &home]);
+    assert_eq!(live(&sandbox)["It rained."]["session"], "~/diary.md");
+}
+
+#[test]
+fn words_are_a_text_and_a_missing_file_is_an_error() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "Anna", "likes", "tea"]);
+    sandbox.json(&["feed", "--text", "no-such.md"]);
+    assert_eq!(texts(&sandbox), ["Anna likes tea", "no-such.md"]);
+    for path in ["diary.md", "./diary", "notes/diary", "*.md"] {
+        let answer = sandbox.brain(&["feed", path]).exits(2);
+        assert!(answer.err.contains(path) && answer.err.contains("--text"), "{answer}");
+    }
+    let here = sandbox.dir().display().to_string();
+    let answer = sandbox.brain(&["feed", &here, "tea"]).exits(2);
+    assert!(answer.err.contains("tea is not") || answer.err.contains("and tea is not"), "{answer}");
+    assert_eq!(texts(&sandbox).len(), 2);
+}
+
+#[test]
+fn a_page_on_standard_input_is_split_as_a_file_is() {
+    let sandbox = Sandbox::new();
+    let page = "# Walk\n\nThe heron stood in the reeds.\n\nThe kingfisher was faster.\n";
+    sandbox.brain_with(&["feed", "-"], page.as_bytes()).exits(0);
+    assert_eq!(texts(&sandbox), ["# Walk\n\nThe heron stood in the reeds.", "The kingfisher was faster."]);
+    let more = format!("{page}\nIt rained.\n");
+    let answer = sandbox.brain_with(&["--json", "feed", "-"], more.as_bytes()).exits(0).document();
+    assert_eq!((answer["stimuli"].as_array().unwrap().len(), &answer["known"]), (1, &json!(2)));
+    for page in [page, more.as_str()] {
+        sandbox.brain_with(&["feed", "-", "--source", "walk"], page.as_bytes()).exits(0);
+    }
+    assert_eq!(live_sources(&sandbox, "walk#"), 3);
+}
+
+fn live_sources(sandbox: &Sandbox, start: &str) -> usize {
+    let starts = |neuron: &Value| neuron["source"].as_str().is_some_and(|source| source.starts_with(start));
+    sandbox.neurons("wake").values().filter(|neuron| neuron["type"] == "episodic" && starts(neuron)).count()
+}
+
+#[test]
+fn equal_texts_are_known_unless_they_are_said_again() {
+    let sandbox = Sandbox::new();
+    let feed = |args: &[&str]| {
+        let report = sandbox.json(&[&["feed", "The gulls are loud."], args].concat());
+        (report["stimuli"].as_array().unwrap().len(), report["known"].as_u64().unwrap())
+    };
+    assert_eq!(feed(&[]), (1, 0));
+    assert_eq!(feed(&[]), (0, 1));
+    assert_eq!(feed(&["--session", "harbour"]), (1, 0), "another place");
+    assert_eq!(feed(&["--at", "2025-01-01T00:00:00Z"]), (1, 0), "another time");
+    assert_eq!(feed(&["--at", "2025-01-01T00:00:00Z"]), (0, 1));
+    assert_eq!(feed(&["--again"]), (1, 0));
+    assert_eq!(feed(&["--again", "--dry-run"]), (1, 0));
+    // What waits is known as well; what is gone is not.
+    let other = Sandbox::new();
+    for expected in [1, 0] {
+        let report = other.json(&["feed", "--no-run", "The gulls are loud."]);
+        assert_eq!(report["stimuli"].as_array().unwrap().len(), expected);
+    }
+    other.json(&["run"]);
+    let id = text(&live(&other)["The gulls are loud."], "id").to_owned();
+    other.apply(&json!({"ops": [{"op": "archive", "id": id, "reason": "no"}]}), &[]);
+    assert_eq!(other.json(&["feed", "The gulls are loud."])["known"], 0);
+    assert_eq!(texts(&other), ["The gulls are loud."]);
+    let file = other.file("d.md", "It rained.");
+    assert!(other.brain(&["feed", "--again", &file]).exits(2).err.contains("--again"));
+    let second = other.file("e.md", "It rained.");
+    assert!(other.brain(&["feed", "--source", "s", &file, &second]).exits(2).err.contains("--source"));
+}
+
+#[test]
+fn an_edited_file_travels() {
+    let world = Machines::new();
+    world.clone("b");
+    let file = world.dir("diary.md");
+    let write = |text: &str| std::fs::write(&file, text).unwrap();
+    let path = file.display().to_string();
+    write("Anna lives in Kyoto with two cats.\n\nIt rained.\n");
+    world.json("a", &["feed", &path]);
+    world.sync("a");
+    world.sync("b");
+    write("Anna lives in Osaka with two cats.\n");
+    let report = world.json("b", &["feed", &path]);
+    assert_eq!(counts(&report)[0].1, [0, 1, 1, 0]);
+    world.sync("b");
+    world.sync("a");
+    let answers = world.json("a", &["recall", "Where does Anna live?"])["results"].as_array().unwrap().clone();
+    assert_eq!(text(&answers[0], "text"), "Anna lives in Osaka with two cats.");
+    assert_eq!(answers[0]["older"].as_array().unwrap().len(), 1);
+}
