@@ -1,4 +1,4 @@
-//! Language analysis: words and their stems, sentences, names, urgency. What perception and recall see of a text.
+//! Language analysis: words and their stems, sentences, names, urgency, what a message does. What perception and recall see of a text.
 //!
 //! Pure, and without memory: a text in, plain data out. It must not know neurons, agents or time. English, French and
 //! Japanese have stop lists, two of them a stemmer; every other language is segmented by Unicode's rules and compared by
@@ -9,12 +9,15 @@
 pub mod date;
 mod language;
 mod phrase;
+mod prose;
 mod sentence;
+pub mod talk;
 mod urgency;
 mod word;
 
 pub use language::{Language, is_stop, language, stem};
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
-pub use sentence::{paragraphs, sentences};
+pub use prose::{sentences, unwrapped};
+pub use sentence::paragraphs;
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, fold, key, read, tokens, words, words_in};

@@ -1,14 +1,9 @@
-//! Sentences and paragraphs: how a plain text becomes stimuli.
+//! Paragraphs: how a plain text becomes stimuli.
 
 use icu_segmenter::SentenceSegmenter;
 use icu_segmenter::options::SentenceBreakInvariantOptions;
 
 use crate::limits;
-
-/// The sentences of a text, trimmed, none empty.
-pub fn sentences(text: &str) -> Vec<&str> {
-    pieces(text).into_iter().map(str::trim).filter(|s| !s.is_empty()).collect()
-}
 
 /// The text cut at sentence boundaries, nothing dropped.
 fn pieces(text: &str) -> Vec<&str> {
@@ -82,18 +77,6 @@ fn cut(text: &str, max: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sentences_in_three_languages() {
-        for (text, expected) in [
-            ("It rained. We stayed in! Why?", vec!["It rained.", "We stayed in!", "Why?"]),
-            ("Il a plu. On est restés ! Pourquoi ?", vec!["Il a plu.", "On est restés !", "Pourquoi ?"]),
-            ("雨が降った。家にいた！なぜ？", vec!["雨が降った。", "家にいた！", "なぜ？"]),
-            (" \n ", vec![]),
-        ] {
-            assert_eq!(sentences(text), expected);
-        }
-    }
 
     #[test]
     fn blank_lines_separate_paragraphs() {
