@@ -37,12 +37,15 @@ pub enum Role {
     Speaker = 3,
     /// A concept that is a date: found by its words, but no name.
     Dated = 4,
+    /// What was said in a conversation and is evidence for nothing, such as a question to the brain: no count is of it, and no
+    /// answer but that of [`super::recall::talk()`].
+    Talk = 5,
 }
 
 impl Role {
     /// The role that is stored as `value`.
     pub fn of(value: u8) -> Self {
-        [Self::None, Self::Memory, Self::Concept, Self::Speaker, Self::Dated]
+        [Self::None, Self::Memory, Self::Concept, Self::Speaker, Self::Dated, Self::Talk]
             .into_iter()
             .find(|role| *role as u8 == value)
             .unwrap_or(Self::None)
@@ -175,7 +178,8 @@ impl Batch {
     fn memory(&mut self, neuron: &Neuron, row: &mut Owned) {
         let speaker = text::speaker(&neuron.concept);
         let said = said(&neuron.concept);
-        row.role = Role::Memory;
+        let talk = text::talk::talk(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept);
+        row.role = if talk.is_some() { Role::Talk } else { Role::Memory };
         row.speaker = speaker.map_or(0, |(name, _)| speaker_hash(speaker_id(name).as_str()));
         row.text = text_hash(said);
         row.session = neuron.session.clone();

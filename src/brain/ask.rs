@@ -15,7 +15,7 @@ use crate::delta::{Document, Prediction};
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
-use crate::text;
+use crate::text::{self, talk::Said};
 
 /// What `recall` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,10 @@ pub struct RecallRequest {
     pub until: Option<Stamp>,
     /// The best memories that fit.
     pub tokens: Option<usize>,
+    /// Search what was said in conversations and is no evidence, instead of memories. Not together with `learn`.
+    pub talk: bool,
+    /// Only what belongs to this session.
+    pub session: Option<String>,
     /// Activate what was answered, as a run of `human`. Not together with `at`.
     pub learn: bool,
 }
@@ -85,10 +89,22 @@ impl Brain {
         if request.learn && request.at.is_some() {
             return Err(BrainError::usage("what is asked of the past cannot be learnt from: --learn or --at"));
         }
+        if request.learn && request.talk {
+            return Err(BrainError::usage("--learn cannot be combined with --talk: talk is no evidence"));
+        }
         let commit = self.at(request.at.as_deref())?;
         let snapshot = self.snapshot_of(commit)?;
-        let filters = Filters { top: request.top, since: request.since, until: request.until, ..Filters::default() };
-        let (found, notes) = self.cycle.recall(commit, &snapshot, &request.query, filters, progress)?;
+        let session = request.session.clone();
+        let filters =
+            Filters { top: request.top, since: request.since, until: request.until, session, ..Filters::default() };
+        let (found, mut notes) = if request.talk {
+            (self.cycle.recall_talk(commit, &snapshot, &request.query, &filters, Said::ByBoth)?, Vec::new())
+        } else {
+            self.cycle.recall(commit, &snapshot, &request.query, filters, progress)?
+        };
+        if let Some(label) = request.session.as_deref().filter(|label| snapshot.index().session(label).is_none()) {
+            notes.push(format!("no memory belongs to the session {label:?}"));
+        }
         let found = fitting(found, request.tokens);
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
         let results = found.into_iter().map(|(found, neuron)| Answer::of(found, &neuron)).collect();

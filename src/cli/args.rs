@@ -359,6 +359,12 @@ pub struct Recall {
     /// The best memories that fit into N tokens (about 4 bytes each).
     #[arg(long, value_name = "N")]
     pub tokens: Option<usize>,
+    /// Search conversations for what was asked and answered, instead of memories.
+    #[arg(long, conflicts_with = "learn")]
+    pub talk: bool,
+    /// Only memories of this session; with --talk, only this conversation.
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
     /// Show the path that led to each memory.
     #[arg(long)]
     pub explain: bool,

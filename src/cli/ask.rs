@@ -17,6 +17,8 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
         until: time("until", args.until.as_deref())?,
         tokens: args.tokens,
         learn: args.learn,
+        talk: args.talk,
+        session: args.session.clone(),
     };
     let brain = session.brain()?;
     let bar = session.out.bar();
@@ -33,7 +35,8 @@ fn remembered(answer: &RecallAnswer, explain: bool) -> String {
     }
     let mut text = String::new();
     for (rank, found) in answer.results.iter().enumerate() {
-        let label: Vec<&str> = [found.session.as_deref(), found.source.as_deref()].into_iter().flatten().collect();
+        let label: Vec<&str> =
+            [found.session.as_deref(), found.source.as_deref(), found.talk].into_iter().flatten().collect();
         let label = if label.is_empty() { found.id.to_string() } else { label.join(" ") };
         text += &format!(
             "{:>2}. {:.3}  {}\n      {}\n",

@@ -1,14 +1,16 @@
 //! Recall at a commit: from a question to the best memories, read from git, with what is not trusted held back. For whoever
 //! asks: a person, or a tool that a model calls.
 
+use super::conversation::talk_of;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
 use crate::activation::Snapshot;
-use crate::activation::recall::{Filters, Found, answer};
+use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
 use crate::limits;
 use crate::model::Neuron;
 use crate::model::settings::Origins;
 use crate::store::CommitId;
+use crate::text::talk::{Said, Talk};
 
 /// What was found, best first, and what a person should know about it.
 pub type Remembered = (Vec<(Found, Neuron)>, Vec<String>);
@@ -44,6 +46,37 @@ impl Cycle {
             hold_back_tainted(&mut found, top, origins);
         }
         Ok((found, notes))
+    }
+
+    /// The best turns of conversations of a commit for a question: what was asked, ordered and answered, and is no evidence. `said`
+    /// leaves out what the other side said.
+    ///
+    /// # Errors
+    /// Neurons that cannot be read.
+    pub fn recall_talk(
+        &self,
+        commit: CommitId,
+        snapshot: &Snapshot,
+        query: &str,
+        filters: &Filters,
+        said: Said,
+    ) -> Result<Vec<(Found, Neuron)>, CycleError> {
+        let (index, now) = (snapshot.index(), self.shared.world.now());
+        let top = filters.top.unwrap_or(self.shared.policy.settings.recall.top);
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
+        let mut turns = Vec::new();
+        for (node, score) in talk(&index, query, now, filters) {
+            if turns.len() == top {
+                break;
+            }
+            let Some(found) = found_talk(&index, node, score, now) else { continue };
+            let Some(neuron) = network.neuron(&found.id)? else { continue };
+            let is_answer = talk_of(&neuron) == Some(Talk::Answer);
+            if said == Said::ByBoth || is_answer == (said == Said::ByBrain) {
+                turns.push((found, neuron));
+            }
+        }
+        Ok(turns)
     }
 }
 

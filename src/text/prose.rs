@@ -105,7 +105,9 @@ fn marker(line: &str) -> usize {
 
 /// True if a line goes on in the next: it was cut at the width of a page, or the next begins in the middle of a sentence.
 fn continues(line: &str, next: &str) -> bool {
-    let ends = line.trim_end_matches(['"', '\'', ')', '»', '”', '」', '』', '*', '_']).ends_with(['.', '!', '?', '。', '！', '？', '…']);
+    let ends = line
+        .trim_end_matches(['"', '\'', ')', '»', '”', '」', '』', '*', '_'])
+        .ends_with(['.', '!', '?', '。', '！', '？', '…']);
     let begins_small = next.starts_with(char::is_lowercase);
     let columns: usize = line.chars().map(|c| 1 + usize::from(is_japanese(c) || "、。「」！？（）".contains(c))).sum();
     // Where a sentence ends at a line's end, Unicode's rules cut as well.
@@ -135,7 +137,9 @@ fn goes_on(piece: &str, next: &str) -> bool {
     let letter = last.rsplit('.').next().unwrap_or_default();
     let initial = letter.chars().count() == 1 && letter.chars().all(char::is_alphabetic) && letter != "I";
     let follows = next.split_whitespace().next().map(|word| key(word.trim_matches(|c: char| !c.is_alphanumeric())));
-    let stops = |word: &str| language::is_stop(word, Some(Language::English)) || language::is_stop(word, Some(Language::French));
+    let stops = |word: &str| {
+        language::is_stop(word, Some(Language::English)) || language::is_stop(word, Some(Language::French))
+    };
     initial && follows.is_some_and(|word| word.chars().count() == 1 || !stops(&word))
 }
 
@@ -200,7 +204,18 @@ mod tests {
 
     #[test]
     fn every_sentence_is_a_part_of_its_text() {
-        for text in ["1. 2. 3.", "#", "- ", "> > a", "a\r\nb. C\u{2028}d", "...", "\n\n.\n", "1、\u{3042}", "999) é. É.", "12、a"] {
+        for text in [
+            "1. 2. 3.",
+            "#",
+            "- ",
+            "> > a",
+            "a\r\nb. C\u{2028}d",
+            "...",
+            "\n\n.\n",
+            "1、\u{3042}",
+            "999) é. É.",
+            "12、a",
+        ] {
             for sentence in sentences(text) {
                 assert!(text.contains(sentence) && !sentence.trim().is_empty(), "{text:?}: {sentence:?}");
             }

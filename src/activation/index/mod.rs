@@ -7,6 +7,7 @@
 mod advance;
 mod assemble;
 mod beneath;
+mod conversation;
 mod finder;
 mod links;
 mod part;
@@ -33,15 +34,16 @@ pub(super) struct NameIx(u32);
 
 /// A session: numbers of the base's, then of those that lie over it alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct SessionIx(u32);
+pub struct SessionIx(u32);
 
 impl SessionIx {
-    pub fn new(at: u32) -> Self {
+    /// The session of that number.
+    pub(super) fn new(at: u32) -> Self {
         Self(at)
     }
 
     /// The place in a list of all sessions.
-    pub fn at(self) -> usize {
+    pub(super) fn at(self) -> usize {
         self.0 as usize
     }
 }

@@ -15,7 +15,8 @@
 //! session --feeds_into--> latest turn                  one live connection, moved by each run
 //! ```
 //!
-//! Stimuli without a session are never linked by the order in which they were fed.
+//! Stimuli without a session are never linked by the order in which they were fed. Talk (a question to the brain, its answer) is an
+//! episode of its session and nothing else: words that were only asked with must not become names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,7 +28,7 @@ use crate::delta::{Document, Edge, Operation};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, episode_id, session_id, speaker_id};
 use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
-use crate::text;
+use crate::text::{self, talk::Talk};
 
 /// Operations that a document has beside those of its stimuli: two activations of core neurons, a signal to memory, one of
 /// calm to affect, and answers.
@@ -60,7 +61,7 @@ const CORE_ENOUGH: u16 = 16_384;
 
 /// Most operations that one stimulus needs, whatever the network holds; at most [`limits::DELTA_OPS`] − [`OVERHEAD`].
 pub fn cost(stimulus: &Stimulus) -> usize {
-    let said = Said::of(&stimulus.text);
+    let said = Said::of(stimulus);
     let context = 4;
     let session = context + 2 + LATEST_LINKS + 1;
     2 + 4 * said.concepts.len()
@@ -106,10 +107,19 @@ struct Said<'t> {
     /// Content words.
     length: usize,
     urgency: text::Urgency,
+    /// It is evidence for nothing: an episode of its session, without concepts or speaker.
+    is_talk: bool,
 }
 
 impl<'t> Said<'t> {
-    fn of(whole: &'t str) -> Self {
+    fn of(stimulus: &'t Stimulus) -> Self {
+        let whole = stimulus.text.as_str();
+        let talk = text::talk::talk(stimulus.source.as_deref(), stimulus.session.as_deref(), whole);
+        if let Some(talk) = talk {
+            // That the brain repeats what is urgent is no new alarm.
+            let urgency = if talk == Talk::Answer { text::Urgency::default() } else { text::urgency(whole) };
+            return Self { speaker: None, concepts: Vec::new(), length: 0, urgency, is_talk: true };
+        }
         let (speaker, said) = text::speaker(whole).map_or((None, whole), |(name, said)| (Some(name), said));
         let mut found: HashMap<String, (usize, u32)> = HashMap::new();
         let mut length = 0;
@@ -133,7 +143,7 @@ impl<'t> Said<'t> {
         ranked.truncate(limits::STIMULUS_CONCEPTS);
         ranked.sort_by(|(a, (at, _)), (b, (bt, _))| (at, a).cmp(&(bt, b)));
         let concepts = ranked.into_iter().map(|(key, (_, n))| (key, n)).collect();
-        Self { speaker, concepts, length, urgency: text::urgency(said) }
+        Self { speaker, concepts, length, urgency: text::urgency(said), is_talk: false }
     }
 
     /// Saturated term frequency, in (0, 1).
@@ -165,6 +175,9 @@ struct Run<'a> {
     created: BTreeSet<NeuronId>,
     sessions: BTreeMap<String, Session>,
     speakers: BTreeMap<NeuronId, Stamp>,
+    /// Whether any episode was made.
+    perceived: bool,
+    /// Those that are memories.
     episodes: Vec<NeuronId>,
     urgent: Vec<(NeuronId, text::Urgency)>,
     /// What came of runs, in words.
@@ -181,6 +194,7 @@ impl<'a> Run<'a> {
             created: BTreeSet::new(),
             sessions: BTreeMap::new(),
             speakers: BTreeMap::new(),
+            perceived: false,
             episodes: Vec::new(),
             urgent: Vec::new(),
             outcomes: Vec::new(),
@@ -190,7 +204,7 @@ impl<'a> Run<'a> {
     fn perceive(&mut self, stimulus: &Stimulus) {
         let episode = episode_id(&stimulus.id);
         if !self.exists(&episode) {
-            let said = Said::of(&stimulus.text);
+            let said = Said::of(stimulus);
             self.remember(stimulus, &episode, &said);
             if let Some(name) = said.speaker {
                 let speaker = speaker_id(name);
@@ -204,7 +218,10 @@ impl<'a> Run<'a> {
                 self.urgent.push((episode.clone(), said.urgency));
             }
             self.outcomes.extend(stimulus.answers.clone().map(|run| (run, stimulus.text.clone())));
-            self.episodes.push(episode.clone());
+            self.perceived = true;
+            if !said.is_talk {
+                self.episodes.push(episode.clone());
+            }
         }
         if let Some(label) = &stimulus.session {
             self.session(label).last = Some((episode, text::asks(&stimulus.text)));
@@ -277,7 +294,7 @@ impl<'a> Run<'a> {
             let op = Acknowledge { signal: signal.id.clone(), payload: json!({"done": "heard"}) };
             self.ops.push(Operation::Acknowledge(op));
         }
-        if self.episodes.is_empty() {
+        if !self.perceived {
             return;
         }
         for (speaker, at) in std::mem::take(&mut self.speakers) {
@@ -303,7 +320,9 @@ impl<'a> Run<'a> {
             }
         }
         let named = &self.episodes[..self.episodes.len().min(STIMULI)];
-        self.signal("memory", json!({"kind": "perceived", "episodes": named}));
+        if !named.is_empty() {
+            self.signal("memory", json!({"kind": "perceived", "episodes": named}));
+        }
         let alarmed = self.snapshot.flags.iter().any(|flag| flag.as_str() == "urgence");
         if alarmed && self.urgent.is_empty() {
             self.signal("affect", json!({"kind": "urgency", "level": 0}));

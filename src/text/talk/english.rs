@@ -16,7 +16,8 @@ pub(super) const TALKING: &str = "ask asks asked asking question questions answe
 
 /// Words that name the kind of thing that is asked for.
 pub(super) const KINDS: &str = "name names kind type sort colour color time date day year month place number age old person people long far \
-    big tall high often size price cost amount reason";
+    big tall high often size price cost amount reason \
+    yesterday today tomorrow tonight week weeks";
 
 /// Formulas that are polite as a whole.
 pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
@@ -60,7 +61,8 @@ pub(super) const AROUND: &str = "you so very much many a an lot lots for the you
 
 const AUXILIARIES: &str = "is are was were am do does did has have had can could will would should shall may might must s re isn aren wasn \
     weren don doesn didn hasn haven hadn couldn wouldn shouldn won ain";
-const PRONOUNS: &str = "i you he she it we they there this that these those anyone anybody someone somebody everyone everybody any";
+const PRONOUNS: &str =
+    "i you he she it we they there this that these those anyone anybody someone somebody everyone everybody any";
 const DETERMINERS: &str = "the a an my your his her its our their some all";
 const WH: &str = "what which whose who whom when where why how whats wheres whos hows whens";
 const PREPOSITIONS: &str = "in at on for with from to by about of since until till during under near around through";
@@ -193,7 +195,8 @@ pub(super) fn about_talk(row: &str) -> Option<Said> {
     let both = "our conversation|our conversations|our chat|our chats|did we talk|did we discuss|did we chat|have we talked|have we \
         discussed|were we talking|were we discussing|we talked about|we discussed|this conversation|our last conversation|our \
         previous conversation|last conversation";
-    let asks = has("what|which|when|how|did|have|was|were|show|list|repeat|summarise|summarize|tell me|remind me|recall");
+    let asks =
+        has("what|which|when|how|did|have|was|were|show|list|repeat|summarise|summarize|tell me|remind me|recall");
     match () {
         () if !asks => None,
         () if has(person) => Some(Said::ByPerson),

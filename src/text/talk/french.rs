@@ -16,7 +16,7 @@ pub(super) const TALKING: &str = "demande demander demandes demandee demandait q
 
 /// Words that name the kind of thing that is asked for.
 pub(super) const KINDS: &str = "nom noms prenom genre type sorte couleur heure date jour annee mois lieu endroit numero nombre age personne \
-    personnes taille prix raison appelle appellent nomme trouve";
+    personnes taille prix raison appelle appellent nomme trouve hier demain semaine semaines aujourd";
 
 /// Formulas that are polite as a whole.
 pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
@@ -57,13 +57,15 @@ pub(super) const AROUND: &str = "vous toi te moi beaucoup bien pour ton votre ta
 
 const WH: &str = "qui que qu quoi quel quelle quels quelles quand ou comment pourquoi combien lequel laquelle lesquels lesquelles d'ou";
 const PRONOUNS: &str = "je j tu t il elle on nous vous ils elles";
-const DETERMINERS: &str = "le la les l un une des mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs ce cet cette ces chaque";
+const DETERMINERS: &str =
+    "le la les l un une des mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs ce cet cette ces chaque";
 const PREPOSITIONS: &str = "a de d avec pour en dans par chez depuis jusqu jusque sur sous vers contre sans";
 const EXPLAINS: &str = "explique expliquez explique-moi expliquez-moi decris decrivez decris-moi resume resumez resume-moi traduis traduisez repete \
     repetez continue continuez compare comparez enumere enumerez precise precisez raconte racontez raconte-moi racontez-moi montre-moi \
     montrez-moi montre-nous donne-moi donnez-moi donne-nous dis-moi dites-moi dis-nous trouve-moi trouvez-moi cherche-moi cite-moi \
     parle-moi parlez-moi aide-moi aidez-moi redis-moi fais-moi faites-moi liste-moi listez-moi cite citez";
-const SHOWS: &str = "montre montrez liste listez donne donnez trouve trouvez cherche cherchez affiche affichez compte comptez";
+const SHOWS: &str =
+    "montre montrez liste listez donne donnez trouve trouvez cherche cherchez affiche affichez compte comptez";
 const OBJECTS: &str = "moi nous mes mon ma tous toutes tout toute les le la l ce cette ces quel quelle quels quelles qui ou quand comment combien \
     nos notre chaque";
 const ENCLITICS: [&str; 13] =
@@ -79,13 +81,16 @@ pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
     if clause.begins(polite) {
         return Some(Act::Order);
     }
-    if clause.is(0, "est-ce n'est-ce") || clause.begins("c est quoi|c est qui|c est ou|c est quand|c est quel|c est quelle") {
+    if clause.is(0, "est-ce n'est-ce")
+        || clause.begins("c est quoi|c est qui|c est ou|c est quand|c est quel|c est quelle")
+    {
         return Some(Act::Question);
     }
     if clause.is(0, WH) {
         return wh(clause).then_some(Act::Question);
     }
-    if clause.is(0, PREPOSITIONS) && clause.is(1, "qui quoi quel quelle quels quelles quand ou combien lequel laquelle") {
+    if clause.is(0, PREPOSITIONS) && clause.is(1, "qui quoi quel quelle quels quelles quand ou combien lequel laquelle")
+    {
         return Some(Act::Question);
     }
     if clause.begins("s il te plait|s il vous plait") {
@@ -150,7 +155,9 @@ pub(super) fn about_talk(row: &str) -> Option<Said> {
         reponse|tes reponses|ta derniere reponse|votre reponse|votre derniere reponse";
     let both = "avons-nous parle|a-t-on parle|on a parle|nous avons parle|parlions-nous|on parlait|notre conversation|nos conversations|\
         notre discussion|nos discussions|cette conversation|derniere conversation|avons-nous discute|on a discute";
-    let asks = has("que|qu|quoi|quel|quelle|quels|quelles|quand|combien|est-ce|montre-moi|rappelle-moi|dis-moi|resume|repete|liste|ai-je|as-tu");
+    let asks = has(
+        "que|qu|quoi|quel|quelle|quels|quelles|quand|combien|est-ce|montre-moi|rappelle-moi|dis-moi|resume|repete|liste|ai-je|as-tu",
+    );
     match () {
         () if !asks => None,
         () if has(person) => Some(Said::ByPerson),

@@ -218,7 +218,8 @@ fn is_polite(low: &str) -> bool {
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
-    for surface in text.split(|c: char| c.is_whitespace() || word::is_apostrophe(c) || "/«»\"“”()[]*_`".contains(c)) {
+    for surface in text.split(|c: char| c.is_whitespace() || word::is_apostrophe(c) || "/«»\"“”()[]*_`".contains(c))
+    {
         let bare = surface.trim_matches(|c: char| !c.is_alphanumeric());
         let key = key(bare);
         if !key.is_empty() {
@@ -319,9 +320,8 @@ fn courtesy(tokens: &[Token], only_formulas: bool) -> Option<Courtesy> {
         return Some(Courtesy::Acknowledgement);
     }
     let row = all.join(" ");
-    let formula = |(courtesy, rows): &(Courtesy, &str)| {
-        rows.split('|').any(|formula| row == formula.trim()).then_some(*courtesy)
-    };
+    let formula =
+        |(courtesy, rows): &(Courtesy, &str)| rows.split('|').any(|formula| row == formula.trim()).then_some(*courtesy);
     let exact = english::FORMULAS.iter().chain(&french::FORMULAS).find_map(formula);
     if exact.is_some() || only_formulas {
         return exact;

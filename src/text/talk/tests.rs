@@ -107,14 +107,80 @@ fn orders_ask_for_what_is_known() {
 
 #[test]
 fn small_talk_says_nothing() {
-    all_are(GREETING, &["hi", "Hello!", "Hey there", "Good morning", "Hello Anna", "how are you", "How are you?", "bonjour", "Salut !",
-        "ça va ?", "こんにちは", "おはようございます！", "お元気ですか？", "👋 hi"]);
-    all_are(THANKS, &["thanks", "Thank you so much!", "Thanks a lot for your help", "great, thanks", "ok thank you", "merci",
-        "Merci beaucoup pour ton aide", "ありがとう", "ありがとうございました。", "はい、ありがとう"]);
-    all_are(FAREWELL, &["bye", "see you tomorrow", "Good night", "Have a nice day!", "au revoir", "à demain", "bonne nuit", "さようなら",
-        "おやすみなさい", "またね"]);
-    all_are(REPLY, &["ok", "yes", "Yes, that is right.", "no", "I see.", "got it", "That makes sense", "I have a question.", "lol",
-        "👍", "…", "", "oui", "d'accord", "c'est noté", "J'ai une question.", "はい", "なるほど", "わかりました", "そうですか"]);
+    all_are(
+        GREETING,
+        &[
+            "hi",
+            "Hello!",
+            "Hey there",
+            "Good morning",
+            "Hello Anna",
+            "how are you",
+            "How are you?",
+            "bonjour",
+            "Salut !",
+            "ça va ?",
+            "こんにちは",
+            "おはようございます！",
+            "お元気ですか？",
+            "👋 hi",
+        ],
+    );
+    all_are(
+        THANKS,
+        &[
+            "thanks",
+            "Thank you so much!",
+            "Thanks a lot for your help",
+            "great, thanks",
+            "ok thank you",
+            "merci",
+            "Merci beaucoup pour ton aide",
+            "ありがとう",
+            "ありがとうございました。",
+            "はい、ありがとう",
+        ],
+    );
+    all_are(
+        FAREWELL,
+        &[
+            "bye",
+            "see you tomorrow",
+            "Good night",
+            "Have a nice day!",
+            "au revoir",
+            "à demain",
+            "bonne nuit",
+            "さようなら",
+            "おやすみなさい",
+            "またね",
+        ],
+    );
+    all_are(
+        REPLY,
+        &[
+            "ok",
+            "yes",
+            "Yes, that is right.",
+            "no",
+            "I see.",
+            "got it",
+            "That makes sense",
+            "I have a question.",
+            "lol",
+            "👍",
+            "…",
+            "",
+            "oui",
+            "d'accord",
+            "c'est noté",
+            "J'ai une question.",
+            "はい",
+            "なるほど",
+            "わかりました",
+            "そうですか",
+        ],
+    );
 }
 
 #[test]
@@ -223,6 +289,23 @@ fn only_what_asks_is_asked() {
 #[test]
 fn hostile_text_is_classified() {
     let long = "a ".repeat(30_000);
-    let messages = ["?", "，、。", "'''", "s'il te plaît", "-", "a-", "-je", "\u{202e}?", "\u{0}", "か", "は", "何", long.as_str(), "what", "who", "s"];
+    let messages = [
+        "?",
+        "，、。",
+        "'''",
+        "s'il te plaît",
+        "-",
+        "a-",
+        "-je",
+        "\u{202e}?",
+        "\u{0}",
+        "か",
+        "は",
+        "何",
+        long.as_str(),
+        "what",
+        "who",
+        "s",
+    ];
     messages.iter().for_each(|message| drop((act(message), asked(message), about_talk(message))));
 }
