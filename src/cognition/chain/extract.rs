@@ -14,7 +14,7 @@ use crate::text::{self, Language, date};
 /// Least share of what is asked that a memory has to say something of.
 const FITS: f64 = 0.4;
 /// Least share of what the best memory covers that another one has to cover.
-const BESIDE: f64 = 0.75;
+const BESIDE: f64 = 0.85;
 /// What a second sentence has to add, if it is to be quoted with the first.
 const ADDS: f64 = 0.15;
 /// How much more a name says than another word: who asks for Mongolia is not answered by Norway.
