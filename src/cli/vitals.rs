@@ -66,7 +66,7 @@ pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
         let name = if at == 0 { "recall" } else { "" };
         let text = match age.share {
             Some(share) => format!(
-                "{} {} of {} found again among {:.0} others like it, {} as the first; by chance {}",
+                "{} {} of {} found among {:.0} others, {} as the first; by chance {}",
                 signs.bar(share),
                 age.hits,
                 plural(age.asked, "memory", "memories"),
