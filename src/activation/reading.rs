@@ -177,11 +177,12 @@ impl Batch {
 
     fn memory(&mut self, neuron: &Neuron, row: &mut Owned) {
         let speaker = text::speaker(&neuron.concept);
-        let said = said(&neuron.concept);
-        let talk = text::talk::talk(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept);
-        row.role = if talk.is_some() { Role::Talk } else { Role::Memory };
+        let evidence = text::talk::evidence(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept);
+        row.role = if evidence.is_none() { Role::Talk } else { Role::Memory };
         row.speaker = speaker.map_or(0, |(name, _)| speaker_hash(speaker_id(name).as_str()));
-        row.text = text_hash(said);
+        row.text = text_hash(said(&neuron.concept));
+        // Of a message that tells and asks, the words of what it tells.
+        let said = said(evidence.as_deref().unwrap_or(&neuron.concept));
         row.session = neuron.session.clone();
         let (language, words) = text::read(said);
         row.language = language.map_or(0, number);

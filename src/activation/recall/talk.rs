@@ -25,9 +25,11 @@ pub fn talk(index: &Index<'_>, question: &str, now: Stamp, filters: &Filters) ->
     let is_of_date = |at: usize| {
         !periods.is_empty() && (names_day(at, at) || names_day(at, at + 1) || at > 0 && names_day(at - 1, at))
     };
+    let is_about_talk = text::talk::about_talk(question).is_some();
     let mut stems: Vec<&str> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let says = !word.is_stop && !text::talk::is_of_talking(&word.key) && !is_of_date(at);
+        let says = says && !(is_about_talk && text::talk::is_kind_asked(&word.key));
         if says && !stems.contains(&word.stem.as_str()) {
             stems.push(&word.stem);
         }
@@ -118,6 +120,7 @@ mod tests {
         assert_eq!(ids(&talked, "what did I ask", &session("c1")), ["e-0002", "e-0001"], "the newest first");
         assert!(ids(&talked, "what did I ask", &session("c9")).is_empty());
         assert_eq!(ids(&talked, "What did I ask you yesterday?", &all), ["e-0006"]);
+        assert_eq!(ids(&talked, "what was your last answer", &all)[0], "e-0006", "whose turn it is, is read later");
         assert_eq!(ids(&talked, "What did I ask you yesterday about the lock?", &all), ["e-0006", "e-0001"]);
         let since = Filters { since: Some(Stamp::from_unix(1_769_000_000 + 6 * DAY)), ..Filters::default() };
         assert_eq!(ids(&talked, "Ida", &since), ["e-0006"]);

@@ -37,6 +37,16 @@ pub struct Evidence {
     pub at: Option<Stamp>,
 }
 
+impl Evidence {
+    /// Of a message to the brain what it tells, part by part: what it asks is no evidence.
+    fn as_told(&self) -> Self {
+        let is_message = self.source.as_deref().is_some_and(|source| source.starts_with(talk::ASKED));
+        let asks = is_message && talk::asked(&self.text).is_some();
+        let text = if asks { talk::told(&self.text).join("\n\n") } else { self.text.clone() };
+        Self { text, ..self.clone() }
+    }
+}
+
 /// A sentence, and the memory that it is said to stand in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
@@ -58,7 +68,7 @@ struct Question {
 
 impl Question {
     fn of(message: &str, weight: &dyn Fn(&str) -> f64) -> Self {
-        let asked = talk::asked(message);
+        let asked = talk::asked(message).unwrap_or_else(|| message.to_owned());
         let is_about_talk = talk::about_talk(message).is_some();
         let language = text::language(message);
         let dates = date::asked(&asked);
@@ -118,6 +128,7 @@ pub fn compose(message: &str, evidence: &[Evidence], weight: &dyn Fn(&str) -> f6
     }
     let mut found: Vec<(f64, Quote)> = Vec::new();
     for memory in evidence {
+        let memory = &memory.as_told();
         let covers = question.covered_by(&memory.text) + question.met_by(memory);
         let Some(sentence) = best_part(&question, &memory.text).filter(|_| covers >= FITS) else { continue };
         let sentence = text::unwrapped(sentence);
@@ -159,7 +170,9 @@ fn best_part<'t>(question: &Question, whole: &'t str) -> Option<&'t str> {
 /// Where a quote is from.
 fn label(memory: &Evidence, sentence: &str, language: Option<Language>) -> String {
     let frame = Frame::of(language);
-    let title = text::title(&memory.text).map(str::to_owned);
+    // A line that is only wrapped is none.
+    let first = text::sentences(&memory.text).first().copied();
+    let title = text::title(&memory.text).filter(|title| first == Some(*title)).map(str::to_owned);
     let speaker = text::speaker(&memory.text).map(|(name, _)| name.to_owned());
     let beside = [title, speaker].into_iter().flatten().filter(|part| !sentence.starts_with(part.as_str()));
     let source = memory.source.as_deref().map(|source| match source.starts_with(talk::ASKED) {
@@ -358,7 +371,11 @@ pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) ->
     }
     let kept = remembers && act == Act::Told;
     match act {
-        _ if kept => lines.push(frame.kept.to_owned()),
+        _ if kept => {
+            let unanswered = lines.is_empty() && talk::asked(said).is_some();
+            lines.extend(unanswered.then(|| frame.nothing.to_owned()));
+            lines.push(frame.kept.to_owned());
+        }
         _ if !lines.is_empty() => {}
         Act::SmallTalk(courtesy) => lines.push(
             match courtesy {

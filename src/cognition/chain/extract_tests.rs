@@ -85,6 +85,26 @@ fn quotes_are_labelled_by_title_speaker_source_and_day() {
 }
 
 #[test]
+fn what_a_message_asks_beside_what_it_tells_is_not_quoted() {
+    let told = |text: &str| Evidence { n: 1, text: text.into(), source: Some("chat:c1".into()), at: None };
+    let memory = told("Hi! My sister Ida moved to Bergen. Where is the ladder?");
+    assert!(compose("where is the ladder", &[memory.clone()], &alike).is_empty());
+    let quotes = compose("where did my sister move", &[memory.clone()], &alike);
+    assert_eq!(quotes[0].sentence, "My sister Ida moved to Bergen.");
+    assert!(holds(&quotes[0].sentence, &memory.text));
+    let reply = worded("I live in Oslo now, where is my umbrella?", &[], &[], true);
+    assert_eq!(reply, "I know nothing about that.\nI will remember what you said.");
+}
+
+#[test]
+fn a_wrapped_first_line_is_no_title() {
+    let text =
+        "Dr. Berg lent us the ladder, e.g. for the gutters, and it\nstands behind the shed. The key hangs there.";
+    let quotes = compose("where does the key hang", &evidence(&[text]), &alike);
+    assert_eq!((quotes[0].sentence.as_str(), quotes[0].label.as_str()), ("The key hangs there.", ""));
+}
+
+#[test]
 fn a_day_that_is_asked_for_fits_what_happened_on_it() {
     let at = |text: &str| Some(text.parse().unwrap());
     let memories = [

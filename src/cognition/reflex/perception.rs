@@ -28,7 +28,8 @@ use crate::delta::{Document, Edge, Operation};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, episode_id, session_id, speaker_id};
 use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
-use crate::text::{self, talk::Talk};
+use crate::text;
+use crate::text::talk::{self, Talk};
 
 /// Operations that a document has beside those of its stimuli: two activations of core neurons, a signal to memory, one of
 /// calm to affect, and answers.
@@ -114,13 +115,15 @@ struct Said<'t> {
 impl<'t> Said<'t> {
     fn of(stimulus: &'t Stimulus) -> Self {
         let whole = stimulus.text.as_str();
-        let talk = text::talk::talk(stimulus.source.as_deref(), stimulus.session.as_deref(), whole);
-        if let Some(talk) = talk {
+        let (source, session) = (stimulus.source.as_deref(), stimulus.session.as_deref());
+        let Some(evidence) = talk::evidence(source, session, whole) else {
             // That the brain repeats what is urgent is no new alarm.
-            let urgency = if talk == Talk::Answer { text::Urgency::default() } else { text::urgency(whole) };
+            let is_answer = talk::talk(source, session, whole) == Some(Talk::Answer);
+            let urgency = if is_answer { text::Urgency::default() } else { text::urgency(whole) };
             return Self { speaker: None, concepts: Vec::new(), length: 0, urgency, is_talk: true };
-        }
-        let (speaker, said) = text::speaker(whole).map_or((None, whole), |(name, said)| (Some(name), said));
+        };
+        let speaker = text::speaker(whole).map(|(name, _)| name);
+        let said = text::speaker(&evidence).map_or(&*evidence, |(_, said)| said);
         let mut found: HashMap<String, (usize, u32)> = HashMap::new();
         let mut length = 0;
         let words = text::words(said).into_iter().filter(|word| !word.is_stop).map(|word| (word.key, word.start));

@@ -17,7 +17,7 @@ pub(super) const TALKING: &str = "ask asks asked asking question questions answe
 /// Words that name the kind of thing that is asked for.
 pub(super) const KINDS: &str = "name names kind type sort colour color time date day year month place number age old person people long far \
     big tall high often size price cost amount reason \
-    yesterday today tomorrow tonight week weeks";
+    last first previous latest yesterday today tomorrow tonight week weeks";
 
 /// Formulas that are polite as a whole.
 pub(super) const FORMULAS: [(Courtesy, &str); 4] = [

@@ -16,7 +16,7 @@ pub(super) const TALKING: &str = "demande demander demandes demandee demandait q
 
 /// Words that name the kind of thing that is asked for.
 pub(super) const KINDS: &str = "nom noms prenom genre type sorte couleur heure date jour annee mois lieu endroit numero nombre age personne \
-    personnes taille prix raison appelle appellent nomme trouve hier demain semaine semaines aujourd";
+    personnes taille prix raison appelle appellent nomme trouve derniere dernier dernieres derniers premiere premier precedente precedent hier demain semaine semaines aujourd";
 
 /// Formulas that are polite as a whole.
 pub(super) const FORMULAS: [(Courtesy, &str); 4] = [

@@ -1,6 +1,6 @@
 //! What asks and orders in Japanese: by how a sentence ends, and by question words that no particle makes indefinite.
 
-use super::{Act, Courtesy, Said};
+use super::{Act, Courtesy, Heard, Said};
 use crate::model::ids::normalise;
 use crate::text::phrase::asks;
 use crate::text::word::words;
@@ -10,7 +10,7 @@ pub(super) const TALKING: &str = "教え 見せ 示し 説明 まとめ 要約 �
     知ら 覚え 覚えて 忘れ 尋ね 返事 お願い 願い 情報 詳しく リスト";
 
 /// Words that name the kind of thing that is asked for.
-pub(super) const KINDS: &str = "名前 色 種類 時間 時刻 日 日付 年 月 場所 番号 年齢 人 値段 理由 大きさ 何時 何人 何日 何年 昨日 今日 明日 先週 今週 来週";
+pub(super) const KINDS: &str = "名前 色 種類 時間 時刻 日 日付 年 月 場所 番号 年齢 人 値段 理由 大きさ 何時 何人 何日 何年 最後 最初 前 さっき 昨日 今日 明日 先週 今週 来週";
 
 const GREETINGS: &str = "おはようございます おはよう こんにちは こんにちわ こんばんは やあ もしもし はじめまして 初めまして お久しぶりです 久しぶり お元気ですか 元気ですか 元気 ハロー";
 const THANKS: &str = "どうもありがとうございました どうもありがとうございます ありがとうございました ありがとうございます どうもありがとう ありがとう 有難う サンキュー 感謝します 助かりました 助かります どうも";
@@ -134,8 +134,17 @@ const KEEPS: [&str; 12] = [
     "保存して",
 ];
 
-/// What a sentence does.
-pub(super) fn act(sentence: &str) -> Act {
+/// What a sentence does, and which part of it.
+pub(super) fn heard(sentence: &str) -> Heard {
+    let act = act(sentence);
+    let normal = normalise(sentence);
+    match tells_before(&normal).filter(|_| matches!(act, Act::Question | Act::Order)) {
+        Some((told, asked)) => Heard::both(told, asked),
+        None => Heard::whole(act, sentence),
+    }
+}
+
+fn act(sentence: &str) -> Act {
     let normal = normalise(sentence);
     let core = normal.trim().trim_end_matches(|c: char| !c.is_alphanumeric());
     if let Some(courtesy) = courtesy(&normal) {
@@ -160,7 +169,6 @@ pub(super) fn act(sentence: &str) -> Act {
         None
     };
     match found {
-        Some(_) if tells_before(core) => Act::Told,
         Some(act) => act,
         None if words(&normal).iter().any(|word| !word.is_stop && !super::is_of_talking(&word.key)) => Act::Told,
         None => Act::SmallTalk(Courtesy::Acknowledgement),
@@ -224,12 +232,13 @@ fn asks_by_word(core: &str) -> bool {
     })
 }
 
-/// True if something is told before a clause that asks: `妹が引っ越したけど、何を知っていますか`.
-fn tells_before(core: &str) -> bool {
+/// What is told before a clause that asks, and that clause: `妹が引っ越したけど、何を知っていますか`.
+fn tells_before(normal: &str) -> Option<(&str, &str)> {
     const JOINTS: [&str; 7] = ["けど、", "けれど、", "けれども、", "ですが、", "ましたが、", "ますが、", "たが、"];
-    let before = JOINTS.iter().filter_map(|joint| core.split_once(joint)).map(|(before, _)| before);
     let told = |before: &str| before.chars().count() >= 8 && !asks_by_word(before) && !before.contains("質問");
-    before.into_iter().any(told)
+    let at = JOINTS.iter().filter_map(|joint| normal.find(joint).map(|at| (at, at + joint.len())));
+    let (end, start) = at.filter(|(end, _)| told(&normal[..*end])).min()?;
+    Some((&normal[..end], &normal[start..]))
 }
 
 /// Whether a text asks for the conversation.

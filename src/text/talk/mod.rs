@@ -9,6 +9,8 @@ mod english;
 mod french;
 mod japanese;
 
+use std::borrow::Cow;
+
 use super::language::{self, Language};
 use super::phrase::asks;
 use super::word::{self, fold, key};
@@ -91,10 +93,23 @@ pub fn talk(source: Option<&str>, session: Option<&str>, text: &str) -> Option<T
     }
 }
 
+/// What of a turn or a fed text is evidence: of a message that tells something and asks as well, what it tells. `None`: it is talk.
+pub fn evidence<'t>(source: Option<&str>, session: Option<&str>, text: &'t str) -> Option<Cow<'t, str>> {
+    if talk(source, session, text).is_some() {
+        return None;
+    }
+    let heard = source
+        .zip(session)
+        .is_some_and(|(source, session)| source.strip_prefix(ASKED).is_some_and(|name| name.starts_with(session)));
+    if !heard || heard_all(text).iter().all(|part| part.asked.is_none()) {
+        return Some(Cow::Borrowed(text));
+    }
+    Some(Cow::Owned(told(text).join(" ")))
+}
+
 /// What a message does. One sentence that tells something makes the whole of it a memory.
 pub fn act(message: &str) -> Act {
-    let fallback = language::language(message);
-    let acts: Vec<Act> = super::sentences(message).into_iter().map(|sentence| act_of(sentence, fallback)).collect();
+    let acts: Vec<Act> = heard_all(message).into_iter().map(|part| part.act).collect();
     let first = |wanted: fn(&Act) -> bool| acts.iter().copied().find(wanted);
     first(|act| *act == Act::Told)
         .or_else(|| first(|act| *act == Act::Question))
@@ -103,13 +118,41 @@ pub fn act(message: &str) -> Act {
         .unwrap_or(Act::SmallTalk(Courtesy::Acknowledgement))
 }
 
-/// The sentences of a message that ask or order, joined; all of it where none does.
-pub fn asked(message: &str) -> String {
+/// What a message asks or orders, beside what it tells; `None` if it does neither.
+pub fn asked(message: &str) -> Option<String> {
+    let asked: Vec<String> = heard_all(message).into_iter().filter_map(|part| part.asked).collect();
+    (!asked.is_empty()).then(|| asked.join(" "))
+}
+
+/// What a message tells, beside what it asks: sentences, or parts of one.
+pub fn told(message: &str) -> Vec<String> {
+    heard_all(message).into_iter().filter_map(|part| part.told).collect()
+}
+
+/// What a sentence does, and which part of it.
+struct Heard {
+    act: Act,
+    told: Option<String>,
+    asked: Option<String>,
+}
+
+impl Heard {
+    /// A sentence that does one thing.
+    fn whole(act: Act, sentence: &str) -> Self {
+        let is = |wanted: bool| wanted.then(|| sentence.to_owned());
+        Self { act, told: is(act == Act::Told), asked: is(matches!(act, Act::Question | Act::Order)) }
+    }
+
+    /// A sentence that tells something and asks.
+    fn both(told: &str, asked: &str) -> Self {
+        let part = |text: &str| Some(text.trim().trim_end_matches([',', ';', ':', '、']).to_owned());
+        Self { act: Act::Told, told: part(told), asked: part(asked) }
+    }
+}
+
+fn heard_all(message: &str) -> Vec<Heard> {
     let fallback = language::language(message);
-    let sentences = super::sentences(message).into_iter();
-    let asks = |sentence: &&str| matches!(act_of(sentence, fallback), Act::Question | Act::Order);
-    let asked: Vec<&str> = sentences.filter(asks).collect();
-    if asked.is_empty() { message.to_owned() } else { asked.join(" ") }
+    super::sentences(message).into_iter().map(|sentence| heard(sentence, fallback)).collect()
 }
 
 /// Who said what a message asks for, if it asks for the conversation itself: `what did I ask you yesterday?`
@@ -151,39 +194,41 @@ pub fn is_kind_asked(key: &str) -> bool {
         || japanese::KINDS.split_whitespace().any(|word| word == key)
 }
 
-fn act_of(sentence: &str, fallback: Option<Language>) -> Act {
+fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let own = language::language(sentence);
     if own == Some(Language::Japanese) {
-        return japanese::act(sentence);
+        return japanese::heard(sentence);
     }
     let language = own.or(fallback);
     let (asks, period) = (asks(sentence), sentence.trim_end().ends_with('.') && !sentence.trim_end().ends_with(".."));
-    let clauses: Vec<Vec<Token>> = clauses(sentence).map(tokens).filter(|clause| !clause.is_empty()).collect();
-    let opening = |clause: &Vec<Token>| opens(clause, language, period && !asks);
-    let whole: Vec<Token> = clauses.iter().flatten().cloned().collect();
+    let rows: Vec<(&str, Vec<Token>)> = clauses(sentence).map(|clause| (clause, tokens(clause))).collect();
+    let clauses: Vec<&(&str, Vec<Token>)> = rows.iter().filter(|(_, clause)| !clause.is_empty()).collect();
+    let whole: Vec<Token> = clauses.iter().flat_map(|(_, clause)| clause).cloned().collect();
     if let Some(courtesy) = courtesy(&whole, true) {
-        return Act::SmallTalk(courtesy);
+        return Heard::whole(Act::SmallTalk(courtesy), sentence);
     }
-    let opener = clauses.iter().enumerate().find_map(|(at, clause)| Some((at, opening(clause)?)));
-    match opener {
+    let opening = |clause: &[Token]| opens(clause, language, period && !asks);
+    let opener = clauses.iter().enumerate().find_map(|(at, (_, clause))| Some((at, opening(clause)?)));
+    // What follows the last comma of a question may be no more than `isn't it?`.
+    let tag = clauses.len().checked_sub(1).filter(|last| asks && clauses[*last].1.len() > 3);
+    let act = match opener {
         Some((_, Act::Told)) => Act::Told,
-        Some((at, act)) => {
-            let before = clauses[..at].iter().any(|clause| asserts(clause, true));
-            let after = clauses[at + 1..].iter().any(|clause| asserts(clause, false));
-            if before || after { Act::Told } else { act }
-        }
-        None if asks => {
-            // What follows the last comma may be no more than `isn't it?`.
-            let (tag, rest) = clauses.split_last().map_or((0, &[][..]), |(last, rest)| (last.len(), rest));
-            let told = tag > 3 && rest.iter().any(|clause| asserts(clause, true));
-            if told { Act::Told } else { Act::Question }
-        }
+        Some((_, act)) => act,
+        None if asks => Act::Question,
         None => match courtesy(&whole, false) {
             Some(courtesy) => Act::SmallTalk(courtesy),
             None if whole.iter().enumerate().any(|(at, token)| token.says_something(at, language)) => Act::Told,
             None => Act::SmallTalk(Courtesy::Acknowledgement),
         },
-    }
+    };
+    let from = opener.map(|(at, _)| at).or(tag);
+    let Some(from) = from.filter(|_| matches!(act, Act::Question | Act::Order)) else {
+        return Heard::whole(act, sentence);
+    };
+    let tells = |at: usize| at != from && (at < from || opener.is_some()) && asserts(&clauses[at].1, at < from);
+    let told: Vec<&str> = (0..clauses.len()).filter(|at| tells(*at)).map(|at| clauses[at].0.trim()).collect();
+    let asked: Vec<&str> = (0..clauses.len()).filter(|at| !tells(*at)).map(|at| clauses[at].0.trim()).collect();
+    if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
 }
 
 /// A word between spaces, without punctuation around it; what stands before and after an apostrophe is a word of its own.

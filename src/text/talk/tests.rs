@@ -282,8 +282,29 @@ fn some_questions_are_about_the_conversation_itself() {
 
 #[test]
 fn only_what_asks_is_asked() {
-    assert_eq!(asked("Hi! My sister moved to Bergen. Where is Ida?"), "Where is Ida?");
-    assert_eq!(asked("The key is red."), "The key is red.");
+    for (message, what_is_asked, what_is_told) in [
+        ("Hi! My sister moved to Bergen. Where is Ida?", "Where is Ida?", vec!["My sister moved to Bergen."]),
+        ("I live in Oslo now, where is my umbrella?", "where is my umbrella?", vec!["I live in Oslo now"]),
+        ("Where is Ida, I think she moved to Bergen", "Where is Ida", vec!["I think she moved to Bergen"]),
+        ("When I was in Oslo, what did Anna cook?", "When I was in Oslo, what did Anna cook?", vec![]),
+        (
+            "妹のアイダがベルゲンに引っ越したけど、今どこですか",
+            "今どこですか",
+            vec!["妹のアイダがベルゲンに引っ越した"],
+        ),
+    ] {
+        assert_eq!(
+            (asked(message).as_deref(), told(message)),
+            (Some(what_is_asked), what_is_told.iter().map(|t| (*t).to_owned()).collect())
+        );
+    }
+    assert_eq!((asked("The key is red."), told("The key is red.")), (None, vec!["The key is red.".to_owned()]));
+    let of = |text| evidence(Some("chat:c"), Some("c"), text).map(Cow::into_owned);
+    assert_eq!(of("The key is red. Where is it?").as_deref(), Some("The key is red."));
+    assert_eq!(of("Hello. The key is red.").as_deref(), Some("Hello. The key is red."), "nothing is asked");
+    assert_eq!(of("Where is it?"), None);
+    let fed = evidence(Some("notes.md"), Some("c"), "The key is red. Where is it?");
+    assert_eq!(fed.as_deref(), Some("The key is red. Where is it?"));
 }
 
 #[test]
