@@ -336,6 +336,20 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_tells_and_asks_is_read_for_what_it_tells() {
+        let at = Stamp::from_unix(1_684_000_000);
+        let mut neuron =
+            Neuron::new(NeuronId::parse("e-1").unwrap(), "Olga moved. Where is the ladder?", Kind::Episodic, at);
+        assert_eq!(read(&neuron).1, ["olga", "move", "where", "is", "the", "ladder"], "fed");
+        (neuron.source, neuron.session) = (Some("chat:c1".to_owned()), Some("c1".to_owned()));
+        let (batch, stems) = read(&neuron);
+        assert_eq!((batch.row(0).role, stems.join(" ")), (Role::Memory, "olga move".to_owned()));
+        neuron.concept = "Where is the ladder?".to_owned();
+        let (batch, stems) = read(&neuron);
+        assert_eq!((batch.row(0).role, batch.row(0).session, stems.len()), (Role::Talk, "c1", 4));
+    }
+
+    #[test]
     fn what_is_gone_archived_or_structure_has_no_role() {
         let id = NeuronId::parse("x").unwrap();
         let core = Neuron::new(id.clone(), "x", Kind::Core, Stamp::from_unix(0));

@@ -331,4 +331,6 @@ fn talk_is_an_episode_of_its_session_and_nothing_else() {
     assert_eq!(signals(&net.feed(&[turn(6, "chat", "Olga has a spare key.")])), ["memory perceived"]);
     assert!(net.get(&episode(6)).weight(&concept_id("olga"), Link::Recalls) > 0);
     assert!(net.get(&episode(6)).weight(&episode(5), Link::FeedsInto) > 0);
+    net.feed(&[turn(7, "chat", "Olga moved. Where is the ladder?")]);
+    assert!(net.neuron(&concept_id("moved")).is_some() && net.neuron(&concept_id("ladder")).is_none());
 }

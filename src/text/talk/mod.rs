@@ -75,16 +75,10 @@ impl Talk {
 /// fed: among people, questions are a part of what happened.
 pub fn talk(source: Option<&str>, session: Option<&str>, text: &str) -> Option<Talk> {
     let (source, session) = (source?, session?);
-    let is_of = |prefix: &str| {
-        let rest = source.strip_prefix(prefix).and_then(|name| name.strip_prefix(session));
-        // A long message has parts, which are numbered from the second on.
-        let number = |part: &str| part.strip_prefix('#').is_some_and(|n| n.parse::<u32>().is_ok());
-        rest.is_some_and(|part| part.is_empty() || number(part))
-    };
-    if is_of(ANSWERED) {
+    if is_turn(ANSWERED, source, session) {
         return Some(Talk::Answer);
     }
-    let act = is_of(ASKED).then(|| act(text))?;
+    let act = is_turn(ASKED, source, session).then(|| act(text))?;
     match act {
         Act::Told => None,
         Act::Question => Some(Talk::Question),
@@ -93,14 +87,19 @@ pub fn talk(source: Option<&str>, session: Option<&str>, text: &str) -> Option<T
     }
 }
 
+/// True for the source of a turn of a conversation: the prefix, its name, and of a long message the number of the part, from the second on.
+fn is_turn(prefix: &str, source: &str, session: &str) -> bool {
+    let part = source.strip_prefix(prefix).and_then(|name| name.strip_prefix(session));
+    let number = |part: &str| part.strip_prefix('#').is_some_and(|n| n.parse::<u32>().is_ok());
+    part.is_some_and(|part| part.is_empty() || number(part))
+}
+
 /// What of a turn or a fed text is evidence: of a message that tells something and asks as well, what it tells. `None`: it is talk.
 pub fn evidence<'t>(source: Option<&str>, session: Option<&str>, text: &'t str) -> Option<Cow<'t, str>> {
     if talk(source, session, text).is_some() {
         return None;
     }
-    let heard = source
-        .zip(session)
-        .is_some_and(|(source, session)| source.strip_prefix(ASKED).is_some_and(|name| name.starts_with(session)));
+    let heard = source.zip(session).is_some_and(|(source, session)| is_turn(ASKED, source, session));
     if !heard || heard_all(text).iter().all(|part| part.asked.is_none()) {
         return Some(Cow::Borrowed(text));
     }
