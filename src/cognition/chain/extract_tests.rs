@@ -88,8 +88,8 @@ fn quotes_are_labelled_by_title_speaker_source_and_day() {
 fn what_a_message_asks_beside_what_it_tells_is_not_quoted() {
     let told = |text: &str| Evidence { n: 1, text: text.into(), source: Some("chat:c1".into()), at: None };
     let memory = told("Hi! My sister Ida moved to Bergen. Where is the ladder?");
-    assert!(compose("where is the ladder", &[memory.clone()], &alike).is_empty());
-    let quotes = compose("where did my sister move", &[memory.clone()], &alike);
+    assert!(compose("where is the ladder", std::slice::from_ref(&memory), &alike).is_empty());
+    let quotes = compose("where did my sister move", std::slice::from_ref(&memory), &alike);
     assert_eq!(quotes[0].sentence, "My sister Ida moved to Bergen.");
     assert!(holds(&quotes[0].sentence, &memory.text));
     let reply = worded("I live in Oslo now, where is my umbrella?", &[], &[], true);
