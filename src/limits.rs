@@ -272,8 +272,8 @@ pub const CONVERSATION_BYTES: usize = 128;
 pub const CHAT_HISTORY: usize = 12;
 /// Memories that an answer begins with, and most that one `recall` of a tool brings.
 pub const CHAT_MEMORIES: usize = 10;
-/// How many times as many memories are looked at as are wanted, where some are questions and answers of chats.
-pub const CHAT_WIDER: usize = 4;
+/// Memories of a brain that is small: a word is not taken for common because there is little beside it.
+pub const SMALL_BRAIN: usize = 100;
 /// Neurons that one look of a tool into the network lists.
 pub const TOOL_NEURONS: usize = 50;
 /// Entries of a folder that a tool lists.
@@ -309,5 +309,5 @@ pub const VIEW_TOUCHES: usize = 50;
 pub const VIEW_COMMITS: usize = 20_000;
 /// Lines of what a commit changed that a page shows.
 pub const VIEW_LINES: usize = 500;
-/// Sentences that an extractive answer quotes: more is a list of memories, which `recall` prints.
-pub const EXTRACTED_SENTENCES: usize = 4;
+/// Memories that an extractive answer quotes, and turns of conversations: more is a list, which `recall` prints.
+pub const EXTRACTED_QUOTES: usize = 3;

@@ -132,6 +132,8 @@ fn memories_are_asked_for_by_age_without_the_word_that_is_asked() {
         let (hits, rank) = (age["hits"].as_u64().expect("hits"), age["reciprocal_rank"].as_f64().expect("a rank"));
         assert!(age["first"].as_u64() <= Some(hits) && rank > 0.0 && rank <= 1.0, "{age}");
     }
+    // All of them tell of an old place and a miller.
+    assert_eq!(of("day")["distractors"], json!(23.0));
     for name in ["week", "month", "year"] {
         let age = of(name);
         assert_eq!((&age["memories"], &age["asked"], &age["share"]), (&json!(0), &json!(0), &Value::Null), "{age}");
@@ -139,6 +141,19 @@ fn memories_are_asked_for_by_age_without_the_word_that_is_asked() {
     // What was never told cannot be found again.
     let fresh = vitals(&Sandbox::fixed(NOW, "nothing"));
     assert!(fresh["recall_by_age"]["ages"].as_array().expect("ages").iter().all(|age| age["asked"] == 0));
+}
+
+#[test]
+fn what_was_only_asked_is_neither_asked_for_nor_an_answer() {
+    let sandbox = fed();
+    let before = vitals(&sandbox)["recall_by_age"].clone();
+    let texts = sandbox.neurons("wake").into_values().filter(|neuron| neuron["type"] == "episodic");
+    let echo = |text: &str| json!({"text": format!("Is it true: {text}?"), "source": "chat:c1", "session": "c1"});
+    let echoes: String =
+        texts.map(|neuron| format!("{}\n", echo(neuron["concept"].as_str().expect("a text")))).collect();
+    let file = sandbox.file("echoes.jsonl", echoes);
+    sandbox.json(&["feed", "--file", &file]);
+    assert_eq!(vitals(&sandbox)["recall_by_age"], before);
 }
 
 #[test]

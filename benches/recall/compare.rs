@@ -26,22 +26,54 @@ pub fn method(changes: &str) -> Result<(Method, Settings)> {
     Ok((method, settings))
 }
 
-fn ask(set: &[Ready], half: Option<usize>, (method, settings): &(Method, Settings), now: Stamp, log: &mut Option<std::fs::File>) -> Vec<Figures> {
+fn ask(
+    set: &[Ready],
+    half: Option<usize>,
+    (method, settings): &(Method, Settings),
+    now: Stamp,
+    log: &mut Option<std::fs::File>,
+) -> Vec<Figures> {
     let mut figures = Vec::new();
     for ready in set {
         let index = ready.snapshot.index();
         for question in chosen(ready, half) {
             let filters = Filters { top: Some(100), meaning: question.meaning.clone(), ..Filters::default() };
             let found = answer_by(&index, &question.text, now, settings, &filters, method);
-            let items = found.iter().filter_map(|found| ready.held.get(&found.id)).map(|(s, t)| (s.as_str(), t.as_str()));
+            let items =
+                found.iter().filter_map(|found| ready.held.get(&found.id)).map(|(s, t)| (s.as_str(), t.as_str()));
             let of = Figures::of(items, &question.gold);
             if let Some(log) = log {
-                let _ = writeln!(log, "\n## {:.2} {:.2} | controls {:?} | {}   gold {:?}", of.at10, of.within[1],
-                    question.controls.iter().map(|(_, f)| f.at10).collect::<Vec<_>>(), question.text, question.gold);
+                let _ = writeln!(
+                    log,
+                    "\n## {:.2} {:.2} | controls {:?} | {}   gold {:?}",
+                    of.at10,
+                    of.within[1],
+                    question.controls.iter().map(|(_, f)| f.at10).collect::<Vec<_>>(),
+                    question.text,
+                    question.gold
+                );
                 for found in found.iter().take(10) {
                     let (source, text) = ready.held.get(&found.id).cloned().unwrap_or_default();
-                    let way: Vec<String> = found.path.iter().map(|w| format!("{}:{}:{:.2}", if w.via == "cue" || w.via == "name" { w.at.as_str() } else { "" }, w.via, w.activation)).collect();
-                    let _ = writeln!(log, "  {:8} {:6.2} {way:?} {:?} ({})", source, found.activation, text.chars().take(100).collect::<String>(), text.len());
+                    let way: Vec<String> = found
+                        .path
+                        .iter()
+                        .map(|w| {
+                            format!(
+                                "{}:{}:{:.2}",
+                                if w.via == "cue" || w.via == "name" { w.at.as_str() } else { "" },
+                                w.via,
+                                w.activation
+                            )
+                        })
+                        .collect();
+                    let _ = writeln!(
+                        log,
+                        "  {:8} {:6.2} {way:?} {:?} ({})",
+                        source,
+                        found.activation,
+                        text.chars().take(100).collect::<String>(),
+                        text.len()
+                    );
                 }
             }
             figures.push(of);
@@ -64,7 +96,6 @@ const SHOWN: [Figure; 2] = [("@10", |f| f.at10), ("E1000", |f| f.within[1])];
 
 /// Prints a table of the sets, a row a variant.
 pub fn measure(wanted: &Wanted, now: Stamp) -> Result<()> {
-
     let mut log = wanted.log.as_ref().map(std::fs::File::create).transpose()?;
     let variants: Vec<String> = std::iter::once(String::new()).chain(wanted.with.iter().cloned()).collect();
     let variants: Vec<(String, (Method, Settings))> =
@@ -89,13 +120,14 @@ pub fn measure(wanted: &Wanted, now: Stamp) -> Result<()> {
             line(if name.is_empty() { "recall" } else { name }, &found);
             rows.entry(at).or_default().push((set.name.clone(), SHOWN.map(|(_, of)| mean(&found, of))));
             for (figure, of) in SHOWN.iter().filter(|_| name.is_empty()) {
-                let (control, theirs) = controls
-                    .iter()
-                    .max_by(|a, b| mean(a.1, of).total_cmp(&mean(b.1, of)))
-                    .context("a control")?;
+                let (control, theirs) =
+                    controls.iter().max_by(|a, b| mean(a.1, of).total_cmp(&mean(b.1, of))).context("a control")?;
                 let differences: Vec<f64> = found.iter().zip(theirs).map(|(a, b)| of(a) - of(b)).collect();
                 let [gain, low, high] = sets::interval(&differences);
-                println!("  {figure} over {control}: {gain:+.3} [{low:+.3}, {high:+.3}]{}", if low < -0.02 { "  <<" } else { "" });
+                println!(
+                    "  {figure} over {control}: {gain:+.3} [{low:+.3}, {high:+.3}]{}",
+                    if low < -0.02 { "  <<" } else { "" }
+                );
             }
         }
     }
@@ -107,9 +139,17 @@ pub fn measure(wanted: &Wanted, now: Stamp) -> Result<()> {
     println!("{:28} {:>13} {}", "", "mean", head.join(" "));
     for (at, (name, _)) in variants.iter().enumerate() {
         let n = rows[&at].len() as f64;
-        let all = SHOWN.iter().enumerate().map(|(k, _)| format!("{:.3}", rows[&at].iter().map(|(_, f)| f[k]).sum::<f64>() / n));
+        let all = SHOWN
+            .iter()
+            .enumerate()
+            .map(|(k, _)| format!("{:.3}", rows[&at].iter().map(|(_, f)| f[k]).sum::<f64>() / n));
         let cells: Vec<String> = rows[&at].iter().map(|(_, f)| format!("  {:.3}/{:.3}", f[0], f[1])).collect();
-        println!("{:28.28}   {} {}", if name.is_empty() { "recall" } else { name }, all.collect::<Vec<_>>().join("/"), cells.join(" "));
+        println!(
+            "{:28.28}   {} {}",
+            if name.is_empty() { "recall" } else { name },
+            all.collect::<Vec<_>>().join("/"),
+            cells.join(" ")
+        );
     }
     Ok(())
 }
@@ -132,13 +172,32 @@ fn separate(set: &[Ready], half: Option<usize>, now: Stamp) {
     for (name, others) in [("without an answer", &unanswerable), ("of another brain", &foreign)] {
         let wins: f64 = answerable
             .iter()
-            .flat_map(|a| others.iter().map(move |o| if a > o { 1.0 } else if a < o { 0.0 } else { 0.5 }))
+            .flat_map(|a| {
+                others.iter().map(move |o| {
+                    if a > o {
+                        1.0
+                    } else if a < o {
+                        0.0
+                    } else {
+                        0.5
+                    }
+                })
+            })
             .sum();
         let pairs = (answerable.len() * others.len()).max(1) as f64;
-        println!("  {} questions with an answer, {} {name}: area under the curve {:.3}", answerable.len(), others.len(), wins / pairs);
+        println!(
+            "  {} questions with an answer, {} {name}: area under the curve {:.3}",
+            answerable.len(),
+            others.len(),
+            wins / pairs
+        );
         for least in [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5] {
             let below = |list: &[f64]| list.iter().filter(|x| **x < least).count() as f64 / list.len().max(1) as f64;
-            println!("    below {least:.2}: {:.3} of those with an answer, {:.3} of the others", below(&answerable), below(others));
+            println!(
+                "    below {least:.2}: {:.3} of those with an answer, {:.3} of the others",
+                below(&answerable),
+                below(others)
+            );
         }
     }
 }
@@ -146,5 +205,11 @@ fn separate(set: &[Ready], half: Option<usize>, now: Stamp) {
 fn line(name: &str, figures: &[Figures]) {
     let within: Vec<String> = (0..3).map(|k| format!("{:.3}", mean(figures, |f| f.within[k]))).collect();
     let until: Vec<String> = (0..3).map(|k| format!("{:.3}", mean(figures, |f| f.until[k]))).collect();
-    println!("  {name:28.60} @5 {:.3}  @10 {:.3}  E {}  (stopping {})", mean(figures, |f| f.at5), mean(figures, |f| f.at10), within.join(" "), until.join(" "));
+    println!(
+        "  {name:28.60} @5 {:.3}  @10 {:.3}  E {}  (stopping {})",
+        mean(figures, |f| f.at5),
+        mean(figures, |f| f.at10),
+        within.join(" "),
+        until.join(" ")
+    );
 }

@@ -89,7 +89,8 @@ impl Figures {
                 documents.push(document);
             }
         }
-        let among = |k: usize| documents.iter().take(k).filter(|d| gold.contains(**d)).count() as f64 / gold.len() as f64;
+        let among =
+            |k: usize| documents.iter().take(k).filter(|d| gold.contains(**d)).count() as f64 / gold.len() as f64;
         let within = |budget: f64, skip: bool| {
             let (mut used, mut got) = (0.0, BTreeSet::new());
             for (source, text) in found.clone() {
@@ -103,7 +104,12 @@ impl Figures {
             gold.iter().filter(|g| got.contains(g.as_str())).count() as f64 / gold.len() as f64
         };
         let budgets = [500.0, 1000.0, 2000.0];
-        Self { at5: among(5), at10: among(10), within: budgets.map(|b| within(b, true)), until: budgets.map(|b| within(b, false)) }
+        Self {
+            at5: among(5),
+            at10: among(10),
+            within: budgets.map(|b| within(b, true)),
+            until: budgets.map(|b| within(b, false)),
+        }
     }
 }
 
@@ -163,7 +169,8 @@ fn brain(rows: &[Row], now: Stamp) -> Result<InMemory> {
     let lines: Vec<u8> = rows
         .iter()
         .flat_map(|row| {
-            let line = serde_json::json!({"text": row.text, "at": row.at, "source": row.source, "session": row.session});
+            let line =
+                serde_json::json!({"text": row.text, "at": row.at, "source": row.source, "session": row.session});
             format!("{line}\n").into_bytes()
         })
         .collect();
@@ -218,7 +225,8 @@ pub fn read(file: &Path, now: Stamp) -> Result<(Set, Vec<Ready>)> {
         let snapshot = Snapshot::of(network.neurons.into_values());
         let whole = Bm25::of(world.rows.iter().map(|row| row.text.as_str()));
         // In the order of sources, as they were fed.
-        let place: HashMap<&str, usize> = world.rows.iter().enumerate().map(|(at, row)| (row.source.as_str(), at)).collect();
+        let place: HashMap<&str, usize> =
+            world.rows.iter().enumerate().map(|(at, row)| (row.source.as_str(), at)).collect();
         let mut pieces: Vec<(usize, &(String, String))> =
             held.values().map(|piece| (place.get(document(&piece.0)).copied().unwrap_or(0), piece)).collect();
         pieces.sort();
@@ -238,7 +246,8 @@ pub fn read(file: &Path, now: Stamp) -> Result<(Set, Vec<Ready>)> {
             controls.push(("keywords on pieces", Figures::of(found.iter().map(piece), &gold)));
             questions.push(Question { text: asked.question.clone(), gold, controls, meaning: Vec::new() });
         }
-        let unanswerable = world.questions.iter().filter(|asked| asked.gold.is_empty()).map(|asked| asked.question.clone());
+        let unanswerable =
+            world.questions.iter().filter(|asked| asked.gold.is_empty()).map(|asked| asked.question.clone());
         ready.push(Ready { snapshot, held, questions, unanswerable: unanswerable.collect() });
     }
     Ok((set, ready))
@@ -304,7 +313,8 @@ fn terms(text: &str) -> Vec<String> {
         for part in characters.chunk_by(|a, b| japanese(*a) == japanese(*b)) {
             let word: String = part.iter().collect();
             if japanese(part[0]) {
-                let pairs = (0..part.len().saturating_sub(1).max(1)).map(|at| part[at..part.len().min(at + 2)].iter().collect());
+                let pairs = (0..part.len().saturating_sub(1).max(1))
+                    .map(|at| part[at..part.len().min(at + 2)].iter().collect());
                 terms.extend(pairs);
             } else if !STOP.contains(&format!(" {word} ")) {
                 terms.push(stem(&word));
@@ -315,7 +325,8 @@ fn terms(text: &str) -> Vec<String> {
 }
 
 fn stem(word: &str) -> String {
-    let cut = ["ing", "ed", "es", "s"].iter().find_map(|end| word.strip_suffix(end).filter(|rest| rest.chars().count() >= 3));
+    let cut =
+        ["ing", "ed", "es", "s"].iter().find_map(|end| word.strip_suffix(end).filter(|rest| rest.chars().count() >= 3));
     cut.unwrap_or(word).to_owned()
 }
 

@@ -37,12 +37,15 @@ pub enum Role {
     Speaker = 3,
     /// A concept that is a date: found by its words, but no name.
     Dated = 4,
+    /// What was said in a conversation and is evidence for nothing, such as a question to the brain: no count is of it, and no
+    /// answer but that of [`super::recall::talk()`].
+    Talk = 5,
 }
 
 impl Role {
     /// The role that is stored as `value`.
     pub fn of(value: u8) -> Self {
-        [Self::None, Self::Memory, Self::Concept, Self::Speaker, Self::Dated]
+        [Self::None, Self::Memory, Self::Concept, Self::Speaker, Self::Dated, Self::Talk]
             .into_iter()
             .find(|role| *role as u8 == value)
             .unwrap_or(Self::None)
@@ -179,11 +182,13 @@ impl Batch {
 
     fn memory(&mut self, neuron: &Neuron, row: &mut Owned) {
         let speaker = text::speaker(&neuron.concept);
-        let said = said(&neuron.concept);
-        row.role = Role::Memory;
+        let evidence = text::talk::evidence(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept);
+        row.role = if evidence.is_none() { Role::Talk } else { Role::Memory };
         row.speaker = speaker.map_or(0, |(name, _)| speaker_hash(speaker_id(name).as_str()));
-        row.text = text_hash(said);
+        row.text = text_hash(said(&neuron.concept));
         row.document = neuron.source.as_deref().map_or(0, document_hash);
+        // Of a message that tells and asks, the words of what it tells.
+        let said = said(evidence.as_deref().unwrap_or(&neuron.concept));
         row.session = neuron.session.clone();
         let (language, words) = text::read(said);
         row.language = language.map_or(0, number);
@@ -341,6 +346,20 @@ mod tests {
         assert_eq!(row.text, text_hash("We met Olga yesterday."), "what is said, without who says it");
         let periods: Vec<String> = row.periods.iter().map(|d| period(*d).unwrap().first.to_string()).collect();
         assert_eq!(periods, ["2023-05-12", "2023-05-13"]);
+    }
+
+    #[test]
+    fn a_message_that_tells_and_asks_is_read_for_what_it_tells() {
+        let at = Stamp::from_unix(1_684_000_000);
+        let mut neuron =
+            Neuron::new(NeuronId::parse("e-1").unwrap(), "Olga moved. Where is the ladder?", Kind::Episodic, at);
+        assert_eq!(read(&neuron).1, ["olga", "move", "where", "is", "the", "ladder"], "fed");
+        (neuron.source, neuron.session) = (Some("chat:c1".to_owned()), Some("c1".to_owned()));
+        let (batch, stems) = read(&neuron);
+        assert_eq!((batch.row(0).role, stems.join(" ")), (Role::Memory, "olga move".to_owned()));
+        neuron.concept = "Where is the ladder?".to_owned();
+        let (batch, stems) = read(&neuron);
+        assert_eq!((batch.row(0).role, batch.row(0).session, stems.len()), (Role::Talk, "c1", 4));
     }
 
     #[test]

@@ -7,16 +7,17 @@ use serde::Serialize;
 use super::explain::why;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::activation::recall::{Answer, Filters};
+use crate::activation::recall::{Answer, CLOSE, Filters, closeness};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
 use crate::cycle::network::{TreeNetwork, all_neurons};
-use crate::cycle::recall::Recalled;
+use crate::cycle::recall::{Recalled, keep_fitting};
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{EmbeddingProgress, Meaning};
 use crate::delta::{Document, Prediction};
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Neuron, Stamp, json};
 use crate::store::CommitId;
+use crate::text::talk::Said;
 
 /// What `recall` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,10 @@ pub struct RecallRequest {
     pub until: Option<Stamp>,
     /// The best memories that fit into so many tokens together.
     pub tokens: Option<usize>,
+    /// Search what was said in conversations and is no evidence, instead of memories. Not together with `learn`.
+    pub talk: bool,
+    /// Only what belongs to this session.
+    pub session: Option<String>,
     /// Activate what was answered, as a run of `human`. Not together with `at`.
     pub learn: bool,
     /// Say why each was found.
@@ -44,6 +49,10 @@ pub struct RecallRequest {
 pub struct RecallAnswer {
     /// The memories.
     pub results: Vec<Answer>,
+    /// How close the best of them come to the question, 0..=1; null where talk is searched.
+    pub closeness: Option<f64>,
+    /// Whether nothing is close: the brain knows nothing about that, as far as words tell.
+    pub nothing_close: bool,
     /// The commit that was asked.
     pub at: String,
     /// Why embeddings play no part that should, or no full one.
@@ -93,11 +102,26 @@ impl Brain {
         {
             return Err(BrainError::usage(format!("--since {since} is later than --until {until}")));
         }
+        if request.learn && request.talk {
+            return Err(BrainError::usage("--learn cannot be combined with --talk: talk is no evidence"));
+        }
         let commit = self.at(request.at.as_deref())?;
         let snapshot = self.snapshot_of(commit)?;
-        let filters = Filters { top: request.top, since: request.since, until: request.until, ..Filters::default() };
-        let (found, notes) =
-            self.cycle.recall_fitting(commit, &snapshot, &request.query, filters, request.tokens, progress)?;
+        let session = request.session.clone();
+        let filters =
+            Filters { top: request.top, since: request.since, until: request.until, session, ..Filters::default() };
+        let (found, mut notes) = if request.talk {
+            let mut found = self.cycle.recall_talk(commit, &snapshot, &request.query, &filters, Said::ByBoth)?;
+            keep_fitting(&mut found, request.tokens);
+            (found, Vec::new())
+        } else {
+            self.cycle.recall_fitting(commit, &snapshot, &request.query, filters, request.tokens, progress)?
+        };
+        if let Some(label) = request.session.as_deref().filter(|label| snapshot.index().session(label).is_none()) {
+            notes.push(format!("no memory belongs to the session {label:?}"));
+        }
+        let closeness = (!request.talk)
+            .then(|| closeness(&snapshot.index(), &request.query, found.iter().map(|recalled| &recalled.found)));
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(commit)?);
         let read = |id: &str| network.neuron(&NeuronId::parse(id).ok()?).ok()?;
@@ -107,7 +131,8 @@ impl Brain {
         };
         let mut results: Vec<Answer> = found.into_iter().map(explained).collect();
         self.name_older(commit, &mut results)?;
-        Ok(RecallAnswer { results, at: commit.to_string(), notes, learnt })
+        let nothing_close = closeness.is_some_and(|closeness| closeness < CLOSE);
+        Ok(RecallAnswer { results, closeness, nothing_close, at: commit.to_string(), notes, learnt })
     }
 
     /// How alike a question and the memories of wake are by the embeddings that the settings ask for: for measurements.

@@ -18,7 +18,7 @@ use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
 use crate::model::{Link, Neuron, Stamp};
 use crate::store::{CommitId, File, TreeId};
-use crate::vitals::cloze::{AGES, Asked, Recalled, age};
+use crate::vitals::cloze::{AGES, Asked, Field, Recalled, age};
 use crate::vitals::{Branching, Cloze, Excerpt, RecallByAge, Saliences, Structure};
 
 /// How far the network is a brain.
@@ -114,14 +114,23 @@ impl Brain {
             let mut answers = Vec::new();
             for (_, node) in memories.iter().take(limits::CLOZES) {
                 let Some(cloze) = Cloze::of(&text(*node)?, |stem| index.rarity(stem)) else { continue };
+                let stems: Vec<&str> = cloze.stems.iter().map(String::as_str).collect();
+                let (memories, having) = index.sharing_words(&stems, &cloze.missing);
+                let field = Field { memories, having };
+                // Where nothing shares a word with the question, every answer is right.
+                if field.distractors() == 0 {
+                    continue;
+                }
+                let looked_at = field.looked_at(top);
                 let found = answer(index, &cloze.question, now, settings, &filters);
                 let nodes: Vec<NodeIx> = found.iter().filter_map(|found| index.graph.find(&found.id)).collect();
                 let rank = nodes.iter().position(|found| found == node).map(|at| at + 1);
                 let mut hit = false;
-                for found in nodes {
+                for found in nodes.into_iter().take(looked_at) {
                     hit = hit || cloze.is_answered_by(&text(found)?);
                 }
-                answers.push(Asked { hit, rank, chance: cloze.chance(index.memories(), top) });
+                let (chance, distractors) = (field.chance(looked_at), field.distractors());
+                answers.push(Asked { hit, rank, chance, distractors });
             }
             ages.push(Recalled::of(name, memories.len(), &answers));
         }

@@ -341,6 +341,12 @@ pub struct Recall {
     /// Print whole texts, with all facts.
     #[arg(long)]
     pub full: bool,
+    /// Search conversations for what was asked and answered, instead of memories.
+    #[arg(long, conflicts_with = "learn")]
+    pub talk: bool,
+    /// Only memories of this session; with --talk, only this conversation.
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
     /// Say why each memory was found.
     #[arg(long)]
     pub explain: bool,

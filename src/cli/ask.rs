@@ -19,6 +19,8 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
         tokens: args.tokens,
         learn: args.learn,
         explain: args.explain,
+        talk: args.talk,
+        session: args.session.clone(),
     };
     let bar = session.out.bar();
     let answer = brain.recall_showing(&request, &mut |done, of| bar.set("embedding", done as u64, of as u64))?;
@@ -26,8 +28,8 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
     let columns = session.out.width();
     session.out.report(&answer, |answer| match (answer.results.is_empty(), args.full) {
         (true, _) => "nothing comes to mind\n".to_owned(),
-        (false, true) => hits::full(answer, &request.query, columns),
-        (false, false) => hits::lines(answer, &request.query, columns),
+        (false, true) => hits::nothing_close(answer) + &hits::full(answer, &request.query, columns),
+        (false, false) => hits::nothing_close(answer) + &hits::lines(answer, &request.query, columns),
     });
     answer.notes.iter().chain(&brain.take_notes()).for_each(|note| session.out.say(&safe(note)));
     Ok(0)

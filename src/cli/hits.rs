@@ -79,8 +79,16 @@ fn copy(also: &Also) -> String {
     format!("{} · {}{}", also.id, also.at, labels.collect::<String>())
 }
 
+/// What an answer says first whose memories share little with the question.
+pub(super) fn nothing_close(answer: &RecallAnswer) -> String {
+    if answer.nothing_close { "nothing close to that; the nearest:\n".to_owned() } else { String::new() }
+}
+
+/// Why it was found, and what it replaces.
 fn reasons(hit: &Answer, columns: Option<usize>) -> String {
-    hit.why.iter().map(|why| block(why, &[], INDENT, columns)).collect()
+    let shown = |id: &str| if columns.is_some() { short(id).to_owned() } else { id.to_owned() };
+    let older = hit.older.iter().map(|id| format!("replaces an older answer: {}", shown(id.as_str())));
+    hit.why.iter().cloned().chain(older).map(|line| block(&line, &[], INDENT, columns)).collect()
 }
 
 fn learnt(answer: &RecallAnswer) -> String {

@@ -66,10 +66,11 @@ pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
         let name = if at == 0 { "recall" } else { "" };
         let text = match age.share {
             Some(share) => format!(
-                "{} {} of {} found again, {} as the first; by chance {}",
+                "{} {} of {} found among {:.0} others, {} as the first; by chance {}",
                 signs.bar(share),
                 age.hits,
                 plural(age.asked, "memory", "memories"),
+                age.distractors.unwrap_or(0.0),
                 age.first,
                 percent(age.chance.unwrap_or(0.0))
             ),

@@ -1,7 +1,8 @@
 //! A conversation in the network: what was said before, and what is remembered of it now.
 //!
 //! What a person says is a stimulus with the source `chat:NAME`, what the brain answers one with `answer:NAME`; the session of
-//! both is the conversation. An answer has the least trusted origin of what it was made of.
+//! both is the conversation. An answer has the least trusted origin of what it was made of. What of it is evidence, and what only
+//! [talk], is told by its source and its text, and stored nowhere.
 
 use super::network::TreeNetwork;
 use super::stimulus::{self, Labels};
@@ -11,6 +12,7 @@ use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, session_id};
 use crate::model::{Kind, Link, Neuron, Origin, Stimulus};
 use crate::store::{CommitId, Trailer};
+use crate::text::talk::{self, ANSWERED, ASKED, Talk};
 
 /// Who said something in a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,18 +23,9 @@ pub(super) enum Speaker {
     Brain,
 }
 
-const ASKED: &str = "chat:";
-const ANSWERED: &str = "answer:";
-
-/// True for a memory of what the brain itself has answered: it is no evidence for anything.
-pub(super) fn is_own_answer(neuron: &Neuron) -> bool {
-    neuron.source.as_deref().is_some_and(|source| source.starts_with(ANSWERED))
-}
-
-/// True for a memory of what somebody asked in a chat: a question is no evidence either.
-pub(super) fn is_question(neuron: &Neuron) -> bool {
-    let from_chat = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
-    from_chat && crate::text::asks(&neuron.concept)
+/// Which kind of talk a memory is; `None`: it is evidence.
+pub(super) fn talk_of(neuron: &Neuron) -> Option<Talk> {
+    talk::talk(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept)
 }
 
 /// Checks the name of a conversation.
@@ -83,7 +76,8 @@ impl Cycle {
             }
             seen.push(turn.id.clone());
             next = newest(&network, &turn, |before| is_turn(before) && !seen.contains(&before.id))?;
-            turns.push((if is_own_answer(&turn) { Speaker::Brain } else { Speaker::Person }, turn));
+            let is_answer = talk_of(&turn) == Some(Talk::Answer);
+            turns.push((if is_answer { Speaker::Brain } else { Speaker::Person }, turn));
         }
         turns.reverse();
         Ok(turns)

@@ -3,16 +3,17 @@
 
 use std::collections::HashMap;
 
-use super::conversation::{is_own_answer, is_question};
+use super::conversation::talk_of;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
 use crate::activation::Snapshot;
-use crate::activation::recall::{Filters, Found, answer};
+use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
 use crate::limits;
 use crate::model::Neuron;
 use crate::model::settings::Origins;
 use crate::store::CommitId;
 use crate::text;
+use crate::text::talk::{Said, Talk};
 
 /// A memory that was found.
 #[derive(Clone, Debug)]
@@ -89,10 +90,41 @@ impl Cycle {
             hold_back_tainted(&mut found, most, places, origins);
         }
         if let Some(tokens) = tokens {
-            keep_fitting(&mut found, tokens);
+            keep_fitting(&mut found, Some(tokens));
             found.truncate(top.unwrap_or(usize::MAX));
         }
         Ok((found, notes))
+    }
+
+    /// The best turns of conversations of a commit for a question: what was asked, ordered and answered, and is no evidence. `said`
+    /// leaves out what the other side said.
+    ///
+    /// # Errors
+    /// Neurons that cannot be read.
+    pub fn recall_talk(
+        &self,
+        commit: CommitId,
+        snapshot: &Snapshot,
+        query: &str,
+        filters: &Filters,
+        said: Said,
+    ) -> Result<Vec<Recalled>, CycleError> {
+        let (index, now) = (snapshot.index(), self.shared.world.now());
+        let top = filters.top.unwrap_or(self.shared.policy.settings.recall.top);
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
+        let mut turns = Vec::new();
+        for (node, score) in talk(&index, query, now, filters) {
+            if turns.len() == top {
+                break;
+            }
+            let Some(found) = found_talk(&index, node, score, now) else { continue };
+            let Some(neuron) = network.neuron(&found.id)? else { continue };
+            let is_answer = talk_of(&neuron) == Some(Talk::Answer);
+            if said == Said::ByBoth || is_answer == (said == Said::ByBrain) {
+                turns.push(Recalled { found, neuron, copies: Vec::new() });
+            }
+        }
+        Ok(turns)
     }
 }
 
@@ -119,8 +151,8 @@ fn together(found: Vec<Found>, said: impl Fn(&Found) -> u64) -> Vec<Vec<Found>> 
 }
 
 /// What was found with its neurons, best first, until so many are there whose best is not tainted. What comes after them has no greater
-/// activation, and of the tainted an even smaller one: none of it is among the best. Of those that say the same, one that is not tainted
-/// and no part of a chat stands for the others.
+/// activation, and of the tainted an even smaller one: none of it is among the best. Of those that say the same, one that is not tainted stands
+/// for the others.
 fn as_far_as(
     found: Vec<Vec<Found>>,
     enough: usize,
@@ -138,8 +170,7 @@ fn as_far_as(
                 same.push((found, neuron));
             }
         }
-        let rank = |(_, neuron): &&(Found, Neuron)| (tainted(neuron), is_own_answer(neuron) || is_question(neuron));
-        let best = same.iter().min_by_key(rank).map(|(best, _)| best.id.clone());
+        let best = same.iter().min_by_key(|(_, neuron)| tainted(neuron)).map(|(best, _)| best.id.clone());
         if let Some(stands) = same.iter().position(|(found, _)| Some(&found.id) == best.as_ref()) {
             let (found, neuron) = same.remove(stands);
             trusted += usize::from(stands == 0 && !tainted(&neuron));
@@ -180,8 +211,8 @@ fn hold_back_tainted(found: &mut Vec<Recalled>, top: usize, places: usize, origi
 }
 
 /// Keeps the best whose texts have no more tokens than that together, passing over those that do not fit.
-fn keep_fitting(found: &mut Vec<Recalled>, most: usize) {
-    let mut left = most;
+pub fn keep_fitting(found: &mut Vec<Recalled>, most: Option<usize>) {
+    let Some(mut left) = most else { return };
     found.retain(|recalled| {
         let tokens = text::tokens(&recalled.neuron.concept);
         let fits = tokens <= left;
@@ -214,10 +245,10 @@ mod tests {
         let mut all: Vec<Recalled> =
             ["tea", &"long ".repeat(40), "cup"].iter().enumerate().map(|(n, text)| recalled(n, 1.0, text)).collect();
         let needed = text::tokens("tea") + text::tokens("cup");
-        keep_fitting(&mut all, needed);
+        keep_fitting(&mut all, Some(needed));
         let texts: Vec<&str> = all.iter().map(|recalled| recalled.neuron.concept.as_str()).collect();
         assert_eq!(texts, ["tea", "cup"]);
-        keep_fitting(&mut all, needed - 1);
+        keep_fitting(&mut all, Some(needed - 1));
         assert_eq!(all.len(), 1);
     }
 

@@ -1,4 +1,4 @@
-//! Language analysis: words and their stems, sentences, names, urgency. What perception and recall see of a text.
+//! Language analysis: words and their stems, sentences, names, urgency, what a message does. What perception and recall see of a text.
 //!
 //! Pure, and without memory: a text in, plain data out. It must not know neurons, agents or time. English, French and
 //! Japanese have stop lists, two of them a stemmer; every other language is segmented by Unicode's rules and compared by
@@ -11,8 +11,10 @@ mod language;
 mod markup;
 mod phrase;
 mod piece;
+mod prose;
 mod sentence;
 mod shared;
+pub mod talk;
 mod urgency;
 mod word;
 
@@ -20,7 +22,7 @@ pub use language::{Language, is_stop, language, stem};
 pub use markup::Markup;
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};
 pub use piece::{parts, pieces};
-pub use sentence::sentences;
+pub use prose::{sentences, unwrapped};
 pub use shared::{Shared, said_from, shared};
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, fold, identifier_parts, key, read, tokens, words, words_in};

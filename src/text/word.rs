@@ -128,7 +128,7 @@ fn split<'t>(start: usize, surface: &'t str, list: &mut Vec<(usize, &'t str)>) {
     list.push((start, surface));
 }
 
-fn is_apostrophe(c: char) -> bool {
+pub(super) fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '\u{2019}' | '\u{02bc}' | '\u{ff07}')
 }
 

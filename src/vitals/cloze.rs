@@ -3,7 +3,10 @@
 //! The word is the rarest one of the memory that another memory or concept could also have (Taylor, *Cloze procedure*, 1953, took every
 //! fifth). The question is the rest of that word's sentence, so that what a memory says beside it does not help.
 //! An answer counts if the missing word stands in it, whichever memory it is; how often the memory itself comes first is a
-//! figure of its own. It measures whether a memory can still be found by what it says, against all others; not understanding.
+//! figure of its own. Evidence alone is asked for and answers: what was only talked would repeat the question. A question is asked
+//! among distractors, the other memories that share a word with it, and no more answers are looked at than half of all those,
+//! so that a small brain does not pass by answering everything. It measures whether a memory can still be found by what it
+//! says; not understanding.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +27,38 @@ pub struct Cloze {
     pub question: String,
     /// The word, as words are compared.
     pub missing: String,
-    /// How many memories have it.
-    pub shared_by: usize,
+    /// The words that are left to ask with, as words are compared.
+    pub stems: BTreeSet<String>,
+}
+
+/// The memories among which a question is asked: its own, and the distractors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Field {
+    /// How many share a word with the question.
+    pub memories: usize,
+    /// How many of those have the missing word.
+    pub having: usize,
+}
+
+impl Field {
+    /// Memories beside the question's own.
+    pub fn distractors(&self) -> usize {
+        self.memories.saturating_sub(1)
+    }
+
+    /// How many answers are looked at: at most half of the field.
+    pub fn looked_at(&self, top: usize) -> usize {
+        top.min(self.memories.div_ceil(2))
+    }
+
+    /// How probable it is that the missing word stands in one of so many memories of the field that are taken at random, 0..=1.
+    pub fn chance(&self, looked_at: usize) -> f64 {
+        let without = |drawn: usize| {
+            let left = self.memories.saturating_sub(drawn) as f64;
+            (left - self.having as f64).max(0.0) / left.max(1.0)
+        };
+        1.0 - (0..looked_at.min(self.memories)).map(without).product::<f64>()
+    }
 }
 
 /// The ages by which memories are told apart: name, and bound in hours (`None`: any age).
@@ -58,17 +91,11 @@ impl Cloze {
                 }
             }
         }
-        let (shared_by, _, sentence, missing) = best?;
+        let (_, _, sentence, missing) = best?;
         let question = without(sentence, &missing);
-        let left: BTreeSet<String> =
+        let stems: BTreeSet<String> =
             text::words(&question).into_iter().filter(|w| !w.is_stop).map(|w| w.stem).collect();
-        (left.len() >= LEAST_WORDS && !left.contains(&missing)).then_some(Self { question, missing, shared_by })
-    }
-
-    /// How probable it is that the word stands in one of `top` memories that are taken at random out of `all`, 0..=1.
-    pub fn chance(&self, all: usize, top: usize) -> f64 {
-        let without = 1.0 - self.shared_by.min(all) as f64 / all.max(1) as f64;
-        1.0 - without.powi(i32::try_from(top).unwrap_or(i32::MAX))
+        (stems.len() >= LEAST_WORDS && !stems.contains(&missing)).then_some(Self { question, missing, stems })
     }
 
     /// True if the missing word stands in an answer.
@@ -94,7 +121,7 @@ fn without(sentence: &str, stem: &str) -> String {
 pub struct RecallByAge {
     /// By age, youngest first.
     pub ages: Vec<Recalled>,
-    /// How many answers were looked at.
+    /// How many answers were looked at, at most.
     pub top: usize,
 }
 
@@ -111,8 +138,10 @@ pub struct Recalled {
     pub hits: usize,
     /// Hits over questions, 0..=1; null where nothing was asked.
     pub share: Option<f64>,
-    /// The same if as many memories were taken at random.
+    /// The same if as many memories were taken at random out of those that share a word with the question.
     pub chance: Option<f64>,
+    /// Mean number of other memories that share a word with a question; null where nothing was asked.
+    pub distractors: Option<f64>,
     /// Questions whose own memory was answered first.
     pub first: usize,
     /// Mean of one over the rank of the question's own memory, 0 where it was not answered, 0..=1; null where nothing was asked.
@@ -126,8 +155,10 @@ pub struct Asked {
     pub hit: bool,
     /// At which place the question's own memory was answered, from 1.
     pub rank: Option<usize>,
-    /// See [`Cloze::chance`].
+    /// See [`Field::chance`].
     pub chance: f64,
+    /// See [`Field::distractors`].
+    pub distractors: usize,
 }
 
 impl Recalled {
@@ -143,6 +174,7 @@ impl Recalled {
             hits: asked.iter().filter(|one| one.hit).count(),
             share: mean(&|one| f64::from(u8::from(one.hit))),
             chance: mean(&|one| one.chance),
+            distractors: mean(&|one| one.distractors as f64),
             first: asked.iter().filter(|one| one.rank == Some(1)).count(),
             reciprocal_rank: mean(&|one| one.rank.map_or(0.0, |rank| 1.0 / rank as f64)),
         }
@@ -162,8 +194,8 @@ mod tests {
     fn the_rarest_word_is_taken_out_of_its_sentence_wherever_it_stands() {
         let text = "Ann: We went home. The heron caught a trout, and the heron ate it by the lock.";
         let cloze = Cloze::of(text, rare(&[("heron", 2), ("trout", 3)])).unwrap();
-        assert_eq!((cloze.missing.as_str(), cloze.shared_by), ("heron", 2));
-        assert_eq!((cloze.chance(4, 1), cloze.chance(4, 2), cloze.chance(2, 1)), (0.5, 0.75, 1.0));
+        assert_eq!(cloze.missing, "heron");
+        assert_eq!(cloze.stems.iter().map(String::as_str).collect::<Vec<_>>(), ["ate", "caught", "lock", "trout"]);
         assert_eq!(cloze.question, "The caught a trout, and the ate it by the lock.");
         assert!(cloze.is_answered_by("Two herons stood there.") && !cloze.is_answered_by("A trout swam by."));
         let other = Cloze::of(text, rare(&[("trout", 1)])).unwrap();
@@ -181,16 +213,26 @@ mod tests {
     }
 
     #[test]
+    fn chance_is_that_of_the_field() {
+        let field = Field { memories: 4, having: 2 };
+        assert_eq!((field.distractors(), field.looked_at(10), field.looked_at(1)), (3, 2, 1));
+        let near = |x: f64, y: f64| (x - y).abs() < 1e-12;
+        // Of four, two have it: taken twice, without putting back, 1 - 2/4 · 1/3.
+        assert!(near(field.chance(1), 0.5) && near(field.chance(2), 1.0 - 1.0 / 6.0) && near(field.chance(3), 1.0));
+        assert!(near(Field { memories: 1, having: 1 }.chance(1), 1.0) && near(Field::default().chance(3), 0.0));
+    }
+
+    #[test]
     fn ages_and_figures() {
         let now = Stamp::from_unix(400 * 86_400);
         let at = |days: i64| age(Stamp::from_unix((400 - days) * 86_400), now);
         assert_eq!([0, 1, 6, 7, 29, 31, 364, 366].map(at), [0, 1, 1, 2, 2, 3, 3, 4]);
         assert_eq!(age(Stamp::from_unix(500 * 86_400), now), 0, "what is ahead of the clock is young");
-        let one = |hit, rank| Asked { hit, rank, chance: 0.25 };
+        let one = |hit, rank| Asked { hit, rank, chance: 0.25, distractors: 3 };
         let found =
             Recalled::of("day", 9, &[one(true, Some(1)), one(true, None), one(false, None), one(true, Some(2))]);
         assert_eq!((found.asked, found.hits, found.share, found.first), (4, 3, Some(0.75), 1));
-        assert_eq!((found.reciprocal_rank, found.chance), (Some(0.375), Some(0.25)));
+        assert_eq!((found.reciprocal_rank, found.chance, found.distractors), (Some(0.375), Some(0.25), Some(3.0)));
         assert_eq!(Recalled::of("day", 0, &[]).share, None);
     }
 }

@@ -315,10 +315,11 @@ impl<'a> Table<'a> {
         titles.keys().map(|title| title.split(' ').count()).max().unwrap_or(1)
     }
 
-    /// The sessions of these memories, and those of which the base's rows do not count any more: they may be shorter than the
+    /// The sessions of these memories and of talk, and those of which the base's rows do not count any more: they may be shorter than the
     /// base has them, or empty.
     fn labels<'b>(&'b self, beneath: &'b Beneath<'_>) -> Vec<&'b str> {
-        let labels = self.of_role(Role::Memory).map(|placed| placed.row.session).filter(|label| !label.is_empty());
+        let turns = self.of_role(Role::Memory).chain(self.of_role(Role::Talk));
+        let labels = turns.map(|placed| placed.row.session).filter(|label| !label.is_empty());
         let labels: BTreeSet<&str> = labels.chain(beneath.sessions_of_dirty()).collect();
         labels.into_iter().collect()
     }

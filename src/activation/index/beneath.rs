@@ -39,7 +39,7 @@ impl<'a> Beneath<'a> {
                         this.keys.insert(key);
                     }
                 }
-                Role::None | Role::Speaker | Role::Dated => {}
+                Role::None | Role::Speaker | Role::Dated | Role::Talk => {}
             }
         }
         this.dirty = dirty;

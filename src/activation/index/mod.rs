@@ -7,6 +7,7 @@
 mod advance;
 mod assemble;
 mod beneath;
+mod conversation;
 mod finder;
 mod links;
 mod part;
@@ -23,7 +24,7 @@ use links::Links;
 use part::{Part, Stems};
 use texts::Texts;
 
-/// BM25's saturation in a session.
+/// BM25's saturation in a session, and in talk.
 const SESSION_K1: f64 = 0.9;
 /// How much the length of a session counts, whose words are looked for as in one text (BM25's b).
 const SESSION_B: f64 = 0.4;
@@ -45,15 +46,16 @@ pub(super) struct NameIx(u32);
 
 /// A session: numbers of the base's, then of those that lie over it alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct SessionIx(u32);
+pub struct SessionIx(u32);
 
 impl SessionIx {
-    pub fn new(at: u32) -> Self {
+    /// The session of that number.
+    pub(super) fn new(at: u32) -> Self {
         Self(at)
     }
 
     /// The place in a list of all sessions.
-    pub fn at(self) -> usize {
+    pub(super) fn at(self) -> usize {
         self.0 as usize
     }
 }
@@ -167,7 +169,8 @@ impl<'a> Index<'a> {
         }
         let numbers = if is_over { &stems.over } else { &stems.base };
         let number = |word: &u32| numbers.binary_search_by_key(&(word >> WORD_SHIFT), |(number, _)| *number).ok();
-        let hits: Vec<(usize, usize)> = words.iter().enumerate().filter_map(|(at, word)| Some((at, number(word)?))).collect();
+        let hits: Vec<(usize, usize)> =
+            words.iter().enumerate().filter_map(|(at, word)| Some((at, number(word)?))).collect();
         let (mut times, mut held, mut best, mut first) = (vec![0_u32; numbers.len()], 0.0, 0.0_f64, 0);
         for (at, cue) in &hits {
             while hits[first].0 + window <= *at {

@@ -212,8 +212,13 @@ impl<'a> Texts<'a> {
 
     /// The nodes of all memories, ascending.
     pub fn memories(&self) -> impl Iterator<Item = u32> + use<'a> {
+        self.of_role(Role::Memory)
+    }
+
+    /// The nodes of a role, ascending.
+    pub fn of_role(&self, role: Role) -> impl Iterator<Item = u32> + use<'a> {
         let (roles, nodes) = (self.roles, self.nodes);
-        let rows = (0..roles.len()).filter(move |row| roles[*row] == Role::Memory as u8);
+        let rows = (0..roles.len()).filter(move |row| roles[*row] == role as u8);
         rows.map(move |row| nodes.get(row).copied().unwrap_or(row as u32))
     }
 

@@ -20,7 +20,8 @@ const FIRST: usize = 3;
 const OTHER_SPEAKER: f64 = 0.5;
 
 /// How close the first of the answers come to a question: 0..=1. A question without content words is as close as anything is found.
-pub fn closeness(index: &Index<'_>, question: &str, found: &[Found]) -> f64 {
+pub fn closeness<'f>(index: &Index<'_>, question: &str, found: impl IntoIterator<Item = &'f Found>) -> f64 {
+    let mut found = found.into_iter().peekable();
     let words = text::words_in(question, index.language());
     let (named, spoken) = speakers(index, &words);
     let content = words.iter().zip(&spoken).filter(|(word, is_name)| !word.is_stop && !**is_name);
@@ -28,7 +29,7 @@ pub fn closeness(index: &Index<'_>, question: &str, found: &[Found]) -> f64 {
     let weight = |stem: &str| idf(index.rarity(stem), index.memories());
     let all: f64 = stems.iter().map(|stem| weight(stem)).sum();
     if all <= 0.0 {
-        return if found.is_empty() { 0.0 } else { 1.0 };
+        return if found.peek().is_none() { 0.0 } else { 1.0 };
     }
     let close = |found: &Found| {
         let node = index.graph.find(&found.id)?;
@@ -38,5 +39,5 @@ pub fn closeness(index: &Index<'_>, question: &str, found: &[Found]) -> f64 {
         let is_meant = named.is_empty() || speaker == 0 || named.contains_key(&speaker);
         Some(covered / all * if is_meant { 1.0 } else { OTHER_SPEAKER })
     };
-    found.iter().take(FIRST).filter_map(close).fold(0.0, f64::max)
+    found.take(FIRST).filter_map(close).fold(0.0, f64::max)
 }

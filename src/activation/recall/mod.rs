@@ -15,6 +15,7 @@
 mod closeness;
 mod question;
 mod ranking;
+mod talk;
 #[cfg(test)]
 mod tests;
 mod wave;
@@ -29,6 +30,7 @@ use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
 use crate::text;
 use question::Asked;
 use ranking::{By, Candidate, Scores, concepts, interact, rank};
+pub use talk::{found as found_talk, talk};
 use wave::{Front, Surroundings};
 
 /// Weaker arrivals are dropped.
@@ -176,6 +178,8 @@ pub struct Filters {
     pub since: Option<Stamp>,
     /// Only memories of this moment or earlier.
     pub until: Option<Stamp>,
+    /// Only memories of the session with this label.
+    pub session: Option<String>,
     /// Answer concepts as well; they are answered anyway where no memory is found.
     pub concepts: bool,
     /// How much memories mean what the question means, -1 to 1, as far as somebody can tell: the cosines of embeddings.
@@ -204,6 +208,9 @@ pub struct Answer {
     pub source: Option<String>,
     /// The memory's session.
     pub session: Option<String>,
+    /// Which kind of talk it is, if it is no evidence: `question`, `order`, `small talk`, `answer`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub talk: Option<&'static str>,
     /// The memory's text; of a concept, the concept.
     pub text: String,
     /// Where it ultimately comes from.
@@ -296,6 +303,8 @@ impl Answer {
             inhibition: found.inhibition,
             source: neuron.source.clone(),
             session: neuron.session.clone(),
+            talk: text::talk::talk(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept)
+                .map(text::talk::Talk::as_str),
             text: neuron.concept.clone(),
             origin: neuron.origin.clone(),
             at: neuron.created_at,
@@ -339,7 +348,7 @@ pub fn answer_by(
     let top = filters.top.unwrap_or(settings.recall.top);
     let wide = top.max(method.beam);
     let mut found = scores.ranking(index, &asked, filters, method, (top, wide));
-    if filters.concepts || found.is_empty() {
+    if filters.concepts || found.is_empty() && filters.session.is_none() {
         found.extend(concepts(index, &asked));
         rank(index, &mut found, wide);
     }

@@ -85,7 +85,8 @@ impl Asked {
     pub fn prefer_passages(&mut self, index: &Index<'_>, method: &Method) {
         let direct = self.direct(index);
         let by_words = |cue: &&Cue| cue.from == "text";
-        let mut best: Vec<NodeIx> = self.cues.iter().filter(by_words).flat_map(|cue| &cue.seeds).map(|(node, _)| *node).collect();
+        let mut best: Vec<NodeIx> =
+            self.cues.iter().filter(by_words).flat_map(|cue| &cue.seeds).map(|(node, _)| *node).collect();
         best.sort_unstable();
         best.dedup();
         if best.len() > method.beam {

@@ -131,7 +131,11 @@ impl Scores {
         let sessions = self.sessions(index, asked, method);
         let share = |node: NodeIx| index.session_of(node).map_or(0.0, |session| sessions.get(session));
         // Who asks for no time needs no look at when each was.
+        let wanted = filters.session.as_deref().map(|label| index.session(label));
         let within = |node: NodeIx| {
+            if wanted.is_some_and(|session| session.is_none() || index.session_of(node) != session) {
+                return false;
+            }
             let bounds = filters.since.or(filters.until);
             let at = bounds.map_or_else(Stamp::default, |_| index.created(node));
             filters.since.is_none_or(|since| at >= since) && filters.until.is_none_or(|until| at <= until)

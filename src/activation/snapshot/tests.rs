@@ -1,5 +1,5 @@
 use super::*;
-use crate::activation::recall::{Filters, Found, answer};
+use crate::activation::recall::{Filters, Found, answer, talk};
 use crate::activation::{Cue, Profile, propagate};
 use crate::model::ids::{concept_id, speaker_id};
 use crate::model::{Kind, Link, RunId, Settings, Stamp};
@@ -200,6 +200,78 @@ fn what_follows_edits_answers_like_what_is_built_at_once() {
             assert_eq!(spread(&compacted), spread(&at_once), "seed {seed}, step {step}, in one");
             if dice.roll(5) == 0 {
                 followed = compacted;
+            }
+        }
+    }
+}
+
+/// A turn of a conversation that tells nothing, with connections of its own to memories and to other turns.
+fn turn(dice: &mut Dice, n: usize, network: &BTreeMap<NeuronId, Neuron>) -> Neuron {
+    let session = dice.pick(&["s1", "s2", "chat"]).to_owned();
+    let asked = questions(dice);
+    let (prefix, text) = match dice.roll(4) {
+        0 => ("answer", format!("From memory: {}", memory(dice, n).concept)),
+        1 => ("chat", format!("show me the {} of {}", dice.pick(&WORDS), dice.pick(&PHRASES))),
+        2 => ("chat", "thanks".to_owned()),
+        _ => ("chat", format!("{}?", asked[dice.roll(asked.len())])),
+    };
+    let mut neuron = Neuron::new(NeuronId::parse(&format!("e-t{n:03}")).unwrap(), text, Kind::Episodic, at(n));
+    (neuron.source, neuron.session) = (Some(format!("{prefix}:{session}")), Some(session));
+    neuron.activate(60_000, at(60));
+    let ids: Vec<&NeuronId> = network.keys().collect();
+    for link in [Link::FeedsInto, Link::Recalls, Link::Influences, Link::Inhibits] {
+        if let Some(target) = ids.get(dice.roll(ids.len().max(1))) {
+            neuron.set_weight(target, link, 50_000);
+        }
+    }
+    neuron
+}
+
+/// Whatever is talked, evidence answers as if nothing had been said, to the last bit.
+#[test]
+fn talk_changes_no_answer() {
+    for seed in 0..60 {
+        let dice = &mut Dice(seed);
+        let mut network = BTreeMap::new();
+        for _ in 0..5 + dice.roll(30) {
+            edit(dice, &mut network);
+        }
+        let mut silent = Snapshot::of(network.values().cloned());
+        let mut talked: BTreeMap<NeuronId, Neuron> = BTreeMap::new();
+        let mut said_more = |dice: &mut Dice, network: &BTreeMap<NeuronId, Neuron>| {
+            let n = dice.roll(30);
+            let turn = turn(dice, n, network);
+            let gone = dice.roll(6) == 0 && talked.remove(&turn.id).is_some();
+            let neuron = (!gone).then(|| turn.clone());
+            neuron.iter().for_each(|neuron| drop(talked.insert(neuron.id.clone(), neuron.clone())));
+            (turn.id, neuron)
+        };
+        let first: Vec<Neuron> = (0..dice.roll(20)).filter_map(|_| said_more(dice, &network).1).collect();
+        let mut loud = Snapshot::of(network.values().cloned().chain(first));
+        for step in 0..8 {
+            let edits = dice.roll(3);
+            let changes: BTreeMap<NeuronId, Option<Neuron>> = (0..edits).map(|_| edit(dice, &mut network)).collect();
+            silent = silent.advanced(&changes.clone().into_iter().collect::<Vec<_>>(), [1 + step; 20]);
+            let turns: BTreeMap<NeuronId, Option<Neuron>> =
+                (0..1 + dice.roll(4)).map(|_| said_more(dice, &network)).collect();
+            let all: Vec<(NeuronId, Option<Neuron>)> = changes.into_iter().chain(turns).collect();
+            loud = loud.advanced(&all, [1 + step; 20]);
+            let compacted = loud.compacted();
+            for question in questions(dice) {
+                let (expected, in_one) = (asked(&silent, &question), asked(&silent.compacted(), &question));
+                assert_eq!(asked(&loud, &question), expected, "seed {seed}, step {step}: {question}");
+                assert_eq!(asked(&compacted, &question), in_one, "seed {seed}, step {step}, in one: {question}");
+            }
+            assert_eq!((names(&loud), said(&loud)), (names(&silent), said(&silent)), "seed {seed}, step {step}");
+            // What is talked is followed as well as what is told.
+            let of = |snapshot: &Snapshot| -> Vec<(String, u64)> {
+                let index = snapshot.index();
+                let found = talk(&index, "the old river in Velden?", at(100), &Filters::default());
+                found.into_iter().map(|(node, score)| (index.graph.id(node).to_owned(), score.to_bits())).collect()
+            };
+            assert_eq!(of(&loud), of(&compacted), "seed {seed}, step {step}");
+            if dice.roll(4) == 0 {
+                (loud, silent) = (compacted, silent.compacted());
             }
         }
     }

@@ -1,20 +1,50 @@
-//! An answer without a model: sentences of memories that say most of what was asked, each with its citation, word for word.
+//! An answer without a model: sentences of memories that fit what was asked, each with its citation and source, word for word.
 //!
 //! Nothing is concluded and nothing worded anew; the answer says so itself. A citation holds if the sentence stands in the
-//! memory that it names.
+//! memory that it names. What fits is told by the words of the question that a memory has, each by how much it says; where
+//! nothing fits, the answer says that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::limits;
-use crate::text::{self, Language};
+use crate::model::Stamp;
+use crate::text::talk::{self, Act, Courtesy};
+use crate::text::{self, Language, date};
+
+/// Least share of what is asked that a memory has to say something of.
+const FITS: f64 = 0.4;
+/// Least share of what the best memory covers that another one has to cover.
+const BESIDE: f64 = 0.85;
+/// What a second sentence has to add, if it is to be quoted with the first.
+const ADDS: f64 = 0.15;
+/// How much more a name says than another word: who asks for Mongolia is not answered by Norway.
+const NAMED: f64 = 2.0;
+/// How much less the kind of what is asked for says: the answer to `what colour` has the colour, not the word.
+const KIND: f64 = 0.25;
+/// Longest turn of a conversation that is quoted, characters.
+const TURN: usize = 240;
 
 /// A memory that may be quoted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Its number in citations, from 1.
     pub n: usize,
     /// What it says.
     pub text: String,
+    /// Its label.
+    pub source: Option<String>,
+    /// When it happened.
+    pub at: Option<Stamp>,
+}
+
+impl Evidence {
+    /// Of a message to the brain what it tells, part by part: what it asks is no evidence.
+    fn as_told(&self) -> Self {
+        let is_message = self.source.as_deref().is_some_and(|source| source.starts_with(talk::ASKED));
+        let asks = is_message && talk::asked(&self.text).is_some();
+        let text = if asks { talk::told(&self.text).join("\n\n") } else { self.text.clone() };
+        Self { text, ..self.clone() }
+    }
 }
 
 /// A sentence, and the memory that it is said to stand in.
@@ -22,83 +52,343 @@ pub struct Evidence {
 pub struct Quote {
     /// The memory's number.
     pub n: usize,
-    /// The sentence.
+    /// The sentence, on one line.
     pub sentence: String,
+    /// Where it is from, for people: title, who speaks, source, date, as far as they are known.
+    pub label: String,
 }
 
-/// Chooses sentences that answer a question, best first: of the best memories that share words with it, the sentence that shares most.
+/// What a question asks for: stems, each with what it says.
+struct Question {
+    stems: BTreeMap<String, f64>,
+    dates: Vec<date::Asked>,
+    dated: f64,
+    language: Option<Language>,
+}
+
+impl Question {
+    fn of(message: &str, weight: &dyn Fn(&str) -> f64) -> Self {
+        let asked = talk::asked(message).unwrap_or_else(|| message.to_owned());
+        let is_about_talk = talk::about_talk(message).is_some();
+        let language = text::language(message);
+        let dates = date::asked(&asked);
+        let mut stems: BTreeMap<String, f64> = BTreeMap::new();
+        for (at, word) in text::words_in(&asked, language).into_iter().enumerate() {
+            let is_name = is_written_as_name(word.surface, at == 0);
+            let is_kind = talk::is_kind_asked(&word.key);
+            let of_date =
+                !dates.is_empty() && (word.key.starts_with(|c: char| c.is_numeric()) || date::is_date(&word.key));
+            if word.is_stop && !is_name || talk::is_of_talking(&word.key) || of_date || is_kind && is_about_talk {
+                continue;
+            }
+            let says = weight(&word.stem) * if is_name { NAMED } else { 1.0 } * if is_kind { KIND } else { 1.0 };
+            let known = stems.entry(word.stem).or_default();
+            *known = known.max(says);
+        }
+        let dated = if dates.is_empty() { 0.0 } else { weight("") };
+        Self { stems, dates, dated, language }
+    }
+
+    fn all(&self) -> f64 {
+        self.stems.values().sum::<f64>() + self.dated
+    }
+
+    /// The share of what is asked that a text says something of, 0..=1.
+    fn covered_by(&self, text: &str) -> f64 {
+        let words = text::words_in(text, self.language);
+        let own: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();
+        let found = self.stems.iter().filter(|(stem, _)| own.contains(stem.as_str()));
+        found.map(|(_, says)| says).sum::<f64>() / self.all()
+    }
+
+    /// What the time of a memory adds to that.
+    fn met_by(&self, memory: &Evidence) -> f64 {
+        let Some(day) = memory.at.and_then(|at| date::day_of(at.unix())) else { return 0.0 };
+        let mut periods = date::periods(&memory.text, day);
+        periods.push(date::Period::day(day));
+        let meets = self.dates.iter().any(|asked| periods.iter().any(|period| asked.meets(period)));
+        if meets { self.dated / self.all() } else { 0.0 }
+    }
+}
+
+/// A word with a capital that does not only begin a sentence, or in katakana.
+fn is_written_as_name(surface: &str, is_first: bool) -> bool {
+    let katakana = |c: char| matches!(c, '\u{30a1}'..='\u{30fa}' | 'ー');
+    let long = surface.chars().count() > 1;
+    long && (!is_first && surface.starts_with(char::is_uppercase) || surface.chars().all(katakana))
+}
+
+/// Chooses sentences that answer a message, best first: of each memory that fits, the sentence that says most of what is asked, and
+/// the one after it where both belong together. `weight` says how much a word says, by its stem.
 #[must_use]
-pub fn compose(question: &str, evidence: &[Evidence]) -> Vec<Quote> {
-    let language = text::language(question);
-    let asked: BTreeSet<String> = content(question, language);
-    let mut quotes: Vec<Quote> = Vec::new();
-    let mut covered: BTreeSet<String> = BTreeSet::new();
+pub fn compose(message: &str, evidence: &[Evidence], weight: &dyn Fn(&str) -> f64) -> Vec<Quote> {
+    let question = Question::of(message, weight);
+    if question.all() <= 0.0 {
+        return Vec::new();
+    }
+    let mut found: Vec<(f64, Quote)> = Vec::new();
     for memory in evidence {
-        let best = text::sentences(&memory.text)
-            .into_iter()
-            .map(|sentence| {
-                (content(sentence, language).intersection(&asked).cloned().collect::<BTreeSet<_>>(), sentence)
-            })
-            // Of equals the first.
-            .rev()
-            .max_by_key(|(shared, _)| shared.len());
-        let Some((shared, sentence)) = best else { continue };
-        // The best memory is quoted whatever its words are; what comes after it must say more of what was asked, or as much.
-        let enough = shared.len() * 2 >= covered.len() && !shared.is_empty();
-        let sentence = sentence.trim();
-        if (quotes.is_empty() || enough)
-            && !sentence.is_empty()
-            && !quotes.iter().any(|quote| quote.sentence == sentence)
-        {
-            quotes.push(Quote { n: memory.n, sentence: sentence.to_owned() });
-            if shared.len() > covered.len() {
-                covered = shared;
+        let memory = &memory.as_told();
+        let covers = question.covered_by(&memory.text) + question.met_by(memory);
+        let Some(sentence) = best_part(&question, &memory.text).filter(|_| covers >= FITS) else { continue };
+        let sentence = text::unwrapped(sentence);
+        if !found.iter().any(|(_, quote)| quote.sentence == sentence) {
+            let label = label(memory, &sentence, question.language);
+            found.push((covers, Quote { n: memory.n, sentence, label }));
+        }
+    }
+    let best = found.iter().map(|(covers, _)| *covers).fold(0.0, f64::max);
+    found.retain(|(covers, _)| *covers >= best * BESIDE);
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    found.truncate(limits::EXTRACTED_QUOTES);
+    found.into_iter().map(|(_, quote)| quote).collect()
+}
+
+/// The sentence of a text that says most of what is asked, with the next one if that adds to it. A heading is none, unless it
+/// is all that there is.
+fn best_part<'t>(question: &Question, whole: &'t str) -> Option<&'t str> {
+    let mut sentences = text::sentences(whole);
+    if let Some(title) = text::title(whole).filter(|_| sentences.len() > 1) {
+        sentences.retain(|sentence| *sentence != title);
+    }
+    let covers: Vec<f64> = sentences.iter().map(|sentence| question.covered_by(sentence)).collect();
+    // Of equals the first.
+    let best = (0..sentences.len()).rev().max_by(|a, b| covers[*a].total_cmp(&covers[*b]))?;
+    let start = |at: usize| sentences[at].as_ptr() as usize - whole.as_ptr() as usize;
+    let both = |at: usize| {
+        let (from, to) = (start(at), start(at + 1) + sentences[at + 1].len());
+        let between = &whole[from + sentences[at].len()..start(at + 1)];
+        let joined = between.chars().all(char::is_whitespace) && between.matches('\n').count() < 2;
+        (joined && sentences[at].ends_with(['.', '!', '?', '。', '！', '？'])).then(|| &whole[from..to])
+    };
+    let pairs = [best.checked_sub(1), (best + 1 < sentences.len()).then_some(best)];
+    let pairs = pairs.into_iter().flatten().filter_map(both).map(|pair| (question.covered_by(pair), pair));
+    let wider = pairs.filter(|(covers_both, _)| *covers_both >= covers[best] + ADDS).max_by(|a, b| a.0.total_cmp(&b.0));
+    Some(wider.map_or(sentences[best], |(_, pair)| pair))
+}
+
+/// Where a quote is from.
+fn label(memory: &Evidence, sentence: &str, language: Option<Language>) -> String {
+    let frame = Frame::of(language);
+    // A line that is only wrapped is none.
+    let first = text::sentences(&memory.text).first().copied();
+    let title = text::title(&memory.text).filter(|title| first == Some(*title)).map(str::to_owned);
+    let speaker = text::speaker(&memory.text).map(|(name, _)| name.to_owned());
+    let beside = [title, speaker].into_iter().flatten().filter(|part| !sentence.starts_with(part.as_str()));
+    let source = memory.source.as_deref().map(|source| match source.starts_with(talk::ASKED) {
+        true => frame.in_chat.to_owned(),
+        false => file_of(source).to_owned(),
+    });
+    let parts: Vec<String> = beside.chain(source).chain(memory.at.and_then(|at| frame.day(at))).collect();
+    parts.join(frame.comma)
+}
+
+/// The file of a label such as `notes/diary.md:12`, or the label.
+fn file_of(source: &str) -> &str {
+    let whole = source.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(source);
+    let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_hexdigit());
+    let file = whole.rsplit_once([':', '#']).filter(|(file, part)| file.contains('.') && is_part(part));
+    file.map_or(whole, |(file, _)| file)
+}
+
+/// Turns of conversations as they are quoted: who said it, and when. A citation inside one is left out, because its number means
+/// nothing any more.
+#[must_use]
+pub fn turns(message: &str, turns: &[Evidence]) -> Vec<Quote> {
+    let frame = Frame::of(text::language(message));
+    let quote = |turn: &Evidence| {
+        let who = turn.source.as_deref().is_some_and(|source| source.starts_with(talk::ANSWERED));
+        let said: String = without_citations(&text::unwrapped(&turn.text)).chars().take(TURN).collect();
+        let sentence = format!("{}{}", if who { frame.brain } else { frame.person }, said.trim());
+        Quote { n: turn.n, sentence, label: turn.at.and_then(|at| frame.day(at)).unwrap_or_default() }
+    };
+    turns.iter().take(limits::EXTRACTED_QUOTES).map(quote).collect()
+}
+
+fn without_citations(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        let inside = after
+            .split_once(']')
+            .filter(|(n, _)| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit() || ", ".contains(c)));
+        match inside {
+            Some((_, after)) => {
+                out.push_str(before.trim_end_matches(' '));
+                rest = after;
+            }
+            None => {
+                out.push_str(before);
+                out.push('[');
+                rest = after;
             }
         }
-        if quotes.len() == limits::EXTRACTED_SENTENCES {
-            break;
-        }
     }
-    quotes
+    out + rest
 }
 
-fn content(text: &str, fallback: Option<Language>) -> BTreeSet<String> {
-    text::words_in(text, fallback).into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()
-}
-
-/// True if the sentence stands in the text, word for word.
+/// True if the sentence stands in the text, word for word; where a line of the text is wrapped, the sentence has a space.
 #[must_use]
 pub fn holds(sentence: &str, text: &str) -> bool {
-    !sentence.trim().is_empty() && text.contains(sentence)
+    !sentence.trim().is_empty() && text::unwrapped(text).contains(&text::unwrapped(sentence))
 }
 
-/// The answer that the quotes make, in the language of what was said; it says what it is. Where nothing was found and nothing was
-/// asked, it says that it is remembered, if it `remembers`.
-#[must_use]
-pub fn worded(said: &str, quotes: &[Quote], remembers: bool) -> String {
-    let (opening, nothing, kept) = match text::language(said) {
-        Some(Language::French) => (
-            "De mémoire, mot pour mot, sans modèle :",
-            "Rien ne me vient à l'esprit.",
-            "Rien ne me vient à l'esprit ; je me souviendrai de ce que tu as dit.",
-        ),
-        Some(Language::Japanese) => (
-            "記憶からの引用です（モデルは使っていません）：",
-            "何も思い出せません。",
-            "何も思い出せませんが、今の言葉は覚えておきます。",
-        ),
-        _ => (
-            "From memory, word for word, without a model:",
-            "Nothing comes to mind.",
-            "Nothing comes to mind; I will remember what you said.",
-        ),
-    };
-    if quotes.is_empty() {
-        let statement = remembers && !text::asks(said);
-        return if statement { kept } else { nothing }.to_owned();
+/// What an answer says around its quotes, in one language.
+struct Frame {
+    language: Language,
+    memory: &'static str,
+    talk: &'static str,
+    nothing: &'static str,
+    kept: &'static str,
+    greeting: &'static str,
+    thanks: &'static str,
+    farewell: &'static str,
+    reply: &'static str,
+    in_chat: &'static str,
+    person: &'static str,
+    brain: &'static str,
+    comma: &'static str,
+}
+
+const ENGLISH: Frame = Frame {
+    language: Language::English,
+    memory: "From memory, word for word, without a model:",
+    talk: "From our conversations:",
+    nothing: "I know nothing about that.",
+    kept: "I will remember what you said.",
+    greeting: "Hello. Ask me something, or tell me something to remember.",
+    thanks: "You are welcome.",
+    farewell: "Goodbye.",
+    reply: "All right.",
+    in_chat: "told in a chat",
+    person: "you: ",
+    brain: "I: ",
+    comma: ", ",
+};
+
+const FRENCH: Frame = Frame {
+    language: Language::French,
+    memory: "De mémoire, mot pour mot, sans modèle :",
+    talk: "De nos conversations :",
+    nothing: "Je ne sais rien là-dessus.",
+    kept: "Je me souviendrai de ce que tu as dit.",
+    greeting: "Bonjour. Pose-moi une question, ou dis-moi quelque chose à retenir.",
+    thanks: "De rien.",
+    farewell: "Au revoir.",
+    reply: "D'accord.",
+    in_chat: "dit en conversation",
+    person: "toi : ",
+    brain: "moi : ",
+    comma: ", ",
+};
+
+const JAPANESE: Frame = Frame {
+    language: Language::Japanese,
+    memory: "記憶からの引用です（モデルは使っていません）：",
+    talk: "これまでの会話から：",
+    nothing: "それについては何も知りません。",
+    kept: "今の言葉は覚えておきます。",
+    greeting: "こんにちは。質問するか、覚えておくことを話してください。",
+    thanks: "どういたしまして。",
+    farewell: "さようなら。",
+    reply: "わかりました。",
+    in_chat: "会話で聞いたこと",
+    person: "あなた：",
+    brain: "私：",
+    comma: "、",
+};
+
+const MONTHS: [[&str; 12]; 2] = [
+    [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ],
+    [
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+    ],
+];
+
+impl Frame {
+    fn of(language: Option<Language>) -> &'static Self {
+        match language {
+            Some(Language::French) => &FRENCH,
+            Some(Language::Japanese) => &JAPANESE,
+            _ => &ENGLISH,
+        }
     }
-    let lines: Vec<String> = quotes.iter().map(|quote| format!("- {} [{}]", quote.sentence, quote.n)).collect();
-    format!("{opening}\n{}", lines.join("\n"))
+
+    fn day(&self, at: Stamp) -> Option<String> {
+        let day = date::day_of(at.unix())?;
+        let (year, month, of_month) = (day.year(), usize::from(day.month().unsigned_abs()), day.day());
+        let name = |of: usize| MONTHS[of][month - 1];
+        Some(match self.language {
+            Language::English => format!("{of_month} {} {year}", name(0)),
+            Language::French if of_month == 1 => format!("1er {} {year}", name(1)),
+            Language::French => format!("{of_month} {} {year}", name(1)),
+            Language::Japanese => format!("{year}年{month}月{of_month}日"),
+        })
+    }
+}
+
+/// The answer that the quotes of memories and the turns of conversations make, in the language of what was said; it says what it is.
+/// To what is told it says that it is remembered, if it `remembers`.
+#[must_use]
+pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) -> String {
+    let frame = Frame::of(text::language(said));
+    let act = talk::act(said);
+    let line = |quote: &Quote| match (quote.label.is_empty(), frame.language) {
+        (true, _) => format!("- {} [{}]", quote.sentence, quote.n),
+        (_, Language::Japanese) => format!("- {} [{}]（{}）", quote.sentence, quote.n, quote.label),
+        _ => format!("- {} [{}] ({})", quote.sentence, quote.n, quote.label),
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for (opening, quotes) in [(frame.memory, quotes), (frame.talk, turns)] {
+        if !quotes.is_empty() {
+            lines.push(opening.to_owned());
+            lines.extend(quotes.iter().map(line));
+        }
+    }
+    let kept = remembers && act == Act::Told;
+    match act {
+        _ if kept => {
+            let unanswered = lines.is_empty() && talk::asked(said).is_some();
+            lines.extend(unanswered.then(|| frame.nothing.to_owned()));
+            lines.push(frame.kept.to_owned());
+        }
+        _ if !lines.is_empty() => {}
+        Act::SmallTalk(courtesy) => lines.push(
+            match courtesy {
+                Courtesy::Greeting => frame.greeting,
+                Courtesy::Thanks => frame.thanks,
+                Courtesy::Farewell => frame.farewell,
+                Courtesy::Acknowledgement => frame.reply,
+            }
+            .to_owned(),
+        ),
+        _ => lines.push(frame.nothing.to_owned()),
+    }
+    lines.join("\n")
 }
 
 /// The numbers that a text cites as `[1]` or `[1, 2]`, each once, in the order in which they stand there.
@@ -118,47 +408,5 @@ pub fn cited(text: &str) -> Vec<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn evidence(texts: &[&str]) -> Vec<Evidence> {
-        texts.iter().enumerate().map(|(at, text)| Evidence { n: at + 1, text: (*text).to_owned() }).collect()
-    }
-
-    #[test]
-    fn the_sentence_that_says_most_is_quoted_and_cited() {
-        let memories =
-            evidence(&["It rained. Ann moved to Oslo in May.", "Bob likes tea.", "Oslo is where Ann works."]);
-        let quotes = compose("When did Ann move to Oslo?", &memories);
-        assert_eq!(quotes[0], Quote { n: 1, sentence: "Ann moved to Oslo in May.".into() });
-        assert!(quotes.iter().all(|quote| quote.n != 2), "{quotes:?}");
-        assert!(quotes.iter().all(|q| holds(&q.sentence, &memories[q.n - 1].text)));
-        let worded = worded("When did Ann move to Oslo?", &quotes, true);
-        assert!(worded.contains("May. [1]") && worded.contains("without a model"), "{worded}");
-        assert_eq!(cited(&worded), quotes.iter().map(|q| q.n).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn it_says_in_three_languages_that_nothing_was_found() {
-        for (question, part) in [
-            ("Where is Ann?", "comes to mind"),
-            ("Où est la voiture de ma sœur ?", "esprit"),
-            ("猫はどこですか", "思い出せ"),
-        ] {
-            assert!(worded(question, &[], true).contains(part), "{question}");
-        }
-    }
-
-    #[test]
-    fn what_was_only_said_is_remembered() {
-        let said = "I bought a red bicycle in Lyon.";
-        assert!(worded(said, &[], true).contains("remember") && !worded(said, &[], false).contains("remember"));
-    }
-
-    #[test]
-    fn citations_are_numbers_in_brackets() {
-        assert_eq!(cited("a [1] b [2, 1] [x] [3"), [1, 2]);
-        assert_eq!(cited("[18446744073709551616] [] [ 4 ]"), [4]);
-        assert!(!holds("", "abc") && !holds("x", "abc") && holds("b", "abc"));
-    }
-}
+#[path = "extract_tests.rs"]
+mod tests;

@@ -15,7 +15,8 @@
 //! session --feeds_into--> latest turn                  one live connection, moved by each run
 //! ```
 //!
-//! Stimuli without a session are never linked by the order in which they were fed.
+//! Stimuli without a session are never linked by the order in which they were fed. Talk (a question to the brain, its answer) is an
+//! episode of its session and nothing else: words that were only asked with must not become names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,6 +29,7 @@ use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, episode_id, session_id, speaker_id};
 use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
 use crate::text;
+use crate::text::talk::{self, Talk};
 
 /// Operations that a document has beside those of its stimuli: two activations of core neurons, a signal to memory, one of
 /// calm to affect, and answers.
@@ -62,7 +64,7 @@ const CORE_ENOUGH: u16 = 16_384;
 
 /// Most operations that one stimulus needs, whatever the network holds; at most [`limits::DELTA_OPS`] − [`OVERHEAD`].
 pub fn cost(stimulus: &Stimulus) -> usize {
-    let said = Said::of(&stimulus.text);
+    let said = Said::of(stimulus);
     let context = 4;
     let session = context + 2 + LATEST_LINKS + 1;
     2 + 4 * said.concepts.len()
@@ -122,11 +124,22 @@ struct Said<'t> {
     /// Content words.
     length: usize,
     urgency: text::Urgency,
+    /// It is evidence for nothing: an episode of its session, without concepts or speaker.
+    is_talk: bool,
 }
 
 impl<'t> Said<'t> {
-    fn of(whole: &'t str) -> Self {
-        let (speaker, said) = text::speaker(whole).map_or((None, whole), |(name, said)| (Some(name), said));
+    fn of(stimulus: &'t Stimulus) -> Self {
+        let whole = stimulus.text.as_str();
+        let (source, session) = (stimulus.source.as_deref(), stimulus.session.as_deref());
+        let Some(evidence) = talk::evidence(source, session, whole) else {
+            // That the brain repeats what is urgent is no new alarm.
+            let is_answer = talk::talk(source, session, whole) == Some(Talk::Answer);
+            let urgency = if is_answer { text::Urgency::default() } else { text::urgency(whole) };
+            return Self { speaker: None, concepts: Vec::new(), length: 0, urgency, is_talk: true };
+        };
+        let speaker = text::speaker(whole).map(|(name, _)| name);
+        let said = text::speaker(&evidence).map_or(&*evidence, |(_, said)| said);
         let mut found: HashMap<String, (usize, u32)> = HashMap::new();
         let mut length = 0;
         let words = text::words(said).into_iter().filter(|word| !word.is_stop).map(|word| (word.key, word.start));
@@ -149,7 +162,7 @@ impl<'t> Said<'t> {
         ranked.truncate(limits::STIMULUS_CONCEPTS);
         ranked.sort_by(|(a, (at, _)), (b, (bt, _))| (at, a).cmp(&(bt, b)));
         let concepts = ranked.into_iter().map(|(key, (_, n))| (key, n)).collect();
-        Self { speaker, concepts, length, urgency: text::urgency(said) }
+        Self { speaker, concepts, length, urgency: text::urgency(said), is_talk: false }
     }
 
     /// Saturated term frequency, in (0, 1).
@@ -181,6 +194,9 @@ struct Run<'a> {
     created: BTreeSet<NeuronId>,
     sessions: BTreeMap<String, Session>,
     speakers: BTreeMap<NeuronId, Stamp>,
+    /// Whether any episode was made.
+    perceived: bool,
+    /// Those that are memories.
     episodes: Vec<NeuronId>,
     urgent: Vec<(NeuronId, text::Urgency)>,
     /// What came of runs, in words.
@@ -197,6 +213,7 @@ impl<'a> Run<'a> {
             created: BTreeSet::new(),
             sessions: BTreeMap::new(),
             speakers: BTreeMap::new(),
+            perceived: false,
             episodes: Vec::new(),
             urgent: Vec::new(),
             outcomes: Vec::new(),
@@ -206,7 +223,7 @@ impl<'a> Run<'a> {
     fn perceive(&mut self, stimulus: &Stimulus) {
         let episode = episode_id(&stimulus.id);
         if !self.exists(&episode) {
-            let said = Said::of(&stimulus.text);
+            let said = Said::of(stimulus);
             self.remember(stimulus, &episode, &said);
             if let Some(name) = said.speaker {
                 let speaker = speaker_id(name);
@@ -220,7 +237,10 @@ impl<'a> Run<'a> {
                 self.urgent.push((episode.clone(), said.urgency));
             }
             self.outcomes.extend(stimulus.answers.clone().map(|run| (run, stimulus.text.clone())));
-            self.episodes.push(episode.clone());
+            self.perceived = true;
+            if !said.is_talk {
+                self.episodes.push(episode.clone());
+            }
         }
         if let Some(label) = &stimulus.session {
             self.session(label).last = Some((episode, text::asks(&stimulus.text)));
@@ -294,7 +314,7 @@ impl<'a> Run<'a> {
             let op = Acknowledge { signal: signal.id.clone(), payload: json!({"done": "heard"}) };
             self.ops.push(Operation::Acknowledge(op));
         }
-        if self.episodes.is_empty() {
+        if !self.perceived {
             return;
         }
         for (speaker, at) in std::mem::take(&mut self.speakers) {
@@ -320,7 +340,9 @@ impl<'a> Run<'a> {
             }
         }
         let named = &self.episodes[..self.episodes.len().min(STIMULI)];
-        self.signal("memory", json!({"kind": "perceived", "episodes": named}));
+        if !named.is_empty() {
+            self.signal("memory", json!({"kind": "perceived", "episodes": named}));
+        }
         let alarmed = self.snapshot.flags.iter().any(|flag| flag.as_str() == "urgence");
         if alarmed && self.urgent.is_empty() {
             self.signal("affect", json!({"kind": "urgency", "level": 0}));

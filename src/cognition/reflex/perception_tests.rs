@@ -317,3 +317,38 @@ fn any_stimulus_fits_and_batches_are_cut_to_fit() {
     let document = Net::default().feed(&long[..2]);
     assert!(document.ops.len() <= limits::DELTA_OPS);
 }
+
+#[test]
+fn talk_is_an_episode_of_its_session_and_nothing_else() {
+    let net = Net::default();
+    let turn = |n: u32, source: &str, text: &str| Stimulus {
+        source: Some(format!("{source}:trip")),
+        ..stimulus(n, Some("trip"), text)
+    };
+    net.feed(&[
+        turn(1, "chat", "Where does Olga keep the spare key?"),
+        turn(2, "answer", "Ben: Urgent! Behind the coat."),
+    ]);
+    let (asked, answered) = (net.get(&episode(1)), net.get(&episode(2)));
+    assert_eq!((asked.kind, asked.session.as_deref()), (Kind::Episodic, Some("trip")));
+    assert!(answered.weight(&episode(1), Link::FeedsInto) > 0 && net.live("trip") == [episode(2)]);
+    let kinds: Vec<Kind> = net.0.borrow().values().map(|neuron| neuron.kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Contextual).count(), 1, "the session, and no speaker");
+    assert!(!kinds.contains(&Kind::Semantic), "no concept");
+    let signals = |document: &Document| -> Vec<String> {
+        let sent = document.ops.iter().filter_map(|op| match op {
+            Operation::Signal(send) => Some(format!("{} {}", send.to, send.payload["kind"].as_str().unwrap_or(""))),
+            _ => None,
+        });
+        sent.collect()
+    };
+    assert_eq!(signals(&net.feed(&[turn(3, "chat", "thanks")])), [""; 0], "nothing to link");
+    assert_eq!(signals(&net.feed(&[turn(4, "answer", "Urgent: call 112!")])), [""; 0], "what is repeated is no alarm");
+    assert_eq!(signals(&net.feed(&[turn(5, "chat", "Where is the urgent letter?")])), ["affect urgency"]);
+    // What is told in a chat is a memory like any other.
+    assert_eq!(signals(&net.feed(&[turn(6, "chat", "Olga has a spare key.")])), ["memory perceived"]);
+    assert!(net.get(&episode(6)).weight(&concept_id("olga"), Link::Recalls) > 0);
+    assert!(net.get(&episode(6)).weight(&episode(5), Link::FeedsInto) > 0);
+    net.feed(&[turn(7, "chat", "Olga moved. Where is the ladder?")]);
+    assert!(net.neuron(&concept_id("moved")).is_some() && net.neuron(&concept_id("ladder")).is_none());
+}

@@ -41,6 +41,11 @@ pub(super) fn concept_ids(text: &str) -> Vec<NeuronId> {
     ids
 }
 
+/// True for what was said in a conversation and is evidence for nothing.
+fn is_talk(neuron: &Neuron) -> bool {
+    crate::text::talk::talk(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept).is_some()
+}
+
 /// What a query brings up.
 pub(super) struct Answer {
     /// The neurons it names.
@@ -69,12 +74,13 @@ impl Answer {
         steps.iter().map(edge).collect()
     }
 
-    /// What is activated of `kinds` and not named by the query itself, strongest first, then by id.
+    /// What is activated of `kinds`, neither named by the query itself nor talk, strongest first, then by id.
     pub fn ranked(&self, kinds: &[Kind]) -> Vec<(&Neuron, f64)> {
         let graph = self.columns.graph();
         let active = self.propagation.activation.iter().filter(|(_, x)| *x > 0.0);
         let found = active.filter_map(|(node, x)| Some((self.neurons.get(graph.id(*node))?, *x)));
-        let mut list: Vec<_> = found.filter(|(n, _)| kinds.contains(&n.kind) && !self.cues.contains(&n.id)).collect();
+        let mut list: Vec<_> =
+            found.filter(|(n, _)| kinds.contains(&n.kind) && !self.cues.contains(&n.id) && !is_talk(n)).collect();
         list.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
         list
     }

@@ -280,11 +280,14 @@ impl Talk<'_, '_> {
         let started = self.begins("recall");
         let query = call("recall", serde_json::json!({ "query": self.message }));
         let recalled = self.use_tool("recall", &query);
-        let evidence = evidence(&recalled.result);
+        let (evidence, turns) = evidence(&recalled.result);
         nodes.push(self.extracted("recall", vec![recalled], started));
 
         let started = self.begins("compose");
-        let quotes = extract::compose(&self.message, &evidence);
+        // A word that cannot be looked up says as much as any other.
+        let weight = |stem: &str| self.tools.rarity(stem).unwrap_or(1.0);
+        let quotes = extract::compose(&self.message, &evidence, &weight);
+        let turns = extract::turns(&self.message, &turns);
         nodes.push(self.extracted("compose", Vec::new(), started));
 
         let started = self.begins("check");
@@ -301,7 +304,7 @@ impl Talk<'_, '_> {
             }
         }
         nodes.push(self.extracted("check", read, started));
-        if let (true, Some(outcome)) = (held.is_empty(), outcome) {
+        if let (true, Some(outcome)) = (held.is_empty() && turns.is_empty(), outcome) {
             return Err(silent(outcome));
         }
         if mode == Mode::Simple {
@@ -312,7 +315,7 @@ impl Talk<'_, '_> {
                 .iter_mut()
                 .for_each(|node| (node.tools_used, node.duration_ms) = (Vec::clone(&tools_used), duration_ms));
         }
-        Ok((nodes, extract::worded(&self.message, &held, remembers)))
+        Ok((nodes, extract::worded(&self.message, &held, &turns, remembers)))
     }
 
     fn begins(&mut self, node: &str) -> i64 {
@@ -350,14 +353,20 @@ impl Talk<'_, '_> {
     }
 }
 
-/// What of the memories that a tool gave can be quoted.
-fn evidence(given: &Value) -> Vec<Evidence> {
+/// What of the memories that a tool gave is evidence, and what turns of conversations.
+fn evidence(given: &Value) -> (Vec<Evidence>, Vec<Evidence>) {
     let memories = given["memories"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let quotable = memories.iter().filter(|memory| memory["no_evidence"].is_null());
+    let (quotable, turns): (Vec<&Value>, Vec<&Value>) =
+        memories.iter().partition(|memory| memory["no_evidence"].is_null());
     let of = |memory: &Value| {
-        Some(Evidence { n: usize::try_from(memory["n"].as_u64()?).ok()?, text: memory["text"].as_str()?.to_owned() })
+        Some(Evidence {
+            n: usize::try_from(memory["n"].as_u64()?).ok()?,
+            text: memory["text"].as_str()?.to_owned(),
+            source: memory["source"].as_str().map(str::to_owned),
+            at: memory["at"].as_str().and_then(|at| at.parse().ok()),
+        })
     };
-    quotable.filter_map(of).collect()
+    (quotable.into_iter().filter_map(of).collect(), turns.into_iter().filter_map(of).collect())
 }
 
 fn call(name: &str, arguments: Value) -> ToolCall {

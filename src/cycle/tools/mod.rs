@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::{self, Program};
-use super::conversation::{is_own_answer, is_question};
+use super::conversation::talk_of;
 use super::network::TreeNetwork;
 use super::recall::Recalled;
 use super::{Cycle, CycleError};
@@ -29,6 +29,7 @@ use crate::model::document::Cognition;
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Neuron, Origin, json as model_json};
 use crate::store::CommitId;
+use crate::text::talk::{self, Said, Talk};
 use files::Roots;
 
 /// The tools of one answer.
@@ -141,7 +142,8 @@ impl<'c> Tools<'c> {
         let mut offers = vec![
             offer(
                 "recall",
-                "The brain's memories for a question, best first, with their numbers.",
+                "The brain's memories for a question, best first, with their numbers. What was said in conversations comes last, and only \
+                 where the question asks for it.",
                 json!({"query": text(), "top": int()}),
                 &["query"],
                 false,
@@ -274,11 +276,21 @@ impl<'c> Tools<'c> {
         self.cited.get(n.checked_sub(1)?)
     }
 
-    /// The best memories that can be quoted: neither answers of the brain's own nor questions.
+    /// The best memories that can be quoted.
     pub fn evidence(&mut self, query: &str) -> Result<Vec<Evidence>, CycleError> {
         let found = self.remember(query, limits::CHAT_MEMORIES)?;
-        let found = found.iter().map(|recalled| &recalled.neuron).filter(|neuron| no_evidence(neuron).is_none());
-        Ok(found.map(|neuron| Evidence { n: self.number(neuron), text: neuron.concept.clone() }).collect())
+        let evidence = |neuron: &Neuron, n: usize| Evidence {
+            n,
+            text: neuron.concept.clone(),
+            source: neuron.source.clone(),
+            at: Some(neuron.created_at),
+        };
+        Ok(found.iter().map(|found| evidence(&found.neuron, self.number(&found.neuron))).collect())
+    }
+
+    /// How much a word says in this brain, by its stem.
+    pub fn rarity(&self, stem: &str) -> Result<f64, CycleError> {
+        Ok(self.snapshot()?.index().rarity_weight(stem, limits::SMALL_BRAIN))
     }
 
     /// A neuron that was shown in another way, such as a turn of the conversation: its origin counts.
@@ -309,28 +321,32 @@ impl<'c> Tools<'c> {
         Ok(self.snapshot.get().expect("invariant: it was set"))
     }
 
-    /// The best memories, what is evidence before what is none: otherwise a question that was asked before would bring nothing
-    /// to mind but that it was asked, and what was answered then.
+    /// The best memories.
     fn remember(&self, query: &str, top: usize) -> Result<Vec<Recalled>, CycleError> {
-        let filters = Filters { top: Some(top * limits::CHAT_WIDER), ..Filters::default() };
-        let snapshot = self.snapshot()?;
-        let (mut found, _) = self.cycle.recall(self.tip, snapshot, query, filters, &mut |_, _| ())?;
-        found.sort_by_key(|recalled| no_evidence(&recalled.neuron).is_some());
-        found.truncate(top);
-        Ok(found)
+        let filters = Filters { top: Some(top), ..Filters::default() };
+        Ok(self.cycle.recall(self.tip, self.snapshot()?, query, filters, &mut |_, _| ())?.0)
+    }
+
+    /// The best turns of conversations, where a question asks for them.
+    fn remember_talk(&self, query: &str, said: Said, top: usize) -> Result<Vec<Recalled>, CycleError> {
+        let filters = Filters { top: Some(top), ..Filters::default() };
+        self.cycle.recall_talk(self.tip, self.snapshot()?, query, &filters, said)
     }
 
     fn recall(&mut self, query: &Query) -> Result<Value, String> {
         let top = query.top.unwrap_or(limits::CHAT_MEMORIES).clamp(1, limits::CHAT_MEMORIES);
-        let found = self.remember(&query.query, top).map_err(|e| e.to_string())?;
+        let mut found = self.remember(&query.query, top).map_err(|e| e.to_string())?;
+        if let Some(said) = talk::about_talk(&query.query) {
+            found.extend(self.remember_talk(&query.query, said, top).map_err(|e| e.to_string())?);
+        }
         let mut memories = Vec::new();
         for Recalled { neuron, copies, .. } in &found {
             let mut memory = json!({
                 "n": self.number(neuron), "id": neuron.id, "text": neuron.concept, "at": neuron.created_at, "source": neuron.source,
                 "origin": neuron.origin
             });
-            if let Some(why) = no_evidence(neuron) {
-                memory["no_evidence"] = why.into();
+            if let Some(talk) = talk_of(neuron) {
+                memory["no_evidence"] = no_evidence(talk).into();
             }
             let origins = &self.cycle.shared.policy.settings.origins;
             let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
@@ -469,12 +485,12 @@ impl<'c> Tools<'c> {
     }
 }
 
-/// Why a memory supports nothing.
-fn no_evidence(neuron: &Neuron) -> Option<&'static str> {
-    match (is_own_answer(neuron), is_question(neuron)) {
-        (true, _) => Some("the brain itself answered this"),
-        (_, true) => Some("somebody asked this"),
-        _ => None,
+/// Why a turn of a conversation supports nothing.
+fn no_evidence(talk: Talk) -> &'static str {
+    match talk {
+        Talk::Answer => "the brain itself answered this",
+        Talk::Question | Talk::Order => "somebody asked this",
+        Talk::SmallTalk => "somebody said this to be polite",
     }
 }
 

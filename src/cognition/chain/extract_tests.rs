@@ -1,0 +1,160 @@
+use super::*;
+
+fn evidence(texts: &[&str]) -> Vec<Evidence> {
+    let of = |(at, text): (usize, &&str)| Evidence { n: at + 1, text: (*text).to_owned(), ..Evidence::default() };
+    texts.iter().enumerate().map(of).collect()
+}
+
+/// Every word says as much.
+fn alike(_: &str) -> f64 {
+    1.0
+}
+
+fn quoted(question: &str, texts: &[&str]) -> Vec<String> {
+    compose(question, &evidence(texts), &alike).into_iter().map(|quote| quote.sentence).collect()
+}
+
+#[test]
+fn the_sentence_that_says_most_is_quoted_and_cited() {
+    let memories = evidence(&["It rained. Ann moved to Oslo in May.", "Bob likes tea.", "Oslo is where Ann works."]);
+    let quotes = compose("When did Ann move to Oslo?", &memories, &alike);
+    assert_eq!((quotes[0].n, quotes[0].sentence.as_str()), (1, "Ann moved to Oslo in May."));
+    assert!(quotes.iter().all(|quote| quote.n != 2), "{quotes:?}");
+    assert!(quotes.iter().all(|q| holds(&q.sentence, &memories[q.n - 1].text)));
+    let worded = worded("When did Ann move to Oslo?", &quotes, &[], true);
+    assert!(worded.contains("May. [1]") && worded.contains("without a model"), "{worded}");
+    assert_eq!(cited(&worded), quotes.iter().map(|q| q.n).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_does_not_fit_is_not_quoted() {
+    // One common word of several, or everything but the name that was asked for.
+    let rare = |stem: &str| if stem == "work" { 1.0 } else { 4.0 };
+    let memories = evidence(&["The lift does not work.", "Oslo is the capital of Norway."]);
+    assert!(compose("Where does Bob's sister work?", &memories, &rare).is_empty());
+    assert!(compose("What is the capital of Mongolia?", &memories, &rare).is_empty());
+    assert_eq!(compose("What is the capital of Norway?", &memories, &rare).len(), 1);
+    assert!(quoted("モンゴルの首都はどこですか", &["ノルウェーの首都はオスロです。"]).is_empty());
+    assert!(quoted("hello", &["Hello is a word."]).is_empty(), "small talk asks for nothing");
+    // What is much worse than the best is left out.
+    let texts = ["Ann's bike lock has the code 4711.", "Ann has a bike lock.", "Ann has a code."];
+    assert_eq!(quoted("what is the code of Ann's bike lock", &texts), [texts[0]]);
+}
+
+#[test]
+fn the_kind_of_what_is_asked_for_need_not_be_there() {
+    assert_eq!(quoted("What is the name of my dog?", &["My dog Rex is three."]), ["My dog Rex is three."]);
+    assert_eq!(
+        quoted("Comment s'appelle le chat de Solène ?", &["Solène a un chat, Moka."]),
+        ["Solène a un chat, Moka."]
+    );
+    assert_eq!(quoted("猫の名前は？", &["猫はモカです。"]), ["猫はモカです。"]);
+    assert_eq!(quoted("tell me what the bike lock is", &["The bike lock is red."]), ["The bike lock is red."]);
+}
+
+#[test]
+fn sentences_are_whole_and_two_are_quoted_where_they_belong_together() {
+    let text = "Ann called on Dr. Berg. She moved to Oslo in May. It rained.";
+    assert_eq!(quoted("When did Ann move to Oslo?", &[text]), ["Ann called on Dr. Berg. She moved to Oslo in May."]);
+    let wrapped = "The spare key of the garden house hangs behind\nOlga's blue raincoat. The other is lost.";
+    let quote = quoted("Where is the spare key of the garden house?", &[wrapped]);
+    assert_eq!(quote, ["The spare key of the garden house hangs behind Olga's blue raincoat."]);
+    assert!(holds(&quote[0], wrapped) && !holds("The spare key is lost.", wrapped));
+    assert_eq!(quoted("the code of the bike lock?", &["Bike lock\nThe code is 4711."]), ["The code is 4711."]);
+}
+
+#[test]
+fn quotes_are_labelled_by_title_speaker_source_and_day() {
+    let at = Some("2026-05-03T10:00:00Z".parse().unwrap());
+    let of = |question: &str, text: &str, source: Option<&str>| {
+        let memory = Evidence { n: 1, text: text.into(), source: source.map(str::to_owned), at };
+        worded(question, &compose(question, &[memory], &alike), &[], true)
+    };
+    assert!(of("Where is Ann?", "Ann is in Oslo.", Some("notes/diary.md:12")).ends_with("[1] (diary.md, 3 May 2026)"));
+    assert!(
+        of("Where is Ann?", "Ann is in Oslo.", Some("~/a b/diary.md#0a1b2c3d")).ends_with("(diary.md, 3 May 2026)")
+    );
+    assert!(of("Where is Ann?", "Ann is in Oslo.", None).ends_with("[1] (3 May 2026)"));
+    assert!(of("Where is Ann?", "Ann is in Oslo.", Some("chat:c1")).ends_with("(told in a chat, 3 May 2026)"));
+    assert!(of("Où est Anne ?", "Anne est à Lyon.", Some("D1:2")).ends_with("[1] (D1:2, 3 mai 2026)"));
+    assert!(of("アンナはどこですか", "アンナは京都にいます。", None).ends_with("[1]（2026年5月3日）"));
+    let answer = of("What is the code of the bike lock?", "Bike lock\nThe code is 4711.", Some("notes.md"));
+    assert!(answer.ends_with("- The code is 4711. [1] (Bike lock, notes.md, 3 May 2026)"), "{answer}");
+    let answer = of("What did Ivo buy?", "Ivo: It rained. I did buy a boat.", None);
+    assert!(answer.contains("Ivo"), "{answer}");
+}
+
+#[test]
+fn what_a_message_asks_beside_what_it_tells_is_not_quoted() {
+    let told = |text: &str| Evidence { n: 1, text: text.into(), source: Some("chat:c1".into()), at: None };
+    let memory = told("Hi! My sister Ida moved to Bergen. Where is the ladder?");
+    assert!(compose("where is the ladder", std::slice::from_ref(&memory), &alike).is_empty());
+    let quotes = compose("where did my sister move", std::slice::from_ref(&memory), &alike);
+    assert_eq!(quotes[0].sentence, "My sister Ida moved to Bergen.");
+    assert!(holds(&quotes[0].sentence, &memory.text));
+    let reply = worded("I live in Oslo now, where is my umbrella?", &[], &[], true);
+    assert_eq!(reply, "I know nothing about that.\nI will remember what you said.");
+}
+
+#[test]
+fn a_wrapped_first_line_is_no_title() {
+    let text =
+        "Dr. Berg lent us the ladder, e.g. for the gutters, and it\nstands behind the shed. The key hangs there.";
+    let quotes = compose("where does the key hang", &evidence(&[text]), &alike);
+    assert_eq!((quotes[0].sentence.as_str(), quotes[0].label.as_str()), ("The key hangs there.", ""));
+}
+
+#[test]
+fn a_day_that_is_asked_for_fits_what_happened_on_it() {
+    let at = |text: &str| Some(text.parse().unwrap());
+    let memories = [
+        Evidence { n: 1, text: "We met Olga.".into(), source: None, at: at("2023-05-07T10:00:00Z") },
+        Evidence { n: 2, text: "We met Ben.".into(), source: None, at: at("2023-06-07T10:00:00Z") },
+    ];
+    let quotes = compose("What happened on 7 May 2023?", &memories, &alike);
+    assert_eq!(quotes.iter().map(|quote| quote.n).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn it_says_in_three_languages_what_there_is_to_say() {
+    for (said, part) in [
+        ("Where is Ann?", "know nothing about that"),
+        ("Où est la voiture de ma sœur ?", "Je ne sais rien"),
+        ("猫はどこですか", "何も知りません"),
+        ("hi", "Hello"),
+        ("merci beaucoup", "De rien"),
+        ("さようなら", "さようなら"),
+        ("ok", "All right"),
+        ("I bought a red bicycle in Lyon.", "I will remember"),
+        ("J'ai acheté un vélo rouge.", "Je me souviendrai"),
+        ("赤い自転車を買った。", "覚えておきます"),
+    ] {
+        assert!(worded(said, &[], &[], true).contains(part), "{said}: {}", worded(said, &[], &[], true));
+    }
+    assert!(!worded("I bought a red bicycle in Lyon.", &[], &[], false).contains("remember"));
+}
+
+#[test]
+fn turns_of_conversations_come_last_and_are_named_so() {
+    let question = "What did I ask you about the key?";
+    let asked = [
+        Evidence { n: 2, text: "where is the key".into(), source: Some("chat:c1".into()), at: None },
+        Evidence { n: 3, text: "From memory:\n- It hangs [1] (x)".into(), source: Some("answer:c1".into()), at: None },
+    ];
+    let quotes = compose(question, &evidence(&["The key hangs behind the coat."]), &alike);
+    let worded = worded(question, &quotes, &turns(question, &asked), true);
+    let lines: Vec<&str> = worded.lines().collect();
+    assert_eq!(
+        lines[2..],
+        ["From our conversations:", "- you: where is the key [2]", "- I: From memory: - It hangs (x) [3]"],
+        "{worded}"
+    );
+    assert!(lines[1].starts_with("- The key hangs behind the coat. [1]"));
+}
+
+#[test]
+fn citations_are_numbers_in_brackets() {
+    assert_eq!(cited("a [1] b [2, 1] [x] [3"), [1, 2]);
+    assert_eq!(cited("[18446744073709551616] [] [ 4 ]"), [4]);
+    assert!(!holds("", "abc") && !holds("x", "abc") && holds("b", "abc"));
+}

@@ -1,0 +1,206 @@
+//! What asks and orders in English.
+
+use super::{Act, Clause, Courtesy, Said};
+
+/// Subjects of a statement.
+pub(super) const SUBJECTS: &str = "i we he she they it there this that";
+/// What a subject begins with.
+pub(super) const POSSESSIVES: &str = "my our his her their your";
+
+/// Words that say no more than that something is asked, said, shown or known.
+pub(super) const TALKING: &str = "ask asks asked asking question questions answer answers answered reply replied say says said saying \
+    tell tells told telling talk talks talked talking speak spoke mention mentioned discuss discussed chat chatted conversation \
+    show list find give explain describe summarise summarize summary translate repeat remind recall remember remembered forget \
+    forgot forgotten know wonder wondering curious understand understood information info details idea clue help please sure \
+    quick happen happened";
+
+/// Words that name the kind of thing that is asked for.
+pub(super) const KINDS: &str = "name names kind type sort colour color time date day year month place number age old person people long far \
+    big tall high often size price cost amount reason \
+    last first previous latest yesterday today tomorrow tonight week weeks";
+
+/// Formulas that are polite as a whole.
+pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
+    (
+        Courtesy::Greeting,
+        "how are you|how are you doing|how are you today|how is it going|how s it going|how do you do|what s up|whats up|how have you \
+         been|are you there|anyone there|anybody there|nice to meet you",
+    ),
+    (Courtesy::Thanks, "much appreciated|that helps|that helps a lot|that helped"),
+    (
+        Courtesy::Farewell,
+        "see you|see you soon|see you later|see you tomorrow|talk to you later|talk to you soon|talk to you tomorrow|take care|have a \
+         nice day|have a good day|have a great day|have a nice weekend|have a good weekend|until next time|until tomorrow|that is \
+         all|that s all",
+    ),
+    (
+        Courtesy::Acknowledgement,
+        "i see|got it|makes sense|that makes sense|no problem|no worries|never mind|you are welcome|you re welcome|sounds good|well \
+         done|good job|really|is that so|of course|i agree|i know|go on|and you|that is right|that s right",
+    ),
+];
+
+/// Words of which one is polite.
+pub(super) const POLITE: [(Courtesy, &str); 4] = [
+    (Courtesy::Greeting, "hi hello hey hiya howdy greetings morning afternoon evening yo"),
+    (Courtesy::Thanks, "thanks thank thx ty cheers appreciate appreciated grateful"),
+    (Courtesy::Farewell, "bye goodbye farewell night cya"),
+    (
+        Courtesy::Acknowledgement,
+        "ok okay k yes yeah yep yup no nope nah sure right alright fine great nice cool perfect good awesome wonderful excellent \
+         amazing brilliant lovely super understood exactly correct true wrong indeed absolutely definitely certainly sorry oops wow \
+         lol haha hmm hm ah oh interesting impressive helpful useful welcome congratulations done agreed please",
+    ),
+];
+
+/// Words that may stand around polite ones.
+pub(super) const AROUND: &str = "you so very much many a an lot lots for the your my that this it is was s re are i m am we all to too of and \
+    then now again there here brain everyone friend friends help info information answer answers reply time day weekend tomorrow \
+    today later soon see have has had take care well do be been just really not problem mind never got get know me great what how \
+    everything job quick in with at";
+
+const AUXILIARIES: &str = "is are was were am do does did has have had can could will would should shall may might must s re isn aren wasn \
+    weren don doesn didn hasn haven hadn couldn wouldn shouldn won ain";
+const PRONOUNS: &str =
+    "i you he she it we they there this that these those anyone anybody someone somebody everyone everybody any";
+const DETERMINERS: &str = "the a an my your his her its our their some all";
+const WH: &str = "what which whose who whom when where why how whats wheres whos hows whens";
+const PREPOSITIONS: &str = "in at on for with from to by about of since until till during under near around through";
+const MEASURES: &str = "many much old long far often big tall come about to high deep heavy wide late early soon well fast exactly hot cold \
+    expensive large small";
+/// What is shown or asked for: the objects of an order to somebody who knows.
+const OBJECTS: &str = "me us my our all every everything everyone everybody any the his her their this these those that what which who where when \
+    how why whether up for out again both each your";
+/// Verbs that order only what is known to be shown, whatever follows.
+const EXPLAINS: &str = "explain describe summarise summarize translate clarify elaborate define rephrase paraphrase enumerate compare continue \
+    repeat";
+/// Verbs that may as well be a note of what is to be done.
+const SHOWS: &str = "show list find name count search print display suggest recommend help look read";
+const KEEPS: &str = "remember note keep save store memorise memorize record";
+
+/// What a clause does by the way it begins.
+pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
+    if keeps(clause, 0) {
+        return Some(Act::Told);
+    }
+    let first = clause.word(0);
+    let aux = |at: usize| clause.is(at, AUXILIARIES);
+    if clause.is(0, WH) {
+        return wh(clause).then_some(Act::Question);
+    }
+    if clause.is(0, PREPOSITIONS) && clause.is(1, "what which whom whose where when") && (clause.period <= aux(2)) {
+        return Some(Act::Question);
+    }
+    if clause.is(0, "can could would will") && clause.word(1) == "you" {
+        return Some(if keeps(clause, 2) { Act::Told } else { Act::Order });
+    }
+    if aux(0) && inverted(clause) {
+        return Some(Act::Question);
+    }
+    let wonders = "i want to know|i would like to know|i d like to know|i d love to know|i need to know|i wonder|i was wondering|i am \
+        wondering|i m wondering|i am curious|i m curious|any idea|any news|any chance|anything about|anything on|anything new|do you";
+    if clause.begins(wonders) || forgotten(clause) {
+        return Some(Act::Question);
+    }
+    if first == "you" && clause.word(1) == "know" && clause.is(2, WH) {
+        return Some(Act::Question);
+    }
+    if clause.begins("i want you to|i would like you to|i d like you to|i need you to") {
+        let verb = clause.words.iter().position(|word| *word == "to").map_or(0, |at| at + 1);
+        return Some(if keeps(clause, verb) { Act::Told } else { Act::Order });
+    }
+    order(clause).then_some(Act::Order)
+}
+
+/// `Remember that …`, `don't forget …`, `remind me to …`: it tells something, whatever it asks for.
+fn keeps(clause: &Clause<'_>, at: usize) -> bool {
+    let not = clause.is(at, "don do") && clause.is(at + 1, "t not");
+    let at = if clause.is(at, "please also") { at + 1 } else { at };
+    if not && clause.word(at + 2) == "forget" {
+        return true;
+    }
+    if clause.is(at, "remind tell") && clause.is(at + 1, "me us") {
+        return clause.word(at) == "remind" && clause.is(at + 2, "to that");
+    }
+    let kept = clause.is(at, KEEPS) || clause.begins("write down|make a note|take note|take a note") && at == 0;
+    kept && !clause.is(at + 1, "what which who whom whose where when why how if whether me")
+        && clause.words.len() > at + 1
+}
+
+fn wh(clause: &Clause<'_>) -> bool {
+    let aux = |at: usize| clause.is(at, AUXILIARIES);
+    let subject = clause.is(1, "i we he she they you it");
+    match clause.word(0) {
+        "whats" | "wheres" | "whos" | "hows" | "whens" => true,
+        _ if aux(1) => true,
+        "what" | "which" | "whose" => !clause.period && !subject && !clause.is(1, "a an"),
+        "who" | "whom" => !clause.period && !subject,
+        "how" => clause.is(1, MEASURES) && (!clause.period || (2..6).any(aux)) || clause.words.len() == 1,
+        "why" => clause.is(1, "not no") || !clause.period && !subject,
+        // `Where the key is`, as people type it into a search; but `where I live it rains`.
+        _ => clause.words.len() == 1 || !clause.period && clause.is(1, "the my to exactly") && clause.words.len() < 7,
+    }
+}
+
+/// `Is Anna …`, `did she …`; but `will is my brother`, `may 5`, `do the dishes`.
+fn inverted(clause: &Clause<'_>) -> bool {
+    let negated = clause.is(1, "t not n't");
+    let at = 1 + usize::from(negated);
+    let subject = clause.is(at, PRONOUNS);
+    let named = clause.is(at, DETERMINERS) || clause.capital(at);
+    match clause.word(0) {
+        "s" | "re" => false,
+        "do" | "don" | "have" | "haven" | "won" | "ain" => subject && !clause.is(at, "this that these those it any"),
+        "can" | "could" | "will" | "would" | "should" | "shall" | "may" | "might" | "must" | "had" | "am" => {
+            subject || named && !clause.period
+        }
+        _ if negated => subject || named,
+        _ => !clause.word(1).is_empty() && !clause.is(1, AUXILIARIES) && (!clause.period || subject || named),
+    }
+}
+
+/// `I forgot where …`, `I don't know who …`.
+fn forgotten(clause: &Clause<'_>) -> bool {
+    if clause.word(0) != "i" {
+        return false;
+    }
+    let not = |at: usize| clause.words[..at].iter().any(|word| ["t", "not", "never", "cannot"].contains(word));
+    (1..clause.words.len().min(7)).any(|at| {
+        let asks = clause.is(at + 1, WH) || clause.is(at + 1, "if whether");
+        let lost = clause.is(at, "forgot forget forgotten wonder wondering");
+        asks && (lost || clause.is(at, "know remember recall understand") && not(at))
+    })
+}
+
+fn order(clause: &Clause<'_>) -> bool {
+    let more = clause.words.len() > 1;
+    match clause.word(0) {
+        "tell" | "give" | "teach" | "remind" | "send" | "write" | "draft" | "make" | "get" => clause.is(1, "me us"),
+        "let" => clause.is(1, "me us") && clause.is(2, "know see"),
+        "find" => clause.is(1, OBJECTS) && !clause.is(1, "for up"),
+        "recall" => more && clause.word(1) != "that",
+        first if SHOWS.split_whitespace().any(|verb| verb == first) => clause.is(1, OBJECTS),
+        first => EXPLAINS.split_whitespace().any(|verb| verb == first),
+    }
+}
+
+/// Whether a row of words, between spaces, asks for the conversation.
+pub(super) fn about_talk(row: &str) -> Option<Said> {
+    let has = |rows: &str| rows.split('|').any(|words| row.contains(&format!(" {} ", words.trim())));
+    let person = "did i ask|have i asked|had i asked|i asked you|i ask you|did i want to know|did i say to you|did i say|did i order|\
+        my question|my questions|my last question|my last questions|my previous question|my previous questions|my first question|\
+        was i asking|have i been asking|did i already ask|did i just ask|did i write";
+    let brain = "did you answer|have you answered|you answered|did you say|did you reply|did you tell|have you told|you told me|your \
+        answer|your answers|your last answer|your previous answer|your last answers|your reply|you replied";
+    let both = "our conversation|our conversations|our chat|our chats|did we talk|did we discuss|did we chat|have we talked|have we \
+        discussed|were we talking|were we discussing|we talked about|we discussed|this conversation|our last conversation|our \
+        previous conversation|last conversation";
+    let asks =
+        has("what|which|when|how|did|have|was|were|show|list|repeat|summarise|summarize|tell me|remind me|recall");
+    match () {
+        () if !asks => None,
+        () if has(person) => Some(Said::ByPerson),
+        () if has(brain) => Some(Said::ByBrain),
+        () => has(both).then_some(Said::ByBoth),
+    }
+}

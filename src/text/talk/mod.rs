@@ -1,0 +1,391 @@
+//! Talk: whether a message to the brain tells something, or asks, orders, or is polite.
+//!
+//! By closed classes of words and forms alone: question words, auxiliaries, inversions, verbs of asking and showing, formulas of
+//! greeting and thanks. Where a message may be either, it tells something: a lost memory is worse than one too many. Place in the
+//! flow: a turn of a conversation → **talk** → perception (an episode without concepts), recall (no evidence), answers without a
+//! model (what is asked). Must not know what the brain knows.
+
+mod english;
+mod french;
+mod japanese;
+
+use std::borrow::Cow;
+
+use super::language::{self, Language};
+use super::phrase::asks;
+use super::word::{self, fold, key};
+
+/// How the source of what a person says in a conversation begins; its name follows.
+pub const ASKED: &str = "chat:";
+/// The same of what the brain answers.
+pub const ANSWERED: &str = "answer:";
+
+/// What a message does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// It tells something, perhaps beside a question: a memory like any other.
+    Told,
+    /// It asks.
+    Question,
+    /// It asks for something to be done with what is known: to show, to list, to explain.
+    Order,
+    /// It is polite.
+    SmallTalk(Courtesy),
+}
+
+/// A kind of small talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Courtesy {
+    /// `Hello`.
+    Greeting,
+    /// `Thank you`.
+    Thanks,
+    /// `Goodbye`.
+    Farewell,
+    /// `Yes`, `fine`, `I see`, and everything that says nothing.
+    Acknowledgement,
+}
+
+/// A turn of a conversation that is evidence for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Talk {
+    /// A person asked.
+    Question,
+    /// A person gave an order.
+    Order,
+    /// A person was polite.
+    SmallTalk,
+    /// The brain answered, with a model or without.
+    Answer,
+}
+
+impl Talk {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::Order => "order",
+            Self::SmallTalk => "small talk",
+            Self::Answer => "answer",
+        }
+    }
+}
+
+/// Which kind of talk a memory is, by its source, its session and its text. `None`: it is evidence. So is everything that was
+/// fed: among people, questions are a part of what happened.
+pub fn talk(source: Option<&str>, session: Option<&str>, text: &str) -> Option<Talk> {
+    let (source, session) = (source?, session?);
+    if is_turn(ANSWERED, source, session) {
+        return Some(Talk::Answer);
+    }
+    let act = is_turn(ASKED, source, session).then(|| act(text))?;
+    match act {
+        Act::Told => None,
+        Act::Question => Some(Talk::Question),
+        Act::Order => Some(Talk::Order),
+        Act::SmallTalk(_) => Some(Talk::SmallTalk),
+    }
+}
+
+/// True for the source of a turn of a conversation: the prefix, its name, and of a long message the number of the part, from the second on.
+fn is_turn(prefix: &str, source: &str, session: &str) -> bool {
+    let part = source.strip_prefix(prefix).and_then(|name| name.strip_prefix(session));
+    let number = |part: &str| part.strip_prefix('#').is_some_and(|n| n.parse::<u32>().is_ok());
+    part.is_some_and(|part| part.is_empty() || number(part))
+}
+
+/// What of a turn or a fed text is evidence: of a message that tells something and asks as well, what it tells. `None`: it is talk.
+pub fn evidence<'t>(source: Option<&str>, session: Option<&str>, text: &'t str) -> Option<Cow<'t, str>> {
+    if talk(source, session, text).is_some() {
+        return None;
+    }
+    let heard = source.zip(session).is_some_and(|(source, session)| is_turn(ASKED, source, session));
+    if !heard || heard_all(text).iter().all(|part| part.asked.is_none()) {
+        return Some(Cow::Borrowed(text));
+    }
+    Some(Cow::Owned(told(text).join(" ")))
+}
+
+/// What a message does. One sentence that tells something makes the whole of it a memory.
+pub fn act(message: &str) -> Act {
+    let acts: Vec<Act> = heard_all(message).into_iter().map(|part| part.act).collect();
+    let first = |wanted: fn(&Act) -> bool| acts.iter().copied().find(wanted);
+    first(|act| *act == Act::Told)
+        .or_else(|| first(|act| *act == Act::Question))
+        .or_else(|| first(|act| *act == Act::Order))
+        .or_else(|| first(|act| !matches!(act, Act::SmallTalk(Courtesy::Acknowledgement))))
+        .unwrap_or(Act::SmallTalk(Courtesy::Acknowledgement))
+}
+
+/// What a message asks or orders, beside what it tells; `None` if it does neither.
+pub fn asked(message: &str) -> Option<String> {
+    let asked: Vec<String> = heard_all(message).into_iter().filter_map(|part| part.asked).collect();
+    (!asked.is_empty()).then(|| asked.join(" "))
+}
+
+/// What a message tells, beside what it asks: sentences, or parts of one.
+pub fn told(message: &str) -> Vec<String> {
+    heard_all(message).into_iter().filter_map(|part| part.told).collect()
+}
+
+/// What a sentence does, and which part of it.
+struct Heard {
+    act: Act,
+    told: Option<String>,
+    asked: Option<String>,
+}
+
+impl Heard {
+    /// A sentence that does one thing.
+    fn whole(act: Act, sentence: &str) -> Self {
+        let is = |wanted: bool| wanted.then(|| sentence.to_owned());
+        Self { act, told: is(act == Act::Told), asked: is(matches!(act, Act::Question | Act::Order)) }
+    }
+
+    /// A sentence that tells something and asks.
+    fn both(told: &str, asked: &str) -> Self {
+        let part = |text: &str| Some(text.trim().trim_end_matches([',', ';', ':', '、']).to_owned());
+        Self { act: Act::Told, told: part(told), asked: part(asked) }
+    }
+}
+
+fn heard_all(message: &str) -> Vec<Heard> {
+    let fallback = language::language(message);
+    super::sentences(message).into_iter().map(|sentence| heard(sentence, fallback)).collect()
+}
+
+/// Who said what a message asks for, if it asks for the conversation itself: `what did I ask you yesterday?`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// What the person asked, ordered, or said.
+    ByPerson,
+    /// What the brain answered.
+    ByBrain,
+    /// What both said.
+    ByBoth,
+}
+
+/// Whether a message asks for the conversation itself, and for whose part of it.
+pub fn about_talk(message: &str) -> Option<Said> {
+    if act(message) == Act::Told {
+        return None;
+    }
+    if language::language(message) == Some(Language::Japanese) {
+        return japanese::about_talk(&crate::model::ids::normalise(message));
+    }
+    let tokens = tokens(message);
+    let row = format!(" {} ", tokens.iter().map(|token| token.low.as_str()).collect::<Vec<_>>().join(" "));
+    english::about_talk(&row).or_else(|| french::about_talk(&row))
+}
+
+/// True for a word that only says that something is asked, said or shown: `tell`, `question`, `montre`, 教え. By its key.
+pub fn is_of_talking(key: &str) -> bool {
+    let low = fold(key);
+    english::TALKING.split_whitespace().chain(french::TALKING.split_whitespace()).any(|word| word == low)
+        || japanese::TALKING.split_whitespace().any(|word| word == key)
+}
+
+/// True for a word that says which kind of thing is asked for: the answer has the thing, not always the word. `name`, `couleur`,
+/// 番号. By its key.
+pub fn is_kind_asked(key: &str) -> bool {
+    let low = fold(key);
+    english::KINDS.split_whitespace().chain(french::KINDS.split_whitespace()).any(|word| word == low)
+        || japanese::KINDS.split_whitespace().any(|word| word == key)
+}
+
+fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
+    let own = language::language(sentence);
+    if own == Some(Language::Japanese) {
+        return japanese::heard(sentence);
+    }
+    let language = own.or(fallback);
+    let (asks, period) = (asks(sentence), sentence.trim_end().ends_with('.') && !sentence.trim_end().ends_with(".."));
+    let rows: Vec<(&str, Vec<Token>)> = clauses(sentence).map(|clause| (clause, tokens(clause))).collect();
+    let clauses: Vec<&(&str, Vec<Token>)> = rows.iter().filter(|(_, clause)| !clause.is_empty()).collect();
+    let whole: Vec<Token> = clauses.iter().flat_map(|(_, clause)| clause).cloned().collect();
+    if let Some(courtesy) = courtesy(&whole, true) {
+        return Heard::whole(Act::SmallTalk(courtesy), sentence);
+    }
+    let opening = |clause: &[Token]| opens(clause, language, period && !asks);
+    let opener = clauses.iter().enumerate().find_map(|(at, (_, clause))| Some((at, opening(clause)?)));
+    // What follows the last comma of a question may be no more than `isn't it?`.
+    let tag = clauses.len().checked_sub(1).filter(|last| asks && clauses[*last].1.len() > 3);
+    let act = match opener {
+        Some((_, Act::Told)) => Act::Told,
+        Some((_, act)) => act,
+        None if asks => Act::Question,
+        None => match courtesy(&whole, false) {
+            Some(courtesy) => Act::SmallTalk(courtesy),
+            None if whole.iter().enumerate().any(|(at, token)| token.says_something(at, language)) => Act::Told,
+            None => Act::SmallTalk(Courtesy::Acknowledgement),
+        },
+    };
+    let from = opener.map(|(at, _)| at).or(tag);
+    let Some(from) = from.filter(|_| matches!(act, Act::Question | Act::Order)) else {
+        return Heard::whole(act, sentence);
+    };
+    let tells = |at: usize| at != from && (at < from || opener.is_some()) && asserts(&clauses[at].1, at < from);
+    let told: Vec<&str> = (0..clauses.len()).filter(|at| tells(*at)).map(|at| clauses[at].0.trim()).collect();
+    let asked: Vec<&str> = (0..clauses.len()).filter(|at| !tells(*at)).map(|at| clauses[at].0.trim()).collect();
+    if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
+}
+
+/// A word between spaces, without punctuation around it; what stands before and after an apostrophe is a word of its own.
+#[derive(Clone, Debug)]
+struct Token {
+    /// Lower case, without accents.
+    low: String,
+    key: String,
+    capital: bool,
+}
+
+impl Token {
+    fn says_something(&self, at: usize, language: Option<Language>) -> bool {
+        let named = self.capital && at > 0 && self.low.chars().count() > 1;
+        let plain = self.low.split('-').all(|part| part.is_empty() || is_empty_word(part, language));
+        named || !plain && !is_empty_word(&self.key, language)
+    }
+}
+
+fn is_empty_word(word: &str, language: Option<Language>) -> bool {
+    let stop = match language {
+        Some(language) => language::is_stop(word, Some(language)),
+        None => language::is_stop(word, Some(Language::English)) || language::is_stop(word, Some(Language::French)),
+    };
+    stop || is_of_talking(word) || is_polite(word)
+}
+
+fn is_polite(low: &str) -> bool {
+    let lists = [english::POLITE, french::POLITE];
+    lists.into_iter().flatten().any(|(_, words)| words.split_whitespace().any(|word| word == low))
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    for surface in text.split(|c: char| c.is_whitespace() || word::is_apostrophe(c) || "/«»\"“”()[]*_`".contains(c))
+    {
+        let bare = surface.trim_matches(|c: char| !c.is_alphanumeric());
+        let key = key(bare);
+        if !key.is_empty() {
+            let capital = bare.starts_with(char::is_uppercase);
+            tokens.push(Token { low: fold(&key), key, capital });
+        }
+    }
+    tokens
+}
+
+/// A sentence between its commas, semicolons, colons and dashes.
+fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
+    let mut cuts = vec![0];
+    let mut chars = sentence.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let spaced = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+        if matches!(c, ',' | ';' | ':' | '!' | '?') && spaced || matches!(c, '—' | '–' | '…') {
+            cuts.push(at + c.len_utf8());
+        }
+    }
+    cuts.push(sentence.len());
+    (1..cuts.len()).map(move |at| &sentence[cuts[at - 1]..cuts[at]])
+}
+
+/// Words before which a sentence has not begun yet.
+const FILLERS: &str = "so and but ok okay well hey hi hello please now also then oh um uh hmm actually btw just anyway sorry thanks \
+    alright again et mais alors donc bon ben bonjour bonsoir salut dis stp svp pardon euh sinon merci";
+
+/// What a clause asks or orders by the way it begins, or that it tells to keep something in mind.
+fn opens(clause: &[Token], language: Option<Language>, period: bool) -> Option<Act> {
+    let all: Vec<&str> = clause.iter().map(|token| token.low.as_str()).collect();
+    let skipped = all.iter().take_while(|word| FILLERS.split_whitespace().any(|filler| filler == **word)).count();
+    let begin = |at: usize| Clause { words: &all[at..], tokens: &clause[at..], period };
+    let of = |clause: &Clause<'_>| {
+        let english = || english::opens(clause);
+        let french = || french::opens(clause);
+        match language {
+            Some(Language::English) => english(),
+            Some(Language::French) => french(),
+            _ => english().or_else(french),
+        }
+    };
+    // `So do I` begins with what may be a filler.
+    let starts = if skipped == 0 || skipped == all.len() { vec![0] } else { vec![skipped, 0] };
+    starts.into_iter().find_map(|at| of(&begin(at)))
+}
+
+/// A clause that is looked at from its first word on.
+struct Clause<'c> {
+    words: &'c [&'c str],
+    tokens: &'c [Token],
+    /// Whether its sentence ends with a full stop: then its form alone must show that it asks.
+    period: bool,
+}
+
+impl Clause<'_> {
+    fn word(&self, at: usize) -> &str {
+        self.words.get(at).copied().unwrap_or_default()
+    }
+
+    fn is(&self, at: usize, list: &str) -> bool {
+        let word = self.word(at);
+        !word.is_empty() && list.split_whitespace().any(|known| known == word)
+    }
+
+    fn capital(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.capital)
+    }
+
+    /// True if it begins with one of these rows of words, which `|` divides.
+    fn begins(&self, rows: &str) -> bool {
+        rows.split('|').any(|row| {
+            let mut count = 0;
+            row.split_whitespace().all(|word| {
+                count += 1;
+                self.word(count - 1) == word
+            })
+        })
+    }
+}
+
+/// True for a clause that says something of its own beside a question: by its subject and its length.
+fn asserts(clause: &[Token], is_before: bool) -> bool {
+    let Some(first) = clause.first() else { return false };
+    let lists = if is_before {
+        [english::SUBJECTS, french::SUBJECTS, english::POSSESSIVES, french::POSSESSIVES]
+    } else {
+        [english::SUBJECTS, french::SUBJECTS, "", ""]
+    };
+    let subject = lists.into_iter().any(|list| list.split_whitespace().any(|word| word == first.low));
+    subject && clause.len() > 3 && (1..clause.len()).any(|at| clause[at].says_something(at, None))
+}
+
+/// Which courtesy some words are, if they are nothing but polite. `only_formulas`: they are one formula as a whole.
+fn courtesy(tokens: &[Token], only_formulas: bool) -> Option<Courtesy> {
+    let all: Vec<&str> = tokens.iter().map(|token| token.low.as_str()).collect();
+    if all.is_empty() {
+        return Some(Courtesy::Acknowledgement);
+    }
+    let row = all.join(" ");
+    let formula =
+        |(courtesy, rows): &(Courtesy, &str)| rows.split('|').any(|formula| row == formula.trim()).then_some(*courtesy);
+    let exact = english::FORMULAS.iter().chain(&french::FORMULAS).find_map(formula);
+    if exact.is_some() || only_formulas {
+        return exact;
+    }
+    let polite = [english::POLITE, french::POLITE];
+    let of = |word: &str| {
+        let has = |list: &str| list.split_whitespace().any(|known| known == word);
+        polite.iter().flatten().find_map(|(courtesy, list)| has(list).then_some(*courtesy))
+    };
+    let fills = |word: &str| [english::AROUND, french::AROUND].iter().any(|l| l.split_whitespace().any(|w| w == word));
+    let found: Vec<Courtesy> = all.iter().filter_map(|word| of(word)).collect();
+    let first = found.iter().copied().find(|courtesy| *courtesy != Courtesy::Acknowledgement);
+    let kind = first.or_else(|| found.first().copied())?;
+    if all.iter().all(|word| of(word).is_some() || fills(word)) {
+        return Some(kind);
+    }
+    // `Hello Anna`: what follows a greeting, thanks or farewell is who is meant.
+    let greeted = all.len() <= 3 && of(all[0]).is_some_and(|courtesy| courtesy != Courtesy::Acknowledgement);
+    (greeted && tokens[1..].iter().all(|token| token.capital || of(&token.low).is_some())).then_some(kind)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,332 @@
+use super::*;
+
+const GREETING: Act = Act::SmallTalk(Courtesy::Greeting);
+const THANKS: Act = Act::SmallTalk(Courtesy::Thanks);
+const FAREWELL: Act = Act::SmallTalk(Courtesy::Farewell);
+const REPLY: Act = Act::SmallTalk(Courtesy::Acknowledgement);
+
+fn all_are(expected: Act, messages: &[&str]) {
+    let wrong: Vec<(&&str, Act)> =
+        messages.iter().map(|message| (message, act(message))).filter(|(_, act)| *act != expected).collect();
+    assert!(wrong.is_empty(), "not {expected:?}: {wrong:#?}");
+}
+
+#[test]
+fn questions_need_no_mark() {
+    all_are(
+        Act::Question,
+        &[
+            "What is the code of the bike lock?",
+            "what is the code of the bike lock",
+            "whats the wifi password",
+            "What's Ida's number.",
+            "where are my keys",
+            "where did I park the car",
+            "who likes green tea",
+            "how many cats does Olga have",
+            "how old is Ben",
+            "when is the dentist",
+            "which train goes to Bergen",
+            "why did Anna leave",
+            "in which town does Ida live",
+            "is Anna vegetarian",
+            "does the lift work again",
+            "do you know where the spare key is",
+            "has Olga paid the rent",
+            "ok and where is it",
+            "Hello, where is the key",
+            "I wonder who wrote that letter",
+            "I'd like to know when the shop opens",
+            "I forgot where I put the passport",
+            "I don't remember who gave me the book",
+            "When I was in Oslo, what did Anna cook?",
+            "Ida lives in Bergen, right?",
+            "Anna?",
+            "What do you know about my sister? And about my brother?",
+            "Où est la clé ?",
+            "où est la clé",
+            "ou est la cle du garage",
+            "qui aime le thé vert",
+            "comment s'appelle le chat de Solène",
+            "quel est le code du cadenas",
+            "quand part le train",
+            "qu'est-ce que Paul a acheté",
+            "est-ce que le magasin est ouvert",
+            "à quelle heure ferme la poste",
+            "Anna habite-t-elle à Lyon",
+            "que fait Marie",
+            "c'est quoi le mot de passe",
+            "je voudrais savoir où est garée la voiture",
+            "combien coûte le billet",
+            "鍵はどこ",
+            "鍵はどこですか",
+            "誰が来たの",
+            "イダはどこに住んでいますか？",
+            "会議は何時から",
+            "花子の誕生日はいつ",
+            "自転車の鍵の番号は",
+            "猫の名前は何だっけ",
+            "リフトは直ったかな",
+            "パスワードを知りたい",
+        ],
+    );
+}
+
+#[test]
+fn orders_ask_for_what_is_known() {
+    all_are(
+        Act::Order,
+        &[
+            "Can you show me my appointments?",
+            "can you list all birds that I saw",
+            "please list my appointments",
+            "Could you please summarise what I told you",
+            "tell me about Ida",
+            "Show me everything about the garden",
+            "Summarise the last week.",
+            "remind me what the code is",
+            "find me the number of the plumber",
+            "explain the second point again",
+            "I want you to translate that",
+            "Hi, give me a summary",
+            "résume la semaine",
+            "Montre-moi mes rendez-vous",
+            "peux-tu me donner le numéro de Paul ?",
+            "dis-moi où est la clé",
+            "liste mes rendez-vous",
+            "s'il te plaît, résume tout",
+            "rappelle-moi le code du cadenas",
+            "鍵の場所を教えて",
+            "鍵の場所を教えてください",
+            "予定を見せてくれますか",
+            "先週のことをまとめて",
+            "庭について",
+        ],
+    );
+}
+
+#[test]
+fn small_talk_says_nothing() {
+    all_are(
+        GREETING,
+        &[
+            "hi",
+            "Hello!",
+            "Hey there",
+            "Good morning",
+            "Hello Anna",
+            "how are you",
+            "How are you?",
+            "bonjour",
+            "Salut !",
+            "ça va ?",
+            "こんにちは",
+            "おはようございます！",
+            "お元気ですか？",
+            "👋 hi",
+        ],
+    );
+    all_are(
+        THANKS,
+        &[
+            "thanks",
+            "Thank you so much!",
+            "Thanks a lot for your help",
+            "great, thanks",
+            "ok thank you",
+            "merci",
+            "Merci beaucoup pour ton aide",
+            "ありがとう",
+            "ありがとうございました。",
+            "はい、ありがとう",
+        ],
+    );
+    all_are(
+        FAREWELL,
+        &[
+            "bye",
+            "see you tomorrow",
+            "Good night",
+            "Have a nice day!",
+            "au revoir",
+            "à demain",
+            "bonne nuit",
+            "さようなら",
+            "おやすみなさい",
+            "またね",
+        ],
+    );
+    all_are(
+        REPLY,
+        &[
+            "ok",
+            "yes",
+            "Yes, that is right.",
+            "no",
+            "I see.",
+            "got it",
+            "That makes sense",
+            "I have a question.",
+            "lol",
+            "👍",
+            "…",
+            "",
+            "oui",
+            "d'accord",
+            "c'est noté",
+            "J'ai une question.",
+            "はい",
+            "なるほど",
+            "わかりました",
+            "そうですか",
+        ],
+    );
+}
+
+#[test]
+fn what_is_told_is_kept() {
+    all_are(
+        Act::Told,
+        &[
+            "I bought a red bicycle in Lyon.",
+            "My sister Ida moved to Bergen.",
+            "Hi! My sister Ida moved to Bergen. What do you know about her?",
+            "My sister Ida moved to Bergen, what do you know about her?",
+            "Thanks. The code is 4711.",
+            "Yes, he lives in Oslo.",
+            "No, Oslo.",
+            "Dentist Tuesday 3pm",
+            "Buy milk.",
+            "Call me Ishmael.",
+            "I'm Will.",
+            "42",
+            "When I was in Oslo, Anna visited me.",
+            "Where I live it rains a lot.",
+            "What I like most is green tea.",
+            "What Anna said is true.",
+            "Will is my brother.",
+            "May 5 is Olga's birthday",
+            "Do the dishes on Friday",
+            "Do not forget the milk",
+            "Remember that Ida is allergic to nuts.",
+            "Please note that I am away on Tuesday",
+            "Can you remember that my sister lives in Bergen?",
+            "remind me to water the plants on Monday",
+            "I know where the key is: under the mat.",
+            "List of groceries: milk, bread",
+            "Name: Bob Larsen",
+            "Send the report to Anna.",
+            "See you in Bergen on Friday at nine",
+            "J'ai acheté un vélo rouge à Lyon.",
+            "Quand j'étais à Lyon, Anna est venue.",
+            "Où je vis, il pleut beaucoup.",
+            "Bonjour ! Ma sœur habite à Bergen. Que sais-tu d'elle ?",
+            "Souviens-toi que Paul est allergique aux noix.",
+            "N'oublie pas le lait",
+            "rappelle-moi d'arroser les plantes",
+            "Liste de courses : lait, pain",
+            "妹のアイダがベルゲンに引っ越した。",
+            "こんにちは。妹がベルゲンに引っ越しました。彼女について何を知っていますか？",
+            "妹のアイダがベルゲンに引っ越したけど、彼女について何を知っていますか",
+            "どこかで鍵をなくした",
+            "昨日は誰も来なかった",
+            "何を食べたか忘れたけど、店は駅前だった。",
+            "鍵は赤い箱の中にあると覚えておいて",
+            "アンナはナッツのアレルギーだと覚えておいてください",
+            "いつも緑茶を飲みます",
+            "Der Schlüssel liegt unter der Matte.",
+        ],
+    );
+    assert_eq!(act("Wo liegt der Schlüssel?"), Act::Question, "other languages by their marks");
+}
+
+#[test]
+fn talk_is_what_was_said_in_a_chat_and_tells_nothing() {
+    let of = |source: &str, text: &str| talk(Some(source), Some("trip"), text);
+    assert_eq!(of("chat:trip", "where is the key"), Some(Talk::Question));
+    assert_eq!(of("chat:trip", "show me the key"), Some(Talk::Order));
+    assert_eq!(of("chat:trip", "hello"), Some(Talk::SmallTalk));
+    assert_eq!(of("chat:trip", "The key is red."), None);
+    assert_eq!(of("chat:trip#2", "where is the key"), Some(Talk::Question), "a part of a long message");
+    assert_eq!(of("answer:trip", "The key is red."), Some(Talk::Answer));
+    assert_eq!(of("answer:trip#12", "The key is red."), Some(Talk::Answer));
+    // What was fed is never talk, whatever its label looks like.
+    assert_eq!(of("notes.md:3", "where is the key"), None);
+    assert_eq!(of("chat:other", "where is the key"), None);
+    assert_eq!(of("chat:trip#x", "where is the key"), None);
+    assert_eq!(talk(Some("chat:trip"), None, "where is the key"), None);
+    assert_eq!(talk(None, Some("trip"), "where is the key"), None);
+}
+
+#[test]
+fn some_questions_are_about_the_conversation_itself() {
+    for (message, expected) in [
+        ("What did I ask you yesterday?", Some(Said::ByPerson)),
+        ("what was my last question", Some(Said::ByPerson)),
+        ("What did you answer?", Some(Said::ByBrain)),
+        ("What did we talk about last week?", Some(Said::ByBoth)),
+        ("Qu'est-ce que je t'ai demandé ?", Some(Said::ByPerson)),
+        ("Que m'as-tu répondu hier ?", Some(Said::ByBrain)),
+        ("De quoi avons-nous parlé ?", Some(Said::ByBoth)),
+        ("昨日、私は何を聞きましたか", Some(Said::ByPerson)),
+        ("さっき何と答えましたか", Some(Said::ByBrain)),
+        ("前の会話で何を話しましたか", Some(Said::ByBoth)),
+        ("What did Anna ask?", None),
+        ("Where is the key?", None),
+        ("花子は何を聞きましたか", None),
+        ("Our conversation was long.", None),
+    ] {
+        assert_eq!(about_talk(message), expected, "{message}");
+    }
+}
+
+#[test]
+fn only_what_asks_is_asked() {
+    for (message, what_is_asked, what_is_told) in [
+        ("Hi! My sister moved to Bergen. Where is Ida?", "Where is Ida?", vec!["My sister moved to Bergen."]),
+        ("I live in Oslo now, where is my umbrella?", "where is my umbrella?", vec!["I live in Oslo now"]),
+        ("Where is Ida, I think she moved to Bergen", "Where is Ida", vec!["I think she moved to Bergen"]),
+        ("When I was in Oslo, what did Anna cook?", "When I was in Oslo, what did Anna cook?", vec![]),
+        (
+            "妹のアイダがベルゲンに引っ越したけど、今どこですか",
+            "今どこですか",
+            vec!["妹のアイダがベルゲンに引っ越した"],
+        ),
+    ] {
+        assert_eq!(
+            (asked(message).as_deref(), told(message)),
+            (Some(what_is_asked), what_is_told.iter().map(|t| (*t).to_owned()).collect())
+        );
+    }
+    assert_eq!((asked("The key is red."), told("The key is red.")), (None, vec!["The key is red.".to_owned()]));
+    let of = |text| evidence(Some("chat:c"), Some("c"), text).map(Cow::into_owned);
+    assert_eq!(of("The key is red. Where is it?").as_deref(), Some("The key is red."));
+    assert_eq!(of("Hello. The key is red.").as_deref(), Some("Hello. The key is red."), "nothing is asked");
+    assert_eq!(of("Where is it?"), None);
+    let fed = evidence(Some("notes.md"), Some("c"), "The key is red. Where is it?");
+    assert_eq!(fed.as_deref(), Some("The key is red. Where is it?"));
+}
+
+#[test]
+fn hostile_text_is_classified() {
+    let long = "a ".repeat(30_000);
+    let messages = [
+        "?",
+        "，、。",
+        "'''",
+        "s'il te plaît",
+        "-",
+        "a-",
+        "-je",
+        "\u{202e}?",
+        "\u{0}",
+        "か",
+        "は",
+        "何",
+        long.as_str(),
+        "what",
+        "who",
+        "s",
+    ];
+    messages.iter().for_each(|message| drop((act(message), asked(message), about_talk(message))));
+}
