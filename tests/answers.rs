@@ -303,6 +303,11 @@ fn a_question_needs_no_quotes() {
 #[test]
 fn the_examples_of_help_work() {
     let sandbox = days();
+    for file in ["diary.md", "notes/garden.md", "letters/may.txt"] {
+        let path = sandbox.dir().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("The roses of {file} are in bloom.\n")).unwrap();
+    }
     let dir = std::path::Path::new(PROGRAM).parent().unwrap().to_path_buf();
     let path = std::env::var_os("PATH").unwrap();
     let path = std::env::join_paths(std::iter::once(dir).chain(std::env::split_paths(&path))).unwrap();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use jiff::civil::Date;
 
-use crate::model::ids::{NeuronId, speaker_id};
+use crate::model::ids::{NeuronId, later_piece, speaker_id};
 use crate::model::{Kind, Neuron};
 use crate::text::date::{self, Period};
 use crate::text::{self, Language, Markup};
@@ -192,7 +192,9 @@ impl Batch {
         row.session = neuron.session.clone();
         let (language, words) = text::read(said);
         row.language = language.map_or(0, number);
-        if let Some(title) = text::title(said) {
+        // A heading in the middle of a text is not what the text is called.
+        let is_later = neuron.source.as_deref().is_some_and(|source| later_piece(source).is_some());
+        if let Some(title) = text::title(said).filter(|_| !is_later) {
             let start = said.find(title).unwrap_or(0);
             let inside = |form: &str| words.iter().filter(|word| word.start < start + form.len()).count();
             row.title = [title, text::bare_title(title)].map(|form| u8::try_from(inside(form)).unwrap_or(0));
@@ -289,8 +291,7 @@ pub fn text_hash(said: &str) -> u64 {
 
 /// By what the pieces of one text are known, whose labels are `LABEL`, `LABEL#2`, `LABEL#3`, …: never 0.
 fn document_hash(source: &str) -> u32 {
-    let piece = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    let label = source.rsplit_once('#').filter(|(_, number)| piece(number)).map_or(source, |(label, _)| label);
+    let label = later_piece(source).unwrap_or(source);
     (crate::model::ids::hash64(label.as_bytes()) as u32).max(1)
 }
 

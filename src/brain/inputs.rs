@@ -112,7 +112,7 @@ fn path_of(word: &str) -> Option<Source> {
 
 /// Whether a word is written as a path is: it begins or ends as one, or has an extension, or folders.
 fn looks_like_path(word: &str) -> bool {
-    if word.is_empty() || word.contains(char::is_whitespace) {
+    if word.is_empty() || word.contains(|c: char| c.is_whitespace() || "<>\"'():;,=?!|&".contains(c)) {
         return false;
     }
     let begins = ["/", "./", "../", "~/"].iter().any(|start| word.starts_with(start));
@@ -311,7 +311,7 @@ mod tests {
             assert!(looks_like_path(path), "{path}");
         }
         for word in
-            ["tea", "e.g.", "3.5", "U.S.A", "today.", "see notes.md", "今日は3/4に会議", "...", "", "Hello.World"]
+            ["tea", "e.g.", "3.5", "U.S.A", "today.", "see notes.md", "今日は3/4に会議", "...", "", "Hello.World", "https://a.example/b", "<b>x</b>"]
         {
             assert!(!looks_like_path(word), "{word}");
         }

@@ -301,6 +301,12 @@ pub fn episode_id(stimulus: &StimulusId) -> NeuronId {
     NeuronId::parse(&text).expect("invariant: a prefix and a hash make an id")
 }
 
+/// The label of a text whose later piece this label names, if it does: `LABEL#2`, `LABEL#3`, …
+pub fn later_piece(source: &str) -> Option<&str> {
+    let is_number = |piece: &str| (1..=6).contains(&piece.len()) && piece.bytes().all(|b| b.is_ascii_digit());
+    source.rsplit_once('#').filter(|(_, piece)| is_number(piece)).map(|(label, _)| label)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

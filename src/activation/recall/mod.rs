@@ -84,8 +84,10 @@ pub struct Method {
     pub inside_session: f64,
     /// Whether turns inside one split text bring each other to mind.
     pub inside_text: bool,
-    /// A name is followed by so many times the share of the question that the best memory leaves open, at most in full.
+    /// A name is followed by so many times the share of the question that the best memory leaves open, at most in full…
     pub open: f64,
+    /// …and at least by so much.
+    pub followed: f64,
     /// Of what naming a speaker adds, the share that a part of the name adds.
     pub part_of_speaker: f64,
     /// The wave of a part of an identifier beside that of a word.
@@ -118,6 +120,7 @@ impl Default for Method {
             inside_session: 0.0,
             inside_text: false,
             open: 2.0,
+            followed: 0.2,
             part_of_speaker: 0.5,
             part: 1.0,
         }
@@ -156,6 +159,7 @@ impl Method {
             "inside_session" => self.inside_session = value,
             "inside_text" => self.inside_text = value > 0.0,
             "open" => self.open = value,
+            "followed" => self.followed = value,
             "part_of_speaker" => self.part_of_speaker = value,
             "part" => self.part = value,
             _ => return false,

@@ -170,7 +170,7 @@ impl Front {
             let Some(sharing) = around.sharing(name, there) else { continue };
             let parent = self.parent(Parent::Name(name, from));
             let all = sharing.all.len() as f64;
-            let followed = if method.open > 0.0 { (method.open * open).min(1.0) } else { 1.0 };
+            let followed = (method.open * open).clamp(method.followed, 1.0);
             let (about, held_back) =
                 (there * all.powf(-around.fan * method.about), followed * there * all.powf(-around.fan));
             let session = around.index.session_of(from).filter(|_| method.inside_session < 1.0);

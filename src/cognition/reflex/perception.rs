@@ -26,7 +26,7 @@ use crate::cognition::{Network, Snapshot};
 use crate::delta::operation::{Acknowledge, Activate, Connect, Create, Send};
 use crate::delta::{Document, Edge, Operation};
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, episode_id, session_id, speaker_id};
+use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, episode_id, later_piece, session_id, speaker_id};
 use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
 use crate::text;
 use crate::text::talk::{self, Talk};
@@ -150,7 +150,9 @@ impl<'t> Said<'t> {
         for phrase in text::phrases(said).into_iter().filter(|phrase| phrase.words > 1 && phrase.inside) {
             found.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
         }
-        if let Some(title) = text::title(said) {
+        // A heading in the middle of a text is not what the text is called.
+        let is_later = stimulus.source.as_deref().is_some_and(|source| later_piece(source).is_some());
+        if let Some(title) = text::title(said).filter(|_| !is_later) {
             let key = text::key(title);
             if !key.is_empty() {
                 found.entry(key).or_insert((0, 0)).1 += 1;
