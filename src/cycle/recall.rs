@@ -79,7 +79,7 @@ impl Cycle {
         let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
         let places = top.unwrap_or(settings.recall.top);
         let most = tokens.map_or(places, |_| places.max(limits::FITTED_MEMORIES));
-        let (mut found, is_all) = ask(most + limits::SPARE_MEMORIES);
+        let (mut found, is_all) = ask(most.saturating_add(limits::SPARE_MEMORIES));
         if found.len() < most && !is_all {
             (found, _) = ask(limits::RANKED_WIDELY.max(most));
         }

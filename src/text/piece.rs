@@ -33,15 +33,25 @@ pub fn parts(text: &str) -> Vec<String> {
         return vec![text.to_owned()];
     }
     let mut parts: Vec<String> = Vec::new();
+    let mut add = |unit: String, joint: &str| match parts.last_mut() {
+        Some(last) if last.len() + joint.len() + unit.len() <= limits::PIECE_BYTES => {
+            last.push_str(joint);
+            last.push_str(&unit);
+        }
+        _ => parts.push(unit),
+    };
     for piece in pieces(text) {
-        let all = if piece.len() > limits::PIECE_BYTES { packed(&piece) } else { vec![piece] };
-        for piece in all {
-            match parts.last_mut() {
-                Some(last) if last.len() + 2 + piece.len() <= limits::PIECE_BYTES => {
-                    last.push_str("\n\n");
-                    last.push_str(&piece);
-                }
-                _ => parts.push(piece),
+        if piece.len() <= limits::PIECE_BYTES {
+            add(piece, "\n\n");
+            continue;
+        }
+        // A long block fills what is left of the piece before it, line by line: its first sentence alone says little.
+        let mut joint = "\n\n";
+        for line in piece.split('\n').filter(|line| !line.trim().is_empty()) {
+            let fits = line.len() <= limits::PIECE_BYTES;
+            for unit in if fits { vec![line.trim_end().to_owned()] } else { packed(line) } {
+                add(unit, joint);
+                joint = "\n";
             }
         }
     }

@@ -134,6 +134,12 @@ impl<'a> Index<'a> {
         most.map(|at| LANGUAGES[at])
     }
 
+    /// The languages that memories are in.
+    pub(super) fn languages(&self) -> impl Iterator<Item = Language> + use<> {
+        let counts = self.totals().languages;
+        (0..LANGUAGES.len()).filter(move |at| counts[*at] > 0).map(|at| LANGUAGES[at])
+    }
+
     /// What a node is to recall.
     pub fn role(&self, node: NodeIx) -> Role {
         self.at(node).map_or(Role::None, |(texts, row, _)| texts.role(row))
@@ -142,22 +148,6 @@ impl<'a> Index<'a> {
     /// True for what is answered.
     fn is_memory(&self, node: NodeIx) -> bool {
         self.at(node).is_some_and(|(texts, row, _)| texts.is_memory(row))
-    }
-
-    /// Content words of a memory of mean length, at least 1.
-    pub(super) fn mean_length(&self) -> f64 {
-        let totals = self.totals();
-        mean(totals.length, totals.memories)
-    }
-
-    /// Content words of a memory.
-    pub(super) fn length(&self, node: NodeIx) -> u32 {
-        self.at(node).map_or(0, |(texts, row, _)| texts.length(row))
-    }
-
-    /// By what the pieces of one text are known; 0 for what has no label.
-    pub(super) fn document(&self, node: NodeIx) -> u32 {
-        self.at(node).map_or(0, |(texts, row, _)| texts.document(row))
     }
 
     /// How many memories have a word, by its stem.

@@ -1,7 +1,7 @@
-//! Passages: how much of what is looked for stands together in a long text.
+//! Lengths of texts, and passages: how much of what is looked for stands together in a long one.
 
-use super::Index;
 use super::texts::Texts;
+use super::{Index, mean};
 use crate::activation::graph::NodeIx;
 use crate::activation::reading::WORD_SHIFT;
 
@@ -12,6 +12,22 @@ pub(in crate::activation) struct Weighed {
 }
 
 impl<'a> Index<'a> {
+    /// Content words of a memory of mean length, at least 1.
+    pub(in crate::activation) fn mean_length(&self) -> f64 {
+        let totals = self.totals();
+        mean(totals.length, totals.memories)
+    }
+
+    /// Content words of a memory.
+    pub(in crate::activation) fn length(&self, node: NodeIx) -> u32 {
+        self.at(node).map_or(0, |(texts, row, _)| texts.length(row))
+    }
+
+    /// By what the pieces of one text are known; 0 for what has no label.
+    pub(in crate::activation) fn document(&self, node: NodeIx) -> u32 {
+        self.at(node).map_or(0, |(texts, row, _)| texts.document(row))
+    }
+
     /// Of the weights of the stems that a memory has, the share that its best passage of so many words has; 1 for a memory that is no longer.
     pub(in crate::activation) fn best_passage(&self, node: NodeIx, stems: &Weighed, window: usize) -> f64 {
         let Some((texts, row, is_over)) = self.at(node) else { return 1.0 };

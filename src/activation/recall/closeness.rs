@@ -7,9 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::Found;
-use super::question::speakers;
+use super::question::{speakers, words_asked};
 use crate::activation::index::{Index, idf};
-use crate::text;
 
 /// Below this nothing that was found is close to the question: chosen on halves of two sets so that one question in twenty that has
 /// an answer is below.
@@ -22,7 +21,7 @@ const OTHER_SPEAKER: f64 = 0.5;
 /// How close the first of the answers come to a question: 0..=1. A question without content words is as close as anything is found.
 pub fn closeness<'f>(index: &Index<'_>, question: &str, found: impl IntoIterator<Item = &'f Found>) -> f64 {
     let mut found = found.into_iter().peekable();
-    let words = text::words_in(question, index.language());
+    let words = words_asked(index, question);
     let (named, spoken) = speakers(index, &words);
     let content = words.iter().zip(&spoken).filter(|(word, is_name)| !word.is_stop && !**is_name);
     let stems: BTreeSet<&str> = content.map(|(word, _)| word.stem.as_str()).collect();

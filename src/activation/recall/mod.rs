@@ -352,7 +352,8 @@ pub fn answer_by(
     let top = filters.top.unwrap_or(settings.recall.top);
     let wide = top.max(method.beam);
     let mut found = scores.ranking(index, &asked, filters, method, (top, wide));
-    if filters.concepts || found.is_empty() && filters.session.is_none() {
+    let is_bounded = filters.session.is_some() || filters.since.is_some() || filters.until.is_some();
+    if filters.concepts || found.is_empty() && !is_bounded {
         found.extend(concepts(index, &asked));
         rank(index, &mut found, wide);
     }

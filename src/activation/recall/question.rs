@@ -29,7 +29,7 @@ pub(super) struct Asked {
 
 impl Asked {
     pub fn of(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], method: &Method) -> Self {
-        let words = text::words_in(question, index.language());
+        let words = words_asked(index, question);
         let (speakers, spoken) = speakers(index, &words);
         let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
         // A question of function words alone is asked with them, and one of a name alone with the name.
@@ -146,6 +146,19 @@ fn meaning_cue(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], wei
     let seeds: Vec<(NodeIx, f64)> = alike.into_iter().map(|(node, x)| (node, (x - least) / (best - least))).collect();
     let counts = weight > 0.0 && best > least;
     counts.then(|| Cue { words: question.to_owned(), weight, seeds, from: "meaning" })
+}
+
+/// The words of a question. One that no memory has in the language of the question, or of most memories, may be one of another
+/// language that memories are in.
+pub(super) fn words_asked<'q>(index: &Index<'_>, question: &'q str) -> Vec<Word<'q>> {
+    let mut words = text::words_in(question, index.language());
+    for word in words.iter_mut().filter(|word| !word.is_stop && index.rarity(&word.stem) == 0) {
+        let others = index.languages().map(|language| text::stem(&word.key, Some(language)));
+        if let Some(stem) = others.into_iter().find(|stem| index.rarity(stem) > 0) {
+            word.stem = stem;
+        }
+    }
+    words
 }
 
 /// The speakers that a question names, and which of its words name them.
