@@ -317,6 +317,8 @@ fn the_examples_of_help_work() {
             help.split_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples: {help}"));
         assert!(examples.lines().count() >= 2);
         for example in examples.lines() {
+            let id = results(&sandbox.json(&["recall", "green tea"]))[0]["id"].as_str().unwrap().to_owned();
+            let example = example.replace("e-6eab17af346303bb", &id);
             let ended = sandbox.command("sh", &["-c", example.trim()]).env("PATH", &path).output().unwrap();
             assert!(ended.status.success(), "{example}: {ended:?}");
         }

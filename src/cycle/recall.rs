@@ -9,8 +9,8 @@ use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
 use crate::activation::Snapshot;
 use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
 use crate::limits;
-use crate::model::Neuron;
 use crate::model::settings::Origins;
+use crate::model::{Kind, Neuron};
 use crate::store::CommitId;
 use crate::text;
 use crate::text::talk::{Said, Talk};
@@ -74,7 +74,12 @@ impl Cycle {
             (together(found, said), is_all)
         };
         let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
-        let read = |found: &Found| network.neuron(&found.id);
+        // Concepts stay where the memories that made them are archived: nobody asks for those.
+        let is_remnant = |neuron: &Neuron| {
+            let leads = || index.graph.find(&neuron.id).is_some_and(|node| index.leads_to_memory(node));
+            neuron.kind == Kind::Semantic && neuron.activation_count > 0 && !leads()
+        };
+        let read = |found: &Found| Ok(network.neuron(&found.id)?.filter(|neuron| !is_remnant(neuron)));
         let origins = &settings.origins;
         let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
         let places = top.unwrap_or(settings.recall.top);

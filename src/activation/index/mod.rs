@@ -134,6 +134,11 @@ impl<'a> Index<'a> {
         most.map(|at| LANGUAGES[at])
     }
 
+    /// Whether a concept leads to a memory.
+    pub fn leads_to_memory(&self, concept: NodeIx) -> bool {
+        self.graph.spread(concept).any(|edge| self.is_memory(edge.target))
+    }
+
     /// The languages that memories are in.
     pub(super) fn languages(&self) -> impl Iterator<Item = Language> + use<> {
         let counts = self.totals().languages;

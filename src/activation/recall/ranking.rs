@@ -7,7 +7,6 @@ use super::wave::Wave;
 use super::{Filters, Method, Way};
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, SessionIx, idf};
-use crate::activation::reading::Role;
 use crate::model::settings::Activation;
 use crate::model::{Link, Settings, Stamp};
 
@@ -221,11 +220,6 @@ pub(super) fn concepts(index: &Index<'_>, asked: &Asked) -> Vec<Candidate> {
         let weight: f64 = stems.iter().filter_map(|stem| rarity.get(stem)).sum();
         weight / stems.len().max(1) as f64
     };
-    // Among memories, a concept that leads to none of them is what is left of one that is gone.
-    let leads = |node: &NodeIx| {
-        let mut targets = index.graph.spread(*node);
-        index.memories() == 0 || targets.any(|edge| index.role(edge.target) == Role::Memory)
-    };
-    let scored = nodes.into_iter().filter(leads).map(|node| Candidate::new(node, score(node), By::Words));
+    let scored = nodes.into_iter().map(|node| Candidate::new(node, score(node), By::Words));
     scored.filter(|candidate| candidate.score > 0.0).collect()
 }
