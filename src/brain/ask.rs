@@ -112,8 +112,8 @@ impl Brain {
             Filters { top: request.top, since: request.since, until: request.until, session, ..Filters::default() };
         let (found, mut notes) = if request.talk {
             let mut found = self.cycle.recall_talk(commit, &snapshot, &request.query, &filters, Said::ByBoth)?;
-            keep_fitting(&mut found, request.tokens);
-            (found, Vec::new())
+            let notes = keep_fitting(&mut found, request.tokens).into_iter().collect();
+            (found, notes)
         } else {
             self.cycle.recall_fitting(commit, &snapshot, &request.query, filters, request.tokens, progress)?
         };

@@ -109,6 +109,30 @@ impl Cycle {
         Ok(self.store.file(tree, path)?.map(|_| Whereabouts::Gone))
     }
 
+    /// The files that were ever fed under the names of their places, and those names. Costs a look at the names of all stimuli.
+    pub fn files_fed(&self, tree: TreeId) -> Result<BTreeMap<FileKey, String>, CycleError> {
+        let mut paths = Vec::new();
+        self.store.each_file(tree, layout::STIMULI, &mut |path, file| {
+            if let Place::Stimulus(id) = Place::of(path)
+                && let Some(key) = FileKey::in_id(&id)
+            {
+                paths.push((key, path.to_owned(), file));
+            }
+            Ok(())
+        })?;
+        let mut found = BTreeMap::new();
+        for (key, path, file) in paths {
+            if found.contains_key(&key) {
+                continue;
+            }
+            let stimulus = Stimulus::decode(&self.store.read_file(file, &path)?, &path)?;
+            if let Some(name) = stimulus.session.filter(|name| FileKey::of(name, name, &stimulus.origin) == key) {
+                found.insert(key, name);
+            }
+        }
+        Ok(found)
+    }
+
     /// All that was ever fed of some files. Costs a look at the names of all stimuli.
     pub fn memories_of(
         &self,
@@ -212,6 +236,32 @@ pub fn compare(
         again: had.contains(pieces[piece].as_str()),
     });
     Comparison { new: new.collect(), known: stood_for.len(), retired }
+}
+
+/// Holds the memories of a file that is gone against pieces that are new elsewhere: which piece replaces which memory. An equal
+/// text first, then an edit of it; nothing where no text is equal.
+pub fn moved(new: &[(usize, &str)], memories: &[&FileMemory]) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (piece, text) in new {
+        let free = |at: &usize| !pairs.iter().any(|(_, taken)| taken == at);
+        if let Some(at) = (0..memories.len()).filter(free).find(|at| memories[*at].stimulus.text == *text) {
+            pairs.push((*piece, at));
+        }
+    }
+    if pairs.is_empty() {
+        return pairs;
+    }
+    let rest: Vec<&(usize, &str)> = new.iter().filter(|new| !pairs.iter().any(|pair| pair.0 == new.0)).collect();
+    let left: Vec<usize> = (0..memories.len()).filter(|at| !pairs.iter().any(|pair| pair.1 == *at)).collect();
+    let pieces: Vec<String> = rest.iter().map(|(_, text)| (*text).to_owned()).collect();
+    let live: Vec<&FileMemory> = left.iter().map(|at| memories[*at]).collect();
+    let standing = vec![None; live.len()];
+    let texts = Texts { pieces: &pieces, live: &live, standing: &standing };
+    let all: (Vec<usize>, Vec<usize>) = ((0..pieces.len()).collect(), (0..live.len()).collect());
+    let mut edits: Vec<(usize, usize)> = texts.pairs(&all.0, &all.1).into_iter().collect();
+    edits.sort_unstable();
+    pairs.extend(edits.into_iter().map(|(n, o)| (rest[n].0, left[o])));
+    pairs
 }
 
 /// Which stimuli replaced which.
