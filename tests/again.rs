@@ -506,7 +506,7 @@ fn a_file_that_a_folder_no_longer_has_is_noticed() {
     assert!(hint.contains("--gone"), "{hint}");
     let tried = sandbox.json(&["feed", "--dry-run", &folder]);
     assert_eq!((gone(&tried), texts(&sandbox).len()), (vec![(b.clone(), 2, None)], 4), "tried, and nothing is written");
-    let origin = sandbox.json(&["feed", "--origin", "mcp:editor", &folder]);
+    let origin = sandbox.json(&["feed", "--origin", "mcp:editor", "--gone", &b]);
     assert_eq!((gone(&origin), live(&sandbox).contains_key("It rained.")), (vec![], true), "it is trusted less");
     let said = sandbox.brain(&["feed", &folder]).exits(0).out;
     assert!(said.contains("b.md: gone, 2 archived"), "{said}");
@@ -564,4 +564,41 @@ fn what_is_asked_amiss_says_what_would_do() {
     let none = sandbox.brain(&["recall", "--tokens", "2", "dentist"]).exits(0);
     assert!(none.err.contains("nothing fits into 2 tokens: the smallest needs 1"), "{none}");
     assert!(!none.out.contains("nothing comes to mind"), "{none}");
+}
+
+#[test]
+fn a_diary_tells_its_days() {
+    let sandbox = Sandbox::fixed("2026-11-22T15:00:00Z", "days");
+    let day = |text: &str| live(&sandbox)[text]["created_at"].as_str().unwrap().to_owned();
+    let write = |first: &str| {
+        sandbox.file("d.md", format!("# {first}\n\nIt rained.\n\nAnna called.\n\n# 2031-01-01\n\nThe ferry left.\n"))
+    };
+    let file = write("Monday 16 November 2026");
+    sandbox.json(&["feed", &file, &sandbox.file("2026-03-05-walk.md", "The heron stood in the reeds.\n")]);
+    assert_eq!(day("Anna called."), "2026-11-16T12:00:00Z");
+    assert_eq!(day("The heron stood in the reeds."), "2026-03-05T12:00:00Z");
+    assert_eq!(day("# 2031-01-01\n\nThe ferry left."), "2026-11-22T15:00:00Z", "never in the future");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 0, 3]);
+    write("17 novembre 2026");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 2, 0, 1], "another day is a change");
+    assert_eq!((day("Anna called."), texts(&sandbox).len()), ("2026-11-17T12:00:00Z".to_owned(), 4));
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 0, 3]);
+    let given = sandbox.file("2026-03-06.md", "The kingfisher was faster.\n");
+    sandbox.json(&["feed", "--at", "2026-02-01T12:00:00Z", &given]);
+    sandbox.json(&["feed", &given]);
+    assert_eq!(day("The kingfisher was faster."), "2026-02-01T12:00:00Z", "what is said wins");
+}
+
+#[test]
+fn a_session_is_named_as_its_file_is() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("n/diary.md", "The dentist is in the old town.\n");
+    sandbox.json(&["feed", &file, &sandbox.file("m/other.md", "The dentist is next to the bakery.\n")]);
+    for session in [file.as_str(), "diary.md", "n/diary.md", &sandbox.path("m/../n/diary.md")] {
+        let found = sandbox.json(&["recall", "--session", session, "dentist"]);
+        assert_eq!((found["results"].as_array().unwrap().len(), &found["notes"]), (1, &Value::Null), "{session}");
+    }
+    let unknown =
+        sandbox.json(&["recall", "--session", "diary.txt", "dentist"])["notes"][0].as_str().unwrap().to_owned();
+    assert!(unknown.contains("no memory belongs") && unknown.contains("n/diary.md"), "{unknown}");
 }

@@ -12,7 +12,7 @@ use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
 use crate::cycle::commit::Draft;
-use crate::cycle::edited::{Comparison, FileMemory, NewPiece, Successor, Whereabouts, compare, moved};
+use crate::cycle::edited::{Comparison, FileMemory, NewPiece, Successor, Whereabouts, compare_dated, moved};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::stimulus::{self, FileText, Input, Labels};
 use crate::cycle::{EVALUATOR, RunBounds};
@@ -196,7 +196,12 @@ impl Brain {
         let mut files = Vec::new();
         let (gone, mut leaving) = self.compared(&reading, &origin, tree, &mut inputs, &mut files, &mut notes)?;
         let is_empty = reading.files.iter().all(|file| file.pieces.is_empty());
-        if is_empty && inputs.is_empty() && same.is_empty() && leaving.is_empty() {
+        if is_empty
+            && inputs.is_empty()
+            && same.is_empty()
+            && leaving.is_empty()
+            && (reading.scopes.is_empty() || notes.is_empty())
+        {
             return Err(reading.nothing());
         }
         let stimuli = self.made(inputs, &origin, &reading)?;
@@ -297,7 +302,7 @@ impl Brain {
                 known.push(id);
                 continue;
             }
-            let path = layout::stimulus(&id, at.unwrap_or(now));
+            let path = layout::stimulus(&id, input.at(now));
             match self.cycle.whereabouts(tree, &id, &path)? {
                 None => found.push(input),
                 Some(Whereabouts::Gone) => found.push(Input { again: true, ..input }),
@@ -328,11 +333,13 @@ impl Brain {
         let memories = self.cycle.memories_of(tree, &keys)?;
         let none = Vec::new();
         let mut compared = Vec::new();
+        let now = self.cycle.shared.world.now();
         for file in &reading.files {
             let memories = memories.get(&file.key(origin)).unwrap_or(&none);
             let trusted = |memory: &FileMemory| may_replace(origin, &memory.stimulus.origin);
             let may_go = |memory: &FileMemory| memory.now != Whereabouts::Pinned && trusted(memory);
-            let found = compare(&file.pieces, &file.label, memories, may_go);
+            let days: Vec<Option<Stamp>> = file.days.iter().map(|day| day.filter(|day| *day <= now)).collect();
+            let found = compare_dated(&file.pieces, &days, &file.label, memories, may_go);
             notes.extend(stays(&file.label, &file.pieces, memories, trusted));
             let count = counted(&file.label, &found);
             leaving.extend(found.retired.into_iter().map(|retired| {

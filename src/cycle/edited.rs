@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Cycle, CycleError};
 use crate::limits;
-use crate::model::Stimulus;
 use crate::model::document::FileKey;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
+use crate::model::{Stamp, Stimulus};
 use crate::store::TreeId;
 use crate::text;
 
@@ -165,6 +165,17 @@ pub fn compare(
     memories: &[FileMemory],
     may_go: impl Fn(&FileMemory) -> bool,
 ) -> Comparison {
+    compare_dated(pieces, &[], label, memories, may_go)
+}
+
+/// [`compare`] of pieces whose days a file may tell: one that is told to be of another day than its memory is a change.
+pub fn compare_dated(
+    pieces: &[String],
+    days: &[Option<Stamp>],
+    label: &str,
+    memories: &[FileMemory],
+    may_go: impl Fn(&FileMemory) -> bool,
+) -> Comparison {
     // A text that stands in a file twice is one memory.
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -185,6 +196,9 @@ pub fn compare(
     for at in &by_rank {
         let memory = live[*at];
         let Some(piece) = first.get(memory.stimulus.text.as_str()) else { continue };
+        if is_redated(&memory.stimulus, days.get(*piece).copied().flatten()) && may_go(memory) {
+            continue;
+        }
         match stood_for.get(piece) {
             // Fed on two machines, or brought back by hand.
             Some(other) if may_go(memory) => {
@@ -262,6 +276,14 @@ pub fn moved(new: &[(usize, &str)], memories: &[&FileMemory]) -> Vec<(usize, usi
     edits.sort_unstable();
     pairs.extend(edits.into_iter().map(|(n, o)| (rest[n].0, left[o])));
     pairs
+}
+
+/// Whether a file told another day of a text before. A memory whose time was given, or is that of its feed, keeps it.
+fn is_redated(stimulus: &Stimulus, day: Option<Stamp>) -> bool {
+    const DAY: i64 = 86_400;
+    let given = |file| Stimulus::id_in(file, Some(stimulus.at), &stimulus.text, None) == stimulus.id;
+    let is_dated = stimulus.at.unix().rem_euclid(DAY) == DAY / 2 && !FileKey::in_id(&stimulus.id).is_some_and(given);
+    day.is_some_and(|day| is_dated && day != stimulus.at)
 }
 
 /// Which stimuli replaced which.
