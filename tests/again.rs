@@ -480,3 +480,125 @@ fn an_edited_file_travels() {
     assert_eq!(text(&answers[0], "text"), "Anna lives in Osaka with two cats.");
     assert_eq!(answers[0]["older"].as_array().unwrap().len(), 1);
 }
+
+fn gone(report: &Value) -> Vec<(String, u64, Option<String>)> {
+    let files = report["gone"].as_array().cloned().unwrap_or_default();
+    let line = |file: &Value| {
+        (
+            text(file, "file").to_owned(),
+            file["archived"].as_u64().unwrap(),
+            file["moved_to"].as_str().map(str::to_owned),
+        )
+    };
+    files.iter().map(line).collect()
+}
+
+#[test]
+fn a_file_that_a_folder_no_longer_has_is_noticed() {
+    let sandbox = Sandbox::new();
+    sandbox.file("n/a.md", "The heron stood in the reeds.\n");
+    let b = sandbox.file("n/b.md", "The dog is called Biscuit.\n\nIt rained.\n");
+    sandbox.file("other/b.md", "The ferry left at nine.\n");
+    let folder = sandbox.path("n");
+    sandbox.json(&["feed", &folder, &sandbox.path("other")]);
+    std::fs::remove_file(&b).unwrap();
+    let hint = sandbox.brain(&["feed", &b]).exits(2).err;
+    assert!(hint.contains("--gone"), "{hint}");
+    let tried = sandbox.json(&["feed", "--dry-run", &folder]);
+    assert_eq!((gone(&tried), texts(&sandbox).len()), (vec![(b.clone(), 2, None)], 4), "tried, and nothing is written");
+    let origin = sandbox.json(&["feed", "--origin", "mcp:editor", "--gone", &b]);
+    assert_eq!((gone(&origin), live(&sandbox).contains_key("It rained.")), (vec![], true), "it is trusted less");
+    let said = sandbox.brain(&["feed", &folder]).exits(0).out;
+    assert!(said.contains("b.md: gone, 2 archived"), "{said}");
+    let left = texts(&sandbox);
+    assert!(
+        !left.contains(&"It rained.".to_owned()) && left.contains(&"The ferry left at nine.".to_owned()),
+        "{left:?}"
+    );
+    assert_eq!(gone(&sandbox.json(&["feed", &folder])), vec![]);
+    // And when the file is there again.
+    sandbox.file("n/b.md", "The dog is called Biscuit.\n\nIt rained.\n");
+    sandbox.json(&["feed", &folder]);
+    assert!(texts(&sandbox).contains(&"It rained.".to_owned()));
+    assert!(sandbox.brain(&["feed", "--gone", &b]).exits(2).err.contains("still there"));
+    std::fs::remove_file(&b).unwrap();
+    let report = sandbox.json(&["feed", "--gone", &b]);
+    assert_eq!(gone(&report), vec![(b, 2, None)]);
+    sandbox.brain(&["revert", "--run", report["archived"][0].as_str().unwrap()]).exits(0);
+    assert!(texts(&sandbox).contains(&"It rained.".to_owned()));
+    let never = sandbox.path("never.md");
+    assert!(sandbox.brain(&["feed", "--gone", &never]).exits(2).err.contains("nothing was fed"));
+}
+
+#[test]
+fn a_file_that_moved_is_recognised() {
+    let sandbox = Sandbox::new();
+    let a = sandbox.file("n/a.md", "The heron stood in the reeds.\n\nAnna lives in Kyoto with two cats.\n");
+    let folder = sandbox.path("n");
+    sandbox.json(&["feed", &folder]);
+    let old = text(&live(&sandbox)["Anna lives in Kyoto with two cats."], "id").to_owned();
+    std::fs::remove_file(&a).unwrap();
+    let c = sandbox.file("n/c.md", "The heron stood in the reeds.\n\nAnna lives in Osaka with two cats.\n");
+    let report = sandbox.json(&["feed", &folder]);
+    assert_eq!(gone(&report), vec![(a, 2, Some(c))]);
+    assert_eq!((counts(&report)[0].1, &report["files"][0]["moved"]), ([0, 0, 0, 0], &json!(2)));
+    assert_eq!(texts(&sandbox), ["Anna lives in Osaka with two cats.", "The heron stood in the reeds."]);
+    assert_eq!(asked(&sandbox, "Where does Anna live?")[0]["older"], json!([old]));
+    assert_eq!(gone(&sandbox.json(&["feed", &folder])), vec![]);
+    // What the walk passes over now stays.
+    sandbox.file("n/.ignore", "c.md\n");
+    sandbox.file("n/d.md", "It rained.\n");
+    let said = sandbox.brain(&["feed", &folder]).exits(0).out;
+    assert!(said.contains("passed over: 2 memories of it stay"), "{said}");
+    assert_eq!(texts(&sandbox).len(), 3);
+}
+
+#[test]
+fn what_is_asked_amiss_says_what_would_do() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "--at", "2026-01-05", "The dentist is in the old town, next to the bakery."]);
+    assert_eq!(live(&sandbox).values().next().unwrap()["created_at"], "2026-01-05T12:00:00Z");
+    let short = sandbox.brain(&["why", "e-f55d"]).exits(2).err;
+    assert!(short.contains("too short") && short.contains("six or more"), "{short}");
+    assert!(sandbox.brain(&["why", "koga"]).exits(2).err.contains("git brain find koga"));
+    let none = sandbox.brain(&["recall", "--tokens", "2", "dentist"]).exits(0);
+    assert!(none.err.contains("nothing fits into 2 tokens: the smallest needs 1"), "{none}");
+    assert!(!none.out.contains("nothing comes to mind"), "{none}");
+}
+
+#[test]
+fn a_diary_tells_its_days() {
+    let sandbox = Sandbox::fixed("2026-11-22T15:00:00Z", "days");
+    let day = |text: &str| live(&sandbox)[text]["created_at"].as_str().unwrap().to_owned();
+    let write = |first: &str| {
+        sandbox.file("d.md", format!("# {first}\n\nIt rained.\n\nAnna called.\n\n# 2031-01-01\n\nThe ferry left.\n"))
+    };
+    let file = write("Monday 16 November 2026");
+    sandbox.json(&["feed", &file, &sandbox.file("2026-03-05-walk.md", "The heron stood in the reeds.\n")]);
+    assert_eq!(day("Anna called."), "2026-11-16T12:00:00Z");
+    assert_eq!(day("The heron stood in the reeds."), "2026-03-05T12:00:00Z");
+    assert_eq!(day("# 2031-01-01\n\nThe ferry left."), "2026-11-22T15:00:00Z", "never in the future");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 0, 3]);
+    write("17 novembre 2026");
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 2, 0, 1], "another day is a change");
+    assert_eq!((day("Anna called."), texts(&sandbox).len()), ("2026-11-17T12:00:00Z".to_owned(), 4));
+    assert_eq!(counts(&sandbox.json(&["feed", &file]))[0].1, [0, 0, 0, 3]);
+    let given = sandbox.file("2026-03-06.md", "The kingfisher was faster.\n");
+    sandbox.json(&["feed", "--at", "2026-02-01T12:00:00Z", &given]);
+    sandbox.json(&["feed", &given]);
+    assert_eq!(day("The kingfisher was faster."), "2026-02-01T12:00:00Z", "what is said wins");
+}
+
+#[test]
+fn a_session_is_named_as_its_file_is() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("n/diary.md", "The dentist is in the old town.\n");
+    sandbox.json(&["feed", &file, &sandbox.file("m/other.md", "The dentist is next to the bakery.\n")]);
+    for session in [file.as_str(), "diary.md", "n/diary.md", &sandbox.path("m/../n/diary.md")] {
+        let found = sandbox.json(&["recall", "--session", session, "dentist"]);
+        assert_eq!((found["results"].as_array().unwrap().len(), &found["notes"]), (1, &Value::Null), "{session}");
+    }
+    let unknown =
+        sandbox.json(&["recall", "--session", "diary.txt", "dentist"])["notes"][0].as_str().unwrap().to_owned();
+    assert!(unknown.contains("no memory belongs") && unknown.contains("n/diary.md"), "{unknown}");
+}

@@ -1,6 +1,7 @@
 //! Questions: recall and propagation. Nothing is written, but for a recall that is asked to learn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -107,19 +108,18 @@ impl Brain {
         }
         let commit = self.at(request.at.as_deref())?;
         let snapshot = self.snapshot_of(commit)?;
-        let session = request.session.clone();
+        let session = request.session.as_deref().map(|label| self.session_named(&snapshot.index(), label));
+        let (session, unknown) = session.map_or((None, None), |(label, unknown)| (Some(label), unknown));
         let filters =
             Filters { top: request.top, since: request.since, until: request.until, session, ..Filters::default() };
         let (found, mut notes) = if request.talk {
             let mut found = self.cycle.recall_talk(commit, &snapshot, &request.query, &filters, Said::ByBoth)?;
-            keep_fitting(&mut found, request.tokens);
-            (found, Vec::new())
+            let notes = keep_fitting(&mut found, request.tokens).into_iter().collect();
+            (found, notes)
         } else {
             self.cycle.recall_fitting(commit, &snapshot, &request.query, filters, request.tokens, progress)?
         };
-        if let Some(label) = request.session.as_deref().filter(|label| snapshot.index().session(label).is_none()) {
-            notes.push(format!("no memory belongs to the session {label:?}"));
-        }
+        notes.extend(unknown);
         let closeness = (!request.talk)
             .then(|| closeness(&snapshot.index(), &request.query, found.iter().map(|recalled| &recalled.found)));
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
@@ -133,6 +133,33 @@ impl Brain {
         self.name_older(commit, &mut results)?;
         let nothing_close = closeness.is_some_and(|closeness| closeness < CLOSE);
         Ok(RecallAnswer { results, closeness, nothing_close, at: commit.to_string(), notes, learnt })
+    }
+
+    /// The session that a label, a path or the end of one names; where none is, a note on those that are near.
+    fn session_named(&self, index: &Index<'_>, label: &str) -> (String, Option<String>) {
+        const NEAR: usize = 5;
+        if index.session(label).is_some() {
+            return (label.to_owned(), None);
+        }
+        let place = self.label_of(Path::new(label));
+        if index.session(&place).is_some() {
+            return (place, None);
+        }
+        let all: BTreeSet<&str> = index.session_labels().filter(|session| index.session(session).is_some()).collect();
+        let end = format!("/{}", label.trim_start_matches("./").trim_matches('/'));
+        let ends: Vec<&str> = all.iter().copied().filter(|session| session.ends_with(&end)).collect();
+        if let [one] = ends[..] {
+            return (one.to_owned(), None);
+        }
+        let name = end.rsplit('/').next().unwrap_or(&end).to_lowercase();
+        let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&name);
+        let is_near = |session: &&str| session.to_lowercase().contains(stem);
+        let near: Vec<String> = match ends.is_empty() {
+            true => all.into_iter().filter(is_near).take(NEAR).map(|session| format!("{session:?}")).collect(),
+            false => ends.into_iter().take(NEAR).map(|session| format!("{session:?}")).collect(),
+        };
+        let near = if near.is_empty() { String::new() } else { format!("; near it are {}", near.join(", ")) };
+        (label.to_owned(), Some(format!("no memory belongs to the session {label:?}{near}")))
     }
 
     /// How alike a question and the memories of wake are by the embeddings that the settings ask for: for measurements.

@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::inputs::{Reading, Source, UnreadFile};
+use super::inputs::{FedBefore, Reading, Source, UnreadFile};
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
 use crate::cycle::commit::Draft;
-use crate::cycle::edited::{Comparison, FileMemory, Successor, Whereabouts, compare};
+use crate::cycle::edited::{Comparison, FileMemory, NewPiece, Successor, Whereabouts, compare_dated, moved};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::stimulus::{self, Input, Labels};
+use crate::cycle::stimulus::{self, FileText, Input, Labels};
 use crate::cycle::{EVALUATOR, RunBounds};
 use crate::delta::Operation;
 use crate::delta::operation::Archive;
@@ -23,6 +23,7 @@ use crate::model::document::FileKey;
 use crate::model::ids::{AgentName, NeuronId, StimulusId, episode_id};
 use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
 use crate::store::{CommitId, TreeId};
+use crate::world::{self, Named};
 
 /// What `feed` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +60,9 @@ pub struct FeedReport {
     /// Text files, in order, with what became of each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FedFile>,
+    /// Files that were fed before and are not there any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<GoneFile>,
     /// Files that could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadFile>,
@@ -86,6 +90,20 @@ pub struct FedFile {
     pub removed: usize,
     /// Those that are as they were.
     pub known: usize,
+    /// Those that replace one of a file that is gone.
+    pub moved: usize,
+}
+
+/// What became of a file that is not there any more.
+#[derive(Clone, Debug, Serialize)]
+pub struct GoneFile {
+    /// Its label.
+    pub file: String,
+    /// How many memories of it are archived.
+    pub archived: usize,
+    /// The file that says now what it said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<String>,
 }
 
 /// A memory that was corrected.
@@ -175,10 +193,16 @@ impl Brain {
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let mut same = Vec::new();
         let mut inputs = self.unknown(std::mem::take(&mut reading.inputs), request.again, &origin, tree, &mut same)?;
-        let (files, mut leaving) = self.compared(&reading, &origin, tree, &mut inputs, &mut notes)?;
+        let mut files = Vec::new();
+        let (gone, mut leaving) = self.compared(&reading, &origin, tree, &mut inputs, &mut files, &mut notes)?;
         let is_empty = reading.files.iter().all(|file| file.pieces.is_empty());
-        if is_empty && inputs.is_empty() && same.is_empty() && leaving.is_empty() {
-            return Err(BrainError::usage("there is nothing to feed: the input is empty"));
+        if is_empty
+            && inputs.is_empty()
+            && same.is_empty()
+            && leaving.is_empty()
+            && (reading.scopes.is_empty() || notes.is_empty())
+        {
+            return Err(reading.nothing());
         }
         let stimuli = self.made(inputs, &origin, &reading)?;
         let successors: HashMap<&StimulusId, NeuronId> =
@@ -195,8 +219,9 @@ impl Brain {
             Correction { corrects: id.to_string(), by }
         });
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
-        let Reading { unread, names, .. } = reading;
-        let report = FeedReport { known, files, unread, corrected, ..FeedReport::default() };
+        let Reading { unread, mut names, .. } = reading;
+        names.extend(gone.iter().map(|file| file.file.clone()).filter(|_| names.is_empty()).collect::<Vec<_>>());
+        let report = FeedReport { known, files, gone, unread, corrected, ..FeedReport::default() };
         Ok(Prepared { stimuli, leaving, names, notes, report })
     }
 
@@ -277,7 +302,7 @@ impl Brain {
                 known.push(id);
                 continue;
             }
-            let path = layout::stimulus(&id, at.unwrap_or(now));
+            let path = layout::stimulus(&id, input.at(now));
             match self.cycle.whereabouts(tree, &id, &path)? {
                 None => found.push(input),
                 Some(Whereabouts::Gone) => found.push(Input { again: true, ..input }),
@@ -294,22 +319,29 @@ impl Brain {
         origin: &Origin,
         tree: TreeId,
         inputs: &mut Vec<Input>,
+        fed: &mut Vec<FedFile>,
         notes: &mut Vec<String>,
-    ) -> Result<(Vec<FedFile>, Vec<Leaving>), BrainError> {
-        let (mut fed, mut leaving) = (Vec::new(), Vec::new());
-        if reading.files.is_empty() {
-            return Ok((fed, leaving));
+    ) -> Result<(Vec<GoneFile>, Vec<Leaving>), BrainError> {
+        let mut leaving = Vec::new();
+        let before = self.files_below(&reading.scopes)?;
+        if reading.files.is_empty() && before.is_empty() {
+            return Ok((Vec::new(), leaving));
         }
-        let keys = reading.files.iter().map(|file| file.key(origin)).collect();
-        let mut memories = self.cycle.memories_of(tree, &keys)?;
+        let read: HashSet<FileKey> = reading.files.iter().map(|file| file.key(origin)).collect();
+        let mut keys = read.clone();
+        keys.extend(before.iter().map(|file| file.key));
+        let memories = self.cycle.memories_of(tree, &keys)?;
+        let none = Vec::new();
+        let mut compared = Vec::new();
+        let now = self.cycle.shared.world.now();
         for file in &reading.files {
-            let memories = memories.remove(&file.key(origin)).unwrap_or_default();
+            let memories = memories.get(&file.key(origin)).unwrap_or(&none);
             let trusted = |memory: &FileMemory| may_replace(origin, &memory.stimulus.origin);
             let may_go = |memory: &FileMemory| memory.now != Whereabouts::Pinned && trusted(memory);
-            let found = compare(&file.pieces, &file.label, &memories, may_go);
-            notes.extend(stays(&file.label, &file.pieces, &memories, trusted));
-            inputs.extend(file.inputs(&found.new, origin));
-            fed.push(counted(&file.label, &found));
+            let days: Vec<Option<Stamp>> = file.days.iter().map(|day| day.filter(|day| *day <= now)).collect();
+            let found = compare_dated(&file.pieces, &days, &file.label, memories, may_go);
+            notes.extend(stays(&file.label, &file.pieces, memories, trusted));
+            let count = counted(&file.label, &found);
             leaving.extend(found.retired.into_iter().map(|retired| {
                 let reason = match retired.by {
                     Some(Successor::Memory(id)) => format!("replaced by {}", episode_id(&id)),
@@ -317,8 +349,41 @@ impl Brain {
                 };
                 Leaving { stimulus: retired.memory.stimulus, reason }
             }));
+            compared.push(Compared { file, new: found.new, count });
         }
-        Ok((fed, leaving))
+        let mut gone = Vec::new();
+        let names: HashSet<&str> = reading.files.iter().map(|file| file.session.as_str()).collect();
+        for file in before.iter().filter(|file| !names.contains(file.label.as_str())) {
+            let memories: Vec<&FileMemory> =
+                memories.get(&file.key).unwrap_or(&none).iter().filter(|m| m.now != Whereabouts::Gone).collect();
+            if memories.is_empty() {
+                continue;
+            }
+            if world::named(&file.place) != Named::Nothing {
+                let is_told = reading.unread.iter().any(|unread| world::true_path(unread.file.as_ref()) == file.place);
+                let count = plural(memories.len(), "memory of it stays", "memories of it stay");
+                notes.extend((!is_told).then(|| format!("{} is there and was passed over: {count}", file.label)));
+                continue;
+            }
+            gone.extend(parted(file, &memories, origin, &mut compared, &mut leaving, notes));
+        }
+        for Compared { file, new, count } in compared {
+            inputs.extend(file.inputs(&new, origin));
+            fed.push(count);
+        }
+        // What a killed feed left.
+        let successors: HashMap<&StimulusId, &StimulusId> = read
+            .iter()
+            .flat_map(|key| memories.get(key).unwrap_or(&none))
+            .filter(|memory| memory.now != Whereabouts::Gone)
+            .flat_map(|memory| memory.stimulus.supersedes.iter().map(|old| (old, &memory.stimulus.id)))
+            .collect();
+        for leaving in &mut leaving {
+            if let Some(by) = successors.get(&leaving.stimulus.id) {
+                leaving.reason = format!("replaced by {}", episode_id(by));
+            }
+        }
+        Ok((gone, leaving))
     }
 
     /// Stimuli of inputs.
@@ -423,6 +488,56 @@ fn may_replace(origin: &Origin, old: &Origin) -> bool {
     origin.class() == old.class() || old.clone().least_trusted(origin.clone()) == *old
 }
 
+/// A file and what is new in it.
+struct Compared<'f> {
+    file: &'f FileText,
+    new: Vec<NewPiece>,
+    count: FedFile,
+}
+
+/// Takes leave of a file that is gone: its memories go, replaced where another file says now what it said.
+fn parted(
+    gone: &FedBefore,
+    memories: &[&FileMemory],
+    origin: &Origin,
+    compared: &mut [Compared<'_>],
+    leaving: &mut Vec<Leaving>,
+    notes: &mut Vec<String>,
+) -> Option<GoneFile> {
+    let label = &gone.label;
+    let mut going = Vec::new();
+    for memory in memories {
+        let why = match (memory.now, may_replace(origin, &memory.stimulus.origin)) {
+            (Whereabouts::Pinned, _) => "it is pinned",
+            (_, false) => "it is trusted more than this feed",
+            _ => {
+                going.push(*memory);
+                continue;
+            }
+        };
+        notes.push(format!("{} stays, because {why}; {label} is gone", episode_id(&memory.stimulus.id)));
+    }
+    let pairs = compared.iter().enumerate().map(|(at, Compared { file, new, .. })| {
+        let free = new.iter().enumerate().filter(|(_, new)| new.supersedes.is_none());
+        let free: Vec<(usize, &str)> = free.map(|(n, new)| (n, file.pieces[new.piece].as_str())).collect();
+        (at, moved(&free, &going))
+    });
+    // The first of those that have most in common.
+    let best = pairs.filter(|(_, pairs)| !pairs.is_empty()).min_by_key(|(at, pairs)| (usize::MAX - pairs.len(), *at));
+    let moved_to = best.map(|(at, pairs)| {
+        let target = &mut compared[at];
+        target.count.new -= pairs.len();
+        target.count.moved += pairs.len();
+        for (new, memory) in pairs {
+            target.new[new].supersedes = Some(going[memory].stimulus.id.clone());
+        }
+        target.file.label.clone()
+    });
+    let reason = format!("{label} is gone");
+    leaving.extend(going.iter().map(|memory| Leaving { stimulus: memory.stimulus.clone(), reason: reason.clone() }));
+    (!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), moved_to })
+}
+
 fn counted(label: &str, found: &Comparison) -> FedFile {
     let replaced = found.retired.iter().filter(|retired| retired.by.is_some()).count();
     FedFile {
@@ -431,6 +546,7 @@ fn counted(label: &str, found: &Comparison) -> FedFile {
         changed: replaced,
         removed: found.retired.len() - replaced,
         known: found.known,
+        moved: 0,
     }
 }
 

@@ -12,6 +12,7 @@ use super::{Brain, BrainError};
 use crate::cycle::admission::file::is_ours;
 use crate::cycle::stimulus::{self, FileText, Input, Labels};
 use crate::limits;
+use crate::model::document::FileKey;
 use crate::model::ids::hash_fields;
 use crate::model::json::JsonError;
 use crate::world::{self, Named, WorldError};
@@ -27,6 +28,8 @@ pub enum Source {
     File(PathBuf),
     /// The text files below a folder.
     Folder(PathBuf),
+    /// A file or folder that is not there any more.
+    Gone(PathBuf),
     /// The files that a pattern matches, and those below the folders that it matches.
     Pattern(String),
 }
@@ -58,8 +61,33 @@ pub(super) struct Reading {
     pub unread: Vec<UnreadFile>,
     /// Files of folders that are no text.
     pub passed: usize,
+    /// Folders that were read, and what is said to be gone: what was fed from below them and is not there is noticed.
+    pub scopes: Vec<PathBuf>,
     failed: Option<BrainError>,
     seen: HashSet<PathBuf>,
+}
+
+/// A file that was fed before.
+pub(super) struct FedBefore {
+    /// What its pieces' ids begin with.
+    pub key: FileKey,
+    /// What it is called.
+    pub label: String,
+    /// Where it lies, or lay.
+    pub place: PathBuf,
+}
+
+impl Reading {
+    /// Why there is nothing to feed.
+    pub fn nothing(self) -> BrainError {
+        let passed = self.passed;
+        self.failed.unwrap_or_else(|| {
+            BrainError::usage(match passed {
+                0 => "there is nothing to feed: the input is empty".to_owned(),
+                passed => format!("there is nothing to feed: {passed} files were found, and none is a text"),
+            })
+        })
+    }
 }
 
 /// What the words of a command line name: paths, or one text. `-` is standard input.
@@ -138,6 +166,21 @@ impl Brain {
                 Source::Text(_) | Source::Stdin => self.read_text(source, labels, &mut reading)?,
                 Source::File(path) => self.read_named(path, labels, &mut reading),
                 Source::Folder(path) => self.read_below(path, labels, &mut reading)?,
+                Source::Gone(path) => {
+                    if world::named(path) != Named::Nothing {
+                        return Err(BrainError::Usage {
+                            message: format!("{} is still there", path.display()),
+                            hint: Some(
+                                "--gone archives what is remembered of files that are not there any more".to_owned(),
+                            ),
+                        });
+                    }
+                    let place = world::true_path(path);
+                    if self.files_below(std::slice::from_ref(&place))?.is_empty() {
+                        return Err(BrainError::usage(format!("nothing was fed from {}", path.display())));
+                    }
+                    reading.scopes.push(place);
+                }
                 Source::Pattern(pattern) => {
                     let found = world::matching(pattern, limits::FED_FILES).unwrap_or_default();
                     check_count(pattern, found.len())?;
@@ -151,13 +194,8 @@ impl Brain {
             }
         }
         // A file that has become empty is told of by what it loses.
-        if reading.inputs.is_empty() && reading.files.is_empty() {
-            return Err(reading.failed.unwrap_or_else(|| {
-                BrainError::usage(match reading.passed {
-                    0 => "there is nothing to feed: the input is empty".to_owned(),
-                    passed => format!("there is nothing to feed: {passed} files were found, and none is a text"),
-                })
-            }));
+        if reading.inputs.is_empty() && reading.files.is_empty() && reading.scopes.is_empty() {
+            return Err(reading.nothing());
         }
         if labels.source.is_some() && reading.files.len() > 1 {
             return Err(BrainError::Usage {
@@ -170,6 +208,43 @@ impl Brain {
             input.order = u32::try_from(index).unwrap_or(u32::MAX);
         }
         Ok(reading)
+    }
+
+    /// The files that were fed from below some places, whoever fed them.
+    pub(super) fn files_below(&self, scopes: &[PathBuf]) -> Result<Vec<FedBefore>, BrainError> {
+        if scopes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
+        let home = self.cycle.shared.world.home().map(|home| world::true_path(&home));
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let fed = self.cycle.files_fed(tree)?.into_iter().filter_map(|(key, label)| {
+            let place = place_of(&label, root.as_deref(), home.as_deref())?;
+            scopes.iter().any(|scope| place.starts_with(scope)).then_some(FedBefore { key, label, place })
+        });
+        Ok(fed.collect())
+    }
+
+    /// What is wrong with words that name no file, where one of them named a file that is remembered.
+    pub fn missing(&self, words: &[String], error: BrainError) -> BrainError {
+        let missing = words.iter().filter(|word| world::named(Path::new(word)) == Named::Nothing);
+        for word in missing.filter(|word| looks_like_path(word)) {
+            if self.files_below(&[world::true_path(Path::new(word))]).is_ok_and(|fed| !fed.is_empty()) {
+                return BrainError::Usage {
+                    message: format!("there is no file {word} any more, and it was fed before"),
+                    hint: Some(format!("to archive what is remembered of it: git brain feed --gone {}", quoted(word))),
+                };
+            }
+        }
+        error
+    }
+
+    /// What a path is called in the brain.
+    pub(super) fn label_of(&self, path: &Path) -> String {
+        let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
+        let home = self.cycle.shared.world.home().map(|home| world::true_path(&home));
+        let label = file_label(&world::true_path(path), root.as_deref(), home.as_deref());
+        self.cycle.shared.secrets.redact(&label).into_owned()
     }
 
     fn read_text(&self, source: &Source, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
@@ -214,6 +289,7 @@ impl Brain {
             inside.is_some_and(|path| is_ours(&path) || path == "agents" || path == "hooks")
         };
         let found = world::files_below(folder, limits::FED_FILES, own);
+        reading.scopes.push(world::true_path(folder));
         check_count(&folder.display().to_string(), found.len())?;
         found.iter().for_each(|path| self.read_found(path, labels, reading));
         Ok(())
@@ -233,9 +309,7 @@ impl Brain {
             reading.inputs.extend(stimulus::from_jsonl(&bytes, &what, labels, secrets)?);
         } else {
             let text = text_of(bytes, &what)?;
-            let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
-            let home = self.cycle.shared.world.home().map(|home| world::true_path(&home));
-            let name = secrets.redact(&file_label(&place, root.as_deref(), home.as_deref())).into_owned();
+            let name = self.label_of(&place);
             reading.files.push(FileText::read(&secrets.redact(&text), name, labels));
         }
         reading.names.push(secrets.redact(&base).into_owned());
@@ -282,6 +356,18 @@ fn file_label(place: &Path, root: Option<&Path>, home: Option<&Path>) -> String 
     hash + &label[from..]
 }
 
+/// Where the file of a label lies. `None`: the label does not tell all of it.
+fn place_of(label: &str, root: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
+    if label.is_empty() || label.get(8..).is_some_and(|rest| rest.starts_with('…')) {
+        return None;
+    }
+    match label.strip_prefix("~/") {
+        Some(rest) => Some(home?.join(rest)),
+        None if Path::new(label).is_absolute() => Some(PathBuf::from(label)),
+        None => Some(root?.join(label)),
+    }
+}
+
 /// A path with `/` between its parts.
 fn slashed(path: &Path) -> String {
     let part = |part: Component<'_>| match part {
@@ -296,7 +382,9 @@ pub(super) fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, Strin
     match source {
         Source::Text(text) => Ok((text.clone().into_bytes(), "the text".to_owned())),
         Source::Stdin => Ok((world::read_stdin_bounded(max)?, "standard input".to_owned())),
-        Source::File(path) | Source::Folder(path) => Ok((world::read_bounded(path, max)?, path.display().to_string())),
+        Source::File(path) | Source::Folder(path) | Source::Gone(path) => {
+            Ok((world::read_bounded(path, max)?, path.display().to_string()))
+        }
         Source::Pattern(pattern) => Ok((world::read_bounded(Path::new(pattern), max)?, pattern.clone())),
     }
 }

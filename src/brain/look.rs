@@ -437,9 +437,22 @@ impl Brain {
     fn life(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<Change>, BrainError> {
         let mut life = self.changes_of(id, self.at(at)?, None)?;
         if life.is_empty() {
+            let text = id.as_str();
+            let begins = text
+                .split_once('-')
+                .is_some_and(|(kind, rest)| kind.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            let is_short = begins && text.len() < limits::ID_PREFIX_CHARS;
+            let hint = match (is_short, begins) {
+                (true, _) => "six or more characters after the `-` name a neuron".to_owned(),
+                (false, true) => "`git brain recall` finds neurons by what they mean".to_owned(),
+                (false, false) => format!("`git brain find {id}` finds concepts by their words"),
+            };
             return Err(BrainError::Usage {
-                message: format!("there is no neuron {id}, and there never was"),
-                hint: Some("`git brain recall` finds neurons by what they mean".to_owned()),
+                message: match is_short {
+                    true => format!("{id} is too short for the beginning of an id"),
+                    false => format!("there is no neuron {id}, and there never was"),
+                },
+                hint: Some(hint),
             });
         }
         life.reverse();

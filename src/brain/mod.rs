@@ -56,7 +56,7 @@ pub use check::{CheckReport, FixReport};
 pub use define::Thinker;
 pub use doctor::{Checkup, DoctorReport, Health};
 pub use driver::{DriverFiles, DriverReport};
-pub use feed::{Correction, FedFile, FeedReport, FeedRequest};
+pub use feed::{Correction, FedFile, FeedReport, FeedRequest, GoneFile};
 pub use find::{Concept, FindAnswer};
 pub use goal::{GoalReport, GoalsReport};
 pub use hook::{HookAnswer, HooksAnswer};

@@ -16,6 +16,8 @@ pub enum DayEdge {
     Start,
     /// Its last one.
     End,
+    /// Its noon; of a month or year, that of the first day.
+    Noon,
 }
 
 /// Words of dates, and those that git may skip.
@@ -98,6 +100,7 @@ impl Brain {
         let day = |first: Date, last: Date| match edge {
             DayEdge::Start => start_of(first),
             DayEdge::End => start_of(last) + DAY_SECONDS - 1,
+            DayEdge::Noon => start_of(first) + DAY_SECONDS / 2,
         };
         match written(text).map_err(refuse)? {
             Written::Moment(at) => Ok(at),

@@ -27,6 +27,7 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
     drop(bar);
     let columns = session.out.width();
     session.out.report(&answer, |answer| match (answer.results.is_empty(), args.full) {
+        (true, _) if args.tokens.is_some() && !answer.notes.is_empty() => String::new(),
         (true, _) => "nothing comes to mind\n".to_owned(),
         (false, true) => hits::nothing_close(answer) + &hits::full(answer, &request.query, columns),
         (false, false) => hits::nothing_close(answer) + &hits::lines(answer, &request.query, columns),

@@ -6,10 +6,10 @@ use super::args;
 use super::output::safe_line;
 use super::{Done, Session};
 use crate::brain::{
-    ApplyReport, Brain, BrainError, Correction, Due, FedFile, FeedReport, FeedRequest, InitReport, InitRequest,
-    MergeReport, RunBounds, RunReport, Source, sources,
+    ApplyReport, Brain, BrainError, Correction, DayEdge, Due, FedFile, FeedReport, FeedRequest, InitReport,
+    InitRequest, MergeReport, RunBounds, RunReport, Source, sources,
 };
-use crate::model::{AgentName, Stamp, plural};
+use crate::model::{AgentName, plural};
 
 /// How git shall call this program: by name where the path leads to it, else by where it is.
 #[allow(clippy::disallowed_methods, reason = "the program's own place")]
@@ -61,20 +61,28 @@ fn made(report: &InitReport) -> String {
     )
 }
 
-pub(super) fn time(name: &str, text: Option<&str>) -> Result<Option<Stamp>, BrainError> {
-    text.map(|t| t.parse::<Stamp>().map_err(|e| BrainError::usage(format!("--{name}: {e}")))).transpose()
-}
-
 pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
-    let mut inputs = if args.inputs.is_empty() { Vec::new() } else { sources(&args.inputs)? };
+    let named = if args.inputs.is_empty() { Ok(Vec::new()) } else { sources(&args.inputs) };
+    let mut inputs = match named {
+        Ok(inputs) => inputs,
+        Err(error) => {
+            return Err(match session.brain() {
+                Ok(brain) => brain.missing(&args.inputs, error),
+                Err(_) => error,
+            });
+        }
+    };
     inputs.extend(args.said.clone().map(Source::Text));
     inputs.extend(args.file.iter().map(|file| match file.as_os_str() == "-" {
         true => Source::Stdin,
         false => Source::File(file.clone()),
     }));
+    inputs.extend(args.gone.iter().cloned().map(Source::Gone));
+    let brain = session.brain()?;
+    let at = args.at.as_deref().map(|at| brain.moment("at", at, DayEdge::Noon)).transpose()?;
     let request = FeedRequest {
         sources: inputs,
-        at: time("at", args.at.as_deref())?,
+        at,
         source: args.source.clone(),
         session: args.session.clone(),
         answers: args.answers.clone(),
@@ -84,7 +92,6 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
         no_run: args.no_run,
         dry_run: args.writer.dry_run,
     };
-    let brain = session.brain()?;
     let bar = session.out.bar();
     let mut total = 0;
     let report = brain.feed(&request, &mut |progress| bar.show(&progress, &mut total))?;
@@ -102,6 +109,16 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     let mut text: String = report.files.iter().take(SHOWN).map(fed_file).collect();
     if report.files.len() > SHOWN {
         text += &format!("… and {} more files\n", report.files.len() - SHOWN);
+    }
+    for gone in report.gone.iter().take(SHOWN) {
+        let file = safe_line(&gone.file);
+        text += &match &gone.moved_to {
+            Some(other) => format!("{file} moved to {}, {} archived\n", safe_line(other), gone.archived),
+            None => format!("{file}: gone, {} archived\n", gone.archived),
+        };
+    }
+    if report.gone.len() > SHOWN {
+        text += &format!("… and {} more that are gone\n", report.gone.len() - SHOWN);
     }
     for run in &report.archived {
         text += &format!("archived what was replaced or is gone; `git brain revert --run {run}` brings it back\n");
@@ -122,7 +139,13 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
 
 /// `diary.md: 2 new, 1 changed, 14 known`.
 fn fed_file(file: &FedFile) -> String {
-    let counts = [(file.new, "new"), (file.changed, "changed"), (file.removed, "removed"), (file.known, "known")];
+    let counts = [
+        (file.new, "new"),
+        (file.moved, "moved"),
+        (file.changed, "changed"),
+        (file.removed, "removed"),
+        (file.known, "known"),
+    ];
     let counts: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let counts = if counts.is_empty() { "empty".to_owned() } else { counts.join(", ") };

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Cycle, CycleError};
 use crate::limits;
-use crate::model::Stimulus;
 use crate::model::document::FileKey;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
+use crate::model::{Stamp, Stimulus};
 use crate::store::TreeId;
 use crate::text;
 
@@ -109,6 +109,30 @@ impl Cycle {
         Ok(self.store.file(tree, path)?.map(|_| Whereabouts::Gone))
     }
 
+    /// The files that were ever fed under the names of their places, and those names. Costs a look at the names of all stimuli.
+    pub fn files_fed(&self, tree: TreeId) -> Result<BTreeMap<FileKey, String>, CycleError> {
+        let mut paths = Vec::new();
+        self.store.each_file(tree, layout::STIMULI, &mut |path, file| {
+            if let Place::Stimulus(id) = Place::of(path)
+                && let Some(key) = FileKey::in_id(&id)
+            {
+                paths.push((key, path.to_owned(), file));
+            }
+            Ok(())
+        })?;
+        let mut found = BTreeMap::new();
+        for (key, path, file) in paths {
+            if found.contains_key(&key) {
+                continue;
+            }
+            let stimulus = Stimulus::decode(&self.store.read_file(file, &path)?, &path)?;
+            if let Some(name) = stimulus.session.filter(|name| FileKey::of(name, name, &stimulus.origin) == key) {
+                found.insert(key, name);
+            }
+        }
+        Ok(found)
+    }
+
     /// All that was ever fed of some files. Costs a look at the names of all stimuli.
     pub fn memories_of(
         &self,
@@ -141,6 +165,17 @@ pub fn compare(
     memories: &[FileMemory],
     may_go: impl Fn(&FileMemory) -> bool,
 ) -> Comparison {
+    compare_dated(pieces, &[], label, memories, may_go)
+}
+
+/// [`compare`] of pieces whose days a file may tell: one that is told to be of another day than its memory is a change.
+pub fn compare_dated(
+    pieces: &[String],
+    days: &[Option<Stamp>],
+    label: &str,
+    memories: &[FileMemory],
+    may_go: impl Fn(&FileMemory) -> bool,
+) -> Comparison {
     // A text that stands in a file twice is one memory.
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -161,6 +196,9 @@ pub fn compare(
     for at in &by_rank {
         let memory = live[*at];
         let Some(piece) = first.get(memory.stimulus.text.as_str()) else { continue };
+        if is_redated(&memory.stimulus, days.get(*piece).copied().flatten()) && may_go(memory) {
+            continue;
+        }
         match stood_for.get(piece) {
             // Fed on two machines, or brought back by hand.
             Some(other) if may_go(memory) => {
@@ -212,6 +250,40 @@ pub fn compare(
         again: had.contains(pieces[piece].as_str()),
     });
     Comparison { new: new.collect(), known: stood_for.len(), retired }
+}
+
+/// Holds the memories of a file that is gone against pieces that are new elsewhere: which piece replaces which memory. An equal
+/// text first, then an edit of it; nothing where no text is equal.
+pub fn moved(new: &[(usize, &str)], memories: &[&FileMemory]) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (piece, text) in new {
+        let free = |at: &usize| !pairs.iter().any(|(_, taken)| taken == at);
+        if let Some(at) = (0..memories.len()).filter(free).find(|at| memories[*at].stimulus.text == *text) {
+            pairs.push((*piece, at));
+        }
+    }
+    if pairs.is_empty() {
+        return pairs;
+    }
+    let rest: Vec<&(usize, &str)> = new.iter().filter(|new| !pairs.iter().any(|pair| pair.0 == new.0)).collect();
+    let left: Vec<usize> = (0..memories.len()).filter(|at| !pairs.iter().any(|pair| pair.1 == *at)).collect();
+    let pieces: Vec<String> = rest.iter().map(|(_, text)| (*text).to_owned()).collect();
+    let live: Vec<&FileMemory> = left.iter().map(|at| memories[*at]).collect();
+    let standing = vec![None; live.len()];
+    let texts = Texts { pieces: &pieces, live: &live, standing: &standing };
+    let all: (Vec<usize>, Vec<usize>) = ((0..pieces.len()).collect(), (0..live.len()).collect());
+    let mut edits: Vec<(usize, usize)> = texts.pairs(&all.0, &all.1).into_iter().collect();
+    edits.sort_unstable();
+    pairs.extend(edits.into_iter().map(|(n, o)| (rest[n].0, left[o])));
+    pairs
+}
+
+/// Whether a file told another day of a text before. A memory whose time was given, or is that of its feed, keeps it.
+fn is_redated(stimulus: &Stimulus, day: Option<Stamp>) -> bool {
+    const DAY: i64 = 86_400;
+    let given = |file| Stimulus::id_in(file, Some(stimulus.at), &stimulus.text, None) == stimulus.id;
+    let is_dated = stimulus.at.unix().rem_euclid(DAY) == DAY / 2 && !FileKey::in_id(&stimulus.id).is_some_and(given);
+    day.is_some_and(|day| is_dated && day != stimulus.at)
 }
 
 /// Which stimuli replaced which.

@@ -10,7 +10,7 @@ use crate::activation::Snapshot;
 use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
 use crate::limits;
 use crate::model::settings::Origins;
-use crate::model::{Kind, Neuron};
+use crate::model::{Kind, Neuron, plural};
 use crate::store::CommitId;
 use crate::text;
 use crate::text::talk::{Said, Talk};
@@ -61,7 +61,7 @@ impl Cycle {
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
         let settings = &self.shared.policy.settings;
-        let Meaning { alike, notes } = self.meaning(commit, snapshot, query, progress)?;
+        let Meaning { alike, mut notes } = self.meaning(commit, snapshot, query, progress)?;
         let top = filters.top;
         let mut filters = Filters { meaning: alike, ..filters };
         let now = self.shared.world.now();
@@ -95,7 +95,7 @@ impl Cycle {
             hold_back_tainted(&mut found, most, places, origins);
         }
         if let Some(tokens) = tokens {
-            keep_fitting(&mut found, Some(tokens));
+            notes.extend(keep_fitting(&mut found, Some(tokens)));
             found.truncate(top.unwrap_or(usize::MAX));
         }
         Ok((found, notes))
@@ -215,15 +215,20 @@ fn hold_back_tainted(found: &mut Vec<Recalled>, top: usize, places: usize, origi
     found.append(&mut late);
 }
 
-/// Keeps the best whose texts have no more tokens than that together, passing over those that do not fit.
-pub fn keep_fitting(found: &mut Vec<Recalled>, most: Option<usize>) {
-    let Some(mut left) = most else { return };
+/// Keeps the best whose texts have no more tokens than that together, passing over those that do not fit. Where none fits, a note.
+pub fn keep_fitting(found: &mut Vec<Recalled>, most: Option<usize>) -> Option<String> {
+    let most = most?;
+    let mut left = most;
+    let least = found.iter().map(|recalled| text::tokens(&recalled.neuron.concept)).min()?;
     found.retain(|recalled| {
         let tokens = text::tokens(&recalled.neuron.concept);
         let fits = tokens <= left;
         left -= if fits { tokens } else { 0 };
         fits
     });
+    found
+        .is_empty()
+        .then(|| format!("nothing fits into {}: the smallest needs {least}", plural(most, "token", "tokens")))
 }
 
 #[cfg(test)]

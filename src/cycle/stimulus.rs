@@ -33,6 +33,8 @@ pub struct Input {
     pub text: String,
     /// Its labels.
     pub labels: Labels,
+    /// The day that the file tells, if nobody said when it happened.
+    pub day: Option<Stamp>,
     /// The file whose piece, or a correction of it, it is.
     pub file: Option<FileKey>,
     /// What it replaces.
@@ -41,6 +43,13 @@ pub struct Input {
     pub again: bool,
     /// Its place among the inputs that it came with.
     pub order: u32,
+}
+
+impl Input {
+    /// When it happened: as it was said, else on its day, unless that is to come.
+    pub fn at(&self, now: Stamp) -> Stamp {
+        self.labels.at.or(self.day.filter(|day| *day <= now)).unwrap_or(now)
+    }
 }
 
 /// One line of a batch.
@@ -93,6 +102,8 @@ pub struct FileText {
     pub session: String,
     /// Its pieces, in order.
     pub pieces: Vec<String>,
+    /// The days of its pieces, as far as it tells them and nobody said when it happened.
+    pub days: Vec<Option<Stamp>>,
     /// When it happened, and the run that it answers.
     pub labels: Labels,
 }
@@ -100,10 +111,16 @@ pub struct FileText {
 impl FileText {
     /// Reads a text file that is called `name` where it lies: a session of its pieces.
     pub fn read(text: &str, name: String, labels: &Labels) -> Self {
+        let pieces = text::pieces(text);
+        let days = match labels.at {
+            Some(_) => vec![None; pieces.len()],
+            None => text::days(&pieces, &name).into_iter().map(|day| day.map(Stamp::from_unix)).collect(),
+        };
         Self {
             label: labels.source.clone().unwrap_or_else(|| name.clone()),
             session: labels.session.clone().unwrap_or(name),
-            pieces: text::pieces(text),
+            pieces,
+            days,
             labels: labels.clone(),
         }
     }
@@ -122,6 +139,7 @@ impl FileText {
             Input {
                 text,
                 labels: Labels { at: self.labels.at, source, session: Some(self.session.clone()), answers },
+                day: self.days[new.piece],
                 file: Some(self.key(origin)),
                 supersedes: new.supersedes.iter().cloned().collect(),
                 again: new.again,
@@ -193,7 +211,7 @@ pub fn stimuli(
                 (None, session) => Stimulus::id_unlabelled(origin, session, labels.at, &input.text),
             },
         };
-        let at = labels.at.unwrap_or(now);
+        let at = input.at(now);
         if at > latest {
             let message = format!("{at} is more than {} minutes ahead of this machine", limits::FUTURE_SECONDS / 60);
             return Err((index, "at", message));

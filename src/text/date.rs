@@ -162,6 +162,26 @@ pub fn is_date(text: &str) -> bool {
     !parts.is_empty() && parts.iter().all(bare)
 }
 
+/// The day that a text is, and nothing else: with its weekday, as a heading of a diary says it.
+pub fn day_named(text: &str) -> Option<Date> {
+    let parts = parts(text);
+    let fits = |part: &Part| match part {
+        Part::Letters(word) => {
+            ["st", "nd", "rd", "th", "er", "of", "the", "le"].contains(&word.as_str())
+                || month(Some(part)).is_some()
+                || weekday(Some(part)).is_some()
+        }
+        Part::Digits(..) => true,
+        Part::Sign(c) => ",./-:()（）年月日曜火水木金土".contains(*c),
+    };
+    match written(&parts)[..] {
+        [Asked { year: Some(year), month: Some(month), day: Some(day) }] if parts.iter().all(fits) => {
+            Date::new(year, month, day).ok()
+        }
+        _ => None,
+    }
+}
+
 /// Lower case without accents, cut into parts. Full-width digits count as digits.
 fn parts(text: &str) -> Vec<Part> {
     let mut list: Vec<Part> = Vec::new();

@@ -7,6 +7,7 @@
 //! Place in the flow: stimulus → **text** → perception (what to remember), and question → **text** → recall (cues).
 
 pub mod date;
+mod diary;
 mod language;
 mod markup;
 mod phrase;
@@ -18,6 +19,7 @@ pub mod talk;
 mod urgency;
 mod word;
 
+pub use diary::days;
 pub use language::{Language, is_stop, language, stem};
 pub use markup::Markup;
 pub use phrase::{Phrase, asks, bare_title, phrases, speaker, title};

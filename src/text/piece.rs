@@ -324,14 +324,14 @@ fn opened_fence(line: &str) -> Option<&'static str> {
     (!line.trim_start_matches(&mark[..1]).contains('`')).then_some(mark)
 }
 
-fn is_marked_heading(line: &str) -> bool {
+pub(super) fn is_marked_heading(line: &str) -> bool {
     let text = line.trim_start_matches('#');
     let level = line.len() - text.len();
     (1..=6).contains(&level) && text.starts_with(' ') && !text.trim().is_empty()
 }
 
 /// Three and more signs of those that divide.
-fn is_rule(line: &str) -> bool {
+pub(super) fn is_rule(line: &str) -> bool {
     let signs = line.chars().filter(|c| !c.is_whitespace()).count();
     signs >= 3 && line.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '=' | '*' | '_' | '~'))
 }
@@ -348,7 +348,7 @@ fn item(line: &str) -> Option<&str> {
 }
 
 /// Whether a line begins with a day as `2026-01-26`: an entry of a diary or a log.
-fn starts_with_day(line: &str) -> bool {
+pub(super) fn starts_with_day(line: &str) -> bool {
     let Some(day) = line.trim_start_matches(['[', '(']).as_bytes().get(..10) else { return false };
     day.iter().enumerate().all(|(at, byte)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() })
 }

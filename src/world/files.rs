@@ -52,7 +52,15 @@ pub fn named(path: &Path) -> Named {
 
 /// A path without links and dots, or as it is where that cannot be told.
 pub fn true_path(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // What is not there lies where its folder is.
+    match (whole.parent(), whole.file_name()) {
+        (Some(folder), Some(name)) => true_path(folder).join(name),
+        _ => whole,
+    }
 }
 
 /// The files below a folder, by name, at most `most` and one. Hidden files, links and what git ignores are passed over, and folders

@@ -37,6 +37,13 @@ impl<'a> Index<'a> {
         of_base.or_else(own).map(|at| SessionIx::new(at as u32))
     }
 
+    /// The labels of all sessions, some of them perhaps twice.
+    pub fn session_labels(&self) -> impl Iterator<Item = &str> + '_ {
+        let of_base = (0..self.base.labels.len()).map(|at| self.base.labels.get(at));
+        let own = self.over.iter().flat_map(|over| (0..over.labels.len()).map(|at| over.labels.get(at)));
+        of_base.chain(own)
+    }
+
     /// How much a word says, by its stem: the inverse document frequency that recall has it by. A word that no memory has counts
     /// like one of a single memory, and no brain as smaller than `least`.
     pub fn rarity_weight(&self, stem: &str, least: usize) -> f64 {
