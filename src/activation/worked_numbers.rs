@@ -258,7 +258,7 @@ fn the_floor_lets_a_silent_network_light_up() {
 #[test]
 fn recalls_profile_weakens_salience_and_holds_concepts_back_but_not_memories() {
     let mut net = Net::new("A>B 65535\nA>C 65535\nA>D 65535\nA>E 65535", &[("B", 6554)]);
-    let recall = Profile::recall(&plain(), &Recall::default());
+    let recall = Profile::recall(&plain(), &Recall { fan: 0.5, ..Recall::default() });
     let b = 0.9 * (6554.0_f64 / 65535.0).powf(0.1) / 2.0;
     net.run_with(&[("A", 1.0)], &recall).active(&[("A", 1.0), ("B", b), ("C", 0.45), ("D", 0.45), ("E", 0.45)]);
     net.at("A").kind = Kind::Episodic;

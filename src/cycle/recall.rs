@@ -278,13 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_stands_for_the_answer_that_quoted_it() {
+    fn a_trusted_memory_stands_for_one_that_is_not() {
         let read = |found: &Found| {
             let mut neuron = Neuron::new(found.id.clone(), "x", Kind::Episodic, Stamp::from_unix(0));
-            neuron.source = (found.id.as_str() == "n-000").then(|| "answer:1".to_owned());
+            neuron.source = (found.id.as_str() == "n-000").then(|| "elsewhere".to_owned());
             Ok(Some(neuron))
         };
-        let all = as_far_as(vec![vec![found(0, 3.0), found(1, 2.0)], vec![found(2, 2.5)]], 9, |_| false, read).unwrap();
+        let tainted = |neuron: &Neuron| neuron.source.is_some();
+        let all = as_far_as(vec![vec![found(0, 3.0), found(1, 2.0)], vec![found(2, 2.5)]], 9, tainted, read).unwrap();
         let ids: Vec<&str> = all.iter().map(|recalled| recalled.neuron.id.as_str()).collect();
         assert_eq!(ids, ["n-002", "n-001"], "by its own activation");
     }
