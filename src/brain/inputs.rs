@@ -141,6 +141,8 @@ impl Brain {
                 Source::Pattern(pattern) => {
                     let found = world::matching(pattern, limits::FED_FILES).unwrap_or_default();
                     check_count(pattern, found.len())?;
+                    let own = self.own_files();
+                    let found = found.into_iter().filter(|path| !own(path));
                     for path in found {
                         match world::named(&path) {
                             Named::Folder => self.read_below(&path, labels, &mut reading)?,
@@ -154,6 +156,9 @@ impl Brain {
         if reading.inputs.is_empty() && reading.files.is_empty() {
             return Err(reading.failed.unwrap_or_else(|| {
                 BrainError::usage(match reading.passed {
+                    0 if sources.iter().all(|source| matches!(source, Source::Folder(_) | Source::Pattern(_))) => {
+                        "there is nothing to feed: nothing in it is a text file that is read".to_owned()
+                    }
                     0 => "there is nothing to feed: the input is empty".to_owned(),
                     passed => format!("there is nothing to feed: {passed} files were found, and none is a text"),
                 })
@@ -206,20 +211,28 @@ impl Brain {
         }
     }
 
-    fn read_below(&self, folder: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
-        // A brain does not eat itself.
+    /// Tells the brain's own files and git's from others: a brain does not eat itself.
+    fn own_files(&self) -> impl Fn(&Path) -> bool + Send + Sync + 'static {
         let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
-        let own = move |path: &Path| {
-            let inside = root.as_ref().and_then(|root| world::true_path(path).strip_prefix(root).ok().map(slashed));
-            inside.is_some_and(|path| is_ours(&path) || path == "agents" || path == "hooks")
-        };
-        let found = world::files_below(folder, limits::FED_FILES, own);
+        move |path: &Path| {
+            let place = world::true_path(path);
+            let inside = root.as_ref().and_then(|root| place.strip_prefix(root).ok().map(slashed));
+            let is_own =
+                |path: &str| is_ours(path) || path == "agents" || path == "hooks" || path.starts_with("hooks/");
+            is_of_git(&place) || inside.is_some_and(|path| is_own(&path))
+        }
+    }
+
+    fn read_below(&self, folder: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
+        check_not_git(folder)?;
+        let found = world::files_below(folder, limits::FED_FILES, self.own_files());
         check_count(&folder.display().to_string(), found.len())?;
         found.iter().for_each(|path| self.read_found(path, labels, reading));
         Ok(())
     }
 
     fn read_file(&self, path: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
+        check_not_git(path)?;
         let place = world::true_path(path);
         if !reading.seen.insert(place.clone()) {
             return Ok(());
@@ -235,12 +248,34 @@ impl Brain {
             let text = text_of(bytes, &what)?;
             let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
             let home = self.cycle.shared.world.home().map(|home| world::true_path(&home));
-            let name = secrets.redact(&file_label(&place, root.as_deref(), home.as_deref())).into_owned();
+            let label = file_label(&place, root.as_deref(), home.as_deref());
+            let name = match secrets.redact(&label) {
+                name if *name == label => label,
+                // Two names that differ in a secret are two files.
+                name => hashed(&name, &raw(&place)),
+            };
             reading.files.push(FileText::read(&secrets.redact(&text), name, labels));
         }
         reading.names.push(secrets.redact(&base).into_owned());
         Ok(())
     }
+}
+
+/// Whether it lies in a folder of git's own.
+fn is_of_git(place: &Path) -> bool {
+    place.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
+}
+
+fn check_not_git(path: &Path) -> Result<(), BrainError> {
+    if !is_of_git(&world::true_path(path)) {
+        return Ok(());
+    }
+    Err(BrainError::Refused {
+        message: format!("{} is git's own, and no memory", path.display()),
+        hint: Some(
+            "to remember it all the same, feed a copy that lies elsewhere, or `-` from standard input".to_owned(),
+        ),
+    })
 }
 
 fn check_count(what: &str, found: usize) -> Result<(), BrainError> {
@@ -264,18 +299,25 @@ fn text_of(bytes: Vec<u8>, what: &str) -> Result<String, JsonError> {
 /// its whole path.
 fn file_label(place: &Path, root: Option<&Path>, home: Option<&Path>) -> String {
     let below = |folder: Option<&Path>| {
-        let rest = place.strip_prefix(folder?).ok().map(slashed)?;
+        let rest = place.strip_prefix(folder?).ok().map(raw)?;
         (!rest.is_empty()).then_some(rest)
     };
-    let label = below(root).or_else(|| below(home).map(|rest| format!("~/{rest}"))).unwrap_or_else(|| slashed(place));
-    let label: String = label.chars().filter(|c| !c.is_control()).collect();
-    // The label of a piece ends with a sign and eight digits.
-    let most = limits::LABEL_BYTES - 9;
-    if label.len() <= most {
-        return label;
-    }
-    let hash = format!("{:08x}…", hash_fields(&[label.as_bytes()]) >> 32);
-    let mut from = label.len() - (most - hash.len());
+    let bytes = below(root)
+        .or_else(|| below(home).map(|rest| [b"~/".as_slice(), &rest].concat()))
+        .unwrap_or_else(|| raw(place));
+    let label: String = String::from_utf8_lossy(&bytes).chars().filter(|c| !c.is_control()).collect();
+    // A name that reads as if it were hashed is hashed as well, or it could be another's.
+    let is_plain = label.as_bytes() == bytes && label.chars().nth(8) != Some('…');
+    if is_plain && label.len() <= LABEL_MOST { label } else { hashed(&label, &bytes) }
+}
+
+/// Most bytes of a file's label: that of a piece ends with a sign and eight digits.
+const LABEL_MOST: usize = limits::LABEL_BYTES - 9;
+
+/// A label that does not say all of a path, told from others like it by a hash of the path.
+fn hashed(label: &str, path: &[u8]) -> String {
+    let hash = format!("{:08x}…", hash_fields(&[path]) >> 32);
+    let mut from = (label.len() + hash.len()).saturating_sub(LABEL_MOST);
     while !label.is_char_boundary(from) {
         from += 1;
     }
@@ -284,11 +326,16 @@ fn file_label(place: &Path, root: Option<&Path>, home: Option<&Path>) -> String 
 
 /// A path with `/` between its parts.
 fn slashed(path: &Path) -> String {
+    String::from_utf8_lossy(&raw(path)).into_owned()
+}
+
+/// The bytes of a path with `/` between its parts.
+fn raw(path: &Path) -> Vec<u8> {
     let part = |part: Component<'_>| match part {
-        Component::RootDir => String::new(),
-        part => part.as_os_str().to_string_lossy().into_owned(),
+        Component::RootDir => Vec::new(),
+        part => part.as_os_str().as_encoded_bytes().to_vec(),
     };
-    path.components().map(part).collect::<Vec<_>>().join("/")
+    path.components().map(part).collect::<Vec<_>>().join(&b'/')
 }
 
 /// The bytes of one source, and what it is called.
@@ -310,9 +357,20 @@ mod tests {
         for path in ["diary.md", "./x", "../x", "~/x", "/x", "notes/", "a/b", "x.tar.gz", "a.JSONL.txt"] {
             assert!(looks_like_path(path), "{path}");
         }
-        for word in
-            ["tea", "e.g.", "3.5", "U.S.A", "today.", "see notes.md", "今日は3/4に会議", "...", "", "Hello.World", "https://a.example/b", "<b>x</b>"]
-        {
+        for word in [
+            "tea",
+            "e.g.",
+            "3.5",
+            "U.S.A",
+            "today.",
+            "see notes.md",
+            "今日は3/4に会議",
+            "...",
+            "",
+            "Hello.World",
+            "https://a.example/b",
+            "<b>x</b>",
+        ] {
             assert!(!looks_like_path(word), "{word}");
         }
     }
@@ -340,6 +398,10 @@ mod tests {
         assert_eq!(label("/h/brain/notes/a.md"), "notes/a.md");
         assert_eq!(label("/h/notes/a.md"), "~/notes/a.md");
         assert_eq!(label("/tmp/a.md"), "/tmp/a.md");
+        assert!(label("/h/brain/a\u{1}b.md").ends_with("…ab.md"));
+        assert_ne!(label("/h/brain/a\u{1}b.md"), label("/h/brain/a\u{2}b.md"));
+        let hashed = label("/h/brain/a\u{1}b.md");
+        assert_ne!(label(&format!("/h/brain/{hashed}")), hashed, "no name can be another's label");
         let long = |end: &str| label(&format!("/{}/{end}", "é".repeat(300)));
         assert!(long("a.md").len() <= limits::LABEL_BYTES - 9 && long("a.md").ends_with("/a.md"));
         assert_ne!(long("a.md"), label(&format!("/{}/a.md", "é".repeat(301))));
