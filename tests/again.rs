@@ -299,6 +299,8 @@ fn a_correction_outranks_what_it_corrects() {
     assert_eq!(texts(&sandbox), [correction]);
     let again = sandbox.json(&["feed", "--corrects", &old, correction]);
     assert_eq!((&again["stimuli"], &again["known"], &again["archived"]), (&json!([]), &json!(1), &Value::Null));
+    let other = sandbox.brain(&["feed", "--corrects", &old, "The meeting with Ben is on Friday."]).exits(2);
+    assert!(other.err.contains(text(&report["corrected"], "by")), "{other}");
     for (args, says) in [
         (vec!["feed", "--corrects", "no-such", "x"], "no-such"),
         (vec!["feed", "--corrects", "n_core_memory", "x"], "no memory"),
@@ -601,4 +603,52 @@ fn a_session_is_named_as_its_file_is() {
     let unknown =
         sandbox.json(&["recall", "--session", "diary.txt", "dentist"])["notes"][0].as_str().unwrap().to_owned();
     assert!(unknown.contains("no memory belongs") && unknown.contains("n/diary.md"), "{unknown}");
+}
+
+#[test]
+fn names_that_read_alike_are_files_of_their_own() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.dir().join("w");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("a\u{1}b.md"), "My walrus is called Hugo.").unwrap();
+    std::fs::write(folder.join("ab.md"), "My ferret is called Tim.").unwrap();
+    for _ in 0..2 {
+        sandbox.json(&["feed", "w"]);
+        assert_eq!(texts(&sandbox), ["My ferret is called Tim.", "My walrus is called Hugo."]);
+    }
+}
+
+#[test]
+fn patterns_pass_over_links_pipes_and_the_brains_own_files() {
+    let sandbox = Sandbox::new();
+    let here = sandbox.dir();
+    std::fs::write(here.join("a.md"), "The walrus is called Hugo.").unwrap();
+    std::fs::create_dir(here.join("links")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", here.join("links/p.md")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(here.join("pipe.md")).status().unwrap();
+    assert!(made.success());
+    let report = sandbox.json(&["feed", "*"]);
+    assert_eq!(counts(&report), [("a.md".to_owned(), [1, 0, 0, 0])], "{report}");
+    sandbox.brain(&["feed", "links/**/*.md"]).exits(2);
+    let nothing = sandbox.brain(&["feed", "links"]).exits(2);
+    assert!(nothing.err.contains("nothing in it is a text file"), "{nothing}");
+    let pipe = sandbox.brain(&["feed", "pipe.md"]);
+    assert!(pipe.code != 0 && pipe.err.contains("is no regular file"), "{pipe}");
+    for own in [".git/config", ".git"] {
+        let refused = sandbox.brain(&["feed", own]).exits(3);
+        assert!(refused.err.contains("git's own"), "{refused}");
+    }
+    assert_eq!(texts(&sandbox), ["The walrus is called Hugo."]);
+}
+
+#[test]
+fn a_label_that_somebody_else_used_hides_nothing() {
+    let sandbox = Sandbox::new();
+    let words = "The walrus meeting is on Friday.";
+    sandbox.json(&["feed", "--origin", "forge:x", "--source", "mail:7", words]);
+    let own = ["feed", "--source", "mail:7", words];
+    let new = |report: &Value| report["stimuli"].as_array().unwrap().len();
+    assert_eq!(new(&sandbox.json(&own)), 1);
+    assert_eq!(texts(&sandbox), [words]);
+    assert_eq!(new(&sandbox.json(&own)), 0);
 }

@@ -185,6 +185,7 @@ impl Brain {
         }
         if let Some((id, old)) = &corrected {
             correct(&mut reading.inputs, id, old)?;
+            self.check_not_replaced(id, old, &reading.inputs)?;
         }
         let mut notes = Vec::new();
         if reading.passed > 0 {
@@ -202,7 +203,7 @@ impl Brain {
             && leaving.is_empty()
             && (reading.scopes.is_empty() || notes.is_empty())
         {
-            return Err(reading.nothing());
+            return Err(reading.nothing(&request.sources));
         }
         let stimuli = self.made(inputs, &origin, &reading)?;
         let successors: HashMap<&StimulusId, NeuronId> =
@@ -246,7 +247,7 @@ impl Brain {
 
     /// The memory that is to be corrected, and what was fed of it.
     fn corrected(&self, id: &str, origin: &Origin) -> Result<(NeuronId, Stimulus), BrainError> {
-        let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
+        let id = self.neuron_named(id, None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let usage = |message: String, hint: &str| BrainError::Usage { message, hint: Some(hint.to_owned()) };
         let Some(neuron) = network.neuron(&id)? else {
@@ -273,6 +274,34 @@ impl Brain {
             return Err(BrainError::refused(format!("{id} comes from {from}, and {origin} is trusted less than that")));
         }
         Ok((id, stimulus))
+    }
+
+    /// Refuses a second correction of what was replaced already; the same one again is known.
+    fn check_not_replaced(&self, id: &NeuronId, old: &Stimulus, inputs: &[Input]) -> Result<(), BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        if !network.neuron(id)?.is_some_and(|neuron| neuron.is_archived()) {
+            return Ok(());
+        }
+        let mut stimuli = Vec::new();
+        self.cycle.store.each_file(tree, layout::STIMULI, &mut |path, _| {
+            if let layout::Place::Stimulus(id) = layout::Place::of(path) {
+                stimuli.push(id);
+            }
+            Ok(())
+        })?;
+        for by in &stimuli {
+            let Some(by) = network.stimulus_ever(by)?.filter(|by| by.supersedes.contains(&old.id)) else { continue };
+            let by_id = episode_id(&by.id);
+            let is_live = network.neuron(&by_id)?.is_none_or(|neuron| !neuron.is_archived());
+            if is_live && !inputs.iter().any(|input| input.text == by.text) {
+                return Err(BrainError::Usage {
+                    message: format!("{id} was replaced already, by {by_id}"),
+                    hint: Some(format!("to correct what replaced it: git brain feed --corrects {by_id} …")),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Those inputs that are not remembered yet. One whose memory is gone is remembered again, unless it has a label of its own.

@@ -79,10 +79,12 @@ pub(super) struct FedBefore {
 
 impl Reading {
     /// Why there is nothing to feed.
-    pub fn nothing(self) -> BrainError {
+    pub fn nothing(self, sources: &[Source]) -> BrainError {
         let passed = self.passed;
+        let found = sources.iter().all(|source| matches!(source, Source::Folder(_) | Source::Pattern(_)));
         self.failed.unwrap_or_else(|| {
             BrainError::usage(match passed {
+                0 if found => "there is nothing to feed: nothing in it is a text file that is read".to_owned(),
                 0 => "there is nothing to feed: the input is empty".to_owned(),
                 passed => format!("there is nothing to feed: {passed} files were found, and none is a text"),
             })
@@ -184,6 +186,8 @@ impl Brain {
                 Source::Pattern(pattern) => {
                     let found = world::matching(pattern, limits::FED_FILES).unwrap_or_default();
                     check_count(pattern, found.len())?;
+                    let own = self.own_files();
+                    let found = found.into_iter().filter(|path| !own(path));
                     for path in found {
                         match world::named(&path) {
                             Named::Folder => self.read_below(&path, labels, &mut reading)?,
@@ -195,7 +199,7 @@ impl Brain {
         }
         // A file that has become empty is told of by what it loses.
         if reading.inputs.is_empty() && reading.files.is_empty() && reading.scopes.is_empty() {
-            return Err(reading.nothing());
+            return Err(reading.nothing(sources));
         }
         if labels.source.is_some() && reading.files.len() > 1 {
             return Err(BrainError::Usage {
@@ -243,8 +247,13 @@ impl Brain {
     pub(super) fn label_of(&self, path: &Path) -> String {
         let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
         let home = self.cycle.shared.world.home().map(|home| world::true_path(&home));
-        let label = file_label(&world::true_path(path), root.as_deref(), home.as_deref());
-        self.cycle.shared.secrets.redact(&label).into_owned()
+        let place = world::true_path(path);
+        let label = file_label(&place, root.as_deref(), home.as_deref());
+        match self.cycle.shared.secrets.redact(&label) {
+            name if *name == label => label,
+            // Two names that differ in a secret are two files.
+            name => hashed(&name, &raw(&place)),
+        }
     }
 
     fn read_text(&self, source: &Source, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
@@ -281,14 +290,21 @@ impl Brain {
         }
     }
 
-    fn read_below(&self, folder: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
-        // A brain does not eat itself.
+    /// Tells the brain's own files and git's from others: a brain does not eat itself.
+    fn own_files(&self) -> impl Fn(&Path) -> bool + Send + Sync + 'static {
         let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
-        let own = move |path: &Path| {
-            let inside = root.as_ref().and_then(|root| world::true_path(path).strip_prefix(root).ok().map(slashed));
-            inside.is_some_and(|path| is_ours(&path) || path == "agents" || path == "hooks")
-        };
-        let found = world::files_below(folder, limits::FED_FILES, own);
+        move |path: &Path| {
+            let place = world::true_path(path);
+            let inside = root.as_ref().and_then(|root| place.strip_prefix(root).ok().map(slashed));
+            let is_own =
+                |path: &str| is_ours(path) || path == "agents" || path == "hooks" || path.starts_with("hooks/");
+            is_of_git(&place) || inside.is_some_and(|path| is_own(&path))
+        }
+    }
+
+    fn read_below(&self, folder: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
+        check_not_git(folder)?;
+        let found = world::files_below(folder, limits::FED_FILES, self.own_files());
         reading.scopes.push(world::true_path(folder));
         check_count(&folder.display().to_string(), found.len())?;
         found.iter().for_each(|path| self.read_found(path, labels, reading));
@@ -296,6 +312,7 @@ impl Brain {
     }
 
     fn read_file(&self, path: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
+        check_not_git(path)?;
         let place = world::true_path(path);
         if !reading.seen.insert(place.clone()) {
             return Ok(());
@@ -315,6 +332,23 @@ impl Brain {
         reading.names.push(secrets.redact(&base).into_owned());
         Ok(())
     }
+}
+
+/// Whether it lies in a folder of git's own.
+fn is_of_git(place: &Path) -> bool {
+    place.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
+}
+
+fn check_not_git(path: &Path) -> Result<(), BrainError> {
+    if !is_of_git(&world::true_path(path)) {
+        return Ok(());
+    }
+    Err(BrainError::Refused {
+        message: format!("{} is git's own, and no memory", path.display()),
+        hint: Some(
+            "to remember it all the same, feed a copy that lies elsewhere, or `-` from standard input".to_owned(),
+        ),
+    })
 }
 
 fn check_count(what: &str, found: usize) -> Result<(), BrainError> {
@@ -338,18 +372,25 @@ fn text_of(bytes: Vec<u8>, what: &str) -> Result<String, JsonError> {
 /// its whole path.
 fn file_label(place: &Path, root: Option<&Path>, home: Option<&Path>) -> String {
     let below = |folder: Option<&Path>| {
-        let rest = place.strip_prefix(folder?).ok().map(slashed)?;
+        let rest = place.strip_prefix(folder?).ok().map(raw)?;
         (!rest.is_empty()).then_some(rest)
     };
-    let label = below(root).or_else(|| below(home).map(|rest| format!("~/{rest}"))).unwrap_or_else(|| slashed(place));
-    let label: String = label.chars().filter(|c| !c.is_control()).collect();
-    // The label of a piece ends with a sign and eight digits.
-    let most = limits::LABEL_BYTES - 9;
-    if label.len() <= most {
-        return label;
-    }
-    let hash = format!("{:08x}…", hash_fields(&[label.as_bytes()]) >> 32);
-    let mut from = label.len() - (most - hash.len());
+    let bytes = below(root)
+        .or_else(|| below(home).map(|rest| [b"~/".as_slice(), &rest].concat()))
+        .unwrap_or_else(|| raw(place));
+    let label: String = String::from_utf8_lossy(&bytes).chars().filter(|c| !c.is_control()).collect();
+    // A name that reads as if it were hashed is hashed as well, or it could be another's.
+    let is_plain = label.as_bytes() == bytes && label.chars().nth(8) != Some('…');
+    if is_plain && label.len() <= LABEL_MOST { label } else { hashed(&label, &bytes) }
+}
+
+/// Most bytes of a file's label: that of a piece ends with a sign and eight digits.
+const LABEL_MOST: usize = limits::LABEL_BYTES - 9;
+
+/// A label that does not say all of a path, told from others like it by a hash of the path.
+fn hashed(label: &str, path: &[u8]) -> String {
+    let hash = format!("{:08x}…", hash_fields(&[path]) >> 32);
+    let mut from = (label.len() + hash.len()).saturating_sub(LABEL_MOST);
     while !label.is_char_boundary(from) {
         from += 1;
     }
@@ -370,11 +411,16 @@ fn place_of(label: &str, root: Option<&Path>, home: Option<&Path>) -> Option<Pat
 
 /// A path with `/` between its parts.
 fn slashed(path: &Path) -> String {
+    String::from_utf8_lossy(&raw(path)).into_owned()
+}
+
+/// The bytes of a path with `/` between its parts.
+fn raw(path: &Path) -> Vec<u8> {
     let part = |part: Component<'_>| match part {
-        Component::RootDir => String::new(),
-        part => part.as_os_str().to_string_lossy().into_owned(),
+        Component::RootDir => Vec::new(),
+        part => part.as_os_str().as_encoded_bytes().to_vec(),
     };
-    path.components().map(part).collect::<Vec<_>>().join("/")
+    path.components().map(part).collect::<Vec<_>>().join(&b'/')
 }
 
 /// The bytes of one source, and what it is called.
@@ -439,6 +485,10 @@ mod tests {
         assert_eq!(label("/h/brain/notes/a.md"), "notes/a.md");
         assert_eq!(label("/h/notes/a.md"), "~/notes/a.md");
         assert_eq!(label("/tmp/a.md"), "/tmp/a.md");
+        assert!(label("/h/brain/a\u{1}b.md").ends_with("…ab.md"));
+        assert_ne!(label("/h/brain/a\u{1}b.md"), label("/h/brain/a\u{2}b.md"));
+        let hashed = label("/h/brain/a\u{1}b.md");
+        assert_ne!(label(&format!("/h/brain/{hashed}")), hashed, "no name can be another's label");
         let long = |end: &str| label(&format!("/{}/{end}", "é".repeat(300)));
         assert!(long("a.md").len() <= limits::LABEL_BYTES - 9 && long("a.md").ends_with("/a.md"));
         assert_ne!(long("a.md"), label(&format!("/{}/a.md", "é".repeat(301))));

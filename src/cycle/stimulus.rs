@@ -207,7 +207,7 @@ pub fn stimuli(
             (Some(file), again) => Stimulus::id_in(file, labels.at, &input.text, again),
             (None, Some(bits)) => random_id(bits),
             (None, None) => match (&labels.source, labels.session.as_deref()) {
-                (Some(source), session) => Stimulus::id_of(source, session, labels.at, &input.text),
+                (Some(source), session) => Stimulus::id_of(origin, source, session, labels.at, &input.text),
                 (None, session) => Stimulus::id_unlabelled(origin, session, labels.at, &input.text),
             },
         };

@@ -47,9 +47,18 @@ fn is_zero(n: &u32) -> bool {
 }
 
 impl Stimulus {
-    /// The id of a stimulus that has a source: a hash of (source, session, at as given, text), so that feeding it again
-    /// changes nothing. `given_at` is `None` where the user gave no time.
-    pub fn id_of(source: &str, session: Option<&str>, given_at: Option<Stamp>, text: &str) -> StimulusId {
+    /// The id of a stimulus that has a source: a hash of (source, origin, session, at as given, text), so that feeding it
+    /// again changes nothing, and what a person says is not what somebody else said. `given_at` is `None` where the user
+    /// gave no time.
+    pub fn id_of(
+        origin: &Origin,
+        source: &str,
+        session: Option<&str>,
+        given_at: Option<Stamp>,
+        text: &str,
+    ) -> StimulusId {
+        // No label has a control character, so no source reads like an origin.
+        let source = if *origin == Origin::local() { source.to_owned() } else { format!("{source}\0{origin}") };
         let at = given_at.map(|t| t.to_string()).unwrap_or_default();
         let fields = [source.as_bytes(), session.unwrap_or("").as_bytes(), at.as_bytes(), text.as_bytes()];
         let id = format!("s-{:016x}", hash_fields(&fields));
@@ -58,9 +67,7 @@ impl Stimulus {
 
     /// The id of a stimulus without a source: one text of one origin, session and given time is known when it is fed again.
     pub fn id_unlabelled(origin: &Origin, session: Option<&str>, given_at: Option<Stamp>, text: &str) -> StimulusId {
-        // No label has a control character, so no source reads like an origin.
-        let place = if *origin == Origin::local() { String::new() } else { format!("\0{origin}") };
-        Self::id_of(&place, session, given_at, text)
+        Self::id_of(origin, "", session, given_at, text)
     }
 
     /// The id of a piece of a file: a hash of the file, by which all of its pieces are found, and one of time and text.
@@ -517,11 +524,14 @@ mod tests {
     #[test]
     fn a_stimulus_with_a_source_has_one_id_however_often_it_is_fed() {
         let at: Stamp = "2023-05-08T13:56:00Z".parse().unwrap();
-        let id = |source, session, given, text| Stimulus::id_of(source, session, given, text);
+        let id = |source, session, given, text| Stimulus::id_of(&Origin::local(), source, session, given, text);
         assert_eq!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), Some(at), "hi"));
         assert_ne!(id("D1:1", Some("s"), Some(at), "hi"), id("D1:1", Some("s"), None, "hi"));
         assert_ne!(id("D1:1", Some("s"), None, "hi"), id("D1:1s", None, None, "hi"));
         let (mcp, local) = (Origin::parse("mcp:editor").unwrap(), Origin::local());
+        let labelled = |origin: &Origin| Stimulus::id_of(origin, "D1:1", None, None, "hi");
+        assert_eq!((labelled(&local), labelled(&mcp)), (id("D1:1", None, None, "hi"), labelled(&mcp)));
+        assert_ne!(labelled(&local), labelled(&mcp), "a label is no proof of who said it");
         let unlabelled = |origin: &Origin| Stimulus::id_unlabelled(origin, None, None, "hi");
         assert_eq!(unlabelled(&local), unlabelled(&local));
         assert_ne!(unlabelled(&local), unlabelled(&mcp), "what a person says is not what a program said");

@@ -8,9 +8,12 @@ use ignore::WalkBuilder;
 
 use super::WorldError;
 
-/// Reads a file of at most `max` bytes.
+/// Reads a file of at most `max` bytes. Of what is no regular file, only the pipes that a shell hands over are read.
 pub fn read_bounded(path: &Path, max: usize) -> Result<Vec<u8>, WorldError> {
     let name = path.display().to_string();
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir() && !is_handed_over(path, &found)) {
+        return Err(WorldError::Irregular { path: name });
+    }
     let file = std::fs::File::open(path).map_err(|source| WorldError::Read { path: name.clone(), source })?;
     bounded(file, name, max)
 }
@@ -18,6 +21,15 @@ pub fn read_bounded(path: &Path, max: usize) -> Result<Vec<u8>, WorldError> {
 /// Reads standard input of at most `max` bytes.
 pub fn read_stdin_bounded(max: usize) -> Result<Vec<u8>, WorldError> {
     bounded(std::io::stdin().lock(), "standard input".to_owned(), max)
+}
+
+/// Whether it is a pipe that a shell opened: `/dev/stdin`, or `/dev/fd/N` of `<(…)`.
+fn is_handed_over(path: &Path, found: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    let is_pipe = std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type());
+    #[cfg(not(unix))]
+    let is_pipe = !found.is_file();
+    is_pipe && (path == Path::new("/dev/stdin") || path.parent() == Some(Path::new("/dev/fd")))
 }
 
 fn bounded(reader: impl Read, name: String, max: usize) -> Result<Vec<u8>, WorldError> {
@@ -73,8 +85,8 @@ pub fn files_below(folder: &Path, most: usize, skip: impl Fn(&Path) -> bool + Se
     files.map(ignore::DirEntry::into_path).take(most + 1).collect()
 }
 
-/// The files and folders that a pattern matches, by name, at most `most` and one: `*` and `?` inside a name, `**` across folders.
-/// `None`: it is no pattern.
+/// The files and folders that a pattern matches, by name, at most `most` and one: `*` and `?` inside a name, `**` across folders. Links, and
+/// what is neither file nor folder, are passed over. `None`: it is no pattern.
 pub fn matching(pattern: &str, most: usize) -> Option<Vec<PathBuf>> {
     let matcher = GlobBuilder::new(pattern).literal_separator(true).build().ok()?.compile_matcher();
     let parts: Vec<&str> = pattern.split('/').collect();
@@ -91,7 +103,10 @@ pub fn matching(pattern: &str, most: usize) -> Option<Vec<PathBuf>> {
     let hidden = parts[fixed..].iter().any(|part| part.starts_with('.'));
     let mut walk = WalkBuilder::new(&base);
     walk.sort_by_file_name(|a, b| a.cmp(b)).max_depth(depth).hidden(!hidden);
-    let found = walk.build().filter_map(Result::ok).map(ignore::DirEntry::into_path);
+    let is_plain = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_dir());
+    // The folder that the walk begins in is no match of what stands below it.
+    let found = walk.build().filter_map(Result::ok).filter(|entry| entry.depth() > 0 && is_plain(entry));
+    let found = found.map(ignore::DirEntry::into_path);
     let plain = |path: PathBuf| match path.strip_prefix(".") {
         Ok(rest) if fixed == 0 => rest.to_owned(),
         _ => path,
@@ -139,6 +154,26 @@ mod tests {
         assert_eq!(ask("d*").unwrap(), ["deep"]);
         assert_eq!((ask("a.md"), ask("x*").unwrap().len()), (None, 0));
         assert!(ask("**d.md**").unwrap().is_empty(), "two stars inside a name stay inside a folder");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_and_sockets_match_no_pattern_and_a_socket_is_not_read() {
+        let root = folder();
+        std::os::unix::fs::symlink(root.path().join("a.md"), root.path().join("link.md")).unwrap();
+        std::os::unix::fs::symlink(root.path().join("deep"), root.path().join("far")).unwrap();
+        let socket = root.path().join("socket.md");
+        let _open = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let ask = |pattern: &str| {
+            let found = matching(&format!("{}/{pattern}", root.path().display()), 10).unwrap();
+            names(root.path(), &found)
+        };
+        assert_eq!(ask("*.md"), ["a.md", "b.md"]);
+        assert_eq!(ask("**/d.md"), ["deep/er/d.md"]);
+        assert_eq!((ask("f*"), ask("*").contains(&String::new())), (Vec::new(), false));
+        let error = read_bounded(&socket, 10).unwrap_err().to_string();
+        assert!(error.ends_with("socket.md is no regular file"), "{error}");
+        assert_eq!(read_bounded(&root.path().join("link.md"), 10).unwrap(), b"x");
     }
 
     #[test]

@@ -49,6 +49,12 @@ pub enum WorldError {
         /// The bound.
         max: usize,
     },
+    /// What would be waited for, or never end: a device, a socket, a pipe that has a name.
+    #[error("{path} is no regular file")]
+    Irregular {
+        /// Which.
+        path: String,
+    },
     /// No randomness for a secret.
     #[error("the system gives no random bits: {message}")]
     Random {
