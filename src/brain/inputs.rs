@@ -310,9 +310,20 @@ mod tests {
         for path in ["diary.md", "./x", "../x", "~/x", "/x", "notes/", "a/b", "x.tar.gz", "a.JSONL.txt"] {
             assert!(looks_like_path(path), "{path}");
         }
-        for word in
-            ["tea", "e.g.", "3.5", "U.S.A", "today.", "see notes.md", "今日は3/4に会議", "...", "", "Hello.World", "https://a.example/b", "<b>x</b>"]
-        {
+        for word in [
+            "tea",
+            "e.g.",
+            "3.5",
+            "U.S.A",
+            "today.",
+            "see notes.md",
+            "今日は3/4に会議",
+            "...",
+            "",
+            "Hello.World",
+            "https://a.example/b",
+            "<b>x</b>",
+        ] {
             assert!(!looks_like_path(word), "{word}");
         }
     }
