@@ -158,7 +158,7 @@ fn without_a_model_it_quotes_its_memory_and_remembers_both_sides() {
 fn people_see_the_answer_and_who_gave_it() {
     let sandbox = Sandbox::fixed(NOW, "chat");
     let told = sandbox.brain(&["chat", "I bought a red bicycle in Lyon.", "--conversation", "c1"]).exits(0);
-    assert!(told.out.contains("I will remember what you said"), "{told}");
+    assert!(told.out.contains("I will remember that"), "{told}");
     let answer = sandbox.brain(&["chat", "What did I buy in Lyon?", "--conversation", "c1"]).exits(0);
     assert!(
         answer.out.contains("I bought a red bicycle in Lyon. [1] (told in a chat, 26 January 2026)\n  [1] e-"),

@@ -99,7 +99,8 @@ fn happened(out: &Output, confirmations: &Confirmations, event: &ChatEvent) {
         ChatEvent::NeedsConfirm { id, node, name, args, .. } => {
             confirmations.answer(id, allowed(out, node, name, &args.to_string()));
         }
-        ChatEvent::ToolCalled { node, name, args } => {
+        // What an answer without a model looks up is shown on its badges.
+        ChatEvent::ToolCalled { node, name, args } if !matches!(node.as_str(), "recall" | "check") => {
             out.say(&format!("{}: {} {}", safe_line(node), safe_line(name), safe_line(&args.to_string())));
         }
         ChatEvent::Skipped { node, why, .. } => {

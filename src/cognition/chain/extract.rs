@@ -21,6 +21,8 @@ const ADDS: f64 = 0.15;
 const NAMED: f64 = 2.0;
 /// How much less the kind of what is asked for says: the answer to `what colour` has the colour, not the word.
 const KIND: f64 = 0.25;
+/// Most sentences that are quoted after a question that a memory holds.
+const ANSWERS: usize = 3;
 /// Longest turn of a conversation that is quoted, characters.
 const TURN: usize = 240;
 
@@ -154,6 +156,14 @@ fn best_part<'t>(question: &Question, whole: &'t str) -> Option<&'t str> {
     let covers: Vec<f64> = sentences.iter().map(|sentence| question.covered_by(sentence)).collect();
     // Of equals the first.
     let best = (0..sentences.len()).rev().max_by(|a, b| covers[*a].total_cmp(&covers[*b]))?;
+    // Who asks is not answered by a question: what follows it is the answer.
+    let asks = |at: usize| sentences[at].trim_end_matches(['*', '_', '"', ' ']).ends_with(['?', '？']);
+    if let Some(next) = (best + 1..sentences.len()).find(|at| !asks(*at)).filter(|_| asks(best)) {
+        let end = (next..sentences.len()).take(ANSWERS).take_while(|at| !asks(*at)).last().unwrap_or(next);
+        let from = sentences[next].as_ptr() as usize - whole.as_ptr() as usize;
+        let to = sentences[end].as_ptr() as usize - whole.as_ptr() as usize + sentences[end].len();
+        return whole.get(from..to);
+    }
     let start = |at: usize| sentences[at].as_ptr() as usize - whole.as_ptr() as usize;
     let both = |at: usize| {
         let (from, to) = (start(at), start(at + 1) + sentences[at + 1].len());
@@ -255,7 +265,7 @@ const ENGLISH: Frame = Frame {
     memory: "From memory, word for word, without a model:",
     talk: "From our conversations:",
     nothing: "I know nothing about that.",
-    kept: "I will remember what you said.",
+    kept: "I will remember that.",
     greeting: "Hello. Ask me something, or tell me something to remember.",
     thanks: "You are welcome.",
     farewell: "Goodbye.",
@@ -372,8 +382,6 @@ pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) ->
     let kept = remembers && act == Act::Told;
     match act {
         _ if kept => {
-            let unanswered = lines.is_empty() && talk::asked(said).is_some();
-            lines.extend(unanswered.then(|| frame.nothing.to_owned()));
             lines.push(frame.kept.to_owned());
         }
         _ if !lines.is_empty() => {}

@@ -19,6 +19,11 @@ pub(super) const KINDS: &str = "name names kind type sort colour color time date
     big tall high often size price cost amount reason \
     last first previous latest yesterday today tomorrow tonight week weeks";
 
+/// Verbs without which few words are a search and no note: forms of being and having, errands, what has happened.
+pub(super) const VERBS: &str = "is are was were am s m re has have had does did do can will must should likes loves hates needs wants lives \
+    works buy call pay book bring fix clean send pick meet water feed return renew cancel check email write wash take ask finish \
+    get go visit left lost sold bought went got met won came died born saw ate broke found gave made paid sent took told began";
+
 /// Formulas that are polite as a whole.
 pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
     (
@@ -81,6 +86,9 @@ const KEEPS: &str = "remember note keep save store memorise memorize record";
 /// What a clause does by the way it begins.
 pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
     if keeps(clause, 0) {
+        return Some(Act::Told);
+    }
+    if clause.begins("did you know that") && clause.words.len() > 5 {
         return Some(Act::Told);
     }
     let first = clause.word(0);
@@ -176,6 +184,7 @@ fn order(clause: &Clause<'_>) -> bool {
     let more = clause.words.len() > 1;
     match clause.word(0) {
         "tell" | "give" | "teach" | "remind" | "send" | "write" | "draft" | "make" | "get" => clause.is(1, "me us"),
+        "forget" | "delete" | "erase" => clause.is(1, OBJECTS) || clause.is(1, "the a about what it everything"),
         "let" => clause.is(1, "me us") && clause.is(2, "know see"),
         "find" => clause.is(1, OBJECTS) && !clause.is(1, "for up"),
         "recall" => more && clause.word(1) != "that",

@@ -18,6 +18,10 @@ pub(super) const TALKING: &str = "demande demander demandes demandee demandait q
 pub(super) const KINDS: &str = "nom noms prenom genre type sorte couleur heure date jour annee mois lieu endroit numero nombre age personne \
     personnes taille prix raison appelle appellent nomme trouve derniere dernier dernieres derniers premiere premier precedente precedent hier demain semaine semaines aujourd";
 
+/// Verbs without which few words are a search and no note.
+pub(super) const VERBS: &str = "est sont etait a ai as ont suis es va aime habite travaille veut doit peut achete achetez appelle appelez paie \
+    payez vendu perdu pris mis parti venu fait recu trouve";
+
 /// Formulas that are polite as a whole.
 pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
     (
@@ -75,6 +79,13 @@ const ENCLITICS: [&str; 13] =
 pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
     if keeps(clause) {
         return Some(Act::Told);
+    }
+    if clause.begins("savais-tu que|tu savais que|saviez-vous que|savais-tu qu|tu savais qu") && clause.words.len() > 4
+    {
+        return Some(Act::Told);
+    }
+    if clause.is(0, "oublie oubliez efface effacez supprime supprimez") && clause.is(1, OBJECTS) {
+        return Some(Act::Order);
     }
     let polite = "peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|veux-tu|voulez-vous|voudrais-tu|tu peux|tu pourrais|vous pouvez|vous \
         pourriez|est-ce que tu peux|est-ce que tu pourrais|est-ce que vous pouvez|est-ce que vous pourriez|veuillez|merci de";

@@ -65,7 +65,7 @@ const INDEFINITE: [&str; 15] = [
 ];
 
 /// What an order to somebody who knows ends with, without politeness.
-const SHOWS: [&str; 28] = [
+const SHOWS: [&str; 31] = [
     "教えて",
     "おしえて",
     "見せて",
@@ -94,6 +94,9 @@ const SHOWS: [&str; 28] = [
     "答えて",
     "繰り返して",
     "読んで",
+    "忘れて",
+    "消して",
+    "削除して",
 ];
 /// What makes an order polite.
 const POLITE: [&str; 20] = [
@@ -163,7 +166,11 @@ fn act(sentence: &str) -> Act {
         || core.ends_with("について")
     {
         Some(Act::Order)
-    } else if asks(sentence) || ends_as_question(core) || asks_by_word(core) {
+    } else if (asks(sentence) && !core.ends_with('ね'))
+        || ends_as_question(core)
+        || ends_as_question(plain)
+        || asks_by_word(core)
+    {
         Some(Act::Question)
     } else {
         None

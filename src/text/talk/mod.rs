@@ -151,8 +151,41 @@ impl Heard {
 
 fn heard_all(message: &str) -> Vec<Heard> {
     let fallback = language::language(message);
-    super::sentences(message).into_iter().map(|sentence| heard(sentence, fallback)).collect()
+    if is_command(message) {
+        return vec![Heard::whole(Act::Order, message.trim())];
+    }
+    super::sentences(message).into_iter().flat_map(casual).map(|sentence| heard(sentence, fallback)).collect()
 }
+
+/// `/quit`: what programs take for an order to themselves, and no path.
+fn is_command(message: &str) -> bool {
+    let name = message.trim().strip_prefix('/').unwrap_or_default();
+    name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+}
+
+/// A sentence cut where people begin the next one with a small letter, but not after an abbreviation.
+fn casual(sentence: &str) -> Vec<&str> {
+    let mut cuts = vec![0];
+    for (at, c) in sentence.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?')) {
+        let after = &sentence[at + 1..];
+        let next = after.trim_start();
+        let word = sentence[..at].trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+        let is_short =
+            word.contains('.') || word.chars().count() < 2 || ABBREVIATED.split(' ').any(|a| a == fold(word));
+        if next.len() < after.len() && next.starts_with(char::is_lowercase) && !(c == '.' && is_short) {
+            cuts.push(sentence.len() - next.len());
+        }
+    }
+    cuts.push(sentence.len());
+    cuts.windows(2).map(|pair| sentence[pair[0]..pair[1]].trim_end()).collect()
+}
+
+/// Words before a full stop that ends no sentence.
+const ABBREVIATED: &str =
+    "mr mrs ms dr st prof etc vs no nr tel approx ca incl ex env av bd min max vol ed cf resp fig mme mlle";
+/// What follows a statement and asks for no more than a nod.
+const TAGS: &str = "ok|okay|right|correct|yes|no|eh|huh|alright|understood|got it|isn t it|is it not|aren t they|doesn t it|don t you \
+    think|you know|n est-ce pas|n'est-ce pas|hein|non|oui|d accord|compris|tu vois|pas vrai";
 
 /// Who said what a message asks for, if it asks for the conversation itself: `what did I ask you yesterday?`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,6 +239,9 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     if let Some(courtesy) = courtesy(&whole, true) {
         return Heard::whole(Act::SmallTalk(courtesy), sentence);
     }
+    if let Some(told) = before_tag(sentence, &clauses, fallback).filter(|_| asks) {
+        return told;
+    }
     let opening = |clause: &[Token]| opens(clause, language, period && !asks);
     let opener = clauses.iter().enumerate().find_map(|(at, (_, clause))| Some((at, opening(clause)?)));
     // What follows the last comma of a question may be no more than `isn't it?`.
@@ -216,6 +252,7 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
         None if asks => Act::Question,
         None => match courtesy(&whole, false) {
             Some(courtesy) => Act::SmallTalk(courtesy),
+            None if clauses.len() == 1 && is_search(sentence, &whole, language) => Act::Question,
             None if whole.iter().enumerate().any(|(at, token)| token.says_something(at, language)) => Act::Told,
             None => Act::SmallTalk(Courtesy::Acknowledgement),
         },
@@ -228,6 +265,33 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let told: Vec<&str> = (0..clauses.len()).filter(|at| tells(*at)).map(|at| clauses[at].0.trim()).collect();
     let asked: Vec<&str> = (0..clauses.len()).filter(|at| !tells(*at)).map(|at| clauses[at].0.trim()).collect();
     if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
+}
+
+/// A statement before a tag such as `ok?`, which makes no question of it.
+fn before_tag(sentence: &str, clauses: &[&(&str, Vec<Token>)], fallback: Option<Language>) -> Option<Heard> {
+    let (tag, tokens) = clauses.last().filter(|_| clauses.len() > 1)?;
+    let row = tokens.iter().map(|token| token.low.as_str()).collect::<Vec<_>>().join(" ");
+    if !TAGS.split('|').any(|known| known.trim() == row) || clauses.iter().map(|c| c.1.len()).sum::<usize>() < 4 {
+        return None;
+    }
+    let start = tag.as_ptr() as usize - sentence.as_ptr() as usize;
+    let before = heard(sentence[..start].trim_end().trim_end_matches(','), fallback);
+    let told = before.act == Act::Told;
+    told.then(|| if before.asked.is_none() { Heard::whole(Act::Told, sentence) } else { before })
+}
+
+/// A few words as people type them into a search: no verb, no name, no value, no punctuation. `passport number`
+fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> bool {
+    let known = matches!(language, None | Some(Language::English | Language::French));
+    let plain = sentence.trim().chars().all(|c| c.is_alphabetic() || c == ' ' || word::is_apostrophe(c));
+    let is_verb = |token: &Token| {
+        let low = token.low.as_str();
+        let lists = [english::VERBS, english::SUBJECTS, french::VERBS, french::SUBJECTS];
+        low.len() > 4 && (low.ends_with("ed") || low.ends_with("er") && language == Some(Language::French))
+            || lists.into_iter().any(|list| list.split_whitespace().any(|verb| verb == low))
+    };
+    let named = words.iter().skip(1).any(|token| token.capital);
+    known && plain && (2..=4).contains(&words.len()) && !named && !words.iter().any(is_verb)
 }
 
 /// A word between spaces, without punctuation around it; what stands before and after an apostrophe is a word of its own.
@@ -347,6 +411,9 @@ impl Clause<'_> {
 
 /// True for a clause that says something of its own beside a question: by its subject and its length.
 fn asserts(clause: &[Token], is_before: bool) -> bool {
+    let skipped =
+        clause.iter().take_while(|token| FILLERS.split_whitespace().any(|filler| filler == token.low)).count();
+    let clause = &clause[skipped..];
     let Some(first) = clause.first() else { return false };
     let lists = if is_before {
         [english::SUBJECTS, french::SUBJECTS, english::POSSESSIVES, french::POSSESSIVES]
