@@ -7,12 +7,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::inputs::{FedBefore, Reading, Source, UnreadFile};
+use super::inputs::{FedBefore, Reading, Source, UnreadFile, counted, subject};
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
 use crate::cycle::commit::Draft;
-use crate::cycle::edited::{Comparison, FileMemory, NewPiece, Successor, Whereabouts, compare_dated, moved};
+use crate::cycle::edited::{FileMemory, NewPiece, Successor, Whereabouts, compare_dated, moved};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::stimulus::{self, FileText, Input, Labels};
 use crate::cycle::{EVALUATOR, RunBounds};
@@ -567,18 +567,6 @@ fn parted(
     (!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), moved_to })
 }
 
-fn counted(label: &str, found: &Comparison) -> FedFile {
-    let replaced = found.retired.iter().filter(|retired| retired.by.is_some()).count();
-    FedFile {
-        file: label.to_owned(),
-        new: found.new.iter().filter(|new| new.supersedes.is_none()).count(),
-        changed: replaced,
-        removed: found.retired.len() - replaced,
-        known: found.known,
-        moved: 0,
-    }
-}
-
 /// Notes on memories that a file no longer has and that stay.
 fn stays(
     label: &str,
@@ -599,13 +587,4 @@ fn stays(
         }
     };
     gone.filter_map(note).collect()
-}
-
-/// What the commit's subject calls all that is fed.
-fn subject(names: &[String]) -> String {
-    const NAMED: usize = 5;
-    match names.len().checked_sub(NAMED) {
-        None | Some(0) => names.join(", "),
-        Some(more) => format!("{} and {more} more", names[..NAMED].join(", ")),
-    }
 }

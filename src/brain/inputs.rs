@@ -8,8 +8,9 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, FedFile};
 use crate::cycle::admission::file::is_ours;
+use crate::cycle::edited::Comparison;
 use crate::cycle::stimulus::{self, FileText, Input, Labels};
 use crate::limits;
 use crate::model::document::FileKey;
@@ -432,6 +433,28 @@ pub(super) fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, Strin
             Ok((world::read_bounded(path, max)?, path.display().to_string()))
         }
         Source::Pattern(pattern) => Ok((world::read_bounded(Path::new(pattern), max)?, pattern.clone())),
+    }
+}
+
+/// What the commit's subject calls all that is fed.
+pub(super) fn subject(names: &[String]) -> String {
+    const NAMED: usize = 5;
+    match names.len().checked_sub(NAMED) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..NAMED].join(", ")),
+    }
+}
+
+/// What became of a file's pieces.
+pub(super) fn counted(label: &str, found: &Comparison) -> FedFile {
+    let replaced = found.retired.iter().filter(|retired| retired.by.is_some()).count();
+    FedFile {
+        file: label.to_owned(),
+        new: found.new.iter().filter(|new| new.supersedes.is_none()).count(),
+        changed: replaced,
+        removed: found.retired.len() - replaced,
+        known: found.known,
+        moved: 0,
     }
 }
 

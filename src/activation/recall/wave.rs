@@ -59,9 +59,10 @@ impl<'i, 'a> Surroundings<'i, 'a> {
             let (index, long, turn) = (self.index, self.long, self.turn);
             let document = if self.inside_text { 0 } else { index.document(memory) };
             let elsewhere = |to: NodeIx| document == 0 || index.document(to) != document;
+            // No arrival is stronger than what it came from: ways end.
             let held_back = |to: NodeIx| (long / f64::from(index.length(to).max(1))).sqrt().min(1.0);
             let turns = index.turns(memory).filter(|(to, ..)| elsewhere(*to));
-            self.turns.extend(turns.map(|(to, link, weight)| (to, link, turn * weight * held_back(to))));
+            self.turns.extend(turns.map(|(to, link, weight)| (to, link, (turn * weight * held_back(to)).min(1.0))));
             self.turn_rows.push((start, self.turns.len()));
         }
         let (start, end) = self.turn_rows[*at as usize];
