@@ -21,6 +21,10 @@ const ADDS: f64 = 0.15;
 const NAMED: f64 = 2.0;
 /// How much less the kind of what is asked for says: the answer to `what colour` has the colour, not the word.
 const KIND: f64 = 0.25;
+/// What the kind of thing that is asked for adds to a sentence that has it.
+const NEAR: f64 = 0.2;
+/// Longest memory that is quoted whole, bytes.
+const SHORT: usize = 300;
 /// Most sentences that are quoted after a question that a memory holds.
 const ANSWERS: usize = 3;
 /// Longest turn of a conversation that is quoted, characters.
@@ -66,6 +70,51 @@ struct Question {
     dates: Vec<date::Asked>,
     dated: f64,
     language: Option<Language>,
+    /// Stems of who is named; what mentions none of them is about somebody else.
+    names: BTreeSet<String>,
+    /// What kind of thing the answer has.
+    kind: Option<Wanted>,
+}
+
+/// What kind of thing an answer has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Time,
+    Number,
+    Name,
+}
+
+impl Wanted {
+    fn of(asked: &str) -> Option<Self> {
+        let low = asked.to_lowercase();
+        let has = |rows: &[&str]| rows.iter().any(|row| low.contains(row));
+        let first = low.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        match first {
+            "when" | "quand" => Some(Self::Time),
+            "who" | "whom" | "qui" => Some(Self::Name),
+            "combien" => Some(Self::Number),
+            _ if has(&["how much", "how many", "いくら", "いくつ", "何人"]) => Some(Self::Number),
+            _ if has(&["what time", "what day", "what date", "quelle heure", "quel jour", "いつ", "何時"]) => {
+                Some(Self::Time)
+            }
+            _ => has(&["誰"]).then_some(Self::Name),
+        }
+    }
+
+    /// How much a sentence has of it: a day more than an hour.
+    fn met_by(self, sentence: &str) -> f64 {
+        let number = sentence.chars().any(char::is_numeric);
+        let met = match self {
+            Self::Time if !date::asked(sentence).is_empty() => 1.0,
+            Self::Time => f64::from(u8::from(number)) / 2.0,
+            Self::Number => f64::from(u8::from(number)),
+            Self::Name => {
+                let mut words = sentence.split_whitespace().enumerate();
+                f64::from(u8::from(words.any(|(at, word)| is_written_as_name(word, at == 0))))
+            }
+        };
+        met * NEAR
+    }
 }
 
 impl Question {
@@ -75,6 +124,7 @@ impl Question {
         let language = text::language(message);
         let dates = date::asked(&asked);
         let mut stems: BTreeMap<String, f64> = BTreeMap::new();
+        let mut names = BTreeSet::new();
         for (at, word) in text::words_in(&asked, language).into_iter().enumerate() {
             let is_name = is_written_as_name(word.surface, at == 0);
             let is_kind = talk::is_kind_asked(&word.key);
@@ -84,15 +134,24 @@ impl Question {
                 continue;
             }
             let says = weight(&word.stem) * if is_name { NAMED } else { 1.0 } * if is_kind { KIND } else { 1.0 };
+            if is_name && word.surface.starts_with(char::is_uppercase) && !date::is_date(&word.key) {
+                names.insert(word.stem.clone());
+            }
             let known = stems.entry(word.stem).or_default();
             *known = known.max(says);
         }
         let dated = if dates.is_empty() { 0.0 } else { weight("") };
-        Self { stems, dates, dated, language }
+        Self { stems, dates, dated, language, names, kind: Wanted::of(&asked) }
     }
 
     fn all(&self) -> f64 {
         self.stems.values().sum::<f64>() + self.dated
+    }
+
+    /// True if nobody is named in what is asked, or a text or its label mentions one who is.
+    fn is_about(&self, memory: &Evidence) -> bool {
+        let mentions = |text: &str| text::words_in(text, self.language).iter().any(|w| self.names.contains(&w.stem));
+        self.names.is_empty() || mentions(&memory.text) || memory.source.as_deref().is_some_and(mentions)
     }
 
     /// The share of what is asked that a text says something of, 0..=1.
@@ -132,7 +191,10 @@ pub fn compose(message: &str, evidence: &[Evidence], weight: &dyn Fn(&str) -> f6
     for memory in evidence {
         let memory = &memory.as_told();
         let covers = question.covered_by(&memory.text) + question.met_by(memory);
-        let Some(sentence) = best_part(&question, &memory.text).filter(|_| covers >= FITS) else { continue };
+        let Some(sentence) = best_part(&question, &memory.text).filter(|_| covers >= FITS && question.is_about(memory))
+        else {
+            continue;
+        };
         let sentence = text::unwrapped(sentence);
         if !found.iter().any(|(_, quote)| quote.sentence == sentence) {
             let label = label(memory, &sentence, question.language);
@@ -154,8 +216,10 @@ fn best_part<'t>(question: &Question, whole: &'t str) -> Option<&'t str> {
         sentences.retain(|sentence| *sentence != title);
     }
     let covers: Vec<f64> = sentences.iter().map(|sentence| question.covered_by(sentence)).collect();
+    let kind = |at: usize| question.kind.filter(|_| covers[at] > 0.0).map_or(0.0, |kind| kind.met_by(sentences[at]));
+    let fits: Vec<f64> = (0..sentences.len()).map(|at| covers[at] + kind(at)).collect();
     // Of equals the first.
-    let best = (0..sentences.len()).rev().max_by(|a, b| covers[*a].total_cmp(&covers[*b]))?;
+    let best = (0..sentences.len()).rev().max_by(|a, b| fits[*a].total_cmp(&fits[*b]))?;
     // Who asks is not answered by a question: what follows it is the answer.
     let asks = |at: usize| sentences[at].trim_end_matches(['*', '_', '"', ' ']).ends_with(['?', '？']);
     if let Some(next) = (best + 1..sentences.len()).find(|at| !asks(*at)).filter(|_| asks(best)) {
@@ -163,6 +227,11 @@ fn best_part<'t>(question: &Question, whole: &'t str) -> Option<&'t str> {
         let from = sentences[next].as_ptr() as usize - whole.as_ptr() as usize;
         let to = sentences[end].as_ptr() as usize - whole.as_ptr() as usize + sentences[end].len();
         return whole.get(from..to);
+    }
+    // Of a short memory all, where another sentence has more of the kind of thing that is asked for.
+    let better = (0..sentences.len()).any(|at| kind(at) > kind(best));
+    if better && whole.len() <= SHORT {
+        return Some(whole.trim());
     }
     let start = |at: usize| sentences[at].as_ptr() as usize - whole.as_ptr() as usize;
     let both = |at: usize| {

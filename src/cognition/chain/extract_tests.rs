@@ -158,3 +158,33 @@ fn citations_are_numbers_in_brackets() {
     assert_eq!(cited("[18446744073709551616] [] [ 4 ]"), [4]);
     assert!(!holds("", "abc") && !holds("x", "abc") && holds("b", "abc"));
 }
+
+#[test]
+fn the_answer_is_quoted_and_not_the_question() {
+    for text in [
+        "**User:** How can I find large files?\n\n**Assistant:** Use du and sort.",
+        "Q: How can I find large files?\nA: Use du and sort.",
+        "User: How can I find large files?\nAssistant: Use du and sort.",
+    ] {
+        let quotes = quoted("how can I find large files", &[text]);
+        assert!(quotes.len() == 1 && quotes[0].contains("Use du") && !quotes[0].contains('?'), "{quotes:?}");
+        assert!(holds(&quotes[0], text));
+    }
+}
+
+#[test]
+fn the_kind_of_answer_decides_between_sentences() {
+    let rare = |stem: &str| if stem == "dentist" { 2.5 } else { 1.0 };
+    let text = "Dentist at 8:30, Dr. Halloran. One filling, lower left. Next appointment is on 3 February at 10:15.";
+    let quotes = compose("when is my next dentist appointment", &evidence(&[text]), &rare);
+    assert!(quotes[0].sentence.contains("3 February"), "{quotes:?}");
+}
+
+#[test]
+fn who_is_not_mentioned_is_not_answered_by_somebody_else() {
+    let mine = "My passport expires in March 2031.";
+    assert!(quoted("when does Mirjam's passport expire", &[mine]).is_empty());
+    assert_eq!(quoted("when does my passport expire", &[mine]), [mine]);
+    let hers = "Mirjam's passport expires in May.";
+    assert_eq!(quoted("when does Mirjam's passport expire", &[mine, hers]), [hers]);
+}
