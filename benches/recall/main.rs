@@ -4,7 +4,11 @@
 //! cargo bench --bench recall -- [--locomo FILE] [--musique QUESTIONS --passages FILE [--triples FILE]]
 //!                               [--only SUBSTRING] [--keep DIR] [--asked-after HOURS] [--learn TIMES]
 //!                               [--embeddings URL --model NAME]
+//! cargo bench --bench recall -- --set SET.json… [--half 0|1] [--with KEY=VALUE,…]… [--log FILE]
 //! ```
+//!
+//! The second form compares recall with keyword search on sets (`sets.rs` says their form), on all questions or every second one, for the
+//! method and for changes to it. A set with questions that nothing answers (`gold` is empty) shows how well closeness tells them.
 //!
 //! Feeds a brain for each conversation, and for the passages, through the library, as `feed` and `import --triples` do;
 //! then asks every question once a variant of [`Method`]. Prints a Markdown table: the mean fraction of the evidence
