@@ -23,13 +23,14 @@ pub fn read_stdin_bounded(max: usize) -> Result<Vec<u8>, WorldError> {
     bounded(std::io::stdin().lock(), "standard input".to_owned(), max)
 }
 
-/// Whether it is a pipe that a shell opened: `/dev/stdin`, or `/dev/fd/N` of `<(…)`.
+/// Whether it is a pipe that a shell opened: `/dev/stdin`, or `/dev/fd/N` of `<(…)`; or `/dev/null`, which is empty.
 fn is_handed_over(path: &Path, found: &std::fs::Metadata) -> bool {
     #[cfg(unix)]
     let is_pipe = std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type());
     #[cfg(not(unix))]
     let is_pipe = !found.is_file();
-    is_pipe && (path == Path::new("/dev/stdin") || path.parent() == Some(Path::new("/dev/fd")))
+    let is_opened = path == Path::new("/dev/stdin") || path.parent() == Some(Path::new("/dev/fd"));
+    path == Path::new("/dev/null") || is_pipe && is_opened
 }
 
 fn bounded(reader: impl Read, name: String, max: usize) -> Result<Vec<u8>, WorldError> {
