@@ -154,7 +154,7 @@ pub fn measure(wanted: &Wanted, now: Stamp) -> Result<()> {
     Ok(())
 }
 
-/// How well closeness tells questions with an answer from others: those that nothing answers, and those of other brains.
+/// Prints how well closeness separates questions with an answer from unanswerable ones, and from those of another brain.
 fn separate(set: &[Ready], half: Option<usize>, now: Stamp) {
     let (method, settings) = (Method::default(), Settings::default());
     let (mut answerable, mut unanswerable, mut foreign) = (Vec::new(), Vec::new(), Vec::new());

@@ -65,7 +65,7 @@ pub struct Question {
     pub text: String,
     pub gold: BTreeSet<String>,
     pub controls: Vec<(&'static str, Figures)>,
-    /// How alike the memories are, if an endpoint was asked.
+    /// Similarities of memories to the question, if an endpoint was asked.
     pub meaning: Vec<(NodeIx, f64)>,
 }
 

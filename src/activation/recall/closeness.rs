@@ -10,8 +10,8 @@ use super::Found;
 use super::question::{speakers, words_asked};
 use crate::activation::index::{Index, idf};
 
-/// Below this nothing that was found is close to the question: chosen on halves of two sets so that one question in twenty that has
-/// an answer is below.
+/// Below this nothing that was found is close to the question: chosen on two sets so that one question in twenty that has an
+/// answer is below.
 pub const CLOSE: f64 = 0.2;
 /// How many answers are looked at.
 const FIRST: usize = 3;
