@@ -62,6 +62,8 @@ pub struct Quote {
     pub sentence: String,
     /// Where it is from, for people: title, who speaks, source, date, as far as they are known.
     pub label: String,
+    /// Whether it says something of what is asked, and does not only name who is asked about.
+    pub fits: bool,
 }
 
 /// What a question asks for: stems, each with what it says.
@@ -72,6 +74,8 @@ struct Question {
     language: Option<Language>,
     /// Stems of who is named; what mentions none of them is about somebody else.
     names: BTreeSet<String>,
+    /// Stems of the kind of thing that is asked for.
+    kinds: BTreeSet<String>,
     /// What kind of thing the answer has.
     kind: Option<Wanted>,
 }
@@ -124,7 +128,7 @@ impl Question {
         let language = text::language(message);
         let dates = date::asked(&asked);
         let mut stems: BTreeMap<String, f64> = BTreeMap::new();
-        let mut names = BTreeSet::new();
+        let (mut names, mut kinds) = (BTreeSet::new(), BTreeSet::new());
         for (at, word) in text::words_in(&asked, language).into_iter().enumerate() {
             let is_name = is_written_as_name(word.surface, at == 0);
             let is_kind = talk::is_kind_asked(&word.key);
@@ -137,11 +141,14 @@ impl Question {
             if is_name && word.surface.starts_with(char::is_uppercase) && !date::is_date(&word.key) {
                 names.insert(word.stem.clone());
             }
+            if is_kind {
+                kinds.insert(word.stem.clone());
+            }
             let known = stems.entry(word.stem).or_default();
             *known = known.max(says);
         }
         let dated = if dates.is_empty() { 0.0 } else { weight("") };
-        Self { stems, dates, dated, language, names, kind: Wanted::of(&asked) }
+        Self { stems, dates, dated, language, names, kinds, kind: Wanted::of(&asked) }
     }
 
     fn all(&self) -> f64 {
@@ -160,6 +167,15 @@ impl Question {
         let own: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();
         let found = self.stems.iter().filter(|(stem, _)| own.contains(stem.as_str()));
         found.map(|(_, says)| says).sum::<f64>() / self.all()
+    }
+
+    /// Whether a text says something of what is asked beside who is named, if anything else is asked.
+    fn fits(&self, memory: &Evidence) -> bool {
+        let beside = |stem: &str| !self.names.contains(stem) && !self.kinds.contains(stem);
+        let own = text::words_in(&memory.text, self.language);
+        !self.stems.keys().any(|stem| beside(stem))
+            || own.iter().any(|word| beside(&word.stem) && self.stems.contains_key(&word.stem))
+            || self.met_by(memory) > 0.0
     }
 
     /// What the time of a memory adds to that.
@@ -198,11 +214,14 @@ pub fn compose(message: &str, evidence: &[Evidence], weight: &dyn Fn(&str) -> f6
         let sentence = text::unwrapped(sentence);
         if !found.iter().any(|(_, quote)| quote.sentence == sentence) {
             let label = label(memory, &sentence, question.language);
-            found.push((covers, Quote { n: memory.n, sentence, label }));
+            found.push((covers, Quote { n: memory.n, sentence, label, fits: question.fits(memory) }));
         }
     }
     let best = found.iter().map(|(covers, _)| *covers).fold(0.0, f64::max);
     found.retain(|(covers, _)| *covers >= best * BESIDE);
+    if found.iter().any(|(_, quote)| quote.fits) {
+        found.retain(|(_, quote)| quote.fits);
+    }
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     found.truncate(limits::EXTRACTED_QUOTES);
     found.into_iter().map(|(_, quote)| quote).collect()
@@ -279,7 +298,7 @@ pub fn turns(message: &str, turns: &[Evidence]) -> Vec<Quote> {
         let who = turn.source.as_deref().is_some_and(|source| source.starts_with(talk::ANSWERED));
         let said: String = without_citations(&text::unwrapped(&turn.text)).chars().take(TURN).collect();
         let sentence = format!("{}{}", if who { frame.brain } else { frame.person }, said.trim());
-        Quote { n: turn.n, sentence, label: turn.at.and_then(|at| frame.day(at)).unwrap_or_default() }
+        Quote { n: turn.n, sentence, label: turn.at.and_then(|at| frame.day(at)).unwrap_or_default(), fits: true }
     };
     turns.iter().take(limits::EXTRACTED_QUOTES).map(quote).collect()
 }
@@ -316,6 +335,7 @@ pub fn holds(sentence: &str, text: &str) -> bool {
 struct Frame {
     language: Language,
     memory: &'static str,
+    nearest: &'static str,
     talk: &'static str,
     nothing: &'static str,
     kept: &'static str,
@@ -332,6 +352,7 @@ struct Frame {
 const ENGLISH: Frame = Frame {
     language: Language::English,
     memory: "From memory, word for word, without a model:",
+    nearest: "I know nothing that says so. The nearest, word for word, without a model:",
     talk: "From our conversations:",
     nothing: "I know nothing about that.",
     kept: "I will remember that.",
@@ -348,6 +369,7 @@ const ENGLISH: Frame = Frame {
 const FRENCH: Frame = Frame {
     language: Language::French,
     memory: "De mémoire, mot pour mot, sans modèle :",
+    nearest: "Je ne sais rien qui le dise. Le plus proche, mot pour mot, sans modèle :",
     talk: "De nos conversations :",
     nothing: "Je ne sais rien là-dessus.",
     kept: "Je me souviendrai de ce que tu as dit.",
@@ -364,6 +386,7 @@ const FRENCH: Frame = Frame {
 const JAPANESE: Frame = Frame {
     language: Language::Japanese,
     memory: "記憶からの引用です（モデルは使っていません）：",
+    nearest: "そのことを述べる記憶はありません。最も近いものを引用します（モデルは使っていません）：",
     talk: "これまでの会話から：",
     nothing: "それについては何も知りません。",
     kept: "今の言葉は覚えておきます。",
@@ -442,7 +465,8 @@ pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) ->
         _ => format!("- {} [{}] ({})", quote.sentence, quote.n, quote.label),
     };
     let mut lines: Vec<String> = Vec::new();
-    for (opening, quotes) in [(frame.memory, quotes), (frame.talk, turns)] {
+    let opening = if quotes.iter().any(|quote| quote.fits) { frame.memory } else { frame.nearest };
+    for (opening, quotes) in [(opening, quotes), (frame.talk, turns)] {
         if !quotes.is_empty() {
             lines.push(opening.to_owned());
             lines.extend(quotes.iter().map(line));

@@ -42,6 +42,20 @@ fn what_does_not_fit_is_not_quoted() {
 }
 
 #[test]
+fn memories_that_only_name_who_is_asked_about_are_the_nearest_and_no_answer() {
+    let said = |question: &str, texts: &[&str]| {
+        let quotes = compose(question, &evidence(texts), &alike);
+        worded(question, &quotes, &[], true)
+    };
+    let near = said("What does Hedda's dog eat?", &["Hedda sings bass.", "Hedda lives in Bergen."]);
+    assert!(near.starts_with("I know nothing that says so.") && near.contains("Hedda sings bass. [1]"), "{near}");
+    let fits = said("What does Hedda's dog eat?", &["Hedda sings bass.", "Hedda's dog eats fish."]);
+    assert!(fits.starts_with("From memory") && !fits.contains("bass"), "{fits}");
+    assert!(said("What is the name of Hedda?", &["Hedda Berg is here."]).starts_with("From memory"), "a kind alone");
+    assert!(said("Où travaille Hedda ?", &["Hedda chante."]).starts_with("Je ne sais rien qui le dise."));
+}
+
+#[test]
 fn the_kind_of_what_is_asked_for_need_not_be_there() {
     assert_eq!(quoted("What is the name of my dog?", &["My dog Rex is three."]), ["My dog Rex is three."]);
     assert_eq!(

@@ -40,7 +40,7 @@ pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
     ),
     (
         Courtesy::Acknowledgement,
-        "i see|got it|makes sense|that makes sense|no problem|no worries|never mind|you are welcome|you re welcome|sounds good|well \
+        "you know what|guess what|i see|got it|makes sense|that makes sense|no problem|no worries|never mind|you are welcome|you re welcome|sounds good|well \
          done|good job|really|is that so|of course|i agree|i know|go on|and you|that is right|that s right",
     ),
 ];
@@ -81,6 +81,9 @@ const EXPLAINS: &str = "explain describe summarise summarize translate clarify e
     repeat";
 /// Verbs that may as well be a note of what is to be done.
 const SHOWS: &str = "show list find name count search print display suggest recommend help look read";
+/// Verbs of looking something up, which with a time are errands.
+pub(super) const CHECKS: &str = "check verify confirm open sort order rank group filter highlight fetch pull retrieve google lookup analyse analyze review \
+    examine inspect identify locate pinpoint determine calculate compute estimate quote cite";
 const KEEPS: &str = "remember note keep save store memorise memorize record";
 
 /// What a clause does by the way it begins.
@@ -110,7 +113,7 @@ pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
     if clause.begins(wonders) || forgotten(clause) {
         return Some(Act::Question);
     }
-    if first == "you" && clause.word(1) == "know" && clause.is(2, WH) {
+    if first == "you" && clause.word(1) == "know" && clause.is(2, WH) && clause.words.len() > 3 {
         return Some(Act::Question);
     }
     if clause.begins("i want you to|i would like you to|i d like you to|i need you to") {
@@ -189,6 +192,9 @@ fn order(clause: &Clause<'_>) -> bool {
         "find" => clause.is(1, OBJECTS) && !clause.is(1, "for up"),
         "recall" => more && clause.word(1) != "that",
         first if SHOWS.split_whitespace().any(|verb| verb == first) => clause.is(1, OBJECTS),
+        first if CHECKS.split_whitespace().any(|verb| verb == first) => {
+            (clause.is(1, OBJECTS) || clause.word(1) == "if") && !clause.is_timed()
+        }
         first => EXPLAINS.split_whitespace().any(|verb| verb == first),
     }
 }

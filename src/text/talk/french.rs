@@ -70,6 +70,9 @@ const EXPLAINS: &str = "explique expliquez explique-moi expliquez-moi decris dec
     parle-moi parlez-moi aide-moi aidez-moi redis-moi fais-moi faites-moi liste-moi listez-moi cite citez";
 const SHOWS: &str =
     "montre montrez liste listez donne donnez trouve trouvez cherche cherchez affiche affichez compte comptez";
+/// Verbs of looking something up, which with a time are errands.
+pub(super) const CHECKS: &str = "verifie verifiez confirme confirmez ouvre ouvrez trie triez classe classez calcule calculez retrouve retrouvez recherche \
+    recherchez filtre filtrez selectionne selectionnez analyse analysez consulte consultez";
 const OBJECTS: &str = "moi nous mes mon ma tous toutes tout toute les le la l ce cette ces quel quelle quels quelles qui ou quand comment combien \
     nos notre chaque";
 const ENCLITICS: [&str; 13] =
@@ -115,9 +118,11 @@ pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
         sais plus quelle|je ne sais plus combien|une idee";
     let first = clause.word(0);
     let shows = SHOWS.split_whitespace().any(|verb| verb == first) && clause.is(1, OBJECTS);
+    let is_check = CHECKS.split_whitespace().any(|verb| verb == first);
+    let checks = is_check && (clause.is(1, OBJECTS) || clause.is(1, "si s")) && !clause.is_timed();
     let explains = EXPLAINS.split_whitespace().any(|verb| verb == first);
     let reminds = first == "rappelle-moi" || first == "rappelez-moi";
-    if shows || explains || reminds {
+    if shows || checks || explains || reminds {
         return Some(Act::Order);
     }
     (clause.begins(wonders) || inverted(clause, 0)).then_some(Act::Question)

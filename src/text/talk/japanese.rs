@@ -65,7 +65,7 @@ const INDEFINITE: [&str; 15] = [
 ];
 
 /// What an order to somebody who knows ends with, without politeness.
-const SHOWS: [&str; 31] = [
+const SHOWS: [&str; 42] = [
     "教えて",
     "おしえて",
     "見せて",
@@ -97,6 +97,17 @@ const SHOWS: [&str; 31] = [
     "忘れて",
     "消して",
     "削除して",
+    "確認して",
+    "確かめて",
+    "検索して",
+    "並べて",
+    "並べ替えて",
+    "選んで",
+    "抜き出して",
+    "計算して",
+    "分析して",
+    "開いて",
+    "特定して",
 ];
 /// What makes an order polite.
 const POLITE: [&str; 20] = [

@@ -11,8 +11,10 @@ mod japanese;
 
 use std::borrow::Cow;
 
+use super::date;
 use super::language::{self, Language};
 use super::phrase::asks;
+use super::speaker;
 use super::word::{self, fold, key};
 
 /// How the source of what a person says in a conversation begins; its name follows.
@@ -100,7 +102,7 @@ pub fn evidence<'t>(source: Option<&str>, session: Option<&str>, text: &'t str) 
         return None;
     }
     let heard = source.zip(session).is_some_and(|(source, session)| is_turn(ASKED, source, session));
-    if !heard || heard_all(text).iter().all(|part| part.asked.is_none()) {
+    if !heard || is_dialogue(text) || heard_all(text).iter().all(|part| part.asked.is_none()) {
         return Some(Cow::Borrowed(text));
     }
     Some(Cow::Owned(told(text).join(" ")))
@@ -151,10 +153,19 @@ impl Heard {
 
 fn heard_all(message: &str) -> Vec<Heard> {
     let fallback = language::language(message);
+    if is_dialogue(message) {
+        return vec![Heard::whole(Act::Told, message.trim())];
+    }
     if is_command(message) {
         return vec![Heard::whole(Act::Order, message.trim())];
     }
     super::sentences(message).into_iter().flat_map(casual).map(|sentence| heard(sentence, fallback)).collect()
+}
+
+/// Whether a message hands over what others said, line by line: `Q: When does it open?`, `A: At nine.`
+fn is_dialogue(message: &str) -> bool {
+    message.lines().filter(|line| speaker(line).is_some_and(|(_, said)| !said.trim().is_empty())).count() > 1
+        || message.starts_with("Q: ") && message.contains(" A: ")
 }
 
 /// `/quit`: what programs take for an order to themselves, and no path.
@@ -261,7 +272,12 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let Some(from) = from.filter(|_| matches!(act, Act::Question | Act::Order)) else {
         return Heard::whole(act, sentence);
     };
-    let tells = |at: usize| at != from && (at < from || opener.is_some()) && asserts(&clauses[at].1, at < from);
+    // `Summarise this: Hedda sings bass.`
+    let quoted = |at: usize| {
+        at > from && clauses[at - 1].0.ends_with(':') && clauses[at].1.len() > 2 && opening(&clauses[at].1).is_none()
+    };
+    let tells =
+        |at: usize| at != from && (at < from || opener.is_some()) && (asserts(&clauses[at].1, at < from) || quoted(at));
     let told: Vec<&str> = (0..clauses.len()).filter(|at| tells(*at)).map(|at| clauses[at].0.trim()).collect();
     let asked: Vec<&str> = (0..clauses.len()).filter(|at| !tells(*at)).map(|at| clauses[at].0.trim()).collect();
     if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
@@ -286,7 +302,8 @@ fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> boo
     let plain = sentence.trim().chars().all(|c| c.is_alphabetic() || c == ' ' || word::is_apostrophe(c));
     let is_verb = |token: &Token| {
         let low = token.low.as_str();
-        let lists = [english::VERBS, english::SUBJECTS, french::VERBS, french::SUBJECTS];
+        let lists =
+            [english::VERBS, english::CHECKS, english::SUBJECTS, french::VERBS, french::CHECKS, french::SUBJECTS];
         low.len() > 4 && (low.ends_with("ed") || low.ends_with("er") && language == Some(Language::French))
             || lists.into_iter().any(|list| list.split_whitespace().any(|verb| verb == low))
     };
@@ -352,6 +369,9 @@ fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
     (1..cuts.len()).map(move |at| &sentence[cuts[at - 1]..cuts[at]])
 }
 
+/// Words that say when, beside days and months.
+const TIMES: &str = "today tonight tomorrow morning afternoon evening week weekend month before until aujourd hui demain soir matin midi \
+    semaine mois avant";
 /// Words before which a sentence has not begun yet.
 const FILLERS: &str = "so and but ok okay well hey hi hello please now also then oh um uh hmm actually btw just anyway sorry thanks \
     alright again et mais alors donc bon ben bonjour bonsoir salut dis stp svp pardon euh sinon merci";
@@ -391,6 +411,12 @@ impl Clause<'_> {
     fn is(&self, at: usize, list: &str) -> bool {
         let word = self.word(at);
         !word.is_empty() && list.split_whitespace().any(|known| known == word)
+    }
+
+    /// Whether it says when: what is to be done at some time is an errand to remember.
+    fn is_timed(&self) -> bool {
+        let says = |token: &Token| token.low.chars().any(char::is_numeric) || date::is_date(&token.key);
+        self.tokens.iter().any(says) || (1..self.words.len()).any(|at| self.is(at, TIMES))
     }
 
     fn capital(&self, at: usize) -> bool {
