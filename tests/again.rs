@@ -507,10 +507,14 @@ fn a_file_that_a_folder_no_longer_has_is_noticed() {
     let hint = sandbox.brain(&["feed", &b]).exits(2).err;
     assert!(hint.contains("--gone"), "{hint}");
     let tried = sandbox.json(&["feed", "--dry-run", &folder]);
-    assert_eq!((gone(&tried), texts(&sandbox).len()), (vec![(b.clone(), 2, None)], 4), "tried, and nothing is written");
+    assert_eq!((gone(&tried), texts(&sandbox).len()), (vec![(b.clone(), 0, None)], 4), "tried, and nothing is written");
     let origin = sandbox.json(&["feed", "--origin", "mcp:editor", "--gone", &b]);
     assert_eq!((gone(&origin), live(&sandbox).contains_key("It rained.")), (vec![], true), "it is trusted less");
+    // Another machine may have it: it is named, and stays until somebody says so.
     let said = sandbox.brain(&["feed", &folder]).exits(0).out;
+    assert!(said.contains("b.md is not there: 2 memories of it stay") && said.contains("--gone PATH"), "{said}");
+    assert_eq!(texts(&sandbox).len(), 4);
+    let said = sandbox.brain(&["feed", "--gone", &folder]).exits(0).out;
     assert!(said.contains("b.md: gone, 2 archived"), "{said}");
     let left = texts(&sandbox);
     assert!(

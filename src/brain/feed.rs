@@ -7,14 +7,15 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::inputs::{FedBefore, Reading, Source, UnreadFile, counted, subject};
+use super::gone::{Compared, GoneFile, Leaving, may_replace, parted, stays};
+use super::inputs::{FedFile, Reading, Source, UnreadFile, counted, subject};
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
 use crate::cycle::commit::Draft;
-use crate::cycle::edited::{FileMemory, NewPiece, Successor, Whereabouts, compare_dated, moved};
+use crate::cycle::edited::{FileMemory, Successor, Whereabouts, compare_dated};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::stimulus::{self, FileText, Input, Labels};
+use crate::cycle::stimulus::{self, Input, Labels};
 use crate::cycle::{EVALUATOR, RunBounds};
 use crate::delta::Operation;
 use crate::delta::operation::Archive;
@@ -77,35 +78,6 @@ pub struct FeedReport {
     pub ran: RunReport,
 }
 
-/// What became of a text file. Each number counts memories.
-#[derive(Clone, Debug, Serialize)]
-pub struct FedFile {
-    /// Its label.
-    pub file: String,
-    /// Those that replace nothing.
-    pub new: usize,
-    /// Those that replace an older one.
-    pub changed: usize,
-    /// Those that the file no longer has; they are archived.
-    pub removed: usize,
-    /// Those that are as they were.
-    pub known: usize,
-    /// Those that replace one of a file that is gone.
-    pub moved: usize,
-}
-
-/// What became of a file that is not there any more.
-#[derive(Clone, Debug, Serialize)]
-pub struct GoneFile {
-    /// Its label.
-    pub file: String,
-    /// How many memories of it are archived.
-    pub archived: usize,
-    /// The file that says now what it said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub moved_to: Option<String>,
-}
-
 /// A memory that was corrected.
 #[derive(Clone, Debug, Serialize)]
 pub struct Correction {
@@ -113,12 +85,6 @@ pub struct Correction {
     pub corrects: String,
     /// The new one.
     pub by: String,
-}
-
-/// A memory on its way out.
-struct Leaving {
-    stimulus: Stimulus,
-    reason: String,
 }
 
 /// A feed that was read and compared, and not written yet.
@@ -201,7 +167,8 @@ impl Brain {
             && inputs.is_empty()
             && same.is_empty()
             && leaving.is_empty()
-            && (reading.scopes.is_empty() || notes.is_empty())
+            && gone.is_empty()
+            && (!reading.has_places() || notes.is_empty())
         {
             return Err(reading.nothing(&request.sources));
         }
@@ -352,7 +319,7 @@ impl Brain {
         notes: &mut Vec<String>,
     ) -> Result<(Vec<GoneFile>, Vec<Leaving>), BrainError> {
         let mut leaving = Vec::new();
-        let before = self.files_below(&reading.scopes)?;
+        let before = self.files_below(&reading.scopes, &reading.said_gone)?;
         if reading.files.is_empty() && before.is_empty() {
             return Ok((Vec::new(), leaving));
         }
@@ -510,81 +477,4 @@ fn correct(inputs: &mut [Input], id: &NeuronId, old: &Stimulus) -> Result<(), Br
         input.file = FileKey::in_id(&old.id).filter(|_| input.labels.source.is_none());
     }
     Ok(())
-}
-
-/// Whether what comes from one origin may replace what comes from another: not if it is trusted less.
-fn may_replace(origin: &Origin, old: &Origin) -> bool {
-    origin.class() == old.class() || old.clone().least_trusted(origin.clone()) == *old
-}
-
-/// A file and what is new in it.
-struct Compared<'f> {
-    file: &'f FileText,
-    new: Vec<NewPiece>,
-    count: FedFile,
-}
-
-/// Takes leave of a file that is gone: its memories go, replaced where another file says now what it said.
-fn parted(
-    gone: &FedBefore,
-    memories: &[&FileMemory],
-    origin: &Origin,
-    compared: &mut [Compared<'_>],
-    leaving: &mut Vec<Leaving>,
-    notes: &mut Vec<String>,
-) -> Option<GoneFile> {
-    let label = &gone.label;
-    let mut going = Vec::new();
-    for memory in memories {
-        let why = match (memory.now, may_replace(origin, &memory.stimulus.origin)) {
-            (Whereabouts::Pinned, _) => "it is pinned",
-            (_, false) => "it is trusted more than this feed",
-            _ => {
-                going.push(*memory);
-                continue;
-            }
-        };
-        notes.push(format!("{} stays, because {why}; {label} is gone", episode_id(&memory.stimulus.id)));
-    }
-    let pairs = compared.iter().enumerate().map(|(at, Compared { file, new, .. })| {
-        let free = new.iter().enumerate().filter(|(_, new)| new.supersedes.is_none());
-        let free: Vec<(usize, &str)> = free.map(|(n, new)| (n, file.pieces[new.piece].as_str())).collect();
-        (at, moved(&free, &going))
-    });
-    // The first of those that have most in common.
-    let best = pairs.filter(|(_, pairs)| !pairs.is_empty()).min_by_key(|(at, pairs)| (usize::MAX - pairs.len(), *at));
-    let moved_to = best.map(|(at, pairs)| {
-        let target = &mut compared[at];
-        target.count.new -= pairs.len();
-        target.count.moved += pairs.len();
-        for (new, memory) in pairs {
-            target.new[new].supersedes = Some(going[memory].stimulus.id.clone());
-        }
-        target.file.label.clone()
-    });
-    let reason = format!("{label} is gone");
-    leaving.extend(going.iter().map(|memory| Leaving { stimulus: memory.stimulus.clone(), reason: reason.clone() }));
-    (!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), moved_to })
-}
-
-/// Notes on memories that a file no longer has and that stay.
-fn stays(
-    label: &str,
-    pieces: &[String],
-    memories: &[FileMemory],
-    trusted: impl Fn(&FileMemory) -> bool,
-) -> Vec<String> {
-    let live = memories.iter().filter(|memory| memory.now != Whereabouts::Gone);
-    let gone = live.filter(|memory| !pieces.contains(&memory.stimulus.text));
-    let note = |memory: &FileMemory| {
-        let id = episode_id(&memory.stimulus.id);
-        match (memory.now, trusted(memory)) {
-            (Whereabouts::Pinned, _) => Some(format!("{id} stays, because it is pinned; {label} no longer has it")),
-            (_, false) => {
-                Some(format!("{id} stays, because it is trusted more than this feed; {label} no longer has it"))
-            }
-            _ => None,
-        }
-    };
-    gone.filter_map(note).collect()
 }

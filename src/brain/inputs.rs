@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{Brain, BrainError, FedFile};
+use super::{Brain, BrainError};
 use crate::cycle::admission::file::is_ours;
 use crate::cycle::edited::Comparison;
 use crate::cycle::stimulus::{self, FileText, Input, Labels};
@@ -62,10 +62,29 @@ pub(super) struct Reading {
     pub unread: Vec<UnreadFile>,
     /// Files of folders that are no text.
     pub passed: usize,
-    /// Folders that were read, and what is said to be gone: what was fed from below them and is not there is noticed.
+    /// Folders that were read: what was fed from below them and is not there is noticed.
     pub scopes: Vec<PathBuf>,
+    /// Files and folders of which somebody says that what is not there is gone.
+    pub said_gone: Vec<PathBuf>,
     failed: Option<BrainError>,
     seen: HashSet<PathBuf>,
+}
+
+/// What became of a text file. Each number counts memories.
+#[derive(Clone, Debug, Serialize)]
+pub struct FedFile {
+    /// Its label.
+    pub file: String,
+    /// Those that replace nothing.
+    pub new: usize,
+    /// Those that replace an older one.
+    pub changed: usize,
+    /// Those that the file no longer has; they are archived.
+    pub removed: usize,
+    /// Those that are as they were.
+    pub known: usize,
+    /// Those that replace one of a file that is gone.
+    pub moved: usize,
 }
 
 /// A file that was fed before.
@@ -76,9 +95,16 @@ pub(super) struct FedBefore {
     pub label: String,
     /// Where it lies, or lay.
     pub place: PathBuf,
+    /// Whether somebody says that it is gone.
+    pub is_said: bool,
 }
 
 impl Reading {
+    /// Whether files that are not there any more are looked for.
+    pub fn has_places(&self) -> bool {
+        !self.scopes.is_empty() || !self.said_gone.is_empty()
+    }
+
     /// Why there is nothing to feed.
     pub fn nothing(self, sources: &[Source]) -> BrainError {
         let passed = self.passed;
@@ -170,7 +196,7 @@ impl Brain {
                 Source::File(path) => self.read_named(path, labels, &mut reading),
                 Source::Folder(path) => self.read_below(path, labels, &mut reading)?,
                 Source::Gone(path) => {
-                    if world::named(path) != Named::Nothing {
+                    if !matches!(world::named(path), Named::Nothing | Named::Folder) {
                         return Err(BrainError::Usage {
                             message: format!("{} is still there", path.display()),
                             hint: Some(
@@ -179,10 +205,10 @@ impl Brain {
                         });
                     }
                     let place = world::true_path(path);
-                    if self.files_below(std::slice::from_ref(&place))?.is_empty() {
+                    if self.files_below(&[], std::slice::from_ref(&place))?.is_empty() {
                         return Err(BrainError::usage(format!("nothing was fed from {}", path.display())));
                     }
-                    reading.scopes.push(place);
+                    reading.said_gone.push(place);
                 }
                 Source::Pattern(pattern) => {
                     let found = world::matching(pattern, limits::FED_FILES).unwrap_or_default();
@@ -199,7 +225,7 @@ impl Brain {
             }
         }
         // A file that has become empty is told of by what it loses.
-        if reading.inputs.is_empty() && reading.files.is_empty() && reading.scopes.is_empty() {
+        if reading.inputs.is_empty() && reading.files.is_empty() && !reading.has_places() {
             return Err(reading.nothing(sources));
         }
         if labels.source.is_some() && reading.files.len() > 1 {
@@ -216,8 +242,8 @@ impl Brain {
     }
 
     /// The files that were fed from below some places, whoever fed them.
-    pub(super) fn files_below(&self, scopes: &[PathBuf]) -> Result<Vec<FedBefore>, BrainError> {
-        if scopes.is_empty() {
+    pub(super) fn files_below(&self, scopes: &[PathBuf], gone: &[PathBuf]) -> Result<Vec<FedBefore>, BrainError> {
+        if scopes.is_empty() && gone.is_empty() {
             return Ok(Vec::new());
         }
         let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
@@ -225,7 +251,9 @@ impl Brain {
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let fed = self.cycle.files_fed(tree)?.into_iter().filter_map(|(key, label)| {
             let place = place_of(&label, root.as_deref(), home.as_deref())?;
-            scopes.iter().any(|scope| place.starts_with(scope)).then_some(FedBefore { key, label, place })
+            let below = |places: &[PathBuf]| places.iter().any(|above| place.starts_with(above));
+            let is_said = below(gone);
+            (is_said || below(scopes)).then_some(FedBefore { key, label, place, is_said })
         });
         Ok(fed.collect())
     }
@@ -234,7 +262,7 @@ impl Brain {
     pub fn missing(&self, words: &[String], error: BrainError) -> BrainError {
         let missing = words.iter().filter(|word| world::named(Path::new(word)) == Named::Nothing);
         for word in missing.filter(|word| looks_like_path(word)) {
-            if self.files_below(&[world::true_path(Path::new(word))]).is_ok_and(|fed| !fed.is_empty()) {
+            if self.files_below(&[world::true_path(Path::new(word))], &[]).is_ok_and(|fed| !fed.is_empty()) {
                 return BrainError::Usage {
                     message: format!("there is no file {word} any more, and it was fed before"),
                     hint: Some(format!("to archive what is remembered of it: git brain feed --gone {}", quoted(word))),

@@ -114,11 +114,17 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
         let file = safe_line(&gone.file);
         text += &match &gone.moved_to {
             Some(other) => format!("{file} moved to {}, {} archived\n", safe_line(other), gone.archived),
+            None if gone.stay > 0 => {
+                format!("{file} is not there: {}\n", plural(gone.stay, "memory of it stays", "memories of it stay"))
+            }
             None => format!("{file}: gone, {} archived\n", gone.archived),
         };
     }
     if report.gone.len() > SHOWN {
         text += &format!("… and {} more that are gone\n", report.gone.len() - SHOWN);
+    }
+    if report.gone.iter().any(|gone| gone.stay > 0) {
+        text += "`git brain feed --gone PATH` archives the memories of files that are not there\n";
     }
     for run in &report.archived {
         text += &format!("archived what was replaced or is gone; `git brain revert --run {run}` brings it back\n");

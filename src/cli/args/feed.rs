@@ -17,7 +17,7 @@ pub struct Feed {
     ///
     /// A word that names a file or a folder, or a pattern that matches some, is read; other words are one text. A folder's text files are read, without
     /// hidden ones and those that git ignores. A `.jsonl` file is a batch of {"text", "at", "source", "session", "answers"}. Any other is
-    /// split into its paragraphs, and standard input as well. A file that is fed again replaces what changed, and archives what is gone.
+    /// split into its paragraphs, and standard input as well. A file that is fed again replaces what changed, and archives what it no longer says.
     #[arg(value_name = "PATH|TEXT|-", required_unless_present_any = ["file", "said", "gone"])]
     pub inputs: Vec<String>,
     /// A text, also if it is written like a path
@@ -26,7 +26,7 @@ pub struct Feed {
     /// A file, also if it is called like an option or `-`
     #[arg(long, value_name = "F")]
     pub file: Vec<PathBuf>,
-    /// Archive what is remembered of a file or folder that is not there any more
+    /// Archive the memories of a file that is not there any more, or of all such files of a folder
     #[arg(long, value_name = "PATH")]
     pub gone: Vec<PathBuf>,
     /// When it happened: a moment (RFC 3339), or a date such as 2026-03-05 or yesterday, which is its noon, UTC; now by default.

@@ -1,0 +1,114 @@
+//! Files that were fed and are not there any more. Place in the flow: a feed compares what it read with what is remembered → **gone** → what
+//! leaves. Must not write anything.
+
+use serde::Serialize;
+
+use super::inputs::{FedBefore, FedFile};
+use crate::cycle::edited::{FileMemory, NewPiece, Whereabouts, moved};
+use crate::cycle::stimulus::FileText;
+use crate::model::ids::episode_id;
+use crate::model::{Origin, Stimulus};
+
+/// What became of a file that is not there any more.
+#[derive(Clone, Debug, Serialize)]
+pub struct GoneFile {
+    /// Its label.
+    pub file: String,
+    /// How many memories of it are archived.
+    pub archived: usize,
+    /// How many stay until `--gone` names it.
+    pub stay: usize,
+    /// The file that says now what it said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<String>,
+}
+
+/// A memory on its way out.
+pub(super) struct Leaving {
+    pub stimulus: Stimulus,
+    pub reason: String,
+}
+
+/// A file and what is new in it.
+pub(super) struct Compared<'f> {
+    pub file: &'f FileText,
+    pub new: Vec<NewPiece>,
+    pub count: FedFile,
+}
+
+/// Whether what comes from one origin may replace what comes from another: not if it is trusted less.
+pub(super) fn may_replace(origin: &Origin, old: &Origin) -> bool {
+    origin.class() == old.class() || old.clone().least_trusted(origin.clone()) == *old
+}
+
+/// Takes leave of a file that is gone: its memories go if somebody said so, or if another file says now what half of them said, which
+/// then replaces them. Otherwise they stay: another machine may have the file.
+pub(super) fn parted(
+    gone: &FedBefore,
+    memories: &[&FileMemory],
+    origin: &Origin,
+    compared: &mut [Compared<'_>],
+    leaving: &mut Vec<Leaving>,
+    notes: &mut Vec<String>,
+) -> Option<GoneFile> {
+    let label = &gone.label;
+    let mut going = Vec::new();
+    for memory in memories {
+        let why = match (memory.now, may_replace(origin, &memory.stimulus.origin)) {
+            (Whereabouts::Pinned, _) => "it is pinned",
+            (_, false) => "it is trusted more than this feed",
+            _ => {
+                going.push(*memory);
+                continue;
+            }
+        };
+        notes.push(format!("{} stays, because {why}; {label} is gone", episode_id(&memory.stimulus.id)));
+    }
+    let pairs = compared.iter().enumerate().map(|(at, Compared { file, new, .. })| {
+        let free = new.iter().enumerate().filter(|(_, new)| new.supersedes.is_none());
+        let free: Vec<(usize, &str)> = free.map(|(n, new)| (n, file.pieces[new.piece].as_str())).collect();
+        (at, moved(&free, &going))
+    });
+    let enough = if gone.is_said { 1 } else { going.len().div_ceil(2).max(1) };
+    // The first of those that have most in common.
+    let best =
+        pairs.filter(|(_, pairs)| pairs.len() >= enough).min_by_key(|(at, pairs)| (usize::MAX - pairs.len(), *at));
+    if best.is_none() && !gone.is_said {
+        let stay = going.len();
+        return (stay > 0).then(|| GoneFile { file: label.clone(), archived: 0, stay, moved_to: None });
+    }
+    let moved_to = best.map(|(at, pairs)| {
+        let target = &mut compared[at];
+        target.count.new -= pairs.len();
+        target.count.moved += pairs.len();
+        for (new, memory) in pairs {
+            target.new[new].supersedes = Some(going[memory].stimulus.id.clone());
+        }
+        target.file.label.clone()
+    });
+    let reason = format!("{label} is gone");
+    leaving.extend(going.iter().map(|memory| Leaving { stimulus: memory.stimulus.clone(), reason: reason.clone() }));
+    (!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), stay: 0, moved_to })
+}
+
+/// Notes on memories that a file no longer has and that stay.
+pub(super) fn stays(
+    label: &str,
+    pieces: &[String],
+    memories: &[FileMemory],
+    trusted: impl Fn(&FileMemory) -> bool,
+) -> Vec<String> {
+    let live = memories.iter().filter(|memory| memory.now != Whereabouts::Gone);
+    let gone = live.filter(|memory| !pieces.contains(&memory.stimulus.text));
+    let note = |memory: &FileMemory| {
+        let id = episode_id(&memory.stimulus.id);
+        match (memory.now, trusted(memory)) {
+            (Whereabouts::Pinned, _) => Some(format!("{id} stays, because it is pinned; {label} no longer has it")),
+            (_, false) => {
+                Some(format!("{id} stays, because it is trusted more than this feed; {label} no longer has it"))
+            }
+            _ => None,
+        }
+    };
+    gone.filter_map(note).collect()
+}
