@@ -32,37 +32,99 @@ pub fn parts(text: &str) -> Vec<String> {
     if plain && !text.is_empty() && text.len() <= limits::STIMULUS_BYTES {
         return vec![text.to_owned()];
     }
-    let mut parts: Vec<String> = Vec::new();
-    let mut add = |unit: String, joint: &str| match parts.last_mut() {
-        Some(last) if last.len() + joint.len() + unit.len() <= limits::PIECE_BYTES => {
-            last.push_str(joint);
-            last.push_str(&unit);
-        }
-        _ => parts.push(unit),
-    };
-    for piece in pieces(text) {
-        if piece.len() <= limits::PIECE_BYTES {
-            add(piece, "\n\n");
+    let clean = cleaned(text);
+    let mut packed = Packing::default();
+    for block in paragraphs(&clean) {
+        if block.len() <= limits::PIECE_BYTES {
+            packed.add(block, "\n\n");
             continue;
         }
         // A long block fills what is left of the piece before it, line by line: its first sentence alone says little.
         let mut joint = "\n\n";
-        for line in piece.split('\n').filter(|line| !line.trim().is_empty()) {
-            let fits = line.len() <= limits::PIECE_BYTES;
-            for unit in if fits { vec![line.trim_end().to_owned()] } else { packed(line) } {
-                add(unit, joint);
-                joint = "\n";
+        for line in block.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+            if line.len() <= limits::PIECE_BYTES {
+                packed.add(line, joint);
+            } else {
+                packs(line).iter().for_each(|unit| packed.add(unit, joint));
             }
+            joint = "\n";
         }
     }
-    parts
+    packed.finish()
+}
+
+/// Pieces of a text that is too long, in the making.
+#[derive(Default)]
+struct Packing {
+    pieces: Vec<String>,
+    held: String,
+    /// Where the headings begin with which the held piece ends.
+    headings: Option<usize>,
+}
+
+impl Packing {
+    /// Adds a unit to the piece, or begins one with it, and with the headings above it.
+    fn add(&mut self, unit: &str, joint: &str) {
+        if !self.held.is_empty() && self.held.len() + joint.len() + unit.len() > limits::PIECE_BYTES {
+            let from = self.headings.filter(|at| *at > 0 && self.held.len() - at <= HEADINGS);
+            let above = from.map(|at| self.held.split_off(at)).unwrap_or_default();
+            let full = std::mem::replace(&mut self.held, above.trim_start().to_owned());
+            self.pieces.push(full.trim_end().to_owned());
+            self.headings = (!self.held.is_empty()).then_some(0);
+        }
+        let is_heading = is_marked_heading(unit) && !unit.contains('\n');
+        self.headings = is_heading.then(|| self.headings.unwrap_or(self.held.len()));
+        if !self.held.is_empty() {
+            self.held.push_str(joint);
+        }
+        self.held.push_str(unit);
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        if !self.held.trim().is_empty() {
+            self.pieces.push(self.held.trim().to_owned());
+        }
+        self.pieces
+    }
+}
+
+/// What stands between blank lines, without lines that only divide.
+fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            rest = rest.trim_start_matches('\n');
+            if rest.is_empty() {
+                return None;
+            }
+            let mut end = 0;
+            for line in rest.split_inclusive('\n') {
+                if line.trim().is_empty() {
+                    break;
+                }
+                end += line.len();
+            }
+            let (block, after) =
+                if end == 0 { rest.split_once('\n').unwrap_or((rest, "")) } else { rest.split_at(end) };
+            rest = after;
+            let block = block.trim_end();
+            if !block.trim().is_empty() && !is_rule(block.trim()) {
+                return Some(block);
+            }
+        }
+    })
+}
+
+/// A text whose lines end with newlines, without other control characters than tabs.
+fn cleaned(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect()
 }
 
 /// The memories that a page makes, in order, each a valid stimulus text. Control characters but tab and newline become
 /// spaces; lines that only divide are left out.
 pub fn pieces(text: &str) -> Vec<String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
-    let clean: String = text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect();
+    let clean = cleaned(text);
     let mut page = Page::default();
     let blocks = Blocks::of(&clean);
     for (at, block) in blocks.iter().enumerate() {
@@ -243,7 +305,7 @@ impl Page {
         let whole = whole.join("\n\n");
         match whole.len() <= limits::STIMULUS_BYTES {
             true => self.pieces.push(whole),
-            false => self.pieces.extend(packed(&whole)),
+            false => self.pieces.extend(packs(&whole)),
         }
         self.last = Some(form);
     }
@@ -258,7 +320,7 @@ impl Page {
 }
 
 /// Packs a text that is too long: whole lines, with what is indented below them, then whole sentences, then words.
-fn packed(text: &str) -> Vec<String> {
+fn packs(text: &str) -> Vec<String> {
     const WANTED: usize = limits::PIECE_BYTES;
     let mut units: Vec<&str> = Vec::new();
     for unit in items(text) {
