@@ -174,7 +174,11 @@ fn brain(rows: &[Row], now: Stamp) -> Result<InMemory> {
             format!("{line}\n").into_bytes()
         })
         .collect();
-    let inputs = stimulus::from_jsonl(&lines, "a set", &Labels::default(), &Secrets::default())?;
+    let mut inputs = stimulus::from_jsonl(&lines, "a set", &Labels::default(), &Secrets::default())?;
+    // As a feed numbers what comes together.
+    for (order, input) in (0..).zip(&mut inputs) {
+        input.order = order;
+    }
     let stimuli = stimulus::stimuli(inputs, now, &Origin::local(), |at, _| at as u64);
     let mut stimuli: Vec<Stimulus> = stimuli.map_err(|(at, field, why)| anyhow::anyhow!("{at}: {field} {why}"))?;
     stimuli.sort_by_key(|stimulus| (stimulus.at, stimulus.order));
