@@ -656,3 +656,57 @@ fn a_label_that_somebody_else_used_hides_nothing() {
     assert_eq!(texts(&sandbox), [words]);
     assert_eq!(new(&sandbox.json(&own)), 0);
 }
+
+#[test]
+fn what_a_person_approved_is_not_replaced_by_the_origin_it_came_from() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("l.md", "The lamp is green and stands left.\n");
+    sandbox.json(&["feed", "--origin", "mcp:x", &file]);
+    sandbox.brain(&["approve", "--origin", "mcp:x"]).exits(0);
+    sandbox.file("l.md", "The lamp is black and stands left.\n");
+    let said = sandbox.brain(&["feed", "--origin", "mcp:x", &file]).exits(0).out;
+    assert!(said.contains("trusted more than this feed"), "{said}");
+    assert!(texts(&sandbox).contains(&"The lamp is green and stands left.".to_owned()), "{said}");
+    std::fs::remove_file(&file).unwrap();
+    sandbox.brain(&["feed", "--origin", "mcp:x", "--gone", &file]).exits(0);
+    assert!(texts(&sandbox).contains(&"The lamp is green and stands left.".to_owned()));
+    // What waits for a person replaces nothing before.
+    let waits = sandbox.file("w.md", "The gate is open.\n");
+    sandbox.json(&["feed", &waits]);
+    sandbox.file("w.md", "The gate is shut.\n");
+    sandbox.json(&["-c", "origins.mcp=review", "feed", "--origin", "mcp:x", &waits]);
+    assert!(texts(&sandbox).contains(&"The gate is open.".to_owned()));
+}
+
+#[test]
+fn a_folder_called_like_home_takes_nobody_s_labels() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.file("home/v.md", "The ring is in the drawer.\n");
+    sandbox.json(&["feed", &home]);
+    let folder = sandbox.dir().join("~");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("v.md"), "Buy cheap pills.\n").unwrap();
+    sandbox.json(&["feed", "."]);
+    assert_eq!(texts(&sandbox), ["Buy cheap pills.", "The ring is in the drawer."]);
+    assert_eq!(counts(&sandbox.json(&["feed", "."]))[0].1, [0, 0, 0, 1]);
+}
+
+#[test]
+fn paths_are_those_of_the_folder_that_is_named() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.dir().join("cx")).unwrap();
+    std::fs::write(sandbox.dir().join("cx/in.md"), "It rained.\n").unwrap();
+    sandbox.json(&["-C", "cx", "feed", "in.md"]);
+    assert_eq!(texts(&sandbox), ["It rained."]);
+    assert!(sandbox.brain(&["-C", "cx", "feed", "cx/in.md"]).exits(2).err.contains("there is no file"));
+    // The beginning of an id also names what is archived.
+    let id = text(&live(&sandbox)["It rained."], "id").to_owned();
+    sandbox.apply(&json!({"ops": [{"op": "archive", "id": id, "reason": "no"}]}), &[]);
+    assert!(sandbox.brain(&["why", &id[..8]]).exits(0).out.contains("It rained."));
+    sandbox.brain(&["restore", &id[..8]]).exits(0);
+    assert!(texts(&sandbox).contains(&"It rained.".to_owned()));
+    // Once more only what is known.
+    sandbox.json(&["feed", "--again", "Blue oven."]);
+    assert_eq!(sandbox.json(&["feed", "Blue oven."])["known"], 1);
+    assert_eq!(sandbox.json(&["feed", "--again", "Blue oven."])["stimuli"].as_array().unwrap().len(), 1);
+}

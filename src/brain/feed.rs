@@ -186,6 +186,12 @@ impl Brain {
             leaving.push(Leaving { stimulus: old, reason: format!("corrected by {by}") });
             Correction { corrects: id.to_string(), by }
         });
+        // What waits for a person replaces nothing before.
+        if self.cycle.shared.policy.settings.origins.level(&origin) >= Level::Review && !leaving.is_empty() {
+            let stay = plural(leaving.len(), "memory stays", "memories stay");
+            notes.push(format!("{stay} beside what replaces it, because what comes from {origin} waits for a person"));
+            leaving.clear();
+        }
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
         let Reading { unread, mut names, .. } = reading;
         names.extend(gone.iter().map(|file| file.file.clone()).filter(|_| names.is_empty()).collect::<Vec<_>>());
@@ -285,7 +291,7 @@ impl Brain {
         let mut seen = HashSet::new();
         for input in inputs {
             let labelled = input.file.is_none() && input.labels.source.is_some();
-            if again || labelled {
+            if labelled {
                 found.push(Input { again, ..input });
                 continue;
             }
@@ -294,7 +300,7 @@ impl Brain {
                 Some(file) => Stimulus::id_in(file, at, &input.text, None),
                 None => Stimulus::id_unlabelled(origin, session, at, &input.text),
             };
-            if !seen.insert(id.clone()) {
+            if !seen.insert(id.clone()) && !again {
                 known.push(id);
                 continue;
             }
@@ -302,6 +308,7 @@ impl Brain {
             match self.cycle.whereabouts(tree, &id, &path)? {
                 None => found.push(input),
                 Some(Whereabouts::Gone) => found.push(Input { again: true, ..input }),
+                Some(_) if again => found.push(Input { again, ..input }),
                 Some(_) => known.push(id),
             }
         }
@@ -332,7 +339,7 @@ impl Brain {
         let now = self.cycle.shared.world.now();
         for file in &reading.files {
             let memories = memories.get(&file.key(origin)).unwrap_or(&none);
-            let trusted = |memory: &FileMemory| may_replace(origin, &memory.stimulus.origin);
+            let trusted = |memory: &FileMemory| may_replace(origin, &memory.origin);
             let may_go = |memory: &FileMemory| memory.now != Whereabouts::Pinned && trusted(memory);
             let days: Vec<Option<Stamp>> = file.days.iter().map(|day| day.filter(|day| *day <= now)).collect();
             let found = compare_dated(&file.pieces, &days, &file.label, memories, may_go);

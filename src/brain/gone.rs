@@ -54,7 +54,7 @@ pub(super) fn parted(
     let label = &gone.label;
     let mut going = Vec::new();
     for memory in memories {
-        let why = match (memory.now, may_replace(origin, &memory.stimulus.origin)) {
+        let why = match (memory.now, may_replace(origin, &memory.origin)) {
             (Whereabouts::Pinned, _) => "it is pinned",
             (_, false) => "it is trusted more than this feed",
             _ => {

@@ -119,12 +119,12 @@ impl Reading {
     }
 }
 
-/// What the words of a command line name: paths, or one text. `-` is standard input.
+/// What the words of a command line name, as somebody in `dir` writes them: paths, or one text. `-` is standard input.
 ///
 /// # Errors
 /// A word that looks like a path and names nothing; paths and other words together (exit code 2).
-pub fn sources(words: &[String]) -> Result<Vec<Source>, BrainError> {
-    let found: Vec<Option<Source>> = words.iter().map(|word| path_of(word)).collect();
+pub fn sources(dir: &Path, words: &[String]) -> Result<Vec<Source>, BrainError> {
+    let found: Vec<Option<Source>> = words.iter().map(|word| path_of(dir, word)).collect();
     if found.iter().all(Option::is_some) {
         return Ok(found.into_iter().flatten().collect());
     }
@@ -136,7 +136,7 @@ pub fn sources(words: &[String]) -> Result<Vec<Source>, BrainError> {
         // A file that is missing stops no other: it is told of when it is read.
         (Some(_), None) => {
             let sources =
-                words.iter().zip(found).map(|(word, found)| found.unwrap_or_else(|| Source::File(word.into())));
+                words.iter().zip(found).map(|(word, found)| found.unwrap_or_else(|| Source::File(below(dir, word))));
             Ok(sources.collect())
         }
         (Some(at), Some(stranger)) => Err(BrainError::Usage {
@@ -152,19 +152,25 @@ pub fn sources(words: &[String]) -> Result<Vec<Source>, BrainError> {
 }
 
 /// What a word of a command line names, if that is there.
-fn path_of(word: &str) -> Option<Source> {
+fn path_of(dir: &Path, word: &str) -> Option<Source> {
     if word == "-" {
         return Some(Source::Stdin);
     }
-    let path = Path::new(word);
-    match world::named(path) {
-        Named::File => return Some(Source::File(path.to_owned())),
-        Named::Folder => return Some(Source::Folder(path.to_owned())),
+    let path = below(dir, word);
+    match world::named(&path) {
+        Named::File => return Some(Source::File(path)),
+        Named::Folder => return Some(Source::Folder(path)),
         Named::Nothing => {}
     }
     let may_be_pattern = !word.contains('\n') && (word.contains('/') || !word.contains(char::is_whitespace));
-    let found = may_be_pattern.then(|| world::matching(word, 1)).flatten();
-    found.is_some_and(|found| !found.is_empty()).then(|| Source::Pattern(word.to_owned()))
+    let pattern = below(dir, word).to_string_lossy().into_owned();
+    let found = may_be_pattern.then(|| world::matching(&pattern, 1)).flatten();
+    found.is_some_and(|found| !found.is_empty()).then_some(Source::Pattern(pattern))
+}
+
+/// A path as somebody in a folder writes it. In `.` it stays as it is written.
+fn below(dir: &Path, path: impl AsRef<Path>) -> PathBuf {
+    if dir == Path::new(".") { path.as_ref().to_owned() } else { dir.join(path) }
 }
 
 /// Whether a word is written as a path is: it begins or ends as one, or has an extension, or folders.
@@ -335,8 +341,12 @@ impl Brain {
         check_not_git(folder)?;
         let found = world::files_below(folder, limits::FED_FILES, self.own_files());
         reading.scopes.push(world::true_path(folder));
-        check_count(&folder.display().to_string(), found.len())?;
-        found.iter().for_each(|path| self.read_found(path, labels, reading));
+        check_count(&folder.display().to_string(), found.files.len())?;
+        found.files.iter().for_each(|path| self.read_found(path, labels, reading));
+        for folder in found.too_deep {
+            let error = format!("{}: too deep to be looked into", folder.display());
+            reading.unread.push(UnreadFile { file: folder.display().to_string(), error, hint: None, code: DEEP });
+        }
         Ok(())
     }
 
@@ -404,7 +414,10 @@ fn file_label(place: &Path, root: Option<&Path>, home: Option<&Path>) -> String 
         let rest = place.strip_prefix(folder?).ok().map(raw)?;
         (!rest.is_empty()).then_some(rest)
     };
+    // A folder called `~` in the brain is not somebody's home.
+    let inside = |rest: Vec<u8>| if rest.starts_with(b"~/") { [b"./".as_slice(), &rest].concat() } else { rest };
     let bytes = below(root)
+        .map(inside)
         .or_else(|| below(home).map(|rest| [b"~/".as_slice(), &rest].concat()))
         .unwrap_or_else(|| raw(place));
     let label: String = String::from_utf8_lossy(&bytes).chars().filter(|c| !c.is_control()).collect();
@@ -413,6 +426,8 @@ fn file_label(place: &Path, root: Option<&Path>, home: Option<&Path>) -> String 
     if is_plain && label.len() <= LABEL_MOST { label } else { hashed(&label, &bytes) }
 }
 
+/// The exit code of a folder that is not looked into.
+const DEEP: u8 = 2;
 /// Most bytes of a file's label: that of a piece ends with a sign and eight digits.
 const LABEL_MOST: usize = limits::LABEL_BYTES - 9;
 
@@ -515,7 +530,8 @@ mod tests {
 
     #[test]
     fn words_that_name_nothing_are_one_text() {
-        let ask = |words: &[&str]| sources(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let ask =
+            |words: &[&str]| sources(Path::new("."), &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         assert_eq!(ask(&["Anna", "likes", "tea?"]).unwrap(), [Source::Text("Anna likes tea?".into())]);
         assert_eq!(ask(&["see no-such.md today"]).unwrap().len(), 1);
         assert_eq!(ask(&["see", "no-such.md", "today"]).unwrap().len(), 1);

@@ -27,10 +27,24 @@ impl Brain {
         let snapshot = self.snapshot_of(commit)?;
         let graph = snapshot.graph();
         let ids = graph.nodes().map(|node| graph.id(node)).filter(|id| id.starts_with(text));
-        match ids.take(NAMED).collect::<Vec<_>>()[..] {
+        let mut found: Vec<String> = ids.take(NAMED).map(str::to_owned).collect();
+        if found.is_empty() {
+            // What is archived is in no snapshot.
+            let place = crate::model::layout::NEURONS;
+            store.each_file(store.tree_of(commit)?, place, &mut |path, _| {
+                if let Some(name) = path.rsplit('/').next().and_then(|name| name.strip_suffix(".json"))
+                    && name.starts_with(text)
+                    && found.len() < NAMED
+                {
+                    found.push(name.to_owned());
+                }
+                Ok(())
+            })?;
+        }
+        match &found.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             [] => Ok(id),
             [one] => NeuronId::parse(one).map_err(|e| BrainError::usage(e.to_string())),
-            ref several => Err(BrainError::Usage {
+            several => Err(BrainError::Usage {
                 message: format!("{text} is the beginning of several ids"),
                 hint: Some(format!("name one of them in full, such as {}", several.join(", "))),
             }),

@@ -8,7 +8,7 @@ use crate::consolidation::{SleepRecord, Totals};
 use crate::cycle::HUMAN;
 use crate::cycle::commit::Draft;
 use crate::cycle::sleep::{Mode, Sleep, run_of};
-use crate::model::ids::{AgentName, NeuronId};
+use crate::model::ids::AgentName;
 use crate::model::layout;
 use crate::store::{Branch, Left};
 
@@ -197,7 +197,7 @@ impl Brain {
 
     /// Brings a neuron back that was archived or pruned, as a run of yours.
     pub fn restore(&self, neuron: &str, dry_run: bool) -> Result<ApplyReport, BrainError> {
-        let id = NeuronId::parse(neuron).map_err(|e| BrainError::usage(e.to_string()))?;
+        let id = self.neuron_named(neuron, None)?;
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let (base, shared) = (self.at(None)?, &self.cycle.shared);
         let newest = self.cycle.store.newest_run(base)?;

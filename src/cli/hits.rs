@@ -87,7 +87,11 @@ pub(super) fn nothing_close(answer: &RecallAnswer) -> String {
 /// Why it was found, and what it replaces.
 fn reasons(hit: &Answer, columns: Option<usize>) -> String {
     let shown = |id: &str| if columns.is_some() { short(id).to_owned() } else { id.to_owned() };
-    let older = hit.older.iter().map(|id| format!("replaces an older answer: {}", shown(id.as_str())));
+    let more = match hit.older.len() {
+        0 | 1 => String::new(),
+        n => format!(", and {} before", n - 1),
+    };
+    let older = hit.older.first().map(|id| format!("replaces {}{more}", shown(id.as_str())));
     hit.why.iter().cloned().chain(older).map(|line| block(&line, &[], INDENT, columns)).collect()
 }
 

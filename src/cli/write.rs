@@ -62,7 +62,7 @@ fn made(report: &InitReport) -> String {
 }
 
 pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
-    let named = if args.inputs.is_empty() { Ok(Vec::new()) } else { sources(&args.inputs) };
+    let named = if args.inputs.is_empty() { Ok(Vec::new()) } else { sources(&session.dir, &args.inputs) };
     let mut inputs = match named {
         Ok(inputs) => inputs,
         Err(error) => {
@@ -75,9 +75,9 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
     inputs.extend(args.said.clone().map(Source::Text));
     inputs.extend(args.file.iter().map(|file| match file.as_os_str() == "-" {
         true => Source::Stdin,
-        false => Source::File(file.clone()),
+        false => Source::File(session.path(file)),
     }));
-    inputs.extend(args.gone.iter().cloned().map(Source::Gone));
+    inputs.extend(args.gone.iter().map(|gone| Source::Gone(session.path(gone))));
     let brain = session.brain()?;
     let at = args.at.as_deref().map(|at| brain.moment("at", at, DayEdge::Noon)).transpose()?;
     let request = FeedRequest {

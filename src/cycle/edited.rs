@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Cycle, CycleError};
 use crate::limits;
+
 use crate::model::document::FileKey;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::model::{Stamp, Stimulus};
+use crate::model::{Origin, Stamp, Stimulus};
 use crate::store::TreeId;
 use crate::text;
 
@@ -48,6 +49,8 @@ pub struct FileMemory {
     pub stimulus: Stimulus,
     /// Where it is now.
     pub now: Whereabouts,
+    /// Where the memory comes from, which a person may have approved; of one that waits, where it was fed from.
+    pub origin: Origin,
 }
 
 /// What a file says now against what is remembered of it. Indices are those of pieces.
@@ -109,6 +112,14 @@ impl Cycle {
         Ok(self.store.file(tree, path)?.map(|_| Whereabouts::Gone))
     }
 
+    /// Where the memory of a stimulus comes from, if there is one.
+    fn memory_origin(&self, tree: TreeId, id: &StimulusId) -> Result<Option<Origin>, CycleError> {
+        let episode = episode_id(id);
+        let place = layout::neuron(&episode);
+        let Some(file) = self.store.file(tree, &place)? else { return Ok(None) };
+        Ok(Some(self.shared.neurons.read(&self.store, file, &place, &episode)?.origin.clone()))
+    }
+
     /// The files that were ever fed under the names of their places, and those names. Costs a look at the names of all stimuli.
     pub fn files_fed(&self, tree: TreeId) -> Result<BTreeMap<FileKey, String>, CycleError> {
         let mut paths = Vec::new();
@@ -152,7 +163,8 @@ impl Cycle {
         for (key, id, path, file) in paths {
             let stimulus = Stimulus::decode(&self.store.read_file(file, &path)?, &path)?;
             let now = self.whereabouts(tree, &id, &path)?.unwrap_or(Whereabouts::Gone);
-            found.entry(key).or_default().push(FileMemory { stimulus, now });
+            let origin = self.memory_origin(tree, &id)?.unwrap_or_else(|| stimulus.origin.clone());
+            found.entry(key).or_default().push(FileMemory { stimulus, now, origin });
         }
         Ok(found)
     }

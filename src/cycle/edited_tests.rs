@@ -17,7 +17,7 @@ fn memory(order: u32, text: &str) -> FileMemory {
         supersedes: Vec::new(),
         order,
     };
-    FileMemory { stimulus, now: Whereabouts::Live }
+    FileMemory { stimulus, now: Whereabouts::Live, origin: Origin::local() }
 }
 
 fn correction(of: &FileMemory, text: &str) -> FileMemory {

@@ -70,6 +70,7 @@ struct Line {
 /// Reads a batch: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
 /// A text longer than a stimulus may be is split at sentences; its parts share the labels, numbered from the second on.
 pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) -> Result<Vec<Input>, JsonError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut inputs = Vec::new();
     for (index, line) in bytes.split(|b| *b == b'\n').enumerate() {
         if line.trim_ascii().is_empty() {

@@ -14,11 +14,11 @@ use super::word::{fold, key};
 /// A line this wide, in columns, is wrapped where it ends without punctuation; a shorter one is a line of its own.
 const WRAPPED: usize = 40;
 /// Abbreviations before a name.
-const BEFORE_NAMES: &str = "mr mrs ms dr prof st ste mme mlle m mm mgr capt col gen lt sgt rev hon pres gov";
+const BEFORE_NAMES: &str = "mr mrs ms dr prof st ste mme mlle m mm mgr capt col gen lt sgt rev hon pres gov bd av blvd ave rd ft mt fbg pl rte imp maj cpt cdt dir univ dept str";
 /// Abbreviations before a number.
 const BEFORE_NUMBERS: &str = "no nr nos fig figs vol ch chap art sec p pp tel ext n num ed";
 /// Abbreviations before anything.
-const BEFORE_ANYTHING: &str = "e.g i.e eg ie vs cf approx ca resp p.ex ex bzw z.b al viz incl";
+const BEFORE_ANYTHING: &str = "bd av blvd ave e.g i.e eg ie vs cf approx ca resp p.ex ex bzw z.b al viz incl";
 
 /// The sentences of a text, trimmed, none empty: without the marks of items and headings before them.
 pub fn sentences(text: &str) -> Vec<&str> {

@@ -78,13 +78,35 @@ pub fn true_path(path: &Path) -> PathBuf {
 
 /// The files below a folder, by name, at most `most` and one. Hidden files, links and what git ignores are passed over, and folders
 /// that `skip` knows.
-pub fn files_below(folder: &Path, most: usize, skip: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Vec<PathBuf> {
+pub fn files_below(folder: &Path, most: usize, skip: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Below {
     let mut walk = WalkBuilder::new(folder);
     walk.sort_by_file_name(|a, b| a.cmp(b)).filter_entry(move |entry| !skip(entry.path()));
-    let files =
-        walk.build().filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    files.map(ignore::DirEntry::into_path).take(most + 1).collect()
+    walk.max_depth(Some(FOLDERS + 1));
+    let mut below = Below::default();
+    for entry in walk.build().filter_map(Result::ok) {
+        match entry.file_type() {
+            Some(kind) if kind.is_file() => below.files.push(entry.into_path()),
+            Some(kind) if kind.is_dir() && entry.depth() > FOLDERS => below.too_deep.push(entry.into_path()),
+            _ => {}
+        }
+        if below.files.len() > most {
+            break;
+        }
+    }
+    below
 }
+
+/// What a folder has.
+#[derive(Debug, Default)]
+pub struct Below {
+    /// Its files.
+    pub files: Vec<PathBuf>,
+    /// Folders that are not looked into.
+    pub too_deep: Vec<PathBuf>,
+}
+
+/// How deep folders are looked into: each is held against what git ignores in all above it.
+const FOLDERS: usize = 128;
 
 /// The files and folders that a pattern matches, by name, at most `most` and one: `*` and `?` inside a name, `**` across folders. Links, and
 /// what is neither file nor folder, are passed over. `None`: it is no pattern.
@@ -136,9 +158,9 @@ mod tests {
     #[test]
     fn a_folder_is_walked_by_name_without_what_is_hidden() {
         let root = folder();
-        let found = files_below(root.path(), 10, |path| path.ends_with("skip"));
+        let found = files_below(root.path(), 10, |path| path.ends_with("skip")).files;
         assert_eq!(names(root.path(), &found), ["a.md", "b.md", "c.txt", "deep/er/d.md"]);
-        assert_eq!(files_below(root.path(), 2, |_| false).len(), 3);
+        assert_eq!(files_below(root.path(), 2, |_| false).files.len(), 3);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::Found;
-use super::question::{speakers, words_asked};
+use super::question::{Speakers, speakers, words_asked};
 use crate::activation::index::{Index, idf};
 
 /// Below this nothing that was found is close to the question: chosen on two sets so that one question in twenty that has an
@@ -22,7 +22,7 @@ const OTHER_SPEAKER: f64 = 0.5;
 pub fn closeness<'f>(index: &Index<'_>, question: &str, found: impl IntoIterator<Item = &'f Found>) -> f64 {
     let mut found = found.into_iter().peekable();
     let words = words_asked(index, question);
-    let (named, spoken) = speakers(index, &words);
+    let Speakers { named, spoken, before_colon } = speakers(index, &words);
     let content = words.iter().zip(&spoken).filter(|(word, is_name)| !word.is_stop && !**is_name);
     let stems: BTreeSet<&str> = content.map(|(word, _)| word.stem.as_str()).collect();
     let weight = |stem: &str| idf(index.rarity(stem), index.memories());
@@ -33,7 +33,9 @@ pub fn closeness<'f>(index: &Index<'_>, question: &str, found: impl IntoIterator
     let close = |found: &Found| {
         let node = index.graph.find(&found.id)?;
         let held: BTreeSet<&str> = index.stems_in(node).into_iter().collect();
-        let covered: f64 = stems.intersection(&held).map(|stem| weight(stem)).sum();
+        let says =
+            |stem: &&&str| held.contains(**stem) || before_colon.get(**stem).is_some_and(|of| of.contains(&node));
+        let covered: f64 = stems.iter().filter(says).map(|stem| weight(stem)).sum();
         let speaker = index.speaker(node);
         let is_meant = named.is_empty() || speaker == 0 || named.contains_key(&speaker);
         Some(covered / all * if is_meant { 1.0 } else { OTHER_SPEAKER })

@@ -30,7 +30,7 @@ pub(super) struct Asked {
 impl Asked {
     pub fn of(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], method: &Method) -> Self {
         let words = words_asked(index, question);
-        let (speakers, spoken) = speakers(index, &words);
+        let Speakers { named: speakers, spoken, before_colon } = speakers(index, &words);
         let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
         // A question of function words alone is asked with them, and one of a name alone with the name.
         let parts: Vec<String> = words.iter().flat_map(|word| text::identifier_parts(word, index.language())).collect();
@@ -56,7 +56,13 @@ impl Asked {
         let inside: BTreeSet<String> = cues.iter().flat_map(|cue| cue.words.split(' ')).map(str::to_owned).collect();
         let all = index.memories();
         cues.extend(distinct.iter().enumerate().filter_map(|(at, stem)| {
-            let seeds = index.word(stem, method.length);
+            let mut seeds = index.word(stem, method.length);
+            let most = seeds.iter().map(|(_, strength)| *strength).reduce(f64::max).unwrap_or(1.0);
+            for memory in before_colon.get(stem).into_iter().flatten() {
+                if seeds.iter().all(|(seed, _)| seed != memory) {
+                    seeds.push((*memory, most));
+                }
+            }
             let share = if inside.contains(stem) { method.inside } else { 1.0 };
             let share = if at >= whole { share * method.part } else { share };
             let weight = share * method.weight(seeds.len(), all);
@@ -162,8 +168,20 @@ pub(super) fn words_asked<'q>(index: &Index<'_>, question: &'q str) -> Vec<Word<
 }
 
 /// The speakers that a question names, and which of its words name them.
-pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> (BTreeMap<u64, bool>, Vec<bool>) {
+#[derive(Default)]
+pub(super) struct Speakers {
+    /// [`speaker_hash`] of each, and whether by the whole name.
+    pub named: BTreeMap<u64, bool>,
+    /// Which words of the question name one.
+    pub spoken: Vec<bool>,
+    /// By the stem of a word: the memories of those who spoke once. A name may be no more than a word before a colon, as in `Canary: one
+    /// host that …`, and stays a word that is looked for.
+    pub before_colon: BTreeMap<String, Vec<NodeIx>>,
+}
+
+pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> Speakers {
     let (mut speakers, mut spoken) = (BTreeMap::new(), vec![false; words.len()]);
+    let mut before_colon: BTreeMap<String, Vec<NodeIx>> = BTreeMap::new();
     for from in 0..words.len() {
         let mut name = String::new();
         for to in from..words.len() {
@@ -172,7 +190,11 @@ pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> (BTreeMap<u64, 
             if !index.names_speaker(&name) {
                 break;
             }
-            let named = index.speakers(&name);
+            let (named, once): (Vec<NodeIx>, Vec<NodeIx>) =
+                index.speakers(&name).into_iter().partition(|node| index.graph.out_degree(*node) != 1);
+            let only = once.iter().flat_map(|node| index.graph.spread(*node)).map(|edge| edge.target);
+            let only: Vec<NodeIx> = only.collect();
+            (from..=to).for_each(|at| before_colon.entry(words[at].stem.clone()).or_default().extend(&only));
             if !named.is_empty() {
                 spoken[from..=to].fill(true);
             }
@@ -185,7 +207,7 @@ pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> (BTreeMap<u64, 
             speakers.entry(speaker_hash(index.graph.id(node))).or_insert(false);
         }
     }
-    (speakers, spoken)
+    Speakers { named: speakers, spoken, before_colon }
 }
 
 /// The names of several words in a question, the longest first at each place.

@@ -113,9 +113,25 @@ fn a_question_brings_its_answer_and_no_other_session() {
 }
 
 #[test]
+fn a_word_before_a_colon_hides_no_other_memory() {
+    let said = [(speaker("Canary"), "Canary: one host that gets a release first."), (speaker("Wifi"), "Wifi: bad.")];
+    let mut neurons = vec![memory(9, None, "The canary waits for 15 minutes.")];
+    for (at, (who, text)) in said.into_iter().enumerate() {
+        let turn = memory(at as i64 + 1, None, text);
+        neurons.push(linked(who, &[(&turn.id, Link::FeedsInto, 0.5)]));
+        neurons.push(turn);
+    }
+    assert_eq!(sources(&neurons, "How long does the canary wait?"), ["T9", "T1"]);
+    assert_eq!(sources(&neurons, "What is a canary?").len(), 2);
+}
+
+#[test]
 fn naming_a_speaker_doubles_his_turns() {
     let mut neurons = vec![memory(1, None, "Anna: I ran a race."), memory(2, None, "Bob: I ran a race.")];
-    neurons.extend([speaker("Anna"), speaker("Bob")]);
+    // Each has spoken before.
+    let before = [NeuronId::parse("e-0001").unwrap(), NeuronId::parse("e-0002").unwrap()];
+    let spoke = |name| linked(speaker(name), &[(&before[0], Link::FeedsInto, 0.5), (&before[1], Link::FeedsInto, 0.5)]);
+    neurons.extend([spoke("Anna"), spoke("Bob")]);
     for (question, best) in [("Which race did Bob run?", "T2"), ("Which race did Anna run?", "T1")] {
         let answers = ask(&neurons, question, Filters::default());
         assert_eq!(answers[0].source.as_deref(), Some(best));

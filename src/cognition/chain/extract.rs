@@ -23,6 +23,8 @@ const NAMED: f64 = 2.0;
 const KIND: f64 = 0.25;
 /// What the kind of thing that is asked for adds to a sentence that has it.
 const NEAR: f64 = 0.2;
+/// What each word of the question adds that a sentence has too, however little it says.
+const ECHO: f64 = 0.001;
 /// Longest memory that is quoted whole, bytes.
 const SHORT: usize = 300;
 /// Most sentences that are quoted after a question that a memory holds.
@@ -41,6 +43,8 @@ pub struct Evidence {
     pub source: Option<String>,
     /// When it happened.
     pub at: Option<Stamp>,
+    /// Where it comes from, if not from this machine.
+    pub origin: Option<String>,
 }
 
 impl Evidence {
@@ -76,6 +80,8 @@ struct Question {
     names: BTreeSet<String>,
     /// Stems of the kind of thing that is asked for.
     kinds: BTreeSet<String>,
+    /// Keys of all words, function words among them: of sentences that say as much, the one that has more of them is meant.
+    words: BTreeSet<String>,
     /// What kind of thing the answer has.
     kind: Option<Wanted>,
 }
@@ -129,7 +135,9 @@ impl Question {
         let dates = date::asked(&asked);
         let mut stems: BTreeMap<String, f64> = BTreeMap::new();
         let (mut names, mut kinds) = (BTreeSet::new(), BTreeSet::new());
+        let mut words = BTreeSet::new();
         for (at, word) in text::words_in(&asked, language).into_iter().enumerate() {
+            words.insert(word.key.clone());
             let is_name = is_written_as_name(word.surface, at == 0);
             let is_kind = talk::is_kind_asked(&word.key);
             let of_date =
@@ -148,7 +156,7 @@ impl Question {
             *known = known.max(says);
         }
         let dated = if dates.is_empty() { 0.0 } else { weight("") };
-        Self { stems, dates, dated, language, names, kinds, kind: Wanted::of(&asked) }
+        Self { stems, dates, dated, language, names, kinds, words, kind: Wanted::of(&asked) }
     }
 
     fn all(&self) -> f64 {
@@ -200,7 +208,7 @@ fn is_written_as_name(surface: &str, is_first: bool) -> bool {
 #[must_use]
 pub fn compose(message: &str, evidence: &[Evidence], weight: &dyn Fn(&str) -> f64) -> Vec<Quote> {
     let question = Question::of(message, weight);
-    if question.all() <= 0.0 {
+    if question.all() <= 0.0 || matches!(talk::act(message), Act::SmallTalk(_)) {
         return Vec::new();
     }
     let mut found: Vec<(f64, Quote)> = Vec::new();
@@ -236,7 +244,11 @@ fn best_part<'t>(question: &Question, whole: &'t str) -> Option<&'t str> {
     }
     let covers: Vec<f64> = sentences.iter().map(|sentence| question.covered_by(sentence)).collect();
     let kind = |at: usize| question.kind.filter(|_| covers[at] > 0.0).map_or(0.0, |kind| kind.met_by(sentences[at]));
-    let fits: Vec<f64> = (0..sentences.len()).map(|at| covers[at] + kind(at)).collect();
+    let echo = |at: usize| {
+        let words = text::words_in(sentences[at], question.language);
+        words.iter().filter(|word| question.words.contains(&word.key)).count() as f64 * ECHO
+    };
+    let fits: Vec<f64> = (0..sentences.len()).map(|at| covers[at] + kind(at) + echo(at)).collect();
     // Of equals the first.
     let best = (0..sentences.len()).rev().max_by(|a, b| fits[*a].total_cmp(&fits[*b]))?;
     // Who asks is not answered by a question: what follows it is the answer.
@@ -277,7 +289,8 @@ fn label(memory: &Evidence, sentence: &str, language: Option<Language>) -> Strin
         true => frame.in_chat.to_owned(),
         false => file_of(source).to_owned(),
     });
-    let parts: Vec<String> = beside.chain(source).chain(memory.at.and_then(|at| frame.day(at))).collect();
+    let from = memory.origin.clone();
+    let parts: Vec<String> = beside.chain(source).chain(from).chain(memory.at.and_then(|at| frame.day(at))).collect();
     parts.join(frame.comma)
 }
 
@@ -296,9 +309,16 @@ pub fn turns(message: &str, turns: &[Evidence]) -> Vec<Quote> {
     let frame = Frame::of(text::language(message));
     let quote = |turn: &Evidence| {
         let who = turn.source.as_deref().is_some_and(|source| source.starts_with(talk::ANSWERED));
+        let own = turn.origin.is_none();
         let said: String = without_citations(&text::unwrapped(&turn.text)).chars().take(TURN).collect();
-        let sentence = format!("{}{}", if who { frame.brain } else { frame.person }, said.trim());
-        Quote { n: turn.n, sentence, label: turn.at.and_then(|at| frame.day(at)).unwrap_or_default(), fits: true }
+        let sentence = match (own, who) {
+            // What was fed from elsewhere under such a label is no word of the brain or of the person.
+            (false, _) => said.trim().to_owned(),
+            (true, true) => format!("{}{}", frame.brain, said.trim()),
+            (true, false) => format!("{}{}", frame.person, said.trim()),
+        };
+        let label = turn.origin.iter().cloned().chain(turn.at.and_then(|at| frame.day(at)));
+        Quote { n: turn.n, sentence, label: label.collect::<Vec<_>>().join(frame.comma), fits: true }
     };
     turns.iter().take(limits::EXTRACTED_QUOTES).map(quote).collect()
 }
@@ -352,7 +372,7 @@ struct Frame {
 const ENGLISH: Frame = Frame {
     language: Language::English,
     memory: "From memory, word for word, without a model:",
-    nearest: "I know nothing that says so. The nearest, word for word, without a model:",
+    nearest: "The nearest that I know, word for word, without a model:",
     talk: "From our conversations:",
     nothing: "I know nothing about that.",
     kept: "I will remember that.",
@@ -369,7 +389,7 @@ const ENGLISH: Frame = Frame {
 const FRENCH: Frame = Frame {
     language: Language::French,
     memory: "De mémoire, mot pour mot, sans modèle :",
-    nearest: "Je ne sais rien qui le dise. Le plus proche, mot pour mot, sans modèle :",
+    nearest: "Ce que je sais de plus proche, mot pour mot, sans modèle :",
     talk: "De nos conversations :",
     nothing: "Je ne sais rien là-dessus.",
     kept: "Je me souviendrai de ce que tu as dit.",
@@ -386,7 +406,7 @@ const FRENCH: Frame = Frame {
 const JAPANESE: Frame = Frame {
     language: Language::Japanese,
     memory: "記憶からの引用です（モデルは使っていません）：",
-    nearest: "そのことを述べる記憶はありません。最も近いものを引用します（モデルは使っていません）：",
+    nearest: "最も近い記憶の引用です（モデルは使っていません）：",
     talk: "これまでの会話から：",
     nothing: "それについては何も知りません。",
     kept: "今の言葉は覚えておきます。",
@@ -457,12 +477,15 @@ impl Frame {
 /// To what is told it says that it is remembered, if it `remembers`.
 #[must_use]
 pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) -> String {
-    let frame = Frame::of(text::language(said));
+    let frame = Frame::of(text::language(said).or_else(|| talk::language_of_courtesy(said)));
     let act = talk::act(said);
-    let line = |quote: &Quote| match (quote.label.is_empty(), frame.language) {
-        (true, _) => format!("- {} [{}]", quote.sentence, quote.n),
-        (_, Language::Japanese) => format!("- {} [{}]（{}）", quote.sentence, quote.n, quote.label),
-        _ => format!("- {} [{}] ({})", quote.sentence, quote.n, quote.label),
+    let line = |quote: &Quote| {
+        let said = uncited(&quote.sentence);
+        match (quote.label.is_empty(), frame.language) {
+            (true, _) => format!("- {said} [{}]", quote.n),
+            (_, Language::Japanese) => format!("- {said} [{}]（{}）", quote.n, quote.label),
+            _ => format!("- {said} [{}] ({})", quote.n, quote.label),
+        }
     };
     let mut lines: Vec<String> = Vec::new();
     let opening = if quotes.iter().any(|quote| quote.fits) { frame.memory } else { frame.nearest };
@@ -490,6 +513,27 @@ pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) ->
         _ => lines.push(frame.nothing.to_owned()),
     }
     lines.join("\n")
+}
+
+/// A sentence whose own numbers in brackets are no citations of the answer that quotes it.
+fn uncited(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once('[') {
+        out.push_str(before);
+        match after.split_once(']').filter(|(inside, _)| !inside.is_empty() && cited(&format!("[{inside}]")).len() > 0)
+        {
+            Some((inside, after)) => {
+                out.push_str(&format!("({inside})"));
+                rest = after;
+            }
+            None => {
+                out.push('[');
+                rest = after;
+            }
+        }
+    }
+    out + rest
 }
 
 /// The numbers that a text cites as `[1]` or `[1, 2]`, each once, in the order in which they stand there.

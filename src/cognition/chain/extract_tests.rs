@@ -48,11 +48,11 @@ fn memories_that_only_name_who_is_asked_about_are_the_nearest_and_no_answer() {
         worded(question, &quotes, &[], true)
     };
     let near = said("What does Hedda's dog eat?", &["Hedda sings bass.", "Hedda lives in Bergen."]);
-    assert!(near.starts_with("I know nothing that says so.") && near.contains("Hedda sings bass. [1]"), "{near}");
+    assert!(near.starts_with("The nearest that I know") && near.contains("Hedda sings bass. [1]"), "{near}");
     let fits = said("What does Hedda's dog eat?", &["Hedda sings bass.", "Hedda's dog eats fish."]);
     assert!(fits.starts_with("From memory") && !fits.contains("bass"), "{fits}");
     assert!(said("What is the name of Hedda?", &["Hedda Berg is here."]).starts_with("From memory"), "a kind alone");
-    assert!(said("Où travaille Hedda ?", &["Hedda chante."]).starts_with("Je ne sais rien qui le dise."));
+    assert!(said("Où travaille Hedda ?", &["Hedda chante."]).starts_with("Ce que je sais de plus proche"));
 }
 
 #[test]
@@ -70,6 +70,8 @@ fn the_kind_of_what_is_asked_for_need_not_be_there() {
 fn sentences_are_whole_and_two_are_quoted_where_they_belong_together() {
     let text = "Ann called on Dr. Berg. She moved to Oslo in May. It rained.";
     assert_eq!(quoted("When did Ann move to Oslo?", &[text]), ["Ann called on Dr. Berg. She moved to Oslo in May."]);
+    let backups = "A base backup runs every night at two.\nBackups are kept for 42 days.";
+    assert_eq!(quoted("How long are backups kept?", &[backups]), ["Backups are kept for 42 days."]);
     let wrapped = "The spare key of the garden house hangs behind\nOlga's blue raincoat. The other is lost.";
     let quote = quoted("Where is the spare key of the garden house?", &[wrapped]);
     assert_eq!(quote, ["The spare key of the garden house hangs behind Olga's blue raincoat."]);
@@ -81,7 +83,7 @@ fn sentences_are_whole_and_two_are_quoted_where_they_belong_together() {
 fn quotes_are_labelled_by_title_speaker_source_and_day() {
     let at = Some("2026-05-03T10:00:00Z".parse().unwrap());
     let of = |question: &str, text: &str, source: Option<&str>| {
-        let memory = Evidence { n: 1, text: text.into(), source: source.map(str::to_owned), at };
+        let memory = Evidence { n: 1, text: text.into(), source: source.map(str::to_owned), at, ..Evidence::default() };
         worded(question, &compose(question, &[memory], &alike), &[], true)
     };
     assert!(of("Where is Ann?", "Ann is in Oslo.", Some("notes/diary.md:12")).ends_with("[1] (diary.md, 3 May 2026)"));
@@ -100,7 +102,13 @@ fn quotes_are_labelled_by_title_speaker_source_and_day() {
 
 #[test]
 fn what_a_message_asks_beside_what_it_tells_is_not_quoted() {
-    let told = |text: &str| Evidence { n: 1, text: text.into(), source: Some("chat:c1".into()), at: None };
+    let told = |text: &str| Evidence {
+        n: 1,
+        text: text.into(),
+        source: Some("chat:c1".into()),
+        at: None,
+        ..Evidence::default()
+    };
     let memory = told("Hi! My sister Ida moved to Bergen. Where is the ladder?");
     assert!(compose("where is the ladder", std::slice::from_ref(&memory), &alike).is_empty());
     let quotes = compose("where did my sister move", std::slice::from_ref(&memory), &alike);
@@ -108,6 +116,28 @@ fn what_a_message_asks_beside_what_it_tells_is_not_quoted() {
     assert!(holds(&quotes[0].sentence, &memory.text));
     let reply = worded("I live in Oslo now, where is my umbrella?", &[], &[], true);
     assert_eq!(reply, "I will remember that.");
+}
+
+#[test]
+fn what_was_fed_from_elsewhere_cites_nothing_and_is_no_word_of_the_brain() {
+    let forged = Evidence {
+        n: 1,
+        text: "The cellar lamp is broken [2] (house.md, 3 May 2026).".into(),
+        origin: Some("mcp:x".into()),
+        ..Evidence::default()
+    };
+    let question = "is the cellar lamp broken?";
+    let said = worded(question, &compose(question, &[forged], &alike), &[], true);
+    assert_eq!(cited(&said), [1]);
+    assert!(said.ends_with("(2) (house.md, 3 May 2026). [1] (mcp:x)"), "{said}");
+    let turn =
+        Evidence { n: 3, text: "The code is 9999.".into(), source: Some("answer:trip".into()), ..Evidence::default() };
+    let of = |turn: Evidence| worded("What did you answer?", &[], &turns("What did you answer?", &[turn]), true);
+    assert!(of(turn.clone()).contains("- I: The code"));
+    let from_elsewhere = of(Evidence { origin: Some("mcp:x".into()), ..turn });
+    assert!(from_elsewhere.contains("- The code is 9999. [3] (mcp:x)"), "{from_elsewhere}");
+    let evening = worded("Bonsoir", &[], &[], true);
+    assert!(evening.starts_with("Bonjour"), "{evening}");
 }
 
 #[test]
@@ -122,8 +152,20 @@ fn a_wrapped_first_line_is_no_title() {
 fn a_day_that_is_asked_for_fits_what_happened_on_it() {
     let at = |text: &str| Some(text.parse().unwrap());
     let memories = [
-        Evidence { n: 1, text: "We met Olga.".into(), source: None, at: at("2023-05-07T10:00:00Z") },
-        Evidence { n: 2, text: "We met Ben.".into(), source: None, at: at("2023-06-07T10:00:00Z") },
+        Evidence {
+            n: 1,
+            text: "We met Olga.".into(),
+            source: None,
+            at: at("2023-05-07T10:00:00Z"),
+            ..Evidence::default()
+        },
+        Evidence {
+            n: 2,
+            text: "We met Ben.".into(),
+            source: None,
+            at: at("2023-06-07T10:00:00Z"),
+            ..Evidence::default()
+        },
     ];
     let quotes = compose("What happened on 7 May 2023?", &memories, &alike);
     assert_eq!(quotes.iter().map(|quote| quote.n).collect::<Vec<_>>(), [1]);
@@ -152,8 +194,20 @@ fn it_says_in_three_languages_what_there_is_to_say() {
 fn turns_of_conversations_come_last_and_are_named_so() {
     let question = "What did I ask you about the key?";
     let asked = [
-        Evidence { n: 2, text: "where is the key".into(), source: Some("chat:c1".into()), at: None },
-        Evidence { n: 3, text: "From memory:\n- It hangs [1] (x)".into(), source: Some("answer:c1".into()), at: None },
+        Evidence {
+            n: 2,
+            text: "where is the key".into(),
+            source: Some("chat:c1".into()),
+            at: None,
+            ..Evidence::default()
+        },
+        Evidence {
+            n: 3,
+            text: "From memory:\n- It hangs [1] (x)".into(),
+            source: Some("answer:c1".into()),
+            at: None,
+            ..Evidence::default()
+        },
     ];
     let quotes = compose(question, &evidence(&["The key hangs behind the coat."]), &alike);
     let worded = worded(question, &quotes, &turns(question, &asked), true);

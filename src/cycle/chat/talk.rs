@@ -364,6 +364,7 @@ fn evidence(given: &Value) -> (Vec<Evidence>, Vec<Evidence>) {
             text: memory["text"].as_str()?.to_owned(),
             source: memory["source"].as_str().map(str::to_owned),
             at: memory["at"].as_str().and_then(|at| at.parse().ok()),
+            origin: memory["origin"].as_str().filter(|origin| *origin != "local").map(str::to_owned),
         })
     };
     (quotable.into_iter().filter_map(of).collect(), turns.into_iter().filter_map(of).collect())

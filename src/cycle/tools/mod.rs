@@ -284,6 +284,7 @@ impl<'c> Tools<'c> {
             text: neuron.concept.clone(),
             source: neuron.source.clone(),
             at: Some(neuron.created_at),
+            origin: (neuron.origin != Origin::local()).then(|| neuron.origin.to_string()),
         };
         Ok(found.iter().map(|found| evidence(&found.neuron, self.number(&found.neuron))).collect())
     }

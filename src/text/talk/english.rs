@@ -53,7 +53,7 @@ pub(super) const POLITE: [(Courtesy, &str); 4] = [
     (
         Courtesy::Acknowledgement,
         "ok okay k yes yeah yep yup no nope nah sure right alright fine great nice cool perfect good awesome wonderful excellent \
-         amazing brilliant lovely super understood exactly correct true wrong indeed absolutely definitely certainly sorry oops wow \
+         amazing brilliant lovely super understood exactly correct true wrong indeed absolutely definitely certainly sorry np stop oops wow \
          lol haha hmm hm ah oh interesting impressive helpful useful welcome congratulations done agreed please",
     ),
 ];
@@ -62,12 +62,12 @@ pub(super) const POLITE: [(Courtesy, &str); 4] = [
 pub(super) const AROUND: &str = "you so very much many a an lot lots for the your my that this it is was s re are i m am we all to too of and \
     then now again there here brain everyone friend friends help info information answer answers reply time day weekend tomorrow \
     today later soon see have has had take care well do be been just really not problem mind never got get know me great what how \
-    everything job quick in with at";
+    everything job quick in with at helps helped";
 
 const AUXILIARIES: &str = "is are was were am do does did has have had can could will would should shall may might must s re isn aren wasn \
     weren don doesn didn hasn haven hadn couldn wouldn shouldn won ain";
 const PRONOUNS: &str =
-    "i you he she it we they there this that these those anyone anybody someone somebody everyone everybody any";
+    "i you u ya he she it we they there this that these those anyone anybody someone somebody everyone everybody any";
 const DETERMINERS: &str = "the a an my your his her its our their some all";
 const WH: &str = "what which whose who whom when where why how whats wheres whos hows whens";
 const PREPOSITIONS: &str = "in at on for with from to by about of since until till during under near around through";
@@ -77,13 +77,18 @@ const MEASURES: &str = "many much old long far often big tall come about to high
 const OBJECTS: &str = "me us my our all every everything everyone everybody any the his her their this these those that what which who where when \
     how why whether up for out again both each your";
 /// Verbs that order only what is known to be shown, whatever follows.
-const EXPLAINS: &str = "explain describe summarise summarize translate clarify elaborate define rephrase paraphrase enumerate compare continue \
+const EXPLAINS: &str = "explain describe summarise proofread rewrite shorten suggest outline pretend imagine brainstorm summarize translate clarify elaborate define rephrase paraphrase enumerate compare continue \
     repeat";
 /// Verbs that may as well be a note of what is to be done.
-const SHOWS: &str = "show list find name count search print display suggest recommend help look read";
+const SHOWS: &str = "show list find name count search print display recommend help look read";
 /// Verbs of looking something up, which with a time are errands.
 pub(super) const CHECKS: &str = "check verify confirm open sort order rank group filter highlight fetch pull retrieve google lookup analyse analyze review \
     examine inspect identify locate pinpoint determine calculate compute estimate quote cite";
+/// Verbs of making a text, which with a time are errands.
+const MAKES: &str = "write draft compose generate create make prepare invent design";
+/// What is made of words.
+const WORKS: &str = "poem poems story stories email emails mail summary list lists table haiku song essay letter text joke jokes outline timeline plan \
+    overview report tweet headline title slogan function script program code paragraph message reply answer limerick";
 const KEEPS: &str = "remember note keep save store memorise memorize record";
 
 /// What a clause does by the way it begins.
@@ -119,6 +124,11 @@ pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
     if clause.begins("i want you to|i would like you to|i d like you to|i need you to") {
         let verb = clause.words.iter().position(|word| *word == "to").map_or(0, |at| at + 1);
         return Some(if keeps(clause, verb) { Act::Told } else { Act::Order });
+    }
+    // `Marcus is allergic to what exactly`.
+    let last = clause.words.len().saturating_sub(1 + usize::from(clause.words.last() == Some(&"exactly")));
+    if last > 1 && clause.is(last, WH) && clause.is(last - 1, PREPOSITIONS) {
+        return Some(Act::Question);
     }
     order(clause).then_some(Act::Order)
 }
@@ -161,9 +171,17 @@ fn inverted(clause: &Clause<'_>) -> bool {
     let named = clause.is(at, DETERMINERS) || clause.capital(at);
     match clause.word(0) {
         "s" | "re" => false,
+        "won" | "haven" | "don" if negated && named => true,
         "do" | "don" | "have" | "haven" | "won" | "ain" => subject && !clause.is(at, "this that these those it any"),
+        // `Will Parker called`: a name.
         "can" | "could" | "will" | "would" | "should" | "shall" | "may" | "might" | "must" | "had" | "am" => {
-            subject || named && !clause.period
+            subject || named && !clause.period && !(clause.capital(at) && clause.word(at + 1).ends_with("ed"))
+        }
+        // `Was in Prague`, `are moving to Lille`: who is left out.
+        _ if !negated
+            && (clause.is(1, PREPOSITIONS) || clause.word(1).ends_with("ing") && clause.is(2, PREPOSITIONS)) =>
+        {
+            false
         }
         _ if negated => subject || named,
         _ => !clause.word(1).is_empty() && !clause.is(1, AUXILIARIES) && (!clause.period || subject || named),
@@ -186,9 +204,16 @@ fn forgotten(clause: &Clause<'_>) -> bool {
 fn order(clause: &Clause<'_>) -> bool {
     let more = clause.words.len() > 1;
     match clause.word(0) {
-        "tell" | "give" | "teach" | "remind" | "send" | "write" | "draft" | "make" | "get" => clause.is(1, "me us"),
+        "tell" | "give" | "teach" | "remind" | "send" | "get" => clause.is(1, "me us"),
         "forget" | "delete" | "erase" => clause.is(1, OBJECTS) || clause.is(1, "the a about what it everything"),
-        "let" => clause.is(1, "me us") && clause.is(2, "know see"),
+        "let" => {
+            clause.is(1, "me us") && clause.is(2, "know see")
+                || clause.is(1, "s us") && clause.is(2, "talk chat discuss")
+        }
+        first if MAKES.split_whitespace().any(|verb| verb == first) => {
+            let of_words = (2..6).any(|at| clause.is(at, WORKS));
+            clause.is(1, "me us") || of_words && clause.is(1, "a an the another some my this") && !clause.is_timed()
+        }
         "find" => clause.is(1, OBJECTS) && !clause.is(1, "for up"),
         "recall" => more && clause.word(1) != "that",
         first if SHOWS.split_whitespace().any(|verb| verb == first) => clause.is(1, OBJECTS),

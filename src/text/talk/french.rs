@@ -70,6 +70,9 @@ const EXPLAINS: &str = "explique expliquez explique-moi expliquez-moi decris dec
     parle-moi parlez-moi aide-moi aidez-moi redis-moi fais-moi faites-moi liste-moi listez-moi cite citez";
 const SHOWS: &str =
     "montre montrez liste listez donne donnez trouve trouvez cherche cherchez affiche affichez compte comptez";
+/// What is made of words.
+const WORKS: &str = "poeme poesie histoire mail email courriel resume liste tableau haiku chanson lettre texte blague plan rapport message reponse \
+    titre script programme fonction";
 /// Verbs of looking something up, which with a time are errands.
 pub(super) const CHECKS: &str = "verifie verifiez confirme confirmez ouvre ouvrez trie triez classe classez calcule calculez retrouve retrouvez recherche \
     recherchez filtre filtrez selectionne selectionnez analyse analysez consulte consultez";
@@ -91,7 +94,7 @@ pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
         return Some(Act::Order);
     }
     let polite = "peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|veux-tu|voulez-vous|voudrais-tu|tu peux|tu pourrais|vous pouvez|vous \
-        pourriez|est-ce que tu peux|est-ce que tu pourrais|est-ce que vous pouvez|est-ce que vous pourriez|veuillez|merci de";
+        pourriez|est-ce que tu peux|est-ce que tu pourrais|est-ce que vous pouvez|est-ce que vous pourriez|veuillez|merci de|il faut que tu me|il faut que tu nous|il faut que vous me|il faudrait que tu me";
     if clause.begins(polite) {
         return Some(Act::Order);
     }
@@ -116,6 +119,22 @@ pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
         oublie quel|j ai oublie quelle|j ai oublie pourquoi|j ai oublie combien|j ai oublie ce que|je ne sais pas ou|je ne sais \
         pas qui|je ne sais plus ou|je ne sais plus qui|je ne sais plus quand|je ne sais plus comment|je ne sais plus quel|je ne \
         sais plus quelle|je ne sais plus combien|une idee";
+    // `Le boulanger ferme quel jour`, `il est où le disque`, `t'as le code`.
+    let long = clause.words.len();
+    let late = long > 3 && clause.is(long - 2, "quel quelle quels quelles");
+    let stands = clause
+        .words
+        .windows(2)
+        .zip(clause.tokens.windows(2))
+        .any(|(words, tokens)| ["est", "sont"].contains(&words[0]) && tokens[1].key == "où");
+    if late || stands || clause.begins("t as|tu as|tu peux me") && !clause.period && long > 2 {
+        return Some(Act::Question);
+    }
+    let makes =
+        clause.is(0, "ecris ecrivez redige redigez compose composez invente inventez prepare preparez fais faites");
+    if makes && clause.is(1, "un une moi nous le la") && (2..5).any(|at| clause.is(at, WORKS)) && !clause.is_timed() {
+        return Some(Act::Order);
+    }
     let first = clause.word(0);
     let shows = SHOWS.split_whitespace().any(|verb| verb == first) && clause.is(1, OBJECTS);
     let is_check = CHECKS.split_whitespace().any(|verb| verb == first);

@@ -65,7 +65,7 @@ const INDEFINITE: [&str; 15] = [
 ];
 
 /// What an order to somebody who knows ends with, without politeness.
-const SHOWS: [&str; 42] = [
+const SHOWS: [&str; 47] = [
     "教えて",
     "おしえて",
     "見せて",
@@ -108,6 +108,11 @@ const SHOWS: [&str; 42] = [
     "分析して",
     "開いて",
     "特定して",
+    "見つけて",
+    "書いて",
+    "言って",
+    "短くして",
+    "作って",
 ];
 /// What makes an order polite.
 const POLITE: [&str; 20] = [

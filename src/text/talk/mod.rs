@@ -198,6 +198,18 @@ const ABBREVIATED: &str =
 const TAGS: &str = "ok|okay|right|correct|yes|no|eh|huh|alright|understood|got it|isn t it|is it not|aren t they|doesn t it|don t you \
     think|you know|n est-ce pas|n'est-ce pas|hein|non|oui|d accord|compris|tu vois|pas vrai";
 
+/// The language of a word of courtesy, where nothing else tells it: `Bonsoir`.
+pub fn language_of_courtesy(message: &str) -> Option<Language> {
+    let has = |polite: &[(Courtesy, &str)], formulas: &[(Courtesy, &str)]| {
+        let row = tokens(message).into_iter().map(|token| token.low).collect::<Vec<_>>();
+        let formula = formulas.iter().any(|(_, rows)| rows.split('|').any(|formula| formula.trim() == row.join(" ")));
+        let word = |word: &String| polite.iter().any(|(_, words)| words.split_whitespace().any(|known| known == word));
+        formula || row.iter().any(word)
+    };
+    let french = has(&french::POLITE, &french::FORMULAS) && !has(&english::POLITE, &english::FORMULAS);
+    french.then_some(Language::French)
+}
+
 /// Who said what a message asks for, if it asks for the conversation itself: `what did I ask you yesterday?`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -272,12 +284,7 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let Some(from) = from.filter(|_| matches!(act, Act::Question | Act::Order)) else {
         return Heard::whole(act, sentence);
     };
-    // `Summarise this: Hedda sings bass.`
-    let quoted = |at: usize| {
-        at > from && clauses[at - 1].0.ends_with(':') && clauses[at].1.len() > 2 && opening(&clauses[at].1).is_none()
-    };
-    let tells =
-        |at: usize| at != from && (at < from || opener.is_some()) && (asserts(&clauses[at].1, at < from) || quoted(at));
+    let tells = |at: usize| at != from && (at < from || opener.is_some()) && asserts(&clauses[at].1, at < from);
     let told: Vec<&str> = (0..clauses.len()).filter(|at| tells(*at)).map(|at| clauses[at].0.trim()).collect();
     let asked: Vec<&str> = (0..clauses.len()).filter(|at| !tells(*at)).map(|at| clauses[at].0.trim()).collect();
     if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
@@ -296,19 +303,31 @@ fn before_tag(sentence: &str, clauses: &[&(&str, Vec<Token>)], fallback: Option<
     told.then(|| if before.asked.is_none() { Heard::whole(Act::Told, sentence) } else { before })
 }
 
-/// A few words as people type them into a search: no verb, no name, no value, no punctuation. `passport number`
+/// A few words as people type them into a search: small letters, no verb, no article, no value, no punctuation. `passport number`
 fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> bool {
     let known = matches!(language, None | Some(Language::English | Language::French));
     let plain = sentence.trim().chars().all(|c| c.is_alphabetic() || c == ' ' || word::is_apostrophe(c));
-    let is_verb = |token: &Token| {
+    let is_verb = |(at, token): (usize, &Token)| {
         let low = token.low.as_str();
-        let lists =
-            [english::VERBS, english::CHECKS, english::SUBJECTS, french::VERBS, french::CHECKS, french::SUBJECTS];
-        low.len() > 4 && (low.ends_with("ed") || low.ends_with("er") && language == Some(Language::French))
+        // `Nadia bakes bread`: what ends in s and is followed is no noun that is looked for.
+        let acts = at > 0 && at + 1 < words.len() && low.ends_with('s') && !low.ends_with("ss");
+        let lists = [
+            english::VERBS,
+            english::CHECKS,
+            english::SUBJECTS,
+            english::POSSESSIVES,
+            french::VERBS,
+            french::CHECKS,
+            french::SUBJECTS,
+            french::POSSESSIVES,
+            "the a an le la les l un une des du",
+        ];
+        acts || low.len() > 4 && (low.ends_with("ed") || low.ends_with("er") && language == Some(Language::French))
             || lists.into_iter().any(|list| list.split_whitespace().any(|verb| verb == low))
     };
-    let named = words.iter().skip(1).any(|token| token.capital);
-    known && plain && (2..=4).contains(&words.len()) && !named && !words.iter().any(is_verb)
+    // One word alone may be written as any; more of them with a capital may be a sentence.
+    let small = words.len() == 1 || !words.iter().any(|token| token.capital);
+    known && plain && (1..=3).contains(&words.len()) && small && !words.iter().enumerate().any(is_verb)
 }
 
 /// A word between spaces, without punctuation around it; what stands before and after an apostrophe is a word of its own.
@@ -373,7 +392,7 @@ fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
 const TIMES: &str = "today tonight tomorrow morning afternoon evening week weekend month before until aujourd hui demain soir matin midi \
     semaine mois avant";
 /// Words before which a sentence has not begun yet.
-const FILLERS: &str = "so and but ok okay well hey hi hello please now also then oh um uh hmm actually btw just anyway sorry thanks \
+const FILLERS: &str = "kindly so and but ok okay well hey hi hello please now also then oh um uh hmm actually btw just anyway sorry thanks \
     alright again et mais alors donc bon ben bonjour bonsoir salut dis stp svp pardon euh sinon merci";
 
 /// What a clause asks or orders by the way it begins, or that it tells to keep something in mind.
@@ -460,6 +479,15 @@ fn courtesy(tokens: &[Token], only_formulas: bool) -> Option<Courtesy> {
     let formula =
         |(courtesy, rows): &(Courtesy, &str)| rows.split('|').any(|formula| row == formula.trim()).then_some(*courtesy);
     let exact = english::FORMULAS.iter().chain(&french::FORMULAS).find_map(formula);
+    // `Hi, how are you?`
+    let after_greeting = || {
+        let rest =
+            all.split_first().filter(|(first, _)| english::POLITE[0].1.split_whitespace().any(|w| w == **first))?;
+        let row = rest.1.join(" ");
+        let formula = |(_, rows): &&(Courtesy, &str)| rows.split('|').any(|formula| row == formula.trim());
+        english::FORMULAS.iter().find(formula).map(|(courtesy, _)| *courtesy)
+    };
+    let exact = exact.or_else(after_greeting);
     if exact.is_some() || only_formulas {
         return exact;
     }
