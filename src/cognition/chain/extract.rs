@@ -521,7 +521,9 @@ fn uncited(sentence: &str) -> String {
     let mut rest = sentence;
     while let Some((before, after)) = rest.split_once('[') {
         out.push_str(before);
-        match after.split_once(']').filter(|(inside, _)| !inside.is_empty() && cited(&format!("[{inside}]")).len() > 0)
+        match after
+            .split_once(']')
+            .filter(|(inside, _)| !inside.is_empty() && !cited(&format!("[{inside}]")).is_empty())
         {
             Some((inside, after)) => {
                 out.push_str(&format!("({inside})"));
