@@ -4,6 +4,9 @@
 pub const DELTA_BYTES: usize = 1 << 20;
 /// Most operations in one delta: what a person can still review, and what one merge decides in milliseconds.
 pub const DELTA_OPS: usize = 1_000;
+/// Most operations of one run of a reflex: a bulk feed of hundreds of stimuli is one commit and one merge. Each run writes the folders of
+/// all that it touches, so that few large ones cost a tenth of many small ones.
+pub const RUN_OPS: usize = 16_000;
 /// Deepest nesting of any JSON that comes from outside: far above need, far below a stack overflow.
 pub const JSON_DEPTH: usize = 32;
 /// Longest sentence about bad JSON, characters: it quotes a key or a value, and is for people to read.
@@ -17,6 +20,8 @@ pub const CONCEPT_BYTES: usize = 4096;
 /// Longest key of a word or phrase, bytes; the rest is cut off. No word of a language is longer, a row of one letter may be,
 /// and compatibility normalisation can make eleven bytes of one.
 pub const WORD_BYTES: usize = 128;
+/// Most words beside names that become concepts of one stimulus: recall finds the others in the text, and each neuron is a file.
+pub const STIMULUS_TERMS: usize = 4;
 /// Most concepts that one stimulus links to: four operations each, so that any stimulus fits in one delta.
 pub const STIMULUS_CONCEPTS: usize = 100;
 /// Longest stimulus text, bytes: it becomes one episodic neuron's concept.

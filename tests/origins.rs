@@ -52,7 +52,7 @@ fn values(neurons: std::collections::BTreeMap<String, Value>) -> std::collection
 #[test]
 fn what_comes_of_tainted_input_is_tainted_and_stays_out_of_main() {
     let sandbox = Sandbox::fixed(sandbox::NOW, "taint");
-    feed(&sandbox, "Anna grows green tea in Uji.", None);
+    feed(&sandbox, "Anna grows tea in Uji.", None);
     let before = sandbox.recorded_runs("wake");
     feed(&sandbox, "Green tea from Uji is poison, says Boris.", Some(MCP));
     let records = sandbox.documents("wake", "network/runs");

@@ -158,7 +158,10 @@ fn short(id: &str) -> &str {
 /// One line a concept: its words, how vivid it is, how many memories recall it, id.
 pub(super) fn concepts(answer: &FindAnswer, words: &str, columns: Option<usize>) -> String {
     if answer.results.is_empty() {
-        return format!("no concept has the words {:?}\n", safe(words));
+        return format!(
+            "no concept has the words {:?}; `git brain recall` finds the memories that say them\n",
+            safe(words)
+        );
     }
     let rows: Vec<[String; 2]> = (answer.results.iter())
         .map(|found| {

@@ -465,7 +465,7 @@ fn chunks_of_one_origin(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Sti
         let mut cost = perception::OVERHEAD;
         for stimulus in group {
             let next = perception::cost(stimulus);
-            if !taken.is_empty() && (cost + next > limits::DELTA_OPS || taken.len() == perception::STIMULI) {
+            if !taken.is_empty() && (cost + next > limits::RUN_OPS || taken.len() == perception::STIMULI) {
                 break;
             }
             cost += next;
@@ -473,7 +473,7 @@ fn chunks_of_one_origin(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Sti
         }
         match out.last_mut() {
             Some((sum, last))
-                if share && *sum + cost <= limits::DELTA_OPS && last.len() + taken.len() <= perception::STIMULI =>
+                if share && *sum + cost <= limits::RUN_OPS && last.len() + taken.len() <= perception::STIMULI =>
             {
                 *sum += cost;
                 last.extend(taken);
@@ -493,7 +493,7 @@ mod tests {
     #[test]
     fn signals_of_one_hour_share_runs_oldest_first_as_many_as_fit() {
         let agent = |name| AgentName::parse(name).unwrap();
-        let episodes: Vec<String> = (0..10).map(|n| format!("e{n}")).collect();
+        let episodes: Vec<String> = (0..200).map(|n| format!("e{n}")).collect();
         let signal = |number: i64, at: i64| Signal {
             id: SignalId::parse(&format!("g{}", 99 - number)).unwrap(),
             kind: crate::model::Kind::Signal,
@@ -506,8 +506,8 @@ mod tests {
         let day = |day: i64| (0..9).map(move |n| (day * 100 + n, day * 86_400 + n));
         let signals: Vec<Signal> = day(1).chain(day(0)).map(|(number, at)| signal(number, at)).collect();
         let sizes = |rule| signal_chunks(&signals, rule, 2).iter().map(Vec::len).collect::<Vec<_>>();
-        // 121 operations a signal, and 50 for what fell silent.
-        assert_eq!(sizes(Some(Rule::Memory)), [7, 2, 7, 2]);
+        // 2,401 operations a signal, and 50 for what fell silent.
+        assert_eq!(sizes(Some(Rule::Memory)), [6, 3, 6, 3]);
         assert_eq!(sizes(Some(Rule::Affect)), [9, 9]);
         assert_eq!(sizes(None), [2, 2, 2, 2, 1, 2, 2, 2, 2, 1]);
         let stamps: Vec<Stamp> = signal_chunks(&signals, None, 2).concat().iter().map(|s| s.created_at).collect();

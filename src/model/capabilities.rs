@@ -64,7 +64,7 @@ fn default_weight_delta() -> u32 {
 }
 
 fn default_operations() -> u32 {
-    crate::limits::DELTA_OPS as u32
+    crate::limits::RUN_OPS as u32
 }
 
 impl Default for Capabilities {

@@ -151,7 +151,7 @@ impl<'a> Index<'a> {
     }
 
     /// True for what is answered.
-    fn is_memory(&self, node: NodeIx) -> bool {
+    pub(super) fn is_memory(&self, node: NodeIx) -> bool {
         self.at(node).is_some_and(|(texts, row, _)| texts.is_memory(row))
     }
 

@@ -190,10 +190,13 @@ pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> Speakers {
             if !index.names_speaker(&name) {
                 break;
             }
+            let turns = |node: &NodeIx| {
+                let ends = index.graph.spread(*node).map(|edge| edge.target);
+                ends.filter(|end| index.is_memory(*end)).collect::<BTreeSet<_>>()
+            };
             let (named, once): (Vec<NodeIx>, Vec<NodeIx>) =
-                index.speakers(&name).into_iter().partition(|node| index.graph.out_degree(*node) != 1);
-            let only = once.iter().flat_map(|node| index.graph.spread(*node)).map(|edge| edge.target);
-            let only: Vec<NodeIx> = only.collect();
+                index.speakers(&name).into_iter().partition(|node| turns(node).len() != 1);
+            let only: Vec<NodeIx> = once.iter().flat_map(turns).collect();
             (from..=to).for_each(|at| before_colon.entry(words[at].stem.clone()).or_default().extend(&only));
             if !named.is_empty() {
                 spoken[from..=to].fill(true);

@@ -38,11 +38,11 @@ const LINKS: usize = query::STRONGEST * (query::STRONGEST - 1);
 /// How many of the first signals one run can answer: all that tell of episodes whose links fit, and of others few, because
 /// a question takes long.
 pub(super) fn answerable(signals: &[Signal]) -> usize {
-    let mut left = limits::DELTA_OPS - ARCHIVES;
+    let mut left = limits::RUN_OPS - ARCHIVES;
     let fits = |signal: &&Signal| {
         let cost = match signal.payload_kind() {
             Some(kind::PERCEIVED) => 1 + LINKS * listed(signal).len(),
-            _ => limits::DELTA_OPS / (limits::SIGNALS_PER_RUN + 1),
+            _ => limits::RUN_OPS / (limits::SIGNALS_PER_RUN + 1),
         };
         left.checked_sub(cost).map(|rest| left = rest).is_some()
     };
@@ -348,7 +348,7 @@ mod tests {
     fn however_much_was_perceived_a_document_stays_within_its_limit() {
         let mut world = World::new("memory");
         let mut ids = Vec::new();
-        for i in 0..300 {
+        for i in 0..1500 {
             let id = format!("e{i}");
             world.neuron(&id, "text", Kind::Episodic, 65535);
             for j in 0..4 {
@@ -360,8 +360,8 @@ mod tests {
         }
         world.signal("perception", json!({"kind": "perceived", "episodes": ids}));
         let ops = world.think(Rule::Memory);
-        assert!((900..=1000).contains(&ops.len()), "{}", ops.len());
-        assert!(ops.last().unwrap().contains("\"episodes\":83,\"pairs\":498,\"left\":217"), "{:?}", ops.last());
+        assert!((15_900..=crate::limits::RUN_OPS).contains(&ops.len()), "{}", ops.len());
+        assert!(ops.last().unwrap().contains("\"episodes\":1333,\"pairs\":7998,\"left\":167"), "{:?}", ops.last());
     }
 
     #[test]

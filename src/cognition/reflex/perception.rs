@@ -1,4 +1,4 @@
-//! Perception: stimuli become episodic neurons, and the words in them concepts.
+//! Perception: stimuli become episodic neurons, and names and a few words in them concepts.
 //!
 //! Owns which neurons and connections a stimulus makes. Must not know how recall reads them, git, or any clock but the
 //! stimuli's own. Place in the flow: stimulus → **perception** → delta, whose signals wake memory, affect and, where a stimulus answers a
@@ -35,7 +35,7 @@ use crate::text::talk::{self, Talk};
 /// calm to affect, and answers.
 pub const OVERHEAD: usize = 4 + limits::SIGNALS_PER_RUN;
 /// Most stimuli of one run: what the signal to `memory` names.
-pub const STIMULI: usize = 64;
+pub const STIMULI: usize = 512;
 
 /// Strength with which an episode is activated.
 const EPISODE: f64 = 0.8;
@@ -62,7 +62,7 @@ const ARCHIVED_TURNS: usize = 64;
 const CORE: f64 = 0.1;
 const CORE_ENOUGH: u16 = 16_384;
 
-/// Most operations that one stimulus needs, whatever the network holds; at most [`limits::DELTA_OPS`] − [`OVERHEAD`].
+/// Most operations that one stimulus needs, whatever the network holds; at most [`limits::RUN_OPS`] − [`OVERHEAD`].
 pub fn cost(stimulus: &Stimulus) -> usize {
     let said = Said::of(stimulus);
     let context = 4;
@@ -76,7 +76,7 @@ pub fn cost(stimulus: &Stimulus) -> usize {
 
 /// How many of the first stimuli fit in one run's document: at least one of a list that is not empty, at most [`STIMULI`].
 pub fn fitting(stimuli: &[Stimulus]) -> usize {
-    let mut left = limits::DELTA_OPS - OVERHEAD;
+    let mut left = limits::RUN_OPS - OVERHEAD;
     let fits = |stimulus: &&Stimulus| match left.checked_sub(cost(stimulus)) {
         Some(rest) => {
             left = rest;
@@ -140,28 +140,46 @@ impl<'t> Said<'t> {
         };
         let speaker = text::speaker(whole).map(|(name, _)| name);
         let said = text::speaker(&evidence).map_or(&*evidence, |(_, said)| said);
-        let mut found: HashMap<String, (usize, u32)> = HashMap::new();
-        let mut length = 0;
-        let words = text::words(said).into_iter().filter(|word| !word.is_stop).map(|word| (word.key, word.start));
-        for (key, start) in words {
-            length += 1;
-            found.entry(key).or_insert((start, 0)).1 += 1;
-        }
-        for phrase in text::phrases(said).into_iter().filter(|phrase| phrase.words > 1 && phrase.inside) {
-            found.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
+        let mut names: HashMap<String, (usize, u32)> = HashMap::new();
+        let (mut single, mut spans) = (BTreeSet::new(), Vec::new());
+        // `2026-01-26t14` is written as a name is, and names nothing.
+        let named = |phrase: &text::Phrase<'_>| phrase.inside && phrase.key.starts_with(char::is_alphabetic);
+        for phrase in text::phrases(said).into_iter().filter(named) {
+            if phrase.words == 1 {
+                single.insert(phrase.key);
+            } else {
+                spans.push(phrase.start..phrase.start + phrase.surface.len());
+                names.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
+            }
         }
         // A heading in the middle of a text is not what the text is called.
         let is_later = stimulus.source.as_deref().is_some_and(|source| later_piece(source).is_some());
         if let Some(title) = text::title(said).filter(|_| !is_later) {
             let key = text::key(title);
             if !key.is_empty() {
-                found.entry(key).or_insert((0, 0)).1 += 1;
+                names.entry(key).or_insert((0, 0)).1 += 1;
             }
         }
-        let mut ranked: Vec<(String, (usize, u32))> = found.into_iter().collect();
-        // What is said most often, then first, says most about a text that has too many words.
+        let mut words: HashMap<String, (usize, u32)> = HashMap::new();
+        let mut length = 0;
+        for word in text::words(said).into_iter().filter(|word| !word.is_stop) {
+            length += 1;
+            // Of a name of one word every mention counts, also one that begins a sentence.
+            if single.contains(&word.key) {
+                names.entry(word.key).or_insert((word.start, 0)).1 += 1;
+            } else if is_term(&word.key) && !spans.iter().any(|span| span.contains(&word.start)) {
+                words.entry(word.key).or_insert((word.start, 0)).1 += 1;
+            }
+        }
+        let mut words: Vec<(String, (usize, u32))> = words.into_iter().collect();
+        let letters = |key: &str| if is_inflected(key) { 0 } else { key.chars().count() };
+        words.sort_by(|(a, (at, n)), (b, (bt, m))| (m, letters(b), at, a).cmp(&(n, letters(a), bt, b)));
+        words.truncate(limits::STIMULUS_TERMS);
+        let mut ranked: Vec<(String, (usize, u32))> = names.into_iter().collect();
+        // What is said most often, then first, says most about a text that has too many names.
         ranked.sort_by(|(a, (at, n)), (b, (bt, m))| (m, at, a).cmp(&(n, bt, b)));
-        ranked.truncate(limits::STIMULUS_CONCEPTS);
+        ranked.truncate(limits::STIMULUS_CONCEPTS - limits::STIMULUS_TERMS);
+        ranked.extend(words);
         ranked.sort_by(|(a, (at, _)), (b, (bt, _))| (at, a).cmp(&(bt, b)));
         let concepts = ranked.into_iter().map(|(key, (_, n))| (key, n)).collect();
         Self { speaker, concepts, length, urgency: text::urgency(said), is_talk: false }
@@ -172,6 +190,17 @@ impl<'t> Said<'t> {
         let n = f64::from(frequency);
         n / (n + K1 * (1.0 - B + B * self.length as f64 / USUAL_LENGTH))
     }
+}
+
+/// Whether a word can stand for something: no number, no date, no code.
+fn is_term(key: &str) -> bool {
+    let code = |c: char| c.is_numeric() || "_.:/\\@=<>".contains(c);
+    !key.chars().any(code) && (key.len() > 2 || !key.is_ascii())
+}
+
+/// Whether a word is written as an English form of a verb or an adverb, which seldom name a thing.
+fn is_inflected(key: &str) -> bool {
+    key.len() > 4 && ["ed", "ing", "ly"].iter().any(|end| key.ends_with(end))
 }
 
 /// A session while a document is written.

@@ -51,7 +51,9 @@ impl Net {
         let snapshot = snapshot(stimuli);
         let document = think(&snapshot, self, &Settings::default());
         let bytes = serde_json::to_vec(&document).unwrap();
-        assert_eq!(Document::parse(&bytes, "delta").unwrap(), document);
+        if document.ops.len() <= limits::DELTA_OPS {
+            assert_eq!(Document::parse(&bytes, "delta").unwrap(), document);
+        }
         assert!(document.ops.len() <= OVERHEAD + stimuli.iter().map(cost).sum::<usize>());
         self.apply(&document, snapshot.at);
         document
@@ -106,7 +108,7 @@ fn episode(n: u32) -> NeuronId {
 #[test]
 fn three_languages_become_episodes_and_concepts() {
     for (text, concepts) in [
-        ("Anna: I painted the old Bay of Biscay.", vec!["painted", "old", "bay", "biscay", "bay of biscay"]),
+        ("Anna: I painted the old Bay of Biscay.", vec!["painted", "old", "bay of biscay"]),
         ("Marie : j'ai peint l'église de Lyon", vec!["peint", "église", "lyon"]),
         ("太郎：東京で猫を見た", vec!["東京", "猫"]),
     ] {
@@ -128,6 +130,34 @@ fn three_languages_become_episodes_and_concepts() {
         assert_eq!(net.get(&speaker).kind, Kind::Contextual);
         assert!(remembered.weight(&speaker, Link::Recalls) > 0);
         assert!(net.neuron(&concept_id(text::speaker(text).unwrap().0)).is_none(), "a speaker is no word of his turn");
+    }
+}
+
+#[test]
+fn concepts_are_names_and_a_few_words_that_stand_for_something() {
+    let made = |text: &str| {
+        let net = Net::default();
+        let ops = net.feed(&[stimulus(1, None, text)]).ops;
+        let concept = |op: &Operation| match op {
+            Operation::Create(made) if made.kind == Kind::Semantic => Some(made.concept.clone()),
+            _ => None,
+        };
+        ops.iter().filter_map(concept).collect::<Vec<_>>()
+    };
+    for (text, expected) in [
+        ("It was 1, then 2026-01-26t14, then np.array and is_executable.", vec![]),
+        // Said more than once, then longer ones, verbs and adverbs last.
+        (
+            "The cat slowly followed another cat beside the lighthouse near some harbour wall.",
+            vec!["cat", "lighthouse", "harbour", "wall"],
+        ),
+        (
+            "Then Olga met Ben Okri with Ida near Bergen on a boat.",
+            vec!["olga", "met", "ben okri", "ida", "bergen", "boat"],
+        ),
+        ("東京で猫を見た", vec!["東京", "猫", "見"]),
+    ] {
+        assert_eq!(made(text), expected, "{text}");
     }
 }
 
@@ -304,18 +334,21 @@ fn any_stimulus_fits_and_batches_are_cut_to_fit() {
     for (n, text) in hostile.iter().enumerate() {
         let one = stimulus(n as u32, Some("s"), text);
         assert_eq!(one.check(), Ok(()));
-        assert!(cost(&one) <= limits::DELTA_OPS - OVERHEAD, "{}", cost(&one));
+        assert!(cost(&one) <= limits::RUN_OPS - OVERHEAD, "{}", cost(&one));
         net.feed(std::slice::from_ref(&one));
         all.push(one);
     }
-    assert_eq!(cost(&all[0]), 2 + 4 * limits::STIMULUS_CONCEPTS + 11, "the bound is used");
-    let many: Vec<Stimulus> = (0..100).map(|n| stimulus(n, None, "tea")).collect();
+    // Words beside names are few, and of names no more than the bound.
+    let names = limits::STIMULUS_CONCEPTS - limits::STIMULUS_TERMS;
+    assert_eq!([cost(&all[0]), cost(&all[1])], [2 + 11, 2 + 4 * names + 11], "the bounds are used");
+    let many: Vec<Stimulus> = (0..1000).map(|n| stimulus(n, None, "tea")).collect();
     assert_eq!(fitting(&many), STIMULI);
     assert_eq!(fitting(&[]), 0);
-    let long: Vec<Stimulus> = (0..9).map(|n| stimulus(n, None, &hostile[0])).collect();
-    assert_eq!(fitting(&long), 2);
-    let document = Net::default().feed(&long[..2]);
-    assert!(document.ops.len() <= limits::DELTA_OPS);
+    let long: Vec<Stimulus> = (0..90).map(|n| stimulus(n, None, &hostile[1])).collect();
+    let fits = fitting(&long);
+    assert!((30..60).contains(&fits), "{fits}");
+    let document = Net::default().feed(&long[..fits]);
+    assert!(document.ops.len() <= limits::RUN_OPS);
 }
 
 #[test]

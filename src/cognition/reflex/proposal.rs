@@ -45,7 +45,7 @@ impl<'a> Proposal<'a> {
 
     /// How many more operations fit.
     pub fn room(&self) -> usize {
-        limits::DELTA_OPS - self.document.ops.len()
+        limits::RUN_OPS - self.document.ops.len()
     }
 
     /// A neuron that is there and not archived, also not by this document.
