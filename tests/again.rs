@@ -703,7 +703,7 @@ fn paths_are_those_of_the_folder_that_is_named() {
     let id = text(&live(&sandbox)["It rained."], "id").to_owned();
     sandbox.apply(&json!({"ops": [{"op": "archive", "id": id, "reason": "no"}]}), &[]);
     assert!(sandbox.brain(&["why", &id[..8]]).exits(0).out.contains("It rained."));
-    sandbox.brain(&["restore", &id[..8]]).exits(0);
+    sandbox.brain(&["restore", &id[2..8]]).exits(0);
     assert!(texts(&sandbox).contains(&"It rained.".to_owned()));
     // Once more only what is known.
     sandbox.json(&["feed", "--again", "Blue oven."]);

@@ -183,14 +183,17 @@ impl Brain {
         let corrected = corrected.map(|(id, old)| {
             let by = successors.get(&old.id).cloned().or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
-            leaving.push(Leaving { stimulus: old, reason: format!("corrected by {by}") });
+            leaving.push(Leaving { stimulus: old, reason: format!("corrected by {by}"), is_let_in: false });
             Correction { corrects: id.to_string(), by }
         });
         // What waits for a person replaces nothing before.
-        if self.cycle.shared.policy.settings.origins.level(&origin) >= Level::Review && !leaving.is_empty() {
-            let stay = plural(leaving.len(), "memory stays", "memories stay");
+        if self.cycle.shared.policy.settings.origins.level(&origin) >= Level::Review
+            && leaving.iter().any(|leaving| !leaving.is_let_in)
+        {
+            let stay = leaving.iter().filter(|leaving| !leaving.is_let_in).count();
+            let stay = plural(stay, "memory stays", "memories stay");
             notes.push(format!("{stay} beside what replaces it, because what comes from {origin} waits for a person"));
-            leaving.clear();
+            leaving.retain(|leaving| leaving.is_let_in);
         }
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
         let Reading { unread, mut names, .. } = reading;
@@ -290,19 +293,28 @@ impl Brain {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
         for input in inputs {
-            let labelled = input.file.is_none() && input.labels.source.is_some();
-            if labelled {
-                found.push(Input { again, ..input });
-                continue;
-            }
             let (session, at) = (input.labels.session.as_deref(), input.labels.at);
-            let id = match input.file {
-                Some(file) => Stimulus::id_in(file, at, &input.text, None),
-                None => Stimulus::id_unlabelled(origin, session, at, &input.text),
+            let id = match (input.file, &input.labels.source) {
+                // A label of its own is known by its stimulus.
+                (None, Some(_)) if !again => {
+                    found.push(input);
+                    continue;
+                }
+                (Some(file), _) => Stimulus::id_in(file, at, &input.text, None),
+                (None, Some(source)) => Stimulus::id_of(origin, source, session, at, &input.text),
+                (None, None) => Stimulus::id_unlabelled(origin, session, at, &input.text),
             };
-            if !seen.insert(id.clone()) && !again {
-                known.push(id);
-                continue;
+            let is_twice = !seen.insert(id.clone());
+            match (is_twice, again) {
+                (true, true) => {
+                    found.push(Input { again, ..input });
+                    continue;
+                }
+                (true, false) => {
+                    known.push(id);
+                    continue;
+                }
+                _ => {}
             }
             let path = layout::stimulus(&id, input.at(now));
             match self.cycle.whereabouts(tree, &id, &path)? {
@@ -350,7 +362,7 @@ impl Brain {
                     Some(Successor::Memory(id)) => format!("replaced by {}", episode_id(&id)),
                     _ => format!("no longer in {}", file.label),
                 };
-                Leaving { stimulus: retired.memory.stimulus, reason }
+                Leaving { stimulus: retired.memory.stimulus, reason, is_let_in: false }
             }));
             compared.push(Compared { file, new: found.new, count });
         }
@@ -365,7 +377,10 @@ impl Brain {
             if world::named(&file.place) != Named::Nothing {
                 let is_told = reading.unread.iter().any(|unread| world::true_path(unread.file.as_ref()) == file.place);
                 let count = plural(memories.len(), "memory of it stays", "memories of it stay");
-                notes.extend((!is_told).then(|| format!("{} is there and was passed over: {count}", file.label)));
+                notes.extend(
+                    (!is_told && !file.is_said)
+                        .then(|| format!("{} is there and was passed over: {count}", file.label)),
+                );
                 continue;
             }
             gone.extend(parted(file, &memories, origin, &mut compared, &mut leaving, notes));
@@ -375,15 +390,19 @@ impl Brain {
             fed.push(count);
         }
         // What a killed feed left.
-        let successors: HashMap<&StimulusId, &StimulusId> = read
+        let successors: HashMap<&StimulusId, (&StimulusId, bool)> = read
             .iter()
             .flat_map(|key| memories.get(key).unwrap_or(&none))
             .filter(|memory| memory.now != Whereabouts::Gone)
-            .flat_map(|memory| memory.stimulus.supersedes.iter().map(|old| (old, &memory.stimulus.id)))
+            .flat_map(|memory| {
+                let is_let_in = memory.now != Whereabouts::Waits;
+                memory.stimulus.supersedes.iter().map(move |old| (old, (&memory.stimulus.id, is_let_in)))
+            })
             .collect();
         for leaving in &mut leaving {
-            if let Some(by) = successors.get(&leaving.stimulus.id) {
+            if let Some((by, is_let_in)) = successors.get(&leaving.stimulus.id) {
                 leaving.reason = format!("replaced by {}", episode_id(by));
+                leaving.is_let_in = *is_let_in;
             }
         }
         Ok((gone, leaving))
@@ -413,7 +432,7 @@ impl Brain {
             let tree = store.tree_of(base)?;
             let network = TreeNetwork::remembering(store, tree, &shared.neurons);
             let (mut ops, mut waiting, mut said) = (Vec::new(), Vec::new(), Vec::new());
-            for Leaving { stimulus, reason } in part {
+            for Leaving { stimulus, reason, .. } in part {
                 let id = episode_id(&stimulus.id);
                 let goes = |neuron: &Neuron| !neuron.is_archived() && !neuron.pinned && neuron.kind != Kind::Core;
                 if network.shared(&id)?.is_some_and(|neuron| goes(&neuron)) {

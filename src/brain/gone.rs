@@ -27,6 +27,8 @@ pub struct GoneFile {
 pub(super) struct Leaving {
     pub stimulus: Stimulus,
     pub reason: String,
+    /// Whether what replaces it is a memory already.
+    pub is_let_in: bool,
 }
 
 /// A file and what is new in it.
@@ -87,7 +89,11 @@ pub(super) fn parted(
         target.file.label.clone()
     });
     let reason = format!("{label} is gone");
-    leaving.extend(going.iter().map(|memory| Leaving { stimulus: memory.stimulus.clone(), reason: reason.clone() }));
+    leaving.extend(going.iter().map(|memory| Leaving {
+        stimulus: memory.stimulus.clone(),
+        reason: reason.clone(),
+        is_let_in: false,
+    }));
     (!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), stay: 0, moved_to })
 }
 

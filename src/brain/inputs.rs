@@ -108,6 +108,12 @@ impl Reading {
     /// Why there is nothing to feed.
     pub fn nothing(self, sources: &[Source]) -> BrainError {
         let passed = self.passed;
+        if let Some(unread) = self.unread.first().filter(|_| self.failed.is_none()) {
+            return BrainError::usage(format!("there is nothing to feed: {}", unread.error));
+        }
+        if !self.said_gone.is_empty() && self.failed.is_none() {
+            return BrainError::usage("nothing is remembered of files that are not there");
+        }
         let found = sources.iter().all(|source| matches!(source, Source::Folder(_) | Source::Pattern(_)));
         self.failed.unwrap_or_else(|| {
             BrainError::usage(match passed {

@@ -16,7 +16,8 @@ impl Brain {
     /// No id, or several neurons begin so (exit code 2).
     pub fn neuron_named(&self, text: &str, at: Option<&str>) -> Result<NeuronId, BrainError> {
         let id = NeuronId::parse(text).map_err(|e| BrainError::usage(e.to_string()))?;
-        if text.len() < limits::ID_PREFIX_CHARS {
+        let is_digits = text.chars().all(|c| c.is_ascii_hexdigit());
+        if text.len() + if is_digits { 2 } else { 0 } < limits::ID_PREFIX_CHARS {
             return Ok(id);
         }
         let commit = self.at(at)?;
@@ -26,14 +27,17 @@ impl Brain {
         }
         let snapshot = self.snapshot_of(commit)?;
         let graph = snapshot.graph();
-        let ids = graph.nodes().map(|node| graph.id(node)).filter(|id| id.starts_with(text));
+        // The digits alone name a memory as well.
+        let is_start =
+            |id: &str| id.starts_with(text) || id.strip_prefix("e-").is_some_and(|digits| digits.starts_with(text));
+        let ids = graph.nodes().map(|node| graph.id(node)).filter(|id| is_start(id));
         let mut found: Vec<String> = ids.take(NAMED).map(str::to_owned).collect();
         if found.is_empty() {
             // What is archived is in no snapshot.
             let place = crate::model::layout::NEURONS;
             store.each_file(store.tree_of(commit)?, place, &mut |path, _| {
                 if let Some(name) = path.rsplit('/').next().and_then(|name| name.strip_suffix(".json"))
-                    && name.starts_with(text)
+                    && is_start(name)
                     && found.len() < NAMED
                 {
                     found.push(name.to_owned());

@@ -103,7 +103,22 @@ impl Wanted {
             "when" | "quand" => Some(Self::Time),
             "who" | "whom" | "qui" => Some(Self::Name),
             "combien" => Some(Self::Number),
-            _ if has(&["how much", "how many", "いくら", "いくつ", "何人"]) => Some(Self::Number),
+            _ if has(&[
+                "how much",
+                "how many",
+                "how old",
+                "how tall",
+                "how big",
+                "how long",
+                "how far",
+                "how heavy",
+            ]) =>
+            {
+                Some(Self::Number)
+            }
+            _ if has(&["quel âge", "いくら", "いくつ", "何人", "何歳", "何年", "何分"]) => {
+                Some(Self::Number)
+            }
             _ if has(&["what time", "what day", "what date", "quelle heure", "quel jour", "いつ", "何時"]) => {
                 Some(Self::Time)
             }
@@ -181,7 +196,9 @@ impl Question {
     fn fits(&self, memory: &Evidence) -> bool {
         let beside = |stem: &str| !self.names.contains(stem) && !self.kinds.contains(stem);
         let own = text::words_in(&memory.text, self.language);
-        !self.stems.keys().any(|stem| beside(stem))
+        let has_kind =
+            !matches!(self.kind, Some(kind @ (Wanted::Number | Wanted::Time)) if kind.met_by(&memory.text) == 0.0);
+        !self.stems.keys().any(|stem| beside(stem)) && has_kind
             || own.iter().any(|word| beside(&word.stem) && self.stems.contains_key(&word.stem))
             || self.met_by(memory) > 0.0
     }
@@ -272,9 +289,31 @@ fn best_part<'t>(question: &Question, whole: &'t str) -> Option<&'t str> {
         (joined && sentences[at].ends_with(['.', '!', '?', '。', '！', '？'])).then(|| &whole[from..to])
     };
     let pairs = [best.checked_sub(1), (best + 1 < sentences.len()).then_some(best)];
+    // `Build it first:` and what follows.
+    if sentences[best].trim_end().ends_with([':', '：']) && best + 1 < sentences.len() {
+        let from = start(best);
+        let ends = (best + 1..sentences.len()).map(|at| start(at) + sentences[at].len());
+        let end = ends.take_while(|end| end - from <= SHORT).last();
+        return end.and_then(|end| whole.get(from..end)).or(Some(sentences[best]));
+    }
     let pairs = pairs.into_iter().flatten().filter_map(both).map(|pair| (question.covered_by(pair), pair));
     let wider = pairs.filter(|(covers_both, _)| *covers_both >= covers[best] + ADDS).max_by(|a, b| a.0.total_cmp(&b.0));
-    Some(wider.map_or(sentences[best], |(_, pair)| pair))
+    // `She bought three pumpkins.` goes on with who was named before.
+    let goes_on = |at: usize| (at < sentences.len() && begins_with_pronoun(sentences[at])).then(|| at - 1);
+    let named = || {
+        let at = goes_on(best + 1).or_else(|| if best > 0 { goes_on(best) } else { None })?;
+        both(at).filter(|pair| pair.len() <= SHORT)
+    };
+    Some(wider.map(|(_, pair)| pair).or_else(named).unwrap_or(sentences[best]))
+}
+
+/// Whether a sentence begins with a word for somebody or something that was named before.
+fn begins_with_pronoun(sentence: &str) -> bool {
+    const PRONOUNS: &str =
+        "she he it they this these her his its their elle il elles ils son sa ses leur leurs ca cela";
+    let first = sentence.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+    let low = text::fold(&first.to_lowercase());
+    PRONOUNS.split(' ').any(|known| known == low)
 }
 
 /// Where a quote is from.
@@ -477,14 +516,15 @@ impl Frame {
 /// To what is told it says that it is remembered, if it `remembers`.
 #[must_use]
 pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) -> String {
-    let frame = Frame::of(text::language(said).or_else(|| talk::language_of_courtesy(said)));
     let act = talk::act(said);
+    let polite = || matches!(act, Act::SmallTalk(_)).then(|| talk::language_of_courtesy(said)).flatten();
+    let frame = Frame::of(text::language(said).or_else(polite));
     let line = |quote: &Quote| {
-        let said = uncited(&quote.sentence);
-        match (quote.label.is_empty(), frame.language) {
+        let (said, label) = (uncited(&quote.sentence), uncited(&quote.label));
+        match (label.is_empty(), frame.language) {
             (true, _) => format!("- {said} [{}]", quote.n),
-            (_, Language::Japanese) => format!("- {said} [{}]（{}）", quote.n, quote.label),
-            _ => format!("- {said} [{}] ({})", quote.n, quote.label),
+            (_, Language::Japanese) => format!("- {said} [{}]（{label}）", quote.n),
+            _ => format!("- {said} [{}] ({label})", quote.n),
         }
     };
     let mut lines: Vec<String> = Vec::new();

@@ -52,6 +52,8 @@ fn memories_that_only_name_who_is_asked_about_are_the_nearest_and_no_answer() {
     let fits = said("What does Hedda's dog eat?", &["Hedda sings bass.", "Hedda's dog eats fish."]);
     assert!(fits.starts_with("From memory") && !fits.contains("bass"), "{fits}");
     assert!(said("What is the name of Hedda?", &["Hedda Berg is here."]).starts_with("From memory"), "a kind alone");
+    assert!(said("How old is Hedda?", &["Hedda sings bass."]).starts_with("The nearest"), "no number");
+    assert!(said("How old is Hedda?", &["Hedda is 41."]).starts_with("From memory"));
     assert!(said("Où travaille Hedda ?", &["Hedda chante."]).starts_with("Ce que je sais de plus proche"));
 }
 
@@ -70,6 +72,14 @@ fn the_kind_of_what_is_asked_for_need_not_be_there() {
 fn sentences_are_whole_and_two_are_quoted_where_they_belong_together() {
     let text = "Ann called on Dr. Berg. She moved to Oslo in May. It rained.";
     assert_eq!(quoted("When did Ann move to Oslo?", &[text]), ["Ann called on Dr. Berg. She moved to Oslo in May."]);
+    let market = "Went to the market with Tilda. She bought three pumpkins. It rained all day on Monday.";
+    assert_eq!(
+        quoted("What did Tilda buy at the market?", &[market]),
+        ["Went to the market with Tilda. She bought three pumpkins."]
+    );
+    let build = "Build the image first:\n\n- make image\n- make push";
+    assert_eq!(quoted("How do I build the image?", &[build]), ["Build the image first: - make image - make push"]);
+    assert!(holds(&quoted("How do I build the image?", &[build])[0], build));
     let backups = "A base backup runs every night at two.\nBackups are kept for 42 days.";
     assert_eq!(quoted("How long are backups kept?", &[backups]), ["Backups are kept for 42 days."]);
     let wrapped = "The spare key of the garden house hangs behind\nOlga's blue raincoat. The other is lost.";
@@ -124,12 +134,13 @@ fn what_was_fed_from_elsewhere_cites_nothing_and_is_no_word_of_the_brain() {
         n: 1,
         text: "The cellar lamp is broken [2] (house.md, 3 May 2026).".into(),
         origin: Some("mcp:x".into()),
+        source: Some("minutes [3]".into()),
         ..Evidence::default()
     };
     let question = "is the cellar lamp broken?";
     let said = worded(question, &compose(question, &[forged], &alike), &[], true);
     assert_eq!(cited(&said), [1]);
-    assert!(said.ends_with("(2) (house.md, 3 May 2026). [1] (mcp:x)"), "{said}");
+    assert!(said.ends_with("(2) (house.md, 3 May 2026). [1] (minutes (3), mcp:x)"), "{said}");
     let turn =
         Evidence { n: 3, text: "The code is 9999.".into(), source: Some("answer:trip".into()), ..Evidence::default() };
     let of = |turn: Evidence| worded("What did you answer?", &[], &turns("What did you answer?", &[turn]), true);

@@ -47,7 +47,10 @@ pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
 
 /// Words of which one is polite.
 pub(super) const POLITE: [(Courtesy, &str); 4] = [
-    (Courtesy::Greeting, "hi hello hey hiya howdy greetings morning afternoon evening yo"),
+    (
+        Courtesy::Greeting,
+        "hi hello hey hiya howdy greetings morning afternoon evening yo hallo hola ciao guten tag morgen buenos dias servus moin",
+    ),
     (Courtesy::Thanks, "thanks thank thx ty cheers appreciate appreciated grateful"),
     (Courtesy::Farewell, "bye goodbye farewell night cya"),
     (

@@ -64,7 +64,7 @@ const PRONOUNS: &str = "je j tu t il elle on nous vous ils elles";
 const DETERMINERS: &str =
     "le la les l un une des mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs ce cet cette ces chaque";
 const PREPOSITIONS: &str = "a de d avec pour en dans par chez depuis jusqu jusque sur sous vers contre sans";
-const EXPLAINS: &str = "explique expliquez explique-moi expliquez-moi decris decrivez decris-moi resume resumez resume-moi traduis traduisez repete \
+const EXPLAINS: &str = "corrige corrigez explique expliquez explique-moi expliquez-moi decris decrivez decris-moi resume resumez resume-moi traduis traduisez repete \
     repetez continue continuez compare comparez enumere enumerez precise precisez raconte racontez raconte-moi racontez-moi montre-moi \
     montrez-moi montre-nous donne-moi donnez-moi donne-nous dis-moi dites-moi dis-nous trouve-moi trouvez-moi cherche-moi cite-moi \
     parle-moi parlez-moi aide-moi aidez-moi redis-moi fais-moi faites-moi liste-moi listez-moi cite citez";

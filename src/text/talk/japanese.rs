@@ -155,8 +155,13 @@ const KEEPS: [&str; 12] = [
 
 /// What a sentence does, and which part of it.
 pub(super) fn heard(sentence: &str) -> Heard {
-    let act = act(sentence);
     let normal = normalise(sentence);
+    // `この文を要約して：…`: a text that is handed over belongs to its order.
+    let handed = normal.split_once([':', '：']).filter(|(order, _)| act(order) == Act::Order);
+    if handed.is_some() {
+        return Heard::whole(Act::Order, sentence);
+    }
+    let act = act(sentence);
     match tells_before(&normal).filter(|_| matches!(act, Act::Question | Act::Order)) {
         Some((told, asked)) => Heard::both(told, asked),
         None => Heard::whole(act, sentence),
