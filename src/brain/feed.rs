@@ -304,17 +304,13 @@ impl Brain {
                 (None, Some(source)) => Stimulus::id_of(origin, source, session, at, &input.text),
                 (None, None) => Stimulus::id_unlabelled(origin, session, at, &input.text),
             };
-            let is_twice = !seen.insert(id.clone());
-            match (is_twice, again) {
-                (true, true) => {
-                    found.push(Input { again, ..input });
-                    continue;
+            if !seen.insert(id.clone()) {
+                if again {
+                    found.push(Input { again, ..input })
+                } else {
+                    known.push(id)
                 }
-                (true, false) => {
-                    known.push(id);
-                    continue;
-                }
-                _ => {}
+                continue;
             }
             let path = layout::stimulus(&id, input.at(now));
             match self.cycle.whereabouts(tree, &id, &path)? {

@@ -9,14 +9,14 @@ use crate::cycle::stimulus::FileText;
 use crate::model::ids::episode_id;
 use crate::model::{Origin, Stimulus};
 
-/// What became of a file that is not there any more.
+/// A file that was fed and is not there any more.
 #[derive(Clone, Debug, Serialize)]
 pub struct GoneFile {
     /// Its label.
     pub file: String,
-    /// How many memories of it are archived.
+    /// Number of its memories that are archived.
     pub archived: usize,
-    /// How many stay until `--gone` names it.
+    /// Number of its memories that stay until `--gone` names it.
     pub stay: usize,
     /// The file that says now what it said.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -70,7 +70,7 @@ pub(super) struct Reading {
     seen: HashSet<PathBuf>,
 }
 
-/// What became of a text file. Each number counts memories.
+/// The changes of a text file. Each number counts memories.
 #[derive(Clone, Debug, Serialize)]
 pub struct FedFile {
     /// Its label.
@@ -125,7 +125,7 @@ impl Reading {
     }
 }
 
-/// What the words of a command line name, as somebody in `dir` writes them: paths, or one text. `-` is standard input.
+/// Reads the words of a command line in the folder `dir`: paths, or one text. `-` is standard input.
 ///
 /// # Errors
 /// A word that looks like a path and names nothing; paths and other words together (exit code 2).
@@ -142,7 +142,7 @@ pub fn sources(dir: &Path, words: &[String]) -> Result<Vec<Source>, BrainError> 
         // A file that is missing stops no other: it is told of when it is read.
         (Some(_), None) => {
             let sources =
-                words.iter().zip(found).map(|(word, found)| found.unwrap_or_else(|| Source::File(below(dir, word))));
+                words.iter().zip(found).map(|(word, found)| found.unwrap_or_else(|| Source::File(path_in(dir, word))));
             Ok(sources.collect())
         }
         (Some(at), Some(stranger)) => Err(BrainError::Usage {
@@ -162,20 +162,20 @@ fn path_of(dir: &Path, word: &str) -> Option<Source> {
     if word == "-" {
         return Some(Source::Stdin);
     }
-    let path = below(dir, word);
+    let path = path_in(dir, word);
     match world::named(&path) {
         Named::File => return Some(Source::File(path)),
         Named::Folder => return Some(Source::Folder(path)),
         Named::Nothing => {}
     }
     let may_be_pattern = !word.contains('\n') && (word.contains('/') || !word.contains(char::is_whitespace));
-    let pattern = below(dir, word).to_string_lossy().into_owned();
+    let pattern = path_in(dir, word).to_string_lossy().into_owned();
     let found = may_be_pattern.then(|| world::matching(&pattern, 1)).flatten();
     found.is_some_and(|found| !found.is_empty()).then_some(Source::Pattern(pattern))
 }
 
-/// A path as somebody in a folder writes it. In `.` it stays as it is written.
-fn below(dir: &Path, path: impl AsRef<Path>) -> PathBuf {
+/// Returns the place of a path that is written in the folder `dir`; in `.` it stays as it is written.
+pub fn path_in(dir: &Path, path: impl AsRef<Path>) -> PathBuf {
     if dir == Path::new(".") { path.as_ref().to_owned() } else { dir.join(path) }
 }
 

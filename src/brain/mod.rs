@@ -62,7 +62,7 @@ pub use find::{Concept, FindAnswer};
 pub use goal::{GoalReport, GoalsReport};
 pub use gone::GoneFile;
 pub use hook::{HookAnswer, HooksAnswer};
-pub use inputs::{FedFile, Source, UnreadFile, sources};
+pub use inputs::{FedFile, Source, UnreadFile, path_in, sources};
 pub use ledger::{AgentCalibration, LedgerReport};
 pub use look::{BlameLine, Differences, History, LogEntry, Replaced, Shown, Status, WhyEntry};
 pub use make::{InitReport, InitRequest};

@@ -116,11 +116,6 @@ impl Session {
         Ok((Self { dir, flags, world, out: Output::new(cli.json), to_warn }, cli.command))
     }
 
-    /// A path as it is written in the folder of `-C`.
-    pub(crate) fn path(&self, path: &std::path::Path) -> PathBuf {
-        if self.dir == std::path::Path::new(".") { path.to_owned() } else { self.dir.join(path) }
-    }
-
     /// Opens the brain around the folder of `-C`.
     pub(crate) fn brain(&self) -> Result<Brain, BrainError> {
         let brain = Brain::open(&self.dir, self.world.clone(), &self.flags)?;

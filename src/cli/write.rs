@@ -7,7 +7,7 @@ use super::output::safe_line;
 use super::{Done, Session};
 use crate::brain::{
     ApplyReport, Brain, BrainError, Correction, DayEdge, Due, FedFile, FeedReport, FeedRequest, InitReport,
-    InitRequest, MergeReport, RunBounds, RunReport, Source, sources,
+    InitRequest, MergeReport, RunBounds, RunReport, Source, path_in, sources,
 };
 use crate::model::{AgentName, plural};
 
@@ -75,9 +75,9 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
     inputs.extend(args.said.clone().map(Source::Text));
     inputs.extend(args.file.iter().map(|file| match file.as_os_str() == "-" {
         true => Source::Stdin,
-        false => Source::File(session.path(file)),
+        false => Source::File(path_in(&session.dir, file)),
     }));
-    inputs.extend(args.gone.iter().map(|gone| Source::Gone(session.path(gone))));
+    inputs.extend(args.gone.iter().map(|gone| Source::Gone(path_in(&session.dir, gone))));
     let brain = session.brain()?;
     let at = args.at.as_deref().map(|at| brain.moment("at", at, DayEdge::Noon)).transpose()?;
     let request = FeedRequest {

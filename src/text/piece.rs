@@ -88,7 +88,7 @@ impl Packing {
     }
 }
 
-/// What stands between blank lines, without lines that only divide.
+/// Returns the paragraphs of a text, without lines that only divide.
 fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -14,7 +14,7 @@ use super::word::{fold, key};
 /// A line this wide, in columns, is wrapped where it ends without punctuation; a shorter one is a line of its own.
 const WRAPPED: usize = 40;
 /// Abbreviations before a name.
-const BEFORE_NAMES: &str = "mr mrs ms dr prof st ste mme mlle m mm mgr capt col gen lt sgt rev hon pres gov bd av blvd ave rd ft mt fbg pl rte imp maj cpt cdt dir univ dept str";
+const BEFORE_NAMES: &str = "mr mrs ms dr prof st ste mme mlle m mm mgr capt col gen lt sgt rev hon pres gov rd ft mt fbg pl rte imp maj cpt cdt dir univ dept str";
 /// Abbreviations before a number.
 const BEFORE_NUMBERS: &str = "no nr nos fig figs vol ch chap art sec p pp tel ext n num ed";
 /// Abbreviations before anything.

@@ -167,8 +167,7 @@ pub(super) fn words_asked<'q>(index: &Index<'_>, question: &'q str) -> Vec<Word<
     words
 }
 
-/// The speakers that a question names, and which of its words name them.
-#[derive(Default)]
+/// Speakers that a question names.
 pub(super) struct Speakers {
     /// [`speaker_hash`] of each, and whether by the whole name.
     pub named: BTreeMap<u64, bool>,
@@ -179,6 +178,7 @@ pub(super) struct Speakers {
     pub before_colon: BTreeMap<String, Vec<NodeIx>>,
 }
 
+/// Finds the speakers that a question names, and which of its words name them.
 pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> Speakers {
     let (mut speakers, mut spoken) = (BTreeMap::new(), vec![false; words.len()]);
     let mut before_colon: BTreeMap<String, Vec<NodeIx>> = BTreeMap::new();
@@ -190,14 +190,15 @@ pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> Speakers {
             if !index.names_speaker(&name) {
                 break;
             }
-            let turns = |node: &NodeIx| {
-                let ends = index.graph.spread(*node).map(|edge| edge.target);
-                ends.filter(|end| index.is_memory(*end)).collect::<BTreeSet<_>>()
-            };
-            let (named, once): (Vec<NodeIx>, Vec<NodeIx>) =
-                index.speakers(&name).into_iter().partition(|node| turns(node).len() != 1);
-            let only: Vec<NodeIx> = once.iter().flat_map(turns).collect();
-            (from..=to).for_each(|at| before_colon.entry(words[at].stem.clone()).or_default().extend(&only));
+            let mut named = index.speakers(&name);
+            named.retain(|node| match only_turn(index, *node) {
+                Some(turn) => {
+                    let stems = words[from..=to].iter().map(|word| word.stem.clone());
+                    stems.for_each(|stem| before_colon.entry(stem).or_default().push(turn));
+                    false
+                }
+                None => true,
+            });
             if !named.is_empty() {
                 spoken[from..=to].fill(true);
             }
@@ -211,6 +212,14 @@ pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> Speakers {
         }
     }
     Speakers { named: speakers, spoken, before_colon }
+}
+
+/// The memory of a speaker who spoke once. Looks at no more edges than it takes to find a second memory.
+fn only_turn(index: &Index<'_>, speaker: NodeIx) -> Option<NodeIx> {
+    let ends = index.graph.spread(speaker).map(|edge| edge.target);
+    let mut turns = ends.filter(|end| index.is_memory(*end));
+    let first = turns.next()?;
+    turns.all(|turn| turn == first).then_some(first)
 }
 
 /// The names of several words in a question, the longest first at each place.

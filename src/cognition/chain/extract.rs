@@ -23,7 +23,7 @@ const NAMED: f64 = 2.0;
 const KIND: f64 = 0.25;
 /// What the kind of thing that is asked for adds to a sentence that has it.
 const NEAR: f64 = 0.2;
-/// What each word of the question adds that a sentence has too, however little it says.
+/// The bonus of a sentence for each word that it shares with the question, function words among them.
 const ECHO: f64 = 0.001;
 /// Longest memory that is quoted whole, bytes.
 const SHORT: usize = 300;
@@ -363,19 +363,22 @@ pub fn turns(message: &str, turns: &[Evidence]) -> Vec<Quote> {
 }
 
 fn without_citations(text: &str) -> String {
+    with_citations(text, |out, _| out.truncate(out.trim_end_matches(' ').len()))
+}
+
+/// A text whose citations are written anew: `write` gets the text before one, and its numbers.
+fn with_citations(text: &str, write: impl Fn(&mut String, &str)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {
-        let inside = after
-            .split_once(']')
-            .filter(|(n, _)| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit() || ", ".contains(c)));
-        match inside {
-            Some((_, after)) => {
-                out.push_str(before.trim_end_matches(' '));
+        out.push_str(before);
+        let is_citation = |n: &str| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit() || ", ".contains(c));
+        match after.split_once(']').filter(|(numbers, _)| is_citation(numbers)) {
+            Some((numbers, after)) => {
+                write(&mut out, numbers);
                 rest = after;
             }
             None => {
-                out.push_str(before);
                 out.push('[');
                 rest = after;
             }
@@ -555,27 +558,13 @@ pub fn worded(said: &str, quotes: &[Quote], turns: &[Quote], remembers: bool) ->
     lines.join("\n")
 }
 
-/// A sentence whose own numbers in brackets are no citations of the answer that quotes it.
-fn uncited(sentence: &str) -> String {
-    let mut out = String::with_capacity(sentence.len());
-    let mut rest = sentence;
-    while let Some((before, after)) = rest.split_once('[') {
-        out.push_str(before);
-        match after
-            .split_once(']')
-            .filter(|(inside, _)| !inside.is_empty() && !cited(&format!("[{inside}]")).is_empty())
-        {
-            Some((inside, after)) => {
-                out.push_str(&format!("({inside})"));
-                rest = after;
-            }
-            None => {
-                out.push('[');
-                rest = after;
-            }
-        }
-    }
-    out + rest
+/// A text whose own numbers in brackets are round ones, and no citations of the answer that quotes it.
+fn uncited(text: &str) -> String {
+    with_citations(text, |out, numbers| {
+        out.push('(');
+        out.push_str(numbers);
+        out.push(')');
+    })
 }
 
 /// The numbers that a text cites as `[1]` or `[1, 2]`, each once, in the order in which they stand there.

@@ -89,7 +89,7 @@ pub(super) const CHECKS: &str = "check verify confirm open sort order rank group
     examine inspect identify locate pinpoint determine calculate compute estimate quote cite";
 /// Verbs of making a text, which with a time are errands.
 const MAKES: &str = "write draft compose generate create make prepare invent design";
-/// What is made of words.
+/// Works that are made of words.
 const WORKS: &str = "poem poems story stories email emails mail summary list lists table haiku song essay letter text joke jokes outline timeline plan \
     overview report tweet headline title slogan function script program code paragraph message reply answer limerick";
 const KEEPS: &str = "remember note keep save store memorise memorize record";

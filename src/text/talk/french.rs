@@ -70,7 +70,7 @@ const EXPLAINS: &str = "corrige corrigez explique expliquez explique-moi expliqu
     parle-moi parlez-moi aide-moi aidez-moi redis-moi fais-moi faites-moi liste-moi listez-moi cite citez";
 const SHOWS: &str =
     "montre montrez liste listez donne donnez trouve trouvez cherche cherchez affiche affichez compte comptez";
-/// What is made of words.
+/// Works that are made of words.
 const WORKS: &str = "poeme poesie histoire mail email courriel resume liste tableau haiku chanson lettre texte blague plan rapport message reponse \
     titre script programme fonction";
 /// Verbs of looking something up, which with a time are errands.
