@@ -335,10 +335,10 @@ pub fn answer_by(
     method: &Method,
 ) -> Vec<Found> {
     let mut asked = Asked::of(index, question, &filters.meaning, method);
+    let mut direct = asked.direct(index);
     if method.passage > 0.0 {
-        asked.prefer_passages(index, method);
+        asked.prefer_passages(index, method, &mut direct);
     }
-    let direct = asked.direct(index);
     let mut surroundings = Surroundings::new(index, settings.recall.fan, method);
     let open = asked.left_open(index, &direct);
     let (mut front, mut scores) = (Front::new(index), Scores::new(index));

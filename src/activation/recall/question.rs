@@ -1,6 +1,6 @@
 //! From a question to cues: its words, names, titles, dates, and the speakers whom it names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Method;
 use crate::activation::graph::NodeIx;
@@ -88,13 +88,16 @@ impl Asked {
     }
 
     /// Holds back the words of those of the best memories that have them far from each other: what answers a question stands together.
-    pub fn prefer_passages(&mut self, index: &Index<'_>, method: &Method) {
-        let direct = self.direct(index);
+    /// `direct` is as [`Asked::direct`] has it, before and after.
+    pub fn prefer_passages(&mut self, index: &Index<'_>, method: &Method, direct: &mut [f64]) {
         let by_words = |cue: &&Cue| cue.from == "text";
-        let mut best: Vec<NodeIx> =
-            self.cues.iter().filter(by_words).flat_map(|cue| &cue.seeds).map(|(node, _)| *node).collect();
-        best.sort_unstable();
-        best.dedup();
+        let mut seen = NodeSet::new(index.graph.len());
+        let mut best: Vec<NodeIx> = Vec::new();
+        for (node, _) in self.cues.iter().filter(by_words).flat_map(|cue| &cue.seeds) {
+            if seen.insert(*node) {
+                best.push(*node);
+            }
+        }
         if best.len() > method.beam {
             best.select_nth_unstable_by(method.beam, |a, b| {
                 let by_direct = direct[b.0 as usize].total_cmp(&direct[a.0 as usize]);
@@ -103,12 +106,20 @@ impl Asked {
             best.truncate(method.beam);
         }
         let stems = index.weighed(self.cues.iter().filter(by_words).map(|cue| (cue.words.as_str(), cue.weight)));
-        let mut lost = vec![0.0; index.graph.len()];
+        let mut among = NodeSet::new(index.graph.len());
+        let mut left: HashMap<NodeIx, f64> = HashMap::with_capacity(best.len());
         for node in best {
-            lost[node.0 as usize] = method.passage * (1.0 - index.best_passage(node, &stems, method.window));
+            among.insert(node);
+            direct[node.0 as usize] = 0.0;
+            left.insert(node, 1.0 - method.passage * (1.0 - index.best_passage(node, &stems, method.window)));
         }
-        for cue in self.cues.iter_mut().filter(|cue| cue.from == "text") {
-            cue.seeds.iter_mut().for_each(|(node, strength)| *strength *= 1.0 - lost[node.0 as usize]);
+        for cue in &mut self.cues {
+            for (node, strength) in cue.seeds.iter_mut().filter(|(node, _)| among.has(*node)) {
+                if cue.from == "text" {
+                    *strength *= left[node];
+                }
+                direct[node.0 as usize] += cue.weight * *strength;
+            }
         }
     }
 
@@ -135,6 +146,26 @@ impl Asked {
             }
         }
         direct
+    }
+}
+
+/// Some nodes, in a bit each.
+struct NodeSet(Vec<u64>);
+
+impl NodeSet {
+    fn new(nodes: usize) -> Self {
+        Self(vec![0; nodes.div_ceil(64)])
+    }
+
+    fn has(&self, node: NodeIx) -> bool {
+        self.0[node.0 as usize / 64] & (1 << (node.0 % 64)) != 0
+    }
+
+    /// True if it was not among them.
+    fn insert(&mut self, node: NodeIx) -> bool {
+        let is_new = !self.has(node);
+        self.0[node.0 as usize / 64] |= 1 << (node.0 % 64);
+        is_new
     }
 }
 

@@ -233,16 +233,20 @@ impl Front {
 
 /// The seeds of a cue that all cues together bring most to.
 fn best(index: &Index<'_>, cue: &Cue, most: usize, direct: &[f64]) -> Vec<(NodeIx, f64)> {
-    let mut best = cue.seeds.clone();
     let order = |(p, _): &(NodeIx, f64), (q, _): &(NodeIx, f64)| {
         let by_direct = direct[q.0 as usize].total_cmp(&direct[p.0 as usize]);
         by_direct.then_with(|| index.graph.order(*p).cmp(&index.graph.order(*q)))
     };
-    if best.len() > most {
-        best.select_nth_unstable_by(most, order);
+    // So few of so many that looking at each once is less than sorting or copying them.
+    let mut best: Vec<(NodeIx, f64)> = Vec::with_capacity(most + 1);
+    for seed in &cue.seeds {
+        if best.len() == most && best.last().is_none_or(|last| order(seed, last).is_ge()) {
+            continue;
+        }
+        let at = best.partition_point(|known| order(known, seed).is_lt());
+        best.insert(at, *seed);
         best.truncate(most);
     }
-    best.sort_unstable_by(order);
     best
 }
 
