@@ -96,7 +96,9 @@ pub const RECENT_BYTES: usize = 128 << 20;
 /// Bytes of objects that libgit2 keeps by itself, all repositories of a process together: what is read often, [`RECENT_BYTES`] has. Its
 /// own default, 256 MiB, is what a server would grow to.
 pub const GIT_CACHE_BYTES: isize = 16 << 20;
-/// Packs beyond which a brain's repository is repacked: each look-up of a missing object asks every one of them.
+/// So many small packs are put together into one: what a command writes stands whole until then, and takes several times the room.
+pub const JOINED: usize = 8;
+/// Packs beyond which they are put together though few of them are small: each look-up of a missing object asks every one of them.
 pub const PACKS: usize = 64;
 /// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.
 pub const STIMULI_PER_COMMIT: usize = 1_000;

@@ -107,10 +107,13 @@ impl Packer {
     }
 }
 
+/// How a zlib stream begins whose only block is not compressed.
+pub(super) const STORED_BLOCK: &[u8] = &[0x78, 0x01, 0x01];
+
 /// A zlib stream of one block that is not compressed. Source: RFC 1950 and RFC 1951, 3.2.4.
 fn stored(content: &[u8], into: &mut Vec<u8>) {
     let length = u16::try_from(content.len()).expect("invariant: shorter than a block");
-    into.extend_from_slice(&[0x78, 0x01, 0x01]);
+    into.extend_from_slice(STORED_BLOCK);
     into.extend_from_slice(&length.to_le_bytes());
     into.extend_from_slice(&(!length).to_le_bytes());
     into.extend_from_slice(content);

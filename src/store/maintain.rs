@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use super::bulk::hex;
 use super::intent::discard_rubbish;
-use super::join::{ID, INDEX_IDS, INDEX_MAGIC, is_plain, join};
+use super::join::{ID, INDEX_IDS, INDEX_MAGIC, join};
 use super::plumbing::tame_git;
 use super::worktree::sync_folder;
 use super::writer::{KEEP_TEXT, SCRATCH};
@@ -23,10 +23,14 @@ use crate::limits;
 
 /// Each pack has at least so many times the objects of the next smaller one.
 const FACTOR: u64 = 2;
-/// So many whole objects are worth a search for deltas; a pack that has more of them than the second number is an import, or would take
-/// longer than a night's other work.
-const SEARCHED: u64 = 16_384;
+/// So many objects are put together though they are in few packs: a bulk feed ends with them.
+const BULK: u64 = 4096;
+/// So many new objects are worth a search for deltas; a pack of more than the second number is an import, or would take longer than a
+/// night's other work.
+const SEARCHED: u64 = 64;
 const SEARCHED_AT_MOST: u64 = 65_536;
+/// The packs that a night has made, one a line.
+const COMPACTED: &str = "compacted";
 /// Packs with such a file beside them are kept, fetched in part, or hold what git lets expire.
 const SPARED: [&str; 3] = ["keep", "promisor", "mtimes"];
 /// The files of a pack in git's order of removal: without its index, a pack is not there.
@@ -38,18 +42,18 @@ const HALF_WRITTEN: [&str; 3] = ["tmp_pack_", "tmp_idx_", ".tmp-"];
 const RUBBISH: Duration = Duration::from_secs(24 * 3600);
 
 impl Store {
-    /// Puts small packs together if there are more than [`limits::PACKS`] packs; true if it did.
+    /// Puts small packs together if that makes one of [`limits::JOINED`] or more, or if there are very many; true if it did.
     ///
     /// No object is dropped, reachable or not, so that this is safe beside writers; nothing is ever pruned. Skipped without
     /// a word if git is missing or another process is at it. The time follows the objects of the small packs.
     pub fn maintain(&self) -> Result<bool, StoreError> {
-        self.maintain_beyond(limits::PACKS)
+        self.maintain_beyond(limits::JOINED)
     }
 
     pub(super) fn maintain_beyond(&self, bound: usize) -> Result<bool, StoreError> {
         let objects = self.common.join("objects");
         let folder = objects.join("pack");
-        if count_packs(&folder) <= bound {
+        if count_packs(&folder) < bound.min(2) {
             return Ok(false);
         }
         let Some(_alone) = self.try_lock(LockName::Maintenance)? else { return Ok(false) };
@@ -57,28 +61,55 @@ impl Store {
         let mut packs = packs(&folder);
         packs.sort_by(|a, b| (a.objects, &a.stem).cmp(&(b.objects, &b.stem)));
         let small = roll_up(&packs.iter().map(|pack| pack.objects).collect::<Vec<_>>());
-        if small < 2 {
+        let sum: u64 = packs[..small].iter().map(|pack| pack.objects).sum();
+        if small < 2 || small < bound && packs.len() <= limits::PACKS && sum < BULK {
             return Ok(false);
         }
         let loose = loose_objects(&objects);
         let small = &packs[..small];
         if !loose.is_empty() || !self.join(&folder, small)? {
-            return self.repack(small, &loose, None);
+            return self.repack(small, &loose);
         }
         Ok(true)
     }
 
-    /// Looks for deltas between whole objects, if there are many in packs that are not very large; true if it did. For when nobody
-    /// waits: it takes seconds. Objects are kept as [`Store::maintain`] keeps them.
+    /// Packs what came since the last night as small as git does, and with it older nights' packs that are not much larger; true if it did.
+    /// For when nobody waits: it takes a second for some ten thousand objects. Objects are kept as [`Store::maintain`] keeps them.
     pub fn compact(&self) -> Result<bool, StoreError> {
         let Some(_alone) = self.try_lock(LockName::Maintenance)? else { return Ok(false) };
-        let plain = |pack: &Pack| pack.objects <= SEARCHED_AT_MOST && is_plain(&pack.stem).unwrap_or(false);
-        let packs: Vec<Pack> = packs(&self.common.join("objects/pack")).into_iter().filter(plain).collect();
-        if packs.iter().map(|pack| pack.objects).sum::<u64>() < SEARCHED {
+        let note = self.private_dir().join(COMPACTED);
+        let done: BTreeSet<String> =
+            std::fs::read_to_string(&note).unwrap_or_default().lines().map(str::to_owned).collect();
+        let (old, mut fresh): (Vec<Pack>, Vec<Pack>) =
+            packs(&self.common.join("objects/pack")).into_iter().partition(|pack| done.contains(&pack.name()));
+        fresh.retain(|pack| pack.objects <= SEARCHED_AT_MOST);
+        let mut sum: u64 = fresh.iter().map(|pack| pack.objects).sum();
+        if sum < SEARCHED {
             return Ok(false);
         }
-        let names = self.names(&packs)?;
-        self.repack(&packs, &BTreeSet::new(), Some(&names))
+        let (mut old, mut kept) = (old, Vec::new());
+        old.sort_by(|a, b| (a.objects, &a.stem).cmp(&(b.objects, &b.stem)));
+        for pack in old {
+            if pack.objects < FACTOR * sum && pack.objects + sum <= SEARCHED_AT_MOST {
+                sum += pack.objects;
+                fresh.push(pack);
+            } else {
+                kept.push(pack.name());
+            }
+        }
+        let names = self.names(&fresh)?;
+        let mut ids = BTreeSet::new();
+        for pack in &fresh {
+            ids.extend(pack.ids()?);
+        }
+        let folder = self.common.join("objects/pack");
+        let Some(made) = self.pack_objects(&folder, &ids, Some(&names))? else { return Ok(false) };
+        sync_folder(&folder)?;
+        remove_packs(&folder, &fresh, &made)?;
+        kept.extend(made.iter().filter_map(|stem| stem.file_name()?.to_str().map(str::to_owned)));
+        // A note that is lost costs the next night some time.
+        let _ = std::fs::write(&note, kept.join("\n"));
+        Ok(true)
     }
 
     /// What the folders in these packs call their files: git looks for deltas among objects of one name.
@@ -105,25 +136,20 @@ impl Store {
     /// Copies packs into one and removes them; false if that cannot be done by copying.
     fn join(&self, folder: &Path, packs: &[Pack]) -> Result<bool, StoreError> {
         let stems: Vec<&Path> = packs.iter().map(|pack| pack.stem.as_path()).collect();
-        let Some(hidden) = join(folder, &stems)? else { return Ok(false) };
+        let Some(hidden) = join(self, folder, &stems)? else { return Ok(false) };
         let made = BTreeSet::from([hidden.place("pack").with_extension("")]);
         hidden.appear()?;
         remove_packs(folder, packs, &made).map(|()| true)
     }
 
-    /// The same by git, together with objects that are files of their own. With names, it looks for deltas.
-    fn repack(
-        &self,
-        packs: &[Pack],
-        loose: &BTreeSet<[u8; ID]>,
-        names: Option<&HashMap<[u8; ID], String>>,
-    ) -> Result<bool, StoreError> {
+    /// The same by git, together with objects that are files of their own.
+    fn repack(&self, packs: &[Pack], loose: &BTreeSet<[u8; ID]>) -> Result<bool, StoreError> {
         let folder = self.common.join("objects/pack");
         let mut ids = loose.clone();
         for pack in packs {
             ids.extend(pack.ids()?);
         }
-        let Some(made) = self.pack_objects(&folder, &ids, names)? else { return Ok(false) };
+        let Some(made) = self.pack_objects(&folder, &ids, None)? else { return Ok(false) };
         sync_folder(&folder)?;
         remove_packs(&folder, packs, &made)?;
         if !loose.is_empty() {
@@ -155,8 +181,10 @@ impl Store {
     ) -> Result<Option<BTreeSet<PathBuf>>, StoreError> {
         let failed = StoreError::file("git pack-objects");
         let base = folder.join("pack");
-        let window = if names.is_some() { "--window=10" } else { "--window=0" };
-        let mut git = self.quiet_git(&["pack-objects", "-q", window]);
+        // Without names nothing is searched; with them, anew: what was told apart by history is not all that is alike.
+        let search: &[&str] = if names.is_some() { &["--window=50", "--no-reuse-delta"] } else { &["--window=0"] };
+        let mut git = self.quiet_git(&["pack-objects", "-q", "--delta-base-offset"]);
+        git.args(search);
         let mut lines = String::with_capacity(ids.len() * (2 * ID + 1));
         for id in ids {
             lines.push_str(&hex(id));
@@ -200,6 +228,10 @@ struct Pack {
 }
 
 impl Pack {
+    fn name(&self) -> String {
+        self.stem.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     fn file(&self, kind: &str) -> PathBuf {
         self.stem.with_extension(kind)
     }

@@ -87,13 +87,13 @@ pub struct FileChange {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+pub(super) struct Entry {
     mode: u32,
-    id: Oid,
+    pub(super) id: Oid,
 }
 
 impl Entry {
-    fn is_folder(&self) -> bool {
+    pub(super) fn is_folder(&self) -> bool {
         self.mode == FOLDER
     }
 
@@ -385,7 +385,7 @@ fn find(bytes: &[u8], name: &[u8]) -> Result<Option<Entry>, ()> {
 }
 
 /// The entries of a tree's bytes; `None` where they stop making sense.
-fn entries(bytes: &[u8]) -> impl Iterator<Item = Option<(&[u8], Entry)>> {
+pub(super) fn entries(bytes: &[u8]) -> impl Iterator<Item = Option<(&[u8], Entry)>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         if rest.is_empty() {

@@ -154,26 +154,35 @@ fn large_and_kept_packs_stay_as_they_are() {
 }
 
 #[test]
-fn a_night_looks_for_deltas_where_there_are_many_whole_objects() {
+fn a_night_packs_what_is_new_and_older_nights_that_are_not_much_larger() {
     let sandbox = Sandbox::brain();
     let store = sandbox.store();
     // Each file is much like what it was before, and like no other.
-    let files = |round: usize| {
-        let text = move |n: usize| (n..n + 40).map(|m| format!("{:x} ", m.wrapping_mul(2_654_435_761) % 1_000_003));
-        let content = move |n: usize| format!("{}{round}\n", text(n * 40).collect::<String>());
-        (0..SEARCHED as usize / 2)
-            .map(move |n| write(&format!("network/neurons/{:02x}/n{n}.json", n % 256), &content(n)))
+    let text = |n: usize| (n..n + 40).map(|m| format!("{:x} ", m.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
+    let text = |n: usize| -> String { text(n * 40) };
+    let day = |round: usize, files: usize| {
+        let path = |n: usize| format!("network/neurons/{:02x}/n{n}.json", n % 256);
+        let edits = (0..files).map(|n| write(&path(n), &format!("{}{round}\n", text(n)))).collect();
+        advance(&store, store.wake(), edits);
     };
-    advance(&store, store.wake(), files(0).collect());
+    day(0, 20);
     assert!(!store.compact().unwrap(), "few");
-    advance(&store, store.wake(), files(1).collect());
-    let size = || std::fs::read_dir(sandbox.path().join(".git/objects/pack")).unwrap().flatten();
-    let size = || size().map(|entry| entry.metadata().unwrap().len()).sum::<u64>();
+    day(1, 400);
+    day(2, 400);
+    let folder = sandbox.path().join(".git/objects/pack");
+    let size = || packs_in(&folder).iter().map(|pack| pack.file("pack").metadata().unwrap().len()).sum::<u64>();
     let before = size();
     assert!(store.compact().unwrap());
     assert!(size() < before * 9 / 10, "{} of {before} bytes", size());
     assert_eq!(packs(&sandbox), 1, "all together");
-    assert!(!store.compact().unwrap(), "what has deltas is left alone");
+    assert!(!store.compact().unwrap(), "nothing is new");
+    let large = packs_in(&folder).remove(0);
+    day(3, 60);
+    assert!(store.compact().unwrap());
+    assert!(packs(&sandbox) == 2 && large.file("pack").exists(), "the large one is not packed again");
+    day(4, 60);
+    assert!(store.compact().unwrap());
+    assert!(packs(&sandbox) == 2 && large.file("pack").exists(), "two small nights are one");
     sandbox.fsck();
 }
 
