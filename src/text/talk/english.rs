@@ -7,6 +7,12 @@ pub(super) const SUBJECTS: &str = "i we he she they it there this that";
 /// What a subject begins with.
 pub(super) const POSSESSIVES: &str = "my our his her their your";
 
+/// What goes before something that is told, whatever its form.
+pub(super) const LEADS: &str = "can you believe it|can you believe this|would you believe it|you won t believe it|you won t believe this|believe it or \
+    not|you know what|guess what|i have news";
+/// How a remark about who listens, or about what was said, begins.
+pub(super) const REMARKS: &str = "you re|you are|that s|that is|this is";
+
 /// Words that say no more than that something is asked, said, shown or known.
 pub(super) const TALKING: &str = "ask asks asked asking question questions answer answers answered reply replied say says said saying \
     tell tells told telling talk talks talked talking speak spoke mention mentioned discuss discussed chat chatted conversation \
@@ -78,7 +84,7 @@ const MEASURES: &str = "many much old long far often big tall come about to high
     expensive large small";
 /// What is shown or asked for: the objects of an order to somebody who knows.
 const OBJECTS: &str = "me us my our all every everything everyone everybody any the his her their this these those that what which who where when \
-    how why whether up for out again both each your";
+    how why whether up for out again both each your it them";
 /// Verbs that order only what is known to be shown, whatever follows.
 const EXPLAINS: &str = "explain describe summarise proofread rewrite shorten suggest outline pretend imagine brainstorm summarize translate clarify elaborate define rephrase paraphrase enumerate compare continue \
     repeat";
@@ -215,7 +221,8 @@ fn order(clause: &Clause<'_>) -> bool {
         }
         first if MAKES.split_whitespace().any(|verb| verb == first) => {
             let of_words = (2..6).any(|at| clause.is(at, WORKS));
-            clause.is(1, "me us") || of_words && clause.is(1, "a an the another some my this") && !clause.is_timed()
+            (clause.is(1, "me us") || clause.is(1, "it them this that") && !clause.is_timed())
+                || of_words && clause.is(1, "a an the another some my this") && !clause.is_timed()
         }
         "find" => clause.is(1, OBJECTS) && !clause.is(1, "for up"),
         "recall" => more && clause.word(1) != "that",

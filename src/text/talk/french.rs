@@ -2,6 +2,11 @@
 
 use super::{Act, Clause, Courtesy, Said};
 
+/// What goes before something that is told, whatever its form.
+pub(super) const LEADS: &str = "tu sais quoi|vous savez quoi|devine quoi|devinez quoi|figure-toi|figurez-vous|tu ne vas pas le croire|tu vas pas le croire";
+/// How a remark about who listens, or about what was said, begins.
+pub(super) const REMARKS: &str = "tu es|t es|vous etes|c est|ce n est";
+
 /// Subjects of a statement.
 pub(super) const SUBJECTS: &str = "je j nous il elle on ils elles c ce ca cela";
 /// What a subject begins with.

@@ -262,6 +262,13 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     if let Some(courtesy) = courtesy(&whole, true) {
         return Heard::whole(Act::SmallTalk(courtesy), sentence);
     }
+    if !asks && is_remark(&whole) {
+        return Heard::whole(Act::SmallTalk(Courtesy::Acknowledgement), sentence);
+    }
+    if clauses.len() > 1 && !asks && is_one_of(&clauses[0].1, &[english::LEADS, french::LEADS]) {
+        let rest = clauses[1].0.as_ptr() as usize - sentence.as_ptr() as usize;
+        return heard(sentence[rest..].trim_start(), fallback);
+    }
     if let Some(told) = before_tag(sentence, &clauses, fallback).filter(|_| asks) {
         return told;
     }
@@ -288,6 +295,27 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let told: Vec<&str> = (0..clauses.len()).filter(|at| tells(*at)).map(|at| clauses[at].0.trim()).collect();
     let asked: Vec<&str> = (0..clauses.len()).filter(|at| !tells(*at)).map(|at| clauses[at].0.trim()).collect();
     if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
+}
+
+fn is_one_of(tokens: &[Token], lists: &[&str]) -> bool {
+    let row = tokens.iter().map(|token| token.low.as_str()).collect::<Vec<_>>().join(" ");
+    lists.iter().any(|rows| rows.split('|').any(|known| known.trim() == row))
+}
+
+/// A few words about who listens or about what was said, without a name, a number or a thing: `You're funny`, `c'est faux`.
+fn is_remark(tokens: &[Token]) -> bool {
+    let begins =
+        |length: usize| tokens.len() > length && is_one_of(&tokens[..length], &[english::REMARKS, french::REMARKS]);
+    let Some(length) = [3, 2].into_iter().find(|length| begins(*length)) else { return false };
+    let is_thing = |token: &Token| {
+        let articles =
+            "a an the my our his her their your un une le la les l des du mon ma mes notre nos son sa ses leur";
+        token.capital
+            || token.low.chars().any(char::is_numeric)
+            || articles.split(' ').any(|article| article == token.low)
+            || date::is_date(&token.key)
+    };
+    tokens.len() <= length + 3 && !tokens[length..].iter().any(is_thing)
 }
 
 /// A statement before a tag such as `ok?`, which makes no question of it.

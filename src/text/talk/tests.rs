@@ -144,6 +144,29 @@ fn orders_ask_for_what_is_known() {
 }
 
 #[test]
+fn a_remark_says_nothing_and_a_lead_in_hides_nothing() {
+    all_are(
+        REPLY,
+        &["You're funny", "that is wrong", "that's strange", "C'est pas grave", "c'est faux", "Tu es drôle"],
+    );
+    all_are(Act::Order, &["Make it shorter", "Sort them by date", "Summarise it"]);
+    all_are(
+        Act::Told,
+        &[
+            "That's Anna in the red coat",
+            "You are my brother",
+            "C'est une vipère",
+            "That is on Friday",
+            "Make it to the dentist by 10",
+            "Can you believe it, Jamal won the chess tournament in Ghent!",
+            "You know what, Hedda sings bass",
+            "Tu sais quoi, Lucas a été reçu à l'école vétérinaire !",
+        ],
+    );
+    assert_eq!(told("Guess what, Nora moved to Turku."), ["Nora moved to Turku."]);
+}
+
+#[test]
 fn small_talk_says_nothing() {
     all_are(
         GREETING,
