@@ -287,7 +287,7 @@ fn program(room: &Room, dir: &Path) -> Command {
 }
 
 fn made(room: &Room, name: &str) -> Result<PathBuf> {
-    let dir = room.path(name);
+    let dir = room.folder().join(name);
     fs::create_dir(&dir)?;
     Ok(dir)
 }

@@ -270,11 +270,15 @@ fn prepare() {
     ONCE.call_once(|| {
         let fsync = libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as std::ffi::c_int;
         let cache = libgit2_sys::GIT_OPT_SET_CACHE_MAX_SIZE as std::ffi::c_int;
-        // SAFETY: the first option takes one int, the second one ssize_t, and each sets one global value; `Once` keeps them to
+        // Folders are remembered by `recent`: libgit2 would spend its time on throwing them out again.
+        let folders = libgit2_sys::GIT_OPT_SET_CACHE_OBJECT_LIMIT as std::ffi::c_int;
+        let kind = git2::ObjectType::Tree.raw();
+        // SAFETY: the first option takes one int, the second one ssize_t, the third a kind and one size_t, and each sets one global value; `Once` keeps them to
         // one thread, and the library was initialised by whoever opened the repository.
         unsafe {
             libgit2_sys::git_libgit2_opts(fsync, 1 as std::ffi::c_int);
             libgit2_sys::git_libgit2_opts(cache, limits::GIT_CACHE_BYTES);
+            libgit2_sys::git_libgit2_opts(folders, kind, 0_usize);
         }
     });
 }
