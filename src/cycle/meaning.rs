@@ -71,6 +71,10 @@ impl Cycle {
                 Err(busy @ StoreError::Busy { .. }) => {
                     search.notes.push(format!("{busy}, so embeddings play no full part"))
                 }
+                _lock if search.left().is_zero() => search.notes.push(
+                    "another process was getting embeddings until the time was over, so embeddings play no full part"
+                        .to_owned(),
+                ),
                 _lock => {
                     vectors = self.store.vectors(&identity);
                     search.fill(&mut vectors, endpoint, question, progress)?;
