@@ -219,7 +219,7 @@ fn markdown(name: &str, texts: &[(String, String)]) -> Result<()> {
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(format!("m{n}.md")), text)?;
     }
-    let identity = ["-c", "user.name=a", "-c", "user.email=a@b.invalid"];
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "gc.auto=0"];
     let added = measured(room.program("git", &dir).args(["add", "-A"]), None)?;
     let committed = measured(room.program("git", &dir).args(identity).args(["commit", "-qm", "memories"]), None)?;
     let cost = Cost {

@@ -331,9 +331,14 @@ fn before_tag(sentence: &str, clauses: &[&(&str, Vec<Token>)], fallback: Option<
     told.then(|| if before.asked.is_none() { Heard::whole(Act::Told, sentence) } else { before })
 }
 
-/// A few words as people type them into a search: small letters, no verb, no article, no value, no punctuation. `passport number`
+/// Things that one looks up.
+const LOOKED_UP: &str = "address adresse password passcode phone telephone email serial model code numero mot passe";
+
+/// A few words as people type them into a search: small letters or a kind of thing, no verb, no article, no value, no punctuation.
+/// `passport number`, `Vaillant serial number`
 fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> bool {
     let known = matches!(language, None | Some(Language::English | Language::French));
+    let is_of = |low: &str| LOOKED_UP.split(' ').any(|thing| thing == low);
     let plain = sentence.trim().chars().all(|c| c.is_alphabetic() || c == ' ' || word::is_apostrophe(c));
     let is_verb = |(at, token): (usize, &Token)| {
         let low = token.low.as_str();
@@ -353,9 +358,11 @@ fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> boo
         acts || low.len() > 4 && (low.ends_with("ed") || low.ends_with("er") && language == Some(Language::French))
             || lists.into_iter().any(|list| list.split_whitespace().any(|verb| verb == low))
     };
-    // One word alone may be written as any; more of them with a capital may be a sentence.
+    // One word alone may be written as any; more of them with a capital may be a sentence, unless they name a kind of thing.
     let small = words.len() == 1 || !words.iter().any(|token| token.capital);
-    known && plain && (1..=3).contains(&words.len()) && small && !words.iter().enumerate().any(is_verb)
+    let asks = words.len() > 1 && words.iter().any(|token| is_kind_asked(&token.key) || is_of(&token.low));
+    let few = if asks { 1..=5 } else { 1..=3 };
+    known && plain && few.contains(&words.len()) && (small || asks) && !words.iter().enumerate().any(is_verb)
 }
 
 /// A word between spaces, without punctuation around it; what stands before and after an apostrophe is a word of its own.
