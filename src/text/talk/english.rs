@@ -57,7 +57,10 @@ pub(super) const POLITE: [(Courtesy, &str); 4] = [
         Courtesy::Greeting,
         "hi hello hey hiya howdy greetings morning afternoon evening yo hallo hola ciao guten tag morgen buenos dias servus moin",
     ),
-    (Courtesy::Thanks, "thanks thank thx ty cheers appreciate appreciated grateful danke gracias grazie obrigado tak tack"),
+    (
+        Courtesy::Thanks,
+        "thanks thank thx ty cheers appreciate appreciated grateful danke gracias grazie obrigado tak tack",
+    ),
     (Courtesy::Farewell, "bye goodbye farewell night cya"),
     (
         Courtesy::Acknowledgement,
