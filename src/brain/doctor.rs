@@ -297,7 +297,7 @@ impl Visit<'_> {
             self.fine("packs", "few");
             return Ok(());
         }
-        if !self.dry_run && !store.maintain()? {
+        if !self.dry_run && !store.maintain() {
             self.needs(
                 "packs",
                 "there are many, and they could not be put together",

@@ -110,7 +110,7 @@ impl Cycle {
                 self.lead(run)?
             }
         };
-        self.store.maintain()?;
+        self.store.maintain();
         Ok(landed)
     }
 

@@ -160,7 +160,7 @@ impl Cycle {
             self.merge_held(candidates, round, dry_run)?
         };
         if !dry_run {
-            self.store.maintain()?;
+            self.store.maintain();
         }
         Ok(report)
     }

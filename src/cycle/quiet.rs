@@ -275,7 +275,7 @@ impl Cycle {
             ));
         }
         drop(trunk);
-        self.store.maintain()?;
+        self.store.maintain();
         Ok(stored)
     }
 

@@ -6,34 +6,19 @@
 //! objects outside of them.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
 use git2::{ObjectType, Oid};
 use sha1::{Digest, Sha1};
 
-use super::bulk::{BUFFER, Entry, Hidden, LONG, STORED_BLOCK, header, hex, index_bytes, temporary};
+use super::bulk::{BUFFER, Entry, Hidden, STORED_BLOCK, header, hex, index_bytes, temporary};
 use super::delta::Base;
 use super::likeness::{ById, Likeness};
+use super::pack::{BLOB, COMMIT, Head, ID, OBJECT_DELTA, Source, TREE};
 use super::{Store, StoreError};
 
-/// How an index of version 2 begins, and where its ids do: after the table of 256 counts. Source: git's `gitformat-pack`.
-pub(super) const INDEX_MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
-pub(super) const INDEX_IDS: usize = 8 + 256 * 4;
-/// Bytes of an id, and of a checksum of a whole file.
-pub(super) const ID: usize = 20;
-/// The kinds of entries, in the bits 4 to 6 of their first byte.
-const COMMIT: u8 = 1;
-const TREE: u8 = 2;
-const BLOB: u8 = 3;
-/// The difference to an entry that lies so many bytes before.
-const OFFSET_DELTA: u8 = 6;
-/// The difference to an object that may be anywhere.
-const OBJECT_DELTA: u8 = 7;
-/// No entry of ours is longer: documents are bounded, and zlib never makes them twice as long.
-const ENTRY_BYTES: u64 = 2 * crate::limits::DOCUMENT_BYTES as u64;
 /// So many differences are put together at most to read one object, as git has it.
 const DEPTH: usize = 50;
 /// Beyond so many objects nothing is looked for that resembles another: the table of them would be large.
@@ -49,132 +34,6 @@ pub(super) fn join(store: &Store, folder: &Path, stems: &[&Path]) -> Result<Opti
         Ok(made) => Ok(made),
         Err(e) if [NotFound, UnexpectedEof, InvalidData].contains(&e.kind()) => Ok(None),
         Err(e) => Err(StoreError::file(folder)(e)),
-    }
-}
-
-/// A pack to copy from: its entries in the order of their offsets, and where the last one ends.
-struct Source {
-    entries: Vec<Entry>,
-    end: u64,
-    pack: File,
-}
-
-impl Source {
-    fn open(stem: &Path) -> io::Result<Self> {
-        let cut_off = || io::Error::from(io::ErrorKind::UnexpectedEof);
-        let index = std::fs::read(stem.with_extension("idx"))?;
-        let body = index.strip_prefix(INDEX_MAGIC).ok_or_else(cut_off)?;
-        let count = index.get(INDEX_IDS - 4..INDEX_IDS).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);
-        let count = count.ok_or_else(cut_off)? as usize;
-        let (ids, rest) = body.get(256 * 4..).and_then(|b| b.split_at_checked(count * ID)).ok_or_else(cut_off)?;
-        let (crcs, rest) = rest.split_at_checked(count * 4).ok_or_else(cut_off)?;
-        let (offsets, long) = rest.split_at_checked(count * 4).ok_or_else(cut_off)?;
-        let word = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().expect("invariant: four bytes"));
-        let offset = |short: u32| match u64::from(short) {
-            short if short < LONG => Some(short),
-            short => {
-                let row = (short - LONG) as usize * 8;
-                long.get(row..row + 8)?.try_into().ok().map(u64::from_be_bytes)
-            }
-        };
-        let rows = ids.chunks_exact(ID).zip(crcs.chunks_exact(4)).zip(offsets.chunks_exact(4));
-        let entry = |((id, crc), short): ((&[u8], &[u8]), &[u8])| {
-            Some(Entry { id: Oid::from_bytes(id).ok()?, crc: word(crc), offset: offset(word(short))? })
-        };
-        let mut entries = rows.map(entry).collect::<Option<Vec<_>>>().ok_or_else(cut_off)?;
-        entries.sort_unstable_by_key(|entry| entry.offset);
-        let pack = File::open(stem.with_extension("pack"))?;
-        let length = pack.metadata()?.len();
-        Ok(Self { entries, end: length.checked_sub(ID as u64).ok_or_else(cut_off)?, pack })
-    }
-
-    /// An entry as it stands in the pack, held against its checksum.
-    fn read(&mut self, row: usize) -> io::Result<Vec<u8>> {
-        let entry = self.entries[row];
-        let end = self.entries.get(row + 1).map_or(self.end, |next| next.offset);
-        let length = end.saturating_sub(entry.offset);
-        if length == 0 || length > ENTRY_BYTES {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        let mut bytes = vec![0; length as usize];
-        self.pack.seek(SeekFrom::Start(entry.offset))?;
-        self.pack.read_exact(&mut bytes)?;
-        let mut crc = Crc::new();
-        crc.update(&bytes);
-        if crc.sum() == entry.crc { Ok(bytes) } else { Err(io::ErrorKind::InvalidData.into()) }
-    }
-
-    /// The kind of an entry, and of a difference the row of what it is one to.
-    fn shape(&mut self, row: usize) -> io::Result<(u8, Option<usize>)> {
-        let offset = self.entries[row].offset;
-        // A length takes at most ten bytes, and so does a distance.
-        let mut head = [0; 20];
-        self.pack.seek(SeekFrom::Start(offset))?;
-        let read = self.pack.read(&mut head)?;
-        let parts = Head::of(&head[..read]).ok_or(io::ErrorKind::UnexpectedEof)?;
-        let base = parts.distance.map(|distance| {
-            let at = offset.checked_sub(distance).ok_or(io::ErrorKind::InvalidData)?;
-            self.entries.binary_search_by_key(&at, |entry| entry.offset).map_err(|_| io::ErrorKind::InvalidData)
-        });
-        Ok((parts.kind, base.transpose()?))
-    }
-}
-
-/// What stands before the compressed bytes of an entry. Source: git's `gitformat-pack`.
-struct Head {
-    kind: u8,
-    /// Length of what is compressed.
-    size: u64,
-    /// How far before it lies what it is the difference to.
-    distance: Option<u64>,
-    /// Bytes of all this.
-    bytes: usize,
-}
-
-impl Head {
-    fn of(bytes: &[u8]) -> Option<Self> {
-        let first = *bytes.first()?;
-        let (mut size, mut shift, mut at) = (u64::from(first & 15), 4, 1);
-        let mut last = first;
-        while last & 0x80 > 0 {
-            last = *bytes.get(at)?;
-            size |= u64::from(last & 0x7f).checked_shl(shift)?;
-            (shift, at) = (shift + 7, at + 1);
-        }
-        let kind = first >> 4 & 7;
-        let mut distance = None;
-        if kind == OFFSET_DELTA {
-            let mut byte = *bytes.get(at)?;
-            let mut value = u64::from(byte & 0x7f);
-            at += 1;
-            while byte & 0x80 > 0 {
-                byte = *bytes.get(at)?;
-                value = (value.checked_add(1)?).checked_mul(128)? | u64::from(byte & 0x7f);
-                at += 1;
-            }
-            distance = Some(value);
-        }
-        Some(Self { kind, size, distance, bytes: at })
-    }
-
-    /// Of a difference to what lies so many bytes before.
-    fn write(size: u64, distance: u64) -> Vec<u8> {
-        let mut bytes = vec![OFFSET_DELTA << 4 | (size & 15) as u8];
-        let mut rest = size >> 4;
-        while rest > 0 {
-            *bytes.last_mut().expect("invariant: not empty") |= 0x80;
-            bytes.push((rest & 0x7f) as u8);
-            rest >>= 7;
-        }
-        let mut digits = vec![(distance & 0x7f) as u8];
-        let mut rest = distance >> 7;
-        while rest > 0 {
-            rest -= 1;
-            digits.push((rest & 0x7f) as u8 | 0x80);
-            rest >>= 7;
-        }
-        bytes.extend(digits.iter().rev());
-        bytes
     }
 }
 
@@ -527,18 +386,6 @@ mod tests {
                 store.read(store.tree_of(commit).unwrap(), "network/long").unwrap().unwrap(),
                 long(n).as_bytes()
             );
-        }
-    }
-
-    #[test]
-    fn heads_of_entries_are_read_as_they_are_written() {
-        for size in [0, 1, 15, 16, 2047, 2048, 1 << 20, u64::from(u32::MAX)] {
-            for distance in [1, 127, 128, 16_511, 16_512, 2_113_663, 2_113_664, 1 << 40] {
-                let bytes = Head::write(size, distance);
-                let head = Head::of(&bytes).unwrap();
-                assert_eq!((head.size, head.distance, head.bytes), (size, Some(distance), bytes.len()));
-                assert!(Head::of(&bytes[..bytes.len() - 1]).is_none(), "cut off");
-            }
         }
     }
 

@@ -14,7 +14,8 @@ use std::time::{Duration, SystemTime};
 
 use super::bulk::hex;
 use super::intent::discard_rubbish;
-use super::join::{ID, INDEX_IDS, INDEX_MAGIC, join};
+use super::join::join;
+use super::pack::{ID, INDEX_IDS, INDEX_MAGIC, is_sound};
 use super::plumbing::tame_git;
 use super::worktree::sync_folder;
 use super::writer::{KEEP_TEXT, SCRATCH};
@@ -31,6 +32,8 @@ const SEARCHED: u64 = 64;
 const SEARCHED_AT_MOST: u64 = 65_536;
 /// The packs that a night has made, one a line.
 const COMPACTED: &str = "compacted";
+/// Longest note of them that is read.
+const NOTE_BYTES: u64 = 1 << 20;
 /// Packs with such a file beside them are kept, fetched in part, or hold what git lets expire.
 const SPARED: [&str; 3] = ["keep", "promisor", "mtimes"];
 /// The files of a pack in git's order of removal: without its index, a pack is not there.
@@ -46,8 +49,12 @@ impl Store {
     ///
     /// No object is dropped, reachable or not, so that this is safe beside writers; nothing is ever pruned. Skipped without
     /// a word if git is missing or another process is at it. The time follows the objects of the small packs.
-    pub fn maintain(&self) -> Result<bool, StoreError> {
-        self.maintain_beyond(limits::JOINED)
+    /// What goes wrong is told in a note: whatever was to be done before is done.
+    pub fn maintain(&self) -> bool {
+        self.maintain_beyond(limits::JOINED).unwrap_or_else(|error| {
+            self.note(format!("small packs were not put together: {error}"));
+            false
+        })
     }
 
     pub(super) fn maintain_beyond(&self, bound: usize) -> Result<bool, StoreError> {
@@ -75,14 +82,24 @@ impl Store {
 
     /// Packs what came since the last night as small as git does, and with it older nights' packs that are not much larger; true if it did.
     /// For when nobody waits: it takes a second for some ten thousand objects. Objects are kept as [`Store::maintain`] keeps them.
-    pub fn compact(&self) -> Result<bool, StoreError> {
+    /// What goes wrong is told in a note.
+    pub fn compact(&self) -> bool {
+        self.compact_now().unwrap_or_else(|error| {
+            self.note(format!("the day's packs were not made smaller: {error}"));
+            false
+        })
+    }
+
+    fn compact_now(&self) -> Result<bool, StoreError> {
         let Some(_alone) = self.try_lock(LockName::Maintenance)? else { return Ok(false) };
         let note = self.private_dir().join(COMPACTED);
-        let done: BTreeSet<String> =
-            std::fs::read_to_string(&note).unwrap_or_default().lines().map(str::to_owned).collect();
+        let is_note = |m: &std::fs::Metadata| m.is_file() && m.len() <= NOTE_BYTES;
+        let text =
+            std::fs::symlink_metadata(&note).ok().filter(is_note).and_then(|_| std::fs::read_to_string(&note).ok());
+        let done: BTreeSet<String> = text.unwrap_or_default().lines().map(str::to_owned).collect();
         let (old, mut fresh): (Vec<Pack>, Vec<Pack>) =
             packs(&self.common.join("objects/pack")).into_iter().partition(|pack| done.contains(&pack.name()));
-        fresh.retain(|pack| pack.objects <= SEARCHED_AT_MOST);
+        fresh.retain(|pack| pack.objects <= SEARCHED_AT_MOST && is_sound(&pack.stem));
         let mut sum: u64 = fresh.iter().map(|pack| pack.objects).sum();
         if sum < SEARCHED {
             return Ok(false);
@@ -90,7 +107,7 @@ impl Store {
         let (mut old, mut kept) = (old, Vec::new());
         old.sort_by(|a, b| (a.objects, &a.stem).cmp(&(b.objects, &b.stem)));
         for pack in old {
-            if pack.objects < FACTOR * sum && pack.objects + sum <= SEARCHED_AT_MOST {
+            if pack.objects < FACTOR * sum && pack.objects + sum <= SEARCHED_AT_MOST && is_sound(&pack.stem) {
                 sum += pack.objects;
                 fresh.push(pack);
             } else {
@@ -108,6 +125,7 @@ impl Store {
         remove_packs(&folder, &fresh, &made)?;
         kept.extend(made.iter().filter_map(|stem| stem.file_name()?.to_str().map(str::to_owned)));
         // A note that is lost costs the next night some time.
+        let _ = std::fs::remove_file(&note);
         let _ = std::fs::write(&note, kept.join("\n"));
         Ok(true)
     }
@@ -145,8 +163,13 @@ impl Store {
     /// The same by git, together with objects that are files of their own.
     fn repack(&self, packs: &[Pack], loose: &BTreeSet<[u8; ID]>) -> Result<bool, StoreError> {
         let folder = self.common.join("objects/pack");
+        // Git is given nothing with which it would not end.
+        let packs: Vec<&Pack> = packs.iter().filter(|pack| is_sound(&pack.stem)).collect();
+        if packs.len() < 2 && loose.is_empty() {
+            return Ok(false);
+        }
         let mut ids = loose.clone();
-        for pack in packs {
+        for pack in &packs {
             ids.extend(pack.ids()?);
         }
         let Some(made) = self.pack_objects(&folder, &ids, None)? else { return Ok(false) };
@@ -251,9 +274,13 @@ fn packs(folder: &Path) -> Vec<Pack> {
     let stems = entries.map(|e| e.path()).filter(|path| path.extension().is_some_and(|x| x == "idx"));
     let pack = |path: PathBuf| {
         let spared = SPARED.iter().any(|kind| path.with_extension(kind).exists());
+        let is_file = |kind: &str| std::fs::symlink_metadata(path.with_extension(kind)).is_ok_and(|m| m.is_file());
+        if !is_file("idx") || !is_file("pack") {
+            return None;
+        }
         let mut head = [0; INDEX_IDS];
         File::open(&path).and_then(|mut f| f.read_exact(&mut head)).ok()?;
-        let usable = head.starts_with(INDEX_MAGIC) && !spared && path.with_extension("pack").exists();
+        let usable = head.starts_with(INDEX_MAGIC) && !spared;
         let objects = u64::from(u32::from_be_bytes(*head.last_chunk()?));
         usable.then(|| Pack { stem: path.with_extension(""), objects })
     };
@@ -288,11 +315,15 @@ fn loose_objects(objects: &Path) -> BTreeSet<[u8; ID]> {
 }
 
 /// Removes packs whose objects are all in those that were made.
-fn remove_packs(folder: &Path, packs: &[Pack], made: &BTreeSet<PathBuf>) -> Result<(), StoreError> {
+fn remove_packs<'p>(
+    folder: &Path,
+    packs: impl IntoIterator<Item = &'p Pack>,
+    made: &BTreeSet<PathBuf>,
+) -> Result<(), StoreError> {
     let index = folder.join("multi-pack-index");
     // Git without this index looks into each pack's; with one that names removed packs it complains.
     remove(&index)?;
-    for pack in packs.iter().filter(|pack| !made.contains(&pack.stem)) {
+    for pack in packs.into_iter().filter(|pack| !made.contains(&pack.stem)) {
         FILES.iter().try_for_each(|kind| remove(&pack.file(kind)))?;
     }
     // Git's own maintenance may have written one meanwhile, of packs that are gone by now.

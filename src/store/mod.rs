@@ -34,6 +34,7 @@ mod lock;
 mod maintain;
 mod names;
 mod object;
+mod pack;
 mod plumbing;
 mod recent;
 mod refs;

@@ -64,8 +64,8 @@ impl Cycle {
             self.remove_branch(&prepared.branch, prepared.tip)?;
             self.forget_note();
             drop(trunk);
-            self.store.maintain()?;
-            self.store.compact()?;
+            self.store.maintain();
+            self.store.compact();
             return Ok(Slept { record, candidates: prepared.candidates, main: squash, wake: back, left });
         }
     }

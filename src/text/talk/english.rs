@@ -224,7 +224,7 @@ fn order(clause: &Clause<'_>) -> bool {
         }
         first if MAKES.split_whitespace().any(|verb| verb == first) => {
             let of_words = (2..6).any(|at| clause.is(at, WORKS));
-            (clause.is(1, "me us") || clause.is(1, "it them this that") && !clause.is_timed())
+            (clause.is(1, "me us") || clause.is(1, "it them this that") && clause.words.len() < 5 && !clause.is_timed())
                 || of_words && clause.is(1, "a an the another some my this") && !clause.is_timed()
         }
         "find" => clause.is(1, OBJECTS) && !clause.is(1, "for up"),

@@ -167,6 +167,7 @@ fn a_remark_says_nothing_and_a_lead_in_hides_nothing() {
             "C'est une vipère",
             "That is on Friday",
             "Make it to the dentist by 10",
+            "Make it a rule that Henrik pays the rent on Fridays.",
             "Can you believe it, Jamal won the chess tournament in Ghent!",
             "You know what, Hedda sings bass",
             "Tu sais quoi, Lucas a été reçu à l'école vétérinaire !",
