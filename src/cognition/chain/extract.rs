@@ -144,7 +144,8 @@ impl Wanted {
 
 impl Question {
     fn of(message: &str, weight: &dyn Fn(&str) -> f64) -> Self {
-        let asked = talk::asked(message).unwrap_or_else(|| message.to_owned());
+        // The dictionary has `何で` for a word, and leaves `すか` of `何ですか`.
+        let asked = talk::asked(message).unwrap_or_else(|| message.to_owned()).replace("何で", "何 で");
         let is_about_talk = talk::about_talk(message).is_some();
         let language = text::language(message);
         let dates = date::asked(&asked);

@@ -35,6 +35,8 @@ fn what_does_not_fit_is_not_quoted() {
     assert!(compose("What is the capital of Mongolia?", &memories, &rare).is_empty());
     assert_eq!(compose("What is the capital of Norway?", &memories, &rare).len(), 1);
     assert!(quoted("モンゴルの首都はどこですか", &["ノルウェーの首都はオスロです。"]).is_empty());
+    assert_eq!(quoted("犬の名前は何ですか", &["犬の名前はポチです。"]).len(), 1);
+    assert_eq!(quoted("この椅子は何でできていますか？", &["この椅子は竹でできている。"]).len(), 1);
     assert!(quoted("hello", &["Hello is a word."]).is_empty(), "small talk asks for nothing");
     // What is much worse than the best is left out.
     let texts = ["Ann's bike lock has the code 4711.", "Ann has a bike lock.", "Ann has a code."];
