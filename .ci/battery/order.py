@@ -33,7 +33,7 @@ class Disk:
     """What a trace says of files: which content and which names are safe."""
 
     def __init__(self, git, cwd):
-        self.git, self.cwd = str(git), str(cwd)
+        self.git, self.cwd, self.main = str(git), str(cwd), None
         self.single = [f"{git}/{name}" for name in ("packed-refs", "config", "HEAD")]
         # Path to why it is not safe; names that were made or removed since their folder was synced.
         self.dirty, self.names, self.synced, self.wrong, self.answered, self.refs, self.packs = {}, {}, 0, [], False, 0, 0
@@ -54,13 +54,15 @@ class Disk:
         found = LINE.match(line)
         if not found:
             return
-        _, call, arguments, result, _ = found.groups()
+        process, call, arguments, result, _ = found.groups()
+        self.main = self.main or process
         if result.startswith("-") or result == "?":
             return
         handle = FILE.match(arguments)
         if call in ("write", "pwrite64", "writev", "pwritev", "ftruncate") and handle:
             number, path = handle.groups()
-            if number == "1" and call == "write":
+            # What git says to us is no answer.
+            if number == "1" and call == "write" and process == self.main:
                 self.answer()
             elif self.git in path:
                 self.dirty[path] = "written"
