@@ -1,4 +1,4 @@
-//! What a memory costs: bytes on disk, processor time and memory, beside the plain alternatives, in one run on one machine.
+//! The cost of a memory: bytes on disk, processor time and memory, beside the plain alternatives, in one run on one machine.
 //!
 //! ```text
 //! cargo bench --bench lean -- [--files DIR]… [--debian BYTES] [--lines N]
@@ -89,7 +89,7 @@ const OBJECTS: [&str; 14] = [
     "the spare key",
 ];
 
-/// What a child cost.
+/// The time and memory of a child process.
 struct Cost {
     wall: f64,
     cpu: f64,

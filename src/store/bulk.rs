@@ -107,7 +107,7 @@ impl Packer {
     }
 }
 
-/// How a zlib stream begins whose only block is not compressed.
+/// The first bytes of a zlib stream whose only block is not compressed.
 pub(super) const STORED_BLOCK: &[u8] = &[0x78, 0x01, 0x01];
 
 /// A zlib stream of one block that is not compressed. Source: RFC 1950 and RFC 1951, 3.2.4.
@@ -142,6 +142,11 @@ fn entry_header(kind: ObjectType, length: usize, into: &mut Vec<u8>) {
         ObjectType::Tag => 4,
         _ => 3,
     };
+    entry_head(number, length as u64, into);
+}
+
+/// The same by the number of the kind.
+pub(super) fn entry_head(number: u8, length: u64, into: &mut Vec<u8>) {
     let mut byte = number << 4 | (length & 15) as u8;
     let mut rest = length >> 4;
     while rest > 0 {

@@ -23,7 +23,7 @@ use super::{Store, StoreError};
 const DEPTH: usize = 50;
 /// Beyond so many objects nothing is looked for that resembles another: the table of them would be large.
 const COMPARED: usize = 1 << 20;
-/// What a difference saves must be worth reading two entries for one.
+/// The share of a whole entry that a difference may take at most: reading it is reading two entries.
 const WORTH: (usize, usize) = (9, 10);
 
 /// Makes one pack of several, durable and under names that git does not look at. `None` if that cannot be done by copying: one names
@@ -41,10 +41,9 @@ fn copy(store: &Store, folder: &Path, stems: &[&Path]) -> io::Result<Option<Hidd
     // Oldest first: what was there before is what later versions are told apart from.
     let mut stems = stems.to_vec();
     stems.sort_by_cached_key(|stem| std::fs::metadata(stem.with_extension("pack")).and_then(|m| m.modified()).ok());
-    let sources = stems.iter().map(|stem| Source::open(stem)).collect::<io::Result<Vec<_>>>()?;
+    let mut sources = stems.iter().map(|stem| Source::open(stem)).collect::<io::Result<Vec<_>>>()?;
     let mut chosen = ById::default();
     let (mut commits, mut heights) = (Vec::new(), ById::default());
-    let mut sources = sources;
     for (at, source) in sources.iter_mut().enumerate() {
         let mut tall = vec![0; source.entries.len()];
         let mut shapes = Vec::with_capacity(tall.len());
@@ -104,14 +103,14 @@ struct Joined<'s> {
     sources: Vec<Source>,
     /// The source and row of each object, of several the first.
     chosen: ById<(usize, usize)>,
-    /// How many differences hang on an object, one on another, in its source.
+    /// The length of the longest chain of differences that ends in an object, in its source.
     heights: ById<usize>,
     likeness: Likeness<'s>,
     placed: ById<Placed>,
     /// Objects on the way to which this one is placed.
     open: HashSet<Oid>,
     zlib: Zlib,
-    /// What was told apart from last: files that are made together are all told apart from one.
+    /// The object that another became the difference to last: files that are made together all become the difference to one.
     base: Option<(Oid, Option<Base>)>,
     out: Out,
 }
@@ -204,7 +203,7 @@ impl Joined<'_> {
     }
 }
 
-/// What compresses and unpacks one content after another. To make anew, each takes longer than a small content.
+/// A compressor and its opposite, used for one content after another: to make one takes longer than to compress a small content.
 struct Zlib {
     deflate: Compress,
     inflate: Decompress,

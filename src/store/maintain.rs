@@ -60,20 +60,17 @@ impl Store {
     pub(super) fn maintain_beyond(&self, bound: usize) -> Result<bool, StoreError> {
         let objects = self.common.join("objects");
         let folder = objects.join("pack");
-        if count_packs(&folder) < bound.min(2) {
+        // Most commands end here: neither a lock nor a look at other files.
+        if small_packs(&folder, bound).is_empty() {
             return Ok(false);
         }
         let Some(_alone) = self.try_lock(LockName::Maintenance)? else { return Ok(false) };
         remove_rubbish(&objects);
-        let mut packs = packs(&folder);
-        packs.sort_by(|a, b| (a.objects, &a.stem).cmp(&(b.objects, &b.stem)));
-        let small = roll_up(&packs.iter().map(|pack| pack.objects).collect::<Vec<_>>());
-        let sum: u64 = packs[..small].iter().map(|pack| pack.objects).sum();
-        if small < 2 || small < bound && packs.len() <= limits::PACKS && sum < BULK {
+        let small = &small_packs(&folder, bound)[..];
+        if small.is_empty() {
             return Ok(false);
         }
         let loose = loose_objects(&objects);
-        let small = &packs[..small];
         if !loose.is_empty() || !self.join(&folder, small)? {
             return self.repack(small, &loose);
         }
@@ -99,13 +96,18 @@ impl Store {
         let done: BTreeSet<String> = text.unwrap_or_default().lines().map(str::to_owned).collect();
         let (old, mut fresh): (Vec<Pack>, Vec<Pack>) =
             packs(&self.common.join("objects/pack")).into_iter().partition(|pack| done.contains(&pack.name()));
-        fresh.retain(|pack| pack.objects <= SEARCHED_AT_MOST && is_sound(&pack.stem));
-        let mut sum: u64 = fresh.iter().map(|pack| pack.objects).sum();
+        fresh.sort_by(by_size);
+        let mut sum = 0;
+        fresh.retain(|pack| {
+            let fits = sum + pack.objects <= SEARCHED_AT_MOST && is_sound(&pack.stem);
+            sum += if fits { pack.objects } else { 0 };
+            fits
+        });
         if sum < SEARCHED {
             return Ok(false);
         }
         let (mut old, mut kept) = (old, Vec::new());
-        old.sort_by(|a, b| (a.objects, &a.stem).cmp(&(b.objects, &b.stem)));
+        old.sort_by(by_size);
         for pack in old {
             if pack.objects < FACTOR * sum && pack.objects + sum <= SEARCHED_AT_MOST && is_sound(&pack.stem) {
                 sum += pack.objects;
@@ -287,6 +289,21 @@ fn packs(folder: &Path) -> Vec<Pack> {
     stems.filter_map(pack).collect()
 }
 
+fn by_size(a: &Pack, b: &Pack) -> std::cmp::Ordering {
+    (a.objects, &a.stem).cmp(&(b.objects, &b.stem))
+}
+
+/// The packs that are worth putting together: at least `bound`, or fewer where there are very many packs or objects. None if nothing is.
+fn small_packs(folder: &Path, bound: usize) -> Vec<Pack> {
+    let mut packs = packs(folder);
+    packs.sort_by(by_size);
+    let small = roll_up(&packs.iter().map(|pack| pack.objects).collect::<Vec<_>>());
+    let sum: u64 = packs[..small].iter().map(|pack| pack.objects).sum();
+    let is_worth = small >= bound || packs.len() > limits::PACKS || sum >= BULK;
+    packs.truncate(if is_worth && small > 1 { small } else { 0 });
+    packs
+}
+
 /// How many of the smallest packs to put together, given their sizes in ascending order, so that afterwards each pack has at
 /// least [`FACTOR`] times the objects of the next smaller one. 0 if that is so already.
 fn roll_up(sizes: &[u64]) -> usize {
@@ -335,11 +352,6 @@ fn remove(path: &Path) -> Result<(), StoreError> {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(StoreError::file(path)(e)),
         _ => Ok(()),
     }
-}
-
-fn count_packs(folder: &Path) -> usize {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
 }
 
 /// What killed processes left: folders with half-made packs, half-written packs as git and libgit2 name them, and `.keep`s.

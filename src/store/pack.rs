@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::Crc;
 use git2::Oid;
 
-use super::bulk::{Entry, LONG};
+use super::bulk::{Entry, LONG, entry_head};
 
 /// How an index of version 2 begins, and where its ids do: after the table of 256 counts. Source: git's `gitformat-pack`.
 pub(super) const INDEX_MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
@@ -149,13 +149,8 @@ impl Head {
 
     /// Of a difference to what lies so many bytes before.
     pub fn write(size: u64, distance: u64) -> Vec<u8> {
-        let mut bytes = vec![OFFSET_DELTA << 4 | (size & 15) as u8];
-        let mut rest = size >> 4;
-        while rest > 0 {
-            *bytes.last_mut().expect("invariant: not empty") |= 0x80;
-            bytes.push((rest & 0x7f) as u8);
-            rest >>= 7;
-        }
+        let mut bytes = Vec::new();
+        entry_head(OFFSET_DELTA, size, &mut bytes);
         let mut digits = vec![(distance & 0x7f) as u8];
         let mut rest = distance >> 7;
         while rest > 0 {

@@ -161,7 +161,7 @@ impl NodeSet {
         self.0[node.0 as usize / 64] & (1 << (node.0 % 64)) != 0
     }
 
-    /// True if it was not among them.
+    /// Takes a node in; true if the set did not have it.
     fn insert(&mut self, node: NodeIx) -> bool {
         let is_new = !self.has(node);
         self.0[node.0 as usize / 64] |= 1 << (node.0 % 64);

@@ -3,6 +3,11 @@ use crate::store::sandbox::{Sandbox, advance, git, write};
 
 use super::packs as packs_in;
 
+fn count_packs(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
+}
+
 fn packs(sandbox: &Sandbox) -> usize {
     count_packs(&sandbox.path().join(".git/objects/pack"))
 }
@@ -134,7 +139,10 @@ fn what_killed_processes_left_is_cleared_away() {
     std::fs::File::open(folder.join("../git-brain-old")).unwrap().set_modified(old).unwrap();
     let living = std::fs::File::open(folder.join("pack-d.keep")).unwrap();
     fs2::FileExt::lock_exclusive(&living).unwrap();
-    store.maintain_beyond(0).unwrap();
+    for n in 0..3 {
+        advance(&store, store.wake(), vec![write("count", &format!("{n}\n"))]);
+    }
+    assert!(store.maintain_beyond(2).unwrap());
     let left = ["pack-b.keep", "pack-d.keep", "../git-brain-new", "tmp_pack_new", "pack-old.rev"];
     let gone = ["pack-a.keep", "../git-brain-old", "tmp_pack_old", ".tmp-12-pack-old.idx"];
     assert_eq!(left.map(|name| folder.join(name).exists()), [true; 5], "{left:?}");

@@ -297,6 +297,7 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
 }
 
+/// True if some words are, as a whole, one of the rows that `|` divides.
 fn is_one_of(tokens: &[Token], lists: &[&str]) -> bool {
     let row = tokens.iter().map(|token| token.low.as_str()).collect::<Vec<_>>().join(" ");
     lists.iter().any(|rows| rows.split('|').any(|known| known.trim() == row))
@@ -321,8 +322,7 @@ fn is_remark(tokens: &[Token]) -> bool {
 /// A statement before a tag such as `ok?`, which makes no question of it.
 fn before_tag(sentence: &str, clauses: &[&(&str, Vec<Token>)], fallback: Option<Language>) -> Option<Heard> {
     let (tag, tokens) = clauses.last().filter(|_| clauses.len() > 1)?;
-    let row = tokens.iter().map(|token| token.low.as_str()).collect::<Vec<_>>().join(" ");
-    if !TAGS.split('|').any(|known| known.trim() == row) || clauses.iter().map(|c| c.1.len()).sum::<usize>() < 4 {
+    if !is_one_of(tokens, &[TAGS]) || clauses.iter().map(|c| c.1.len()).sum::<usize>() < 4 {
         return None;
     }
     let start = tag.as_ptr() as usize - sentence.as_ptr() as usize;
@@ -338,7 +338,6 @@ const LOOKED_UP: &str = "address adresse password passcode phone telephone email
 /// `passport number`, `Vaillant serial number`
 fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> bool {
     let known = matches!(language, None | Some(Language::English | Language::French));
-    let is_of = |low: &str| LOOKED_UP.split(' ').any(|thing| thing == low);
     let plain = sentence.trim().chars().all(|c| c.is_alphabetic() || c == ' ' || word::is_apostrophe(c));
     let is_verb = |(at, token): (usize, &Token)| {
         let low = token.low.as_str();
@@ -360,7 +359,8 @@ fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> boo
     };
     // One word alone may be written as any; more of them with a capital may be a sentence, unless they name a kind of thing.
     let small = words.len() == 1 || !words.iter().any(|token| token.capital);
-    let asks = words.len() > 1 && words.iter().any(|token| is_kind_asked(&token.key) || is_of(&token.low));
+    let asks = words.len() > 1
+        && words.iter().any(|token| is_kind_asked(&token.key) || LOOKED_UP.split(' ').any(|thing| thing == token.low));
     let few = if asks { 1..=5 } else { 1..=3 };
     known && plain && few.contains(&words.len()) && (small || asks) && !words.iter().enumerate().any(is_verb)
 }
