@@ -64,7 +64,7 @@ impl Brain {
             let Place::Neuron(id) = Place::of(&path) else { continue };
             let Some(bytes) = store.read_work_file(&path)? else { continue };
             match Neuron::decode(&bytes, &path) {
-                Ok(neuron) if neuron.id == id && neuron.encode() != bytes => {
+                Ok(neuron) if neuron.id == id && neuron.canonical_format(&bytes).is_none() => {
                     if !dry_run {
                         store.replace_work_file(&path, &neuron.encode())?;
                     }

@@ -163,12 +163,15 @@ mod tests {
     fn neurons_are_of_their_schema_and_wrong_ones_are_not() {
         let golden = include_str!("../../tests/golden/neuron.json");
         accepts("neuron", golden);
+        accepts("neuron", include_str!("../../tests/golden/neuron-1.json"));
         for (good, bad) in [
             ("\"salience\": 45000", "\"salience\": 70000"),
             ("\"type\": \"episodic\"", "\"type\": \"idea\""),
             ("\"id\": \"tea-1f3c\"", "\"id\": \"Tea\""),
-            ("\"weight\": 50000", "\"weight\": -1"),
-            ("\"weight\": 50000", "\"heavy\": 1"),
+            ("\"feeds_into\": 50000", "\"feeds_into\": -1"),
+            ("\"feeds_into\": 50000", "\"heavy\": 1"),
+            ("\"c\": 300", "\"c\": 70000"),
+            ("\"named_by\": null", "\"named_by\": \"me\""),
         ] {
             assert!(golden.contains(good), "{good}");
             refuses("neuron", &golden.replace(good, bad));
@@ -241,7 +244,7 @@ mod tests {
         };
         let text = String::from_utf8(record.encode()).unwrap();
         accepts("run", &text);
-        refuses("run", &text.replacen("\"depth\"", "\"deep\"", 1));
+        refuses("run", &text.replacen("\"cognition\"", "\"recognition\"", 1));
         let flag = Flag { value: true, reason: String::new(), at, run: Some(run.clone()) };
         accepts("flag", &String::from_utf8(model_json::pretty(&flag)).unwrap());
         let stimulus = Stimulus {

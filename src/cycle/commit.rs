@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::network::TreeNetwork;
+use super::network::{TreeNetwork, format_of};
 use super::policy::HUMAN;
 use super::trunk::stimulus_trailers;
 use super::wake::{Cause, Job};
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
-use crate::model::{Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
+use crate::model::{Format, Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
 use crate::store::{
     self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
     TreeEdit,
@@ -229,8 +229,9 @@ impl Draft {
     ) -> Result<Committed, CycleError> {
         let record = self.record(applied);
         let base_tree = store.tree_of(self.base)?;
-        let mut edits = edits(applied, &record);
-        edits.extend(neuron_edits(applied, writer, shared)?);
+        let format = format_of(store, base_tree)?;
+        let mut edits = edits(applied, &record, format);
+        edits.extend(neuron_edits(applied, format, writer, shared)?);
         edits.extend(self.amends.removed.keys().map(|id| TreeEdit::new(layout::neuron(id), None)));
         edits.extend(self.amends.files.iter().cloned());
         edits.extend(self.consumed.iter().map(|s| TreeEdit::new(layout::queue_entry(&s.id), None)));
@@ -347,10 +348,15 @@ pub fn author(agent: &AgentName) -> store::Author {
 }
 
 /// The neurons that a delta changes, remembered for the merge of the run and for what it wakes.
-fn neuron_edits(applied: &Applied, writer: &ObjectWriter<'_>, shared: &Shared) -> Result<Vec<TreeEdit>, CycleError> {
+fn neuron_edits(
+    applied: &Applied,
+    format: Format,
+    writer: &ObjectWriter<'_>,
+    shared: &Shared,
+) -> Result<Vec<TreeEdit>, CycleError> {
     let mut edits = Vec::with_capacity(applied.neurons.len());
     for (id, (_, after)) in &applied.neurons {
-        let content = after.encode();
+        let content = after.encode_as(format);
         let blob = writer.blob(&content)?;
         shared.neurons.remember(blob, &Arc::new(after.clone()), content.len());
         edits.push(TreeEdit { path: layout::neuron(id), change: Change::Put(File::plain(blob)) });
@@ -359,8 +365,8 @@ fn neuron_edits(applied: &Applied, writer: &ObjectWriter<'_>, shared: &Shared) -
 }
 
 /// The other files that a delta changes, its record included.
-pub(super) fn edits(applied: &Applied, record: &RunRecord) -> Vec<TreeEdit> {
-    let mut edits = vec![TreeEdit::new(layout::run(&record.run), Some(record.encode()))];
+pub(super) fn edits(applied: &Applied, record: &RunRecord, format: Format) -> Vec<TreeEdit> {
+    let mut edits = vec![TreeEdit::new(layout::run(&record.run), Some(record.encode_as(format)))];
     for signal in &applied.signals {
         edits.push(TreeEdit::new(layout::signal(&signal.to, &signal.id), Some(json::pretty(signal))));
     }

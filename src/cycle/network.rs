@@ -10,7 +10,7 @@ use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::document::Goal;
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, episode_id};
-use crate::model::{Neuron, Signal, Stamp, Stimulus, json, layout};
+use crate::model::{Format, Metadata, Neuron, Signal, Stamp, Stimulus, json, layout};
 use crate::store::{BlobId, File, Recent, Store, StoreError, TreeId};
 
 /// Neurons as they were read, by their files' content. Shared by the runs of a command.
@@ -160,6 +160,13 @@ impl<'s> TreeNetwork<'s> {
     pub fn take_failure(&self) -> Option<CycleError> {
         self.failed.take()
     }
+}
+
+/// The format that the files of a tree are written in.
+pub fn format_of(store: &Store, tree: TreeId) -> Result<Format, CycleError> {
+    let Some(bytes) = store.read(tree, layout::METADATA)? else { return Ok(Format::NEWEST) };
+    let metadata: Metadata = json::strict(&bytes, layout::METADATA, limits::DOCUMENT_BYTES)?;
+    Ok(metadata.form())
 }
 
 /// Reads a neuron's file, whose id must be its name's.

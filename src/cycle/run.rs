@@ -22,7 +22,7 @@ use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{Flag, Neuron, Origin, Stamp, json};
+use crate::model::{Flag, Format, Neuron, Origin, Stamp, json};
 use crate::store::{CommitId, Objects, Store, TreeId};
 
 /// What became of one run.
@@ -336,7 +336,7 @@ impl Spawn {
                 continue;
             }
             let Some(neuron) = network.neuron(&id)? else { continue };
-            bytes += neuron.encode().len();
+            bytes += neuron.encode_as(Format::One).len();
             if bytes > budget && !found.is_empty() {
                 break;
             }

@@ -7,6 +7,7 @@ pub mod capability;
 pub mod ledger;
 pub mod operation;
 pub mod record;
+mod record_form;
 pub mod render;
 
 pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply, hebbian_change, weight_change};

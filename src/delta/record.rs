@@ -1,21 +1,21 @@
 //! The record of a run: immutable, self-contained, one file under `network/runs/`.
 //!
 //! Its effects are stored field by field (before, after), so that a recorded run can be applied to another tree without
-//! executing its operations again: `reinforce` or `activate` would give other numbers on another base.
+//! executing its operations again: `reinforce` or `activate` would give other numbers on another base. Its file is read and
+//! written in [`super::record_form`].
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::operation::{Operation, Prediction};
-use crate::limits;
+use crate::model::form;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
-use crate::model::json::{self, JsonError};
+use crate::model::json::JsonError;
 use crate::model::neuron::{Name, Version};
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
 /// What a run saw, predicted, proposed and did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "super::record_form::RecordFile")]
 pub struct RunRecord {
     /// The run.
     pub run: RunId,
@@ -34,110 +34,80 @@ pub struct RunRecord {
     /// Where what it brings comes from.
     pub origin: Origin,
     /// The stimuli that it consumed or descends from.
-    #[serde(default)]
     pub stimuli: Vec<StimulusId>,
     /// What it expected, said before the act.
-    #[serde(default)]
     pub prediction: Option<Prediction>,
     /// What it proposed.
     pub ops: Vec<Operation>,
     /// What that did, one entry a neuron, sorted by id.
     pub effects: Vec<Effect>,
     /// What the engine changed of the proposal or clamped, one sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The runs whose effects a person takes back by it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reverts: Vec<RunId>,
     /// The runs of origins that are not trusted which a person approves by it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approves: Vec<RunId>,
 }
 
 /// Of a record, who did what, without the values: a record of an import is as long as the neurons that it made.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct RunOutline {
     /// The run.
     pub run: RunId,
     /// Where what it brings comes from.
     pub origin: Origin,
-    /// What it proposed.
+    /// Of what it proposed, the operations on other files than neurons.
     pub ops: Vec<Operation>,
-    /// What that touched, one entry a neuron.
+    /// What it touched, one entry a neuron.
     pub effects: Vec<EffectOutline>,
     /// The runs that it takes back.
-    #[serde(default)]
     pub reverts: Vec<RunId>,
     /// The runs that it approves.
-    #[serde(default)]
     pub approves: Vec<RunId>,
 }
 
 /// Which parts of a neuron a run touched.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug)]
 pub struct EffectOutline {
-    /// The neuron; absent where it was made.
-    pub neuron: Option<NeuronId>,
-    /// The neuron, where the run made it.
-    pub created: Option<Made>,
-    /// The neuron, where the run took it away.
-    pub removed: Option<Made>,
-    /// The connections.
-    pub connections: Vec<Touched>,
-    concept: Option<IgnoredAny>,
-    #[serde(rename = "type")]
-    kind: Option<IgnoredAny>,
-    salience: Option<IgnoredAny>,
-    activation_count: Option<IgnoredAny>,
-    last_activated: Option<IgnoredAny>,
-    origin: Option<IgnoredAny>,
-    pinned: Option<IgnoredAny>,
-    archived: Option<IgnoredAny>,
-    created_at: Option<IgnoredAny>,
-    labels: Option<IgnoredAny>,
-}
-
-/// A neuron that a run made.
-#[derive(Debug, Deserialize)]
-pub struct Made {
-    /// Its id.
-    pub id: NeuronId,
-}
-
-/// A connection that a run touched.
-#[derive(Debug, Deserialize)]
-pub struct Touched {
-    /// The neuron it points to.
-    pub target: NeuronId,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub link: Link,
+    /// The neuron.
+    pub neuron: NeuronId,
+    /// True if the run made it.
+    pub created: bool,
+    /// The connections, by the neuron that they point to and their type.
+    pub connections: Vec<(NeuronId, Link)>,
+    /// The other fields, by their names in [`Effect`].
+    pub fields: Vec<&'static str>,
 }
 
 impl RunOutline {
     /// Reads the outline of a record that was checked when it was merged; `what` names it in errors.
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
-        json::typed(bytes, what)
+        RunRecord::read(bytes, what).map(Self::from)
     }
 }
 
-impl EffectOutline {
-    /// The fields that the run touched beside connections, by their names in [`Effect`].
-    pub fn fields(&self) -> impl Iterator<Item = &'static str> {
-        let fields = [
-            ("concept", &self.concept),
-            ("type", &self.kind),
-            ("salience", &self.salience),
-            ("activation_count", &self.activation_count),
-            ("last_activated", &self.last_activated),
-            ("origin", &self.origin),
-            ("pinned", &self.pinned),
-            ("archived", &self.archived),
-            ("created_at", &self.created_at),
-            ("labels", &self.labels),
-        ];
-        fields.into_iter().filter(|(_, touched)| touched.is_some()).map(|(name, _)| name)
+impl From<RunRecord> for RunOutline {
+    fn from(record: RunRecord) -> Self {
+        let elsewhere = |op: &Operation| matches!(op, Operation::Outcome(_) | Operation::Flag(_) | Operation::Goal(_));
+        let outline = |effect: Effect| {
+            Some(EffectOutline {
+                neuron: effect.id()?.clone(),
+                created: effect.created.is_some(),
+                fields: effect.fields(),
+                connections: effect.connections.into_iter().map(|c| (c.target, c.link)).collect(),
+            })
+        };
+        Self {
+            run: record.run,
+            origin: record.origin,
+            ops: record.ops.into_iter().filter(elsewhere).collect(),
+            effects: record.effects.into_iter().filter_map(outline).collect(),
+            reverts: record.reverts,
+            approves: record.approves,
+        }
     }
 }
 
@@ -189,9 +159,16 @@ pub struct Effect {
     /// `source`, `session` and `stimulus`, which only an import sets, one unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Pair<Labels>>,
-    /// Weights, sorted by target and type; null: no such connection.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Weights, sorted by target and type; null: no such connection. Format 2 has them by target.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "weights")]
+    #[schemars(with = "form::EdgesSchema<Pair<Option<u16>>, WeightEffect>")]
     pub connections: Vec<WeightEffect>,
+}
+
+/// Reads connections of any format.
+fn weights<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<WeightEffect>, D::Error> {
+    let list = form::edges(deserializer, |e: WeightEffect| (e.target, e.link, e.weight))?;
+    Ok(list.into_iter().map(|(target, link, weight)| WeightEffect { target, link, weight }).collect())
 }
 
 /// A name with its rank and run.
@@ -298,6 +275,23 @@ impl Effect {
         }
     }
 
+    /// The fields that the run touched beside connections, by their names in the record.
+    pub fn fields(&self) -> Vec<&'static str> {
+        let fields = [
+            ("concept", self.concept.is_some()),
+            ("type", self.kind.is_some()),
+            ("salience", self.salience.is_some()),
+            ("activation_count", self.activation_count.is_some()),
+            ("last_activated", self.last_activated.is_some()),
+            ("origin", self.origin.is_some()),
+            ("pinned", self.pinned.is_some()),
+            ("archived", self.archived.is_some()),
+            ("created_at", self.created_at.is_some()),
+            ("labels", self.labels.is_some()),
+        ];
+        fields.into_iter().filter(|(_, touched)| *touched).map(|(name, _)| name).collect()
+    }
+
     /// The id of the neuron that it is about.
     pub fn id(&self) -> Option<&NeuronId> {
         self.neuron.as_ref().or(self.created.as_ref().map(|n| &n.id))
@@ -374,47 +368,6 @@ fn weight_effects(before: &Neuron, after: &Neuron) -> Vec<WeightEffect> {
         .collect()
 }
 
-impl RunRecord {
-    /// The canonical bytes of the record: header fields one a line, one operation a line, one effect a line.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut lines: Vec<String> = Vec::new();
-        let mut field = |key: &str, value: String| lines.push(format!("  \"{key}\": {value}"));
-        let list = |items: Vec<String>| {
-            if items.is_empty() {
-                return "[]".to_owned();
-            }
-            let rows: Vec<String> = items.into_iter().map(|i| format!("    {i}")).collect();
-            format!("[\n{}\n  ]", rows.join(",\n"))
-        };
-        field("run", json::inline(&self.run));
-        field("agent", json::inline(&self.agent));
-        field("trigger", json::inline(&self.trigger));
-        field("cognition", json::inline(&self.cognition));
-        field("at", json::inline(&self.at));
-        field("depth", self.depth.to_string());
-        field("base", json::inline(&self.base));
-        field("origin", json::inline(&self.origin));
-        field("stimuli", json::inline(&self.stimuli));
-        field("prediction", json::inline(&self.prediction));
-        field("ops", list(self.ops.iter().map(json::inline).collect()));
-        field("effects", list(self.effects.iter().map(json::inline).collect()));
-        if !self.notes.is_empty() {
-            field("notes", list(self.notes.iter().map(json::inline).collect()));
-        }
-        for (key, runs) in [("reverts", &self.reverts), ("approves", &self.approves)] {
-            if !runs.is_empty() {
-                field(key, list(runs.iter().map(json::inline).collect()));
-            }
-        }
-        format!("{{\n{}\n}}\n", lines.join(",\n")).into_bytes()
-    }
-
-    /// Reads a record; `what` names it in errors.
-    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
-        json::strict(bytes, what, limits::DOCUMENT_BYTES)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -438,14 +391,12 @@ mod tests {
         assert_eq!(effect.set_on(&after, false), before);
         let other = Neuron { pinned: true, ..neuron("a") };
         assert!(effect.set_on(&other, true).pinned, "untouched fields stay");
-        // An outline names the same fields.
+        // The fields by their names.
         let text = serde_json::to_string(&effect).unwrap();
-        let outline: EffectOutline = serde_json::from_str(&text).unwrap();
         let fields = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).unwrap();
         let named: Vec<&str> =
             fields.keys().map(String::as_str).filter(|k| !["neuron", "connections"].contains(k)).collect();
-        assert_eq!(outline.fields().collect::<Vec<_>>(), named);
-        assert_eq!(outline.connections.len(), 1);
+        assert_eq!(effect.fields(), named);
     }
 
     /// A record of a run that did nothing.
@@ -477,7 +428,8 @@ mod tests {
         assert_eq!(RunRecord::decode(&record.encode(), "r").unwrap(), record);
         let outline = RunOutline::decode(&record.encode(), "r").unwrap();
         assert_eq!((outline.run, outline.origin), (record.run, record.origin));
-        assert_eq!(outline.effects[0].created.as_ref().unwrap().id.as_str(), "a");
+        assert!(outline.effects[0].created);
+        assert_eq!(outline.effects[0].neuron.as_str(), "a");
     }
 
     /// One change of each field there is: a field that were left out would not come back.
@@ -554,7 +506,7 @@ mod tests {
     fn a_record_has_lists_where_there_is_something_to_list() {
         let mut record = empty();
         let run = record.run.clone();
-        let plain = String::from_utf8(record.encode()).unwrap();
+        let plain = String::from_utf8(record.encode_as(crate::model::Format::One)).unwrap();
         assert!(plain.contains("\"ops\": [],\n  \"effects\": []\n}"), "{plain}");
         for word in ["notes", "reverts", "approves"] {
             assert!(!plain.contains(word), "{plain}");

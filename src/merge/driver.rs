@@ -96,7 +96,11 @@ fn drive_neuron(
         return Ok(refuse(format!("the policy leaves this to a person: {}", lines.join("; "))));
     }
     let neuron = merged.neuron.expect("invariant: both sides have the neuron");
-    Ok(if neuron == current { DriverAnswer::TakeCurrent } else { DriverAnswer::Take(neuron.encode()) })
+    if neuron == current {
+        return Ok(DriverAnswer::TakeCurrent);
+    }
+    let formats = [current.canonical_format(call.current), other.canonical_format(call.other)];
+    Ok(DriverAnswer::Take(neuron.encode_as(formats.into_iter().flatten().max().unwrap_or_default())))
 }
 
 fn refuse(hint: String) -> DriverAnswer {

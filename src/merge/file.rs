@@ -11,9 +11,10 @@ use serde_json::Value;
 
 use super::decision::How;
 use crate::limits;
+use crate::model::Metadata;
 use crate::model::ids::RunId;
 use crate::model::json::{self, JsonError};
-use crate::model::layout::Place;
+use crate::model::layout::{self, Place};
 
 /// Which file is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,29 @@ pub(super) fn pick(
         // (5)
         _ => (Pick::Undecided, None),
     })
+}
+
+/// Reads `network/metadata.json`.
+pub(super) fn metadata(bytes: &[u8]) -> Result<Metadata, JsonError> {
+    json::strict(bytes, layout::METADATA, limits::DOCUMENT_BYTES)
+}
+
+/// Where the sides say another format of the network each, all say the newer one: a format never goes back, and what else a side
+/// changed is judged for itself.
+pub(super) fn agree_on_format(
+    base: &mut Option<Vec<u8>>,
+    left: &mut Option<Vec<u8>>,
+    right: &mut Option<Vec<u8>>,
+) -> Result<(), JsonError> {
+    let (Some(ours), Some(theirs)) = (&left, &right) else { return Ok(()) };
+    let newest = match (metadata(ours)?.format, metadata(theirs)?.format) {
+        (one, other) if one == other => return Ok(()),
+        (one, other) => one.max(other),
+    };
+    for side in [base, left, right].into_iter().flatten() {
+        *side = json::pretty(&Metadata { format: newest, ..metadata(side)? });
+    }
+    Ok(())
 }
 
 /// The run that wrote a changed file; `None`: a person did. No run can remove these files, so a removal is a person's.

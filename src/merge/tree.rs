@@ -21,11 +21,11 @@ use super::neuron::merge_neuron;
 use super::replay::{Direction, apply_record};
 use super::shared::Shared;
 use crate::delta::{Effect, RunRecord};
-use crate::model::Neuron;
 use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::settings::MergePolicy;
+use crate::model::{Format, Neuron};
 
 /// The three trees of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -174,6 +174,8 @@ pub(super) struct Merge<'a, S> {
     pub(super) pointing: Vec<Pointing>,
     /// Stimuli that came to both sides.
     met: Vec<StimulusId>,
+    /// How merged files are written, once that was asked.
+    format: Option<Format>,
 }
 
 /// What a step gives.
@@ -194,6 +196,7 @@ where
             removed: BTreeSet::new(),
             pointing: Vec::new(),
             met: Vec::new(),
+            format: None,
         }
     }
 
@@ -309,13 +312,18 @@ where
         if merged.neuron.is_none() && left.is_some() {
             self.removed.insert(id);
         }
-        if merged.neuron.as_ref() != left.as_deref() {
-            // A file that comes from right as it is keeps its bytes, whoever laid them out.
-            let content = match merged.neuron.as_ref() == right.as_deref() {
-                true => self.read(Side::Right, &path)?,
-                false => merged.neuron.as_ref().map(Neuron::encode),
-            };
-            self.edits.insert(path, content);
+        // A file that comes from one side as it is keeps its bytes, whoever laid them out.
+        match (merged.neuron.as_ref() == left.as_deref(), merged.neuron.as_ref() == right.as_deref()) {
+            (true, true) => self.lay_out(path, merged.neuron.as_ref())?,
+            (true, false) => {}
+            (false, true) => {
+                let content = self.read(Side::Right, &path)?;
+                self.edits.insert(path, content);
+            }
+            (false, false) => {
+                let format = self.format()?;
+                self.edits.insert(path, merged.neuron.as_ref().map(|neuron| neuron.encode_as(format)));
+            }
         }
         if let Some(neuron) = &merged.neuron {
             self.pointing.push(Pointing::new(neuron, left.as_deref()));
@@ -323,10 +331,47 @@ where
         Ok(())
     }
 
-    fn merge_file(&mut self, path: String, place: &Place) -> Merged<(), S> {
+    /// A neuron that both sides have alike, in files that may not be alike: the side that laid it out anew gives the file.
+    fn lay_out(&mut self, path: String, neuron: Option<&Neuron>) -> Merged<(), S> {
+        let Some(neuron) = neuron else { return Ok(()) };
+        let (left, right) = (self.read(Side::Left, &path)?, self.read(Side::Right, &path)?);
+        if left == right {
+            return Ok(());
+        }
         let base = self.read(Side::Base, &path)?;
-        let left = self.read(Side::Left, &path)?;
-        let right = self.read(Side::Right, &path)?;
+        if left == base {
+            self.edits.insert(path, right);
+        } else if right != base {
+            let content = Some(neuron.encode_as(self.format()?));
+            if content != left {
+                self.edits.insert(path, content);
+            }
+        }
+        Ok(())
+    }
+
+    /// How merged files are written: in the newer format of both sides.
+    fn format(&mut self) -> Merged<Format, S> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let mut newest = None;
+        for side in [Side::Left, Side::Right] {
+            if let Some(bytes) = self.read(side, layout::METADATA)? {
+                newest = newest.max(Some(file::metadata(&bytes)?.form()));
+            }
+        }
+        Ok(*self.format.insert(newest.unwrap_or(Format::NEWEST)))
+    }
+
+    fn merge_file(&mut self, path: String, place: &Place) -> Merged<(), S> {
+        let mut base = self.read(Side::Base, &path)?;
+        let kept = self.read(Side::Left, &path)?;
+        let mut left = kept.clone();
+        let mut right = self.read(Side::Right, &path)?;
+        if *place == Place::Metadata {
+            file::agree_on_format(&mut base, &mut left, &mut right)?;
+        }
         if let Place::Stimulus(id) = place
             && base.is_none()
             && left.is_some()
@@ -365,8 +410,9 @@ where
                 clamped: false,
             });
         }
-        if result != &left {
-            self.edits.insert(path, right);
+        if *result != kept {
+            let result = result.clone();
+            self.edits.insert(path, result);
         }
         Ok(())
     }

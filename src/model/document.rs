@@ -9,7 +9,7 @@ use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, conce
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
 use super::spending::{Budget, Cost};
-use super::{Origin, Stamp};
+use super::{Format, Origin, Stamp};
 use crate::limits;
 
 /// One input from outside, immutable, durable before anything acts on it.
@@ -305,8 +305,15 @@ pub struct Metadata {
     pub run: Option<RunId>,
 }
 
-/// The format version that this program writes.
-pub const FORMAT: u32 = 1;
+/// The newest format version that this program knows.
+pub const FORMAT: u32 = 2;
+
+impl Metadata {
+    /// How the brain's files are written.
+    pub fn form(&self) -> Format {
+        Format::of(self.format)
+    }
+}
 
 /// An agent's definition, `agents/<name>.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

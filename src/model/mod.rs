@@ -7,6 +7,7 @@ pub mod capabilities;
 pub mod chain;
 pub mod cutter;
 pub mod document;
+pub mod form;
 pub mod ids;
 pub mod json;
 pub mod layout;
@@ -22,6 +23,7 @@ pub mod spending;
 pub mod stamp;
 
 pub use document::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus};
+pub use form::Format;
 pub use ids::{AgentName, IdError, NeuronId, RunId, SignalId, StimulusId};
 pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
 pub use origin::{Level, Origin};

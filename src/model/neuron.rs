@@ -1,9 +1,4 @@
-//! Neurons and connections, and the canonical JSON of a neuron's file.
-//!
-//! Canonical: fixed key order, one field per line, one connection per line, connections sorted by target and type,
-//! trailing newline. `encode(decode(x)) == x` for canonical `x`, and `decode(encode(n)) == n`. Optional fields that are
-//! unset are not written. A file that a person wrote in another layout, or with fields missing that have a neutral
-//! value, is read all the same.
+//! Neurons and connections. Their files are read and written in [`super::form`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,13 +6,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ids::{NeuronId, RunId, StimulusId};
-use super::json::{self, JsonError};
 use super::{Origin, Stamp, salience};
 use crate::limits;
 
-/// A concept with decaying salience and weighted typed connections: one file of the network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A concept with decaying salience and weighted typed connections: one file of the network. Written out with every field
+/// where a program reads it; as its file has it in [`Neuron::encode`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "super::form::NeuronFile")]
 pub struct Neuron {
     /// The id, also the file's name.
     pub id: NeuronId,
@@ -27,49 +22,39 @@ pub struct Neuron {
     #[serde(rename = "type")]
     pub kind: Kind,
     /// Salience as stored at `last_salience_update`, 0..=65535. Its value now is [`Neuron::salience_at`].
-    #[serde(default)]
     pub salience: u16,
     /// When `salience` was stored.
-    #[serde(default)]
     pub last_salience_update: Stamp,
     /// When the neuron was created.
-    #[serde(default)]
     pub created_at: Stamp,
     /// When it was last activated; null if never.
-    #[serde(default)]
     pub last_activated: Option<Stamp>,
     /// How many activations it has had, saturating.
-    #[serde(default)]
     pub activation_count: u32,
     /// The last run that touched it.
-    #[serde(default)]
     pub run: Option<RunId>,
     /// Xor of the 64-bit hashes of all runs that changed it, so that equal numbers by different runs differ as files.
-    #[serde(default)]
     pub version: Version,
     /// Who gave it its concept and its type.
-    #[serde(default)]
     pub named_by: NamedBy,
     /// Where it ultimately comes from.
-    #[serde(default)]
     pub origin: Origin,
     /// People only: never pruned.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
     /// The run that archived it. In force only while it equals `run`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<RunId>,
     /// Episodic: the label of the stimulus.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Episodic: the session of the stimulus.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Episodic: the stimulus that it remembers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stimulus: Option<StimulusId>,
     /// Outgoing connections, sorted by target and type, each pair at most once.
-    #[serde(default, deserialize_with = "connections")]
     pub connections: Vec<Connection>,
 }
 
@@ -283,66 +268,7 @@ impl Neuron {
         self.archived.is_some() && self.archived == self.run
     }
 
-    /// The canonical bytes of the neuron's file.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = String::with_capacity(640 + self.connections.len() * 80 + self.concept.len());
-        out.push('{');
-        let mut first = true;
-        let mut field = |key: &str, value: String| {
-            out.push_str(if first { "\n  \"" } else { ",\n  \"" });
-            out.push_str(key);
-            out.push_str("\": ");
-            out.push_str(&value);
-            first = false;
-        };
-        let label = |text: &Option<String>| text.as_ref().map(json::inline);
-        field("id", json::inline(&self.id));
-        field("concept", json::inline(&self.concept));
-        field("type", json::inline(&self.kind));
-        field("salience", self.salience.to_string());
-        field("last_salience_update", json::inline(&self.last_salience_update));
-        field("created_at", json::inline(&self.created_at));
-        field("last_activated", json::inline(&self.last_activated));
-        field("activation_count", self.activation_count.to_string());
-        field("run", json::inline(&self.run));
-        field("version", json::inline(&self.version));
-        field("named_by", json::inline(&self.named_by));
-        field("origin", json::inline(&self.origin));
-        if self.pinned {
-            field("pinned", "true".to_owned());
-        }
-        if let Some(run) = &self.archived {
-            field("archived", json::inline(run));
-        }
-        if let Some(source) = label(&self.source) {
-            field("source", source);
-        }
-        if let Some(session) = label(&self.session) {
-            field("session", session);
-        }
-        if let Some(stimulus) = &self.stimulus {
-            field("stimulus", json::inline(stimulus));
-        }
-        field("connections", encode_connections(&self.connections));
-        out.push_str("\n}\n");
-        out.into_bytes()
-    }
-
-    /// Reads a neuron's file. `what` names it in errors. Bounds, order and duplicates are checked.
-    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
-        if bytes.len() > limits::NEURON_BYTES {
-            let message = format!("{} bytes, a neuron has at most {}", bytes.len(), limits::NEURON_BYTES);
-            return Err(JsonError::at(what, 1, "", message));
-        }
-        let neuron: Self = json::typed(bytes, what)?;
-        json::object(bytes, what)?;
-        neuron
-            .check_bounds()
-            .map_err(|(path, message)| JsonError::at(what, json::line_of_key(bytes, path), path, message))?;
-        Ok(neuron)
-    }
-
-    fn check_bounds(&self) -> Result<(), (&'static str, String)> {
+    pub(super) fn check_bounds(&self) -> Result<(), (&'static str, String)> {
         check_concept(&self.concept).map_err(|m| ("concept", m))?;
         for (path, label) in [("source", &self.source), ("session", &self.session)] {
             if let Some(label) = label {
@@ -356,30 +282,6 @@ impl Neuron {
         }
         Ok(())
     }
-}
-
-fn encode_connections(connections: &[Connection]) -> String {
-    if connections.is_empty() {
-        return "[]".to_owned();
-    }
-    use std::fmt::Write;
-    let mut out = String::with_capacity(connections.len() * 80);
-    for (index, c) in connections.iter().enumerate() {
-        out.push_str(if index == 0 { "[\n" } else { ",\n" });
-        // As [`json::inline`] has it. A hub has thousands, and an id has nothing that must be escaped.
-        let (target, weight, link) = (&c.target, c.weight, c.link);
-        write!(out, "    {{\"target\": \"{target}\", \"weight\": {weight}, \"type\": \"{link}\"}}")
-            .expect("invariant: a string takes what is written to it");
-    }
-    out.push_str("\n  ]");
-    out
-}
-
-/// Reads connections in any order, and sorts them.
-fn connections<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Connection>, D::Error> {
-    let mut list = Vec::<Connection>::deserialize(deserializer)?;
-    list.sort_by(|a, b| (&a.target, a.link).cmp(&(&b.target, b.link)));
-    Ok(list)
 }
 
 /// A concept has 1 to 4096 bytes, is not blank, and has no control characters but tab and newline.
@@ -415,50 +317,7 @@ mod tests {
         n.activate(45000, at);
         n.run = Some(RunId::parse("20260126t143200123z-abcd2345-memory").unwrap());
         n.version = Version::default().toggled(n.run.as_ref().unwrap());
-        n.source = Some("D1:3".into());
-        n.session = Some("session_1".into());
-        n.set_weight(&NeuronId::parse("b").unwrap(), Link::Recalls, 7);
-        n.set_weight(&NeuronId::parse("b").unwrap(), Link::FeedsInto, 50000);
-        n.set_weight(&NeuronId::parse("a").unwrap(), Link::Triggers, 1);
         n
-    }
-
-    #[test]
-    fn canonical_form_is_the_golden_file() {
-        let text = String::from_utf8(sample().encode()).unwrap();
-        let golden = include_str!("../../tests/golden/neuron.json");
-        assert_eq!(text, golden);
-        assert_eq!(Neuron::decode(golden.as_bytes(), "golden").unwrap(), sample());
-    }
-
-    #[test]
-    fn other_layouts_read_as_the_same_neuron() {
-        let value: serde_json::Value = serde_json::from_slice(&sample().encode()).unwrap();
-        assert_eq!(Neuron::decode(value.to_string().as_bytes(), "x").unwrap(), sample());
-        let seed = br#"{"id": "n", "concept": "c", "type": "core", "salience": 45000,
-            "last_salience_update": "2026-01-26T14:32:00Z", "connections": []}"#;
-        assert_eq!(Neuron::decode(seed, "x").unwrap().salience, 45000);
-    }
-
-    #[test]
-    fn wrong_files_are_refused_with_line_and_path() {
-        let cases = [
-            ("{\"id\": \"a\",\n\"concept\": \"c\",\n\"type\": \"core\", \"speed\": 1}", 3, "speed"),
-            ("{\"id\": \"a\", \"concept\": \"c\", \"type\": \"core\",\n\"salience\": 70000}", 2, "salience"),
-            ("{\"id\": \"a\", \"id\": \"a\", \"concept\": \"c\", \"type\": \"core\"}", 1, "duplicate"),
-            ("{\"id\": \"A\", \"concept\": \"c\", \"type\": \"core\"}", 1, "id"),
-            ("{\"id\": \"a\",\n\"concept\": \" \", \"type\": \"core\"}", 2, "concept"),
-            (
-                "{\"id\": \"a\", \"concept\": \"c\", \"type\": \"core\", \"connections\": [\n{\"target\": \"b\", \"weight\": 1, \"type\": \"feeds_into\"}, {\"target\": \"b\", \"weight\": 2, \"type\": \"feeds_into\"}]}",
-                1,
-                "two connections",
-            ),
-        ];
-        for (text, line, part) in cases {
-            let error = Neuron::decode(text.as_bytes(), "x.json").unwrap_err();
-            assert_eq!(error.line, line, "{error}");
-            assert!(error.to_string().contains(part), "{error}");
-        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::ids::{AgentName, NeuronId, RunId, StimulusId};
 use super::json::{self, JsonError};
 use super::neuron::{Connection, NamedBy, Version, check_concept, check_label};
-use super::{Kind, Neuron, Origin, Stamp};
+use super::{Kind, Neuron, Origin, Stamp, form};
 use crate::limits;
 
 /// The document. It is read and written neuron by neuron; the type stands for its schema, and for small documents.
@@ -59,7 +59,8 @@ pub struct PortableNeuron {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
     /// Not taken over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "form::named")]
+    #[schemars(with = "Option<form::NamedFile>")]
     pub named_by: Option<NamedBy>,
     /// Where it ultimately comes from; missing: `import`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +81,8 @@ pub struct PortableNeuron {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stimulus: Option<StimulusId>,
     /// Outgoing connections, each pair of target and type at most once; missing: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "form::some_connections")]
+    #[schemars(with = "Option<form::ConnectionsSchema>")]
     pub connections: Option<Vec<Connection>>,
 }
 
@@ -122,11 +124,17 @@ impl PortableNeuron {
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
         // The derived reader refuses duplicate and unknown fields, and no field of it is of free form: the slower reader
         // is only asked for the place of an error.
-        let neuron: Self = match serde_json::from_slice(bytes) {
+        let mut neuron: Self = match serde_json::from_slice(bytes) {
             Ok(neuron) => neuron,
             Err(_) => json::strict(bytes, what, limits::IMPORT_NEURON_BYTES)?,
         };
         json::object(bytes, what)?;
+        if neuron.run.is_some() {
+            // A neuron's own file, which leaves out what its other fields say.
+            neuron.last_salience_update = neuron.last_salience_update.or(neuron.created_at);
+            let activated = neuron.activation_count.is_some_and(|count| count > 0);
+            neuron.last_activated = neuron.last_activated.or(neuron.last_salience_update.filter(|_| activated));
+        }
         neuron.check().map_err(|(path, message)| JsonError::at(what, json::line_of_key(bytes, path), path, message))?;
         Ok(neuron)
     }
@@ -202,12 +210,20 @@ mod tests {
             "connections": [{"target": "n_core_perception", "weight": 30000, "type": "feeds_into"}]}"#;
         let neuron = PortableNeuron::decode(seed, "x").unwrap();
         assert_eq!((neuron.salience, neuron.created_at, neuron.is_archived()), (Some(0), None, None));
-        let own = include_bytes!("../../tests/golden/neuron.json");
-        let neuron = PortableNeuron::decode(own, "x").unwrap();
-        assert_eq!(neuron.source.as_deref(), Some("D1:3"));
-        let there = Neuron::decode(own, "x").unwrap();
-        let plain = PortableNeuron { run: None, version: None, named_by: None, ..neuron };
-        assert_eq!(PortableNeuron::from(there), plain);
+        let files = [include_str!("../../tests/golden/neuron.json"), include_str!("../../tests/golden/neuron-1.json")];
+        for own in files {
+            let neuron = PortableNeuron::decode(own.as_bytes(), "x").unwrap();
+            assert_eq!(neuron.source.as_deref(), Some("D1:3"));
+            let there = Neuron::decode(own.as_bytes(), "x").unwrap();
+            let plain = PortableNeuron {
+                run: None,
+                version: None,
+                named_by: None,
+                origin: Some(there.origin.clone()),
+                ..neuron
+            };
+            assert_eq!(PortableNeuron::from(there), plain);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::model::document::{FORMAT, Goal};
 use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::layout::{self, Place};
-use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Settings, Signal, Stimulus};
+use crate::model::{Acknowledgement, Agent, Flag, Format, Metadata, Neuron, Settings, Signal, Stimulus};
 use crate::store::File;
 
 /// How bad a finding is.
@@ -181,9 +181,10 @@ fn neuron(path: &str, bytes: &[u8], id: &NeuronId, findings: &mut Vec<Finding>) 
     let neuron = Neuron::decode(bytes, path)?;
     lies_at(path, bytes, "id", &layout::neuron(&neuron.id), neuron.id.as_str())?;
     debug_assert_eq!(&neuron.id, id);
-    let canonical = neuron.encode();
-    if canonical != bytes {
-        let line = first_difference(bytes, &canonical);
+    if neuron.canonical_format(bytes).is_none() {
+        // Held against the format that it is nearer to.
+        let nearest = [Format::Two, Format::One].map(|format| first_difference(bytes, &neuron.encode_as(format)));
+        let line = nearest.into_iter().max().unwrap_or(1);
         findings.push(Finding::error(path, line, "is not in canonical form"));
     }
     Ok(neuron)
@@ -219,7 +220,8 @@ fn settings(path: &str, bytes: &[u8]) -> Result<(), JsonError> {
 /// Connections of a neuron to what is not there, with their lines.
 pub(crate) fn dangling(path: &str, bytes: &[u8], missing: &[&NeuronId]) -> Vec<Finding> {
     let found = |target: &&NeuronId| {
-        let line = json::line_of(bytes, &format!("\"target\": {}", json::inline(target)));
+        let target_as = [format!("    \"{target}\": "), format!("\"target\": \"{target}\"")];
+        let line = target_as.iter().map(|text| json::line_of(bytes, text)).max().unwrap_or(1);
         Finding::error(path, line, format!("a connection points to {target}, which is not there"))
     };
     missing.iter().map(found).collect()

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Judge;
 use crate::cycle::commit::edits;
-use crate::cycle::network::TreeNetwork;
+use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::policy::Policy;
 use crate::cycle::{CycleError, EVALUATOR, HUMAN, bootstrap};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::settings::Settings;
-use crate::model::{Agent, Metadata, json};
+use crate::model::{Agent, Metadata, Neuron, json};
 use crate::store::{BlobId, Commit, CommitId, FileChange, Store, TreeEdit, TreeId};
 
 /// Settings and agents that were in force at a time.
@@ -242,10 +242,12 @@ impl Judge<'_> {
     ) -> Result<TreeId, CycleError> {
         let store = &self.cycle.store;
         let record = RunRecord { effects: effects_of(applied), ..record.clone() };
-        let mut all = edits(applied, &record);
-        all.extend(
-            applied.neurons.iter().map(|(id, (_, after))| TreeEdit::new(layout::neuron(id), Some(after.encode()))),
-        );
+        let format = format_of(store, before)?;
+        let mut all = edits(applied, &record, format);
+        let written = |(id, (_, after)): (&NeuronId, &(Option<Neuron>, Neuron))| {
+            TreeEdit::new(layout::neuron(id), Some(after.encode_as(format)))
+        };
+        all.extend(applied.neurons.iter().map(written));
         // Which of the stimuli that it descends from it consumed, only its commit says.
         let consumed =
             changes.iter().filter(|change| change.new.is_none()).filter(|change| match Place::of(&change.path) {
@@ -291,7 +293,7 @@ impl Judge<'_> {
                 (Some(before), None) => Effect::removal(before),
                 (None, None) => continue,
                 (_, Some(new)) => {
-                    match crate::model::Neuron::decode(&store.read_file(new, &change.path)?, &change.path) {
+                    match Neuron::decode(&store.read_file(new, &change.path)?, &change.path) {
                         Ok(after) if after.run.as_ref() == Some(run) => Effect::between(before.as_ref(), &after),
                         Ok(after) => Effect::unmarked(before.as_ref(), &after),
                         // What does not parse was told already.

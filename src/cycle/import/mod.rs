@@ -23,7 +23,7 @@ use patch::Patch;
 
 use super::commit::{author, branch_of};
 use super::merge::{Candidate, Fate};
-use super::network::decode_neuron;
+use super::network::{decode_neuron, format_of};
 use super::policy::HUMAN;
 use super::{Cycle, CycleError};
 use crate::delta::{Effect, RunRecord};
@@ -31,7 +31,7 @@ use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, hash64};
 use crate::model::plural::which;
 use crate::model::secret::Secrets;
-use crate::model::{Origin, Stamp, layout};
+use crate::model::{Format, Origin, Stamp, layout};
 use crate::store::{
     BlobId, BulkWriter, Change, CommitId, CommitSpec, File, LockName, ObjectWriter, Packed, Packer, RefChange,
     RefOutcome, Store, StoreError, TreeEdit, TreeId,
@@ -151,6 +151,7 @@ struct Frame<'a> {
     label: &'a Label,
     tip: CommitId,
     tree: TreeId,
+    format: Format,
     runs: Vec<RunId>,
     now: Stamp,
     secrets: &'a Arc<Secrets>,
@@ -215,12 +216,14 @@ impl Cycle {
         // Held to the end, so that the tip that the runs start from is the tip that they are merged into.
         let trunk = (!dry_run).then(|| self.store.lock(LockName::Trunk)).transpose()?;
         let tip = self.store.need_tip(self.store.wake())?;
+        let tree = self.store.tree_of(tip)?;
         let frame = Frame {
             cycle_dir: &self.dir,
             parts,
             label,
             tip,
-            tree: self.store.tree_of(tip)?,
+            tree,
+            format: format_of(&self.store, tree)?,
             runs: self.import_runs(tip, label, parts.count())?,
             now: self.shared.world.now(),
             secrets: &self.shared.secrets,
@@ -512,7 +515,7 @@ impl Worker<'_> {
                 unchanged += 1;
                 continue;
             };
-            let bytes = after.encode();
+            let bytes = after.encode_as(self.frame.format);
             if bytes.len() > limits::NEURON_BYTES {
                 let message = format!("{id} would exceed {} bytes", limits::NEURON_BYTES);
                 return Err(self.refused(&patch, message));
@@ -552,7 +555,7 @@ impl Worker<'_> {
             reverts: Vec::new(),
             approves: Vec::new(),
         };
-        let bytes = record.encode();
+        let bytes = record.encode_as(self.frame.format);
         if bytes.len() > limits::DOCUMENT_BYTES {
             let message = format!("the record of {part} has {} bytes, too many", bytes.len());
             return Err(CycleError::refused(message));

@@ -163,15 +163,15 @@ impl Runs {
                 }
             }
             for effect in &record.effects {
-                if let Some(made) = &effect.created {
-                    did(format!("neuron {}", made.id), &record.run);
+                let id = &effect.neuron;
+                if effect.created {
+                    did(format!("neuron {id}"), &record.run);
                     continue;
                 }
-                let Some(id) = &effect.neuron else { continue };
-                for change in &effect.connections {
-                    did(format!("{id} connections.{}.{}", change.target, change.link), &record.run);
+                for (target, link) in &effect.connections {
+                    did(format!("{id} connections.{target}.{link}"), &record.run);
                 }
-                for field in effect.fields() {
+                for field in &effect.fields {
                     did(format!("{id} {field}"), &record.run);
                 }
             }

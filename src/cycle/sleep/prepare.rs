@@ -12,6 +12,7 @@ use super::survey::{Survey, read_all};
 use super::{Evening, Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch_of};
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
 use crate::cycle::merge::{Candidate, Fate};
+use crate::cycle::network::format_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::{LedgerEntry, RunOutline, RunRecord};
 use crate::model::ids::{NeuronId, RunId};
@@ -441,8 +442,9 @@ impl Stage<'_, '_> {
         subject: String,
     ) -> Result<(CommitId, TreeId), CycleError> {
         let changed = before.iter().filter(|(id, neuron)| after.get(*id) != Some(neuron));
-        let edits: Vec<TreeEdit> =
-            changed.map(|(id, _)| TreeEdit::new(layout::neuron(id), after.get(id).map(Neuron::encode))).collect();
+        let format = format_of(&self.cycle.store, tree)?;
+        let written = |id: &NeuronId| after.get(id).map(|neuron| neuron.encode_as(format));
+        let edits: Vec<TreeEdit> = changed.map(|(id, _)| TreeEdit::new(layout::neuron(id), written(id))).collect();
         let first = parent == self.snapshot;
         if edits.is_empty() && !first {
             return Ok((parent, tree));

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Survey, read_all};
+use crate::cycle::network::format_of;
 use crate::cycle::{Cycle, CycleError, HUMAN};
 use crate::delta::{Effect, RunOutline, RunRecord};
 use crate::merge;
@@ -56,10 +57,11 @@ impl Cycle {
             changed.entry(id).or_insert(neuron);
         }
         let mut edits: Vec<TreeEdit> = left_out.iter().map(|id| TreeEdit::new(layout::neuron(id), None)).collect();
+        let format = format_of(&self.store, tree)?;
         for (id, mut neuron) in changed {
             neuron.connections.retain(|c| !left_out.contains(&c.target));
             let path = layout::neuron(&id);
-            let bytes = neuron.encode();
+            let bytes = neuron.encode_as(format);
             if self.store.read(tree, &path)?.as_ref() != Some(&bytes) {
                 edits.push(TreeEdit::new(path, Some(bytes)));
             }

@@ -409,7 +409,7 @@ impl<L: Lookup> Work<'_, L> {
             let mut after = after;
             after.version = after.version.toggled(&self.author.run);
             after.run = Some(self.author.run.clone());
-            if after.encode().len() > limits::NEURON_BYTES {
+            if after.is_too_large() {
                 return Err(self.refuse(Reason::Large(id)));
             }
             self.out.neurons.insert(id, (before, after));

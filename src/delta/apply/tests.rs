@@ -429,7 +429,8 @@ fn a_neuron_has_as_many_bytes_as_a_file_may_have_and_no_more() {
         neuron.set_weight(&id(&format!("{n:060}")), Link::Recalls, 7);
     }
     let touch = r#"{"op": "activate", "id": "a", "strength": 0.1}"#;
-    let bytes = |net: &Net| run(net, touch, None).map(|out| out.neurons[&id("a")].1.encode().len());
+    let bytes =
+        |net: &Net| run(net, touch, None).map(|out| out.neurons[&id("a")].1.encode_as(crate::model::Format::One).len());
     let missing = limits::NEURON_BYTES - bytes(&full).unwrap();
     full.0.get_mut(&id("a")).unwrap().concept.push_str(&"x".repeat(missing));
     assert_eq!(bytes(&full), Ok(limits::NEURON_BYTES));

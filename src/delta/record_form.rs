@@ -1,0 +1,340 @@
+//! The canonical form of a run's record, in both formats of a brain.
+//!
+//! Format 2 has no operation that the effects say already: a `create` of each neuron that the run made, and a `connect` of each
+//! connection that is new. Where every one of them was proposed, word for word, the record has `implied` with how many they
+//! are, and under `ops` the others in their order. Reading puts the implied ones first. That is the same proposal: a neuron that is new, and
+//! a connection that is new and still has the weight that it was given, come out the same wherever among the others they
+//! were asked for, as long as the others only activate, send, answer and raise flags. Any other record has its operations whole.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde::Deserialize;
+
+use super::operation::{Connect, Create, Operation, Prediction};
+use super::record::{Effect, RunRecord, WeightEffect};
+use crate::limits;
+use crate::model::form::{self, Format, Lines, Pointing};
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
+use crate::model::json::{self, JsonError};
+use crate::model::{Link, Neuron, Origin, Stamp};
+
+/// A record as its file has it, in any format.
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordFile {
+    /// The format of the record; absent: 1.
+    format: Option<u32>,
+    /// The run.
+    run: RunId,
+    /// The agent that it executed.
+    agent: AgentName,
+    /// What woke it.
+    trigger: String,
+    /// How it thought, such as `reflex:memory` or `apply`.
+    cognition: String,
+    /// The run's clock: its stimulus' time.
+    at: Stamp,
+    /// Causal distance from a stimulus; 0: by hand.
+    #[serde(default)]
+    depth: u32,
+    /// The commit that it started from; null for the very first.
+    base: Option<String>,
+    /// Where what it brings comes from.
+    #[serde(default)]
+    origin: Origin,
+    /// The stimuli that it consumed or descends from.
+    #[serde(default)]
+    stimuli: Vec<StimulusId>,
+    /// What it expected, said before the act.
+    #[serde(default)]
+    prediction: Option<Prediction>,
+    /// How many operations its effects say already: a `create` of each neuron that it made, a `connect` of each new connection.
+    implied: Option<usize>,
+    /// What it proposed, but for those.
+    #[serde(default)]
+    ops: Vec<Operation>,
+    /// What that did, one entry a neuron, sorted by id.
+    #[serde(default)]
+    effects: Vec<Effect>,
+    /// What the engine changed of the proposal or clamped, one sentence each.
+    #[serde(default)]
+    notes: Vec<String>,
+    /// The runs whose effects a person takes back by it.
+    #[serde(default)]
+    reverts: Vec<RunId>,
+    /// The runs of origins that are not trusted which a person approves by it.
+    #[serde(default)]
+    approves: Vec<RunId>,
+}
+
+impl TryFrom<RecordFile> for RunRecord {
+    type Error = String;
+
+    fn try_from(file: RecordFile) -> Result<Self, String> {
+        let mut effects = file.effects;
+        if file.format.is_some_and(|format| Format::of(format) == Format::Two) {
+            for effect in effects.iter_mut().filter(|effect| effect.neuron.is_none()) {
+                effect.neuron = effect.created.as_ref().or(effect.removed.as_ref()).map(|neuron| neuron.id.clone());
+            }
+        }
+        let mut ops = file.ops;
+        if let Some(count) = file.implied {
+            let mut all = implied(&effects, file.at);
+            if all.len() != count {
+                return Err(format!("implied is {count}, and its effects say {} operations", all.len()));
+            }
+            all.append(&mut ops);
+            ops = all;
+        }
+        Ok(Self {
+            run: file.run,
+            agent: file.agent,
+            trigger: file.trigger,
+            cognition: file.cognition,
+            at: file.at,
+            depth: file.depth,
+            base: file.base,
+            origin: file.origin,
+            stimuli: file.stimuli,
+            prediction: file.prediction,
+            ops,
+            effects,
+            notes: file.notes,
+            reverts: file.reverts,
+            approves: file.approves,
+        })
+    }
+}
+
+impl schemars::JsonSchema for RunRecord {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RunRecord".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        RecordFile::json_schema(generator)
+    }
+}
+
+/// The operations that effects say: neurons in the order of their ids, then connections in the order of their ends.
+fn implied(effects: &[Effect], clock: Stamp) -> Vec<Operation> {
+    let made = effects.iter().filter_map(|effect| effect.created.as_deref());
+    let mut ops: Vec<Operation> = made.map(|neuron| creation(neuron, clock)).collect();
+    for effect in effects {
+        let new = effect.connections.iter().filter_map(|change| match change.weight {
+            (None, Some(weight)) => Some((&change.target, change.link, weight)),
+            _ => None,
+        });
+        let own = effect.created.iter().flat_map(|neuron| &neuron.connections);
+        let all = new.chain(own.map(|c| (&c.target, c.link, c.weight)));
+        let Some(from) = effect.id() else { continue };
+        ops.extend(all.map(|(to, link, weight)| {
+            Operation::Connect(Connect { from: from.clone(), to: to.clone(), link, weight })
+        }));
+    }
+    ops
+}
+
+fn creation(neuron: &Neuron, clock: Stamp) -> Operation {
+    Operation::Create(Create {
+        id: Some(neuron.id.clone()),
+        concept: neuron.concept.clone(),
+        kind: neuron.kind,
+        source: neuron.source.clone(),
+        session: neuron.session.clone(),
+        stimulus: neuron.stimulus.clone(),
+        at: (neuron.created_at != clock).then_some(neuron.created_at),
+    })
+}
+
+/// How many operations the effects say, and those that they do not, in their order; `None` where something that they say was not
+/// proposed so, or where another operation could tell whether it came before.
+fn left_over<'r>(record: &'r RunRecord, implied: &[Operation]) -> Option<Vec<&'r Operation>> {
+    let simple = |op: &Operation| {
+        matches!(
+            op,
+            Operation::Create(_)
+                | Operation::Connect(_)
+                | Operation::Activate(_)
+                | Operation::Signal(_)
+                | Operation::Acknowledge(_)
+                | Operation::Flag(_)
+        )
+    };
+    if implied.is_empty() || !record.ops.iter().all(simple) {
+        return None;
+    }
+    let mut wanted: HashMap<Key<'_>, &Operation> = implied.iter().filter_map(|op| Some((Key::of(op)?, op))).collect();
+    if wanted.len() != implied.len() {
+        return None;
+    }
+    let mut rest = Vec::new();
+    for op in &record.ops {
+        match Key::of(op).and_then(|key| wanted.remove(&key)) {
+            // The first that asks for it is the one that was done.
+            Some(said) if said == op => {}
+            Some(_) => return None,
+            None => rest.push(op),
+        }
+    }
+    wanted.is_empty().then_some(rest)
+}
+
+/// What a `create` or `connect` makes.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'o> {
+    Neuron(&'o str),
+    Edge(&'o str, &'o str, Link),
+}
+
+impl<'o> Key<'o> {
+    fn of(op: &'o Operation) -> Option<Self> {
+        match op {
+            Operation::Create(op) => op.id.as_ref().map(|id| Self::Neuron(id.as_str())),
+            Operation::Connect(op) => Some(Self::Edge(op.from.as_str(), op.to.as_str(), op.link)),
+            _ => None,
+        }
+    }
+}
+
+impl RunRecord {
+    /// The canonical bytes of the record in the newest format.
+    pub fn encode(&self) -> Vec<u8> {
+        self.encode_as(Format::NEWEST)
+    }
+
+    /// The canonical bytes of the record: header fields one a line, one operation a line, one effect a line.
+    pub fn encode_as(&self, format: Format) -> Vec<u8> {
+        let whole = format == Format::One;
+        let mut out = String::with_capacity(1024 + 512 * self.effects.len());
+        let mut first = true;
+        let mut field = |out: &mut String, key: &str| {
+            out.push_str(if first { "{\n  \"" } else { ",\n  \"" });
+            first = false;
+            out.push_str(key);
+            out.push_str("\": ");
+        };
+        if !whole {
+            field(&mut out, "format");
+            write!(out, "{}", format.number()).expect("invariant: a string takes what is written to it");
+        }
+        for (key, value) in [
+            ("run", json::inline(&self.run)),
+            ("agent", json::inline(&self.agent)),
+            ("trigger", json::inline(&self.trigger)),
+            ("cognition", json::inline(&self.cognition)),
+            ("at", json::inline(&self.at)),
+            ("depth", self.depth.to_string()),
+            ("base", json::inline(&self.base)),
+            ("origin", json::inline(&self.origin)),
+            ("stimuli", json::inline(&self.stimuli)),
+            ("prediction", json::inline(&self.prediction)),
+        ] {
+            let says_nothing = match key {
+                "depth" => self.depth == 0,
+                "origin" => self.origin == Origin::local(),
+                "stimuli" => self.stimuli.is_empty(),
+                "prediction" => self.prediction.is_none(),
+                "base" => self.base.is_none(),
+                _ => false,
+            };
+            if whole || !says_nothing {
+                field(&mut out, key);
+                out.push_str(&value);
+            }
+        }
+        let said = if whole { Vec::new() } else { implied(&self.effects, self.at) };
+        let rest = left_over(self, &said);
+        if rest.is_some() {
+            field(&mut out, "implied");
+            write!(out, "{}", said.len()).expect("invariant: a string takes what is written to it");
+        }
+        let ops = rest.unwrap_or_else(|| self.ops.iter().collect());
+        if whole || !ops.is_empty() {
+            field(&mut out, "ops");
+            rows(&ops, |op, out| out.push_str(&json::inline(op)), &mut out);
+        }
+        if whole || !self.effects.is_empty() {
+            field(&mut out, "effects");
+            match whole {
+                true => rows(&self.effects, |effect, out| out.push_str(&json::inline(effect)), &mut out),
+                false => rows(&self.effects, write_effect, &mut out),
+            }
+        }
+        if !self.notes.is_empty() {
+            field(&mut out, "notes");
+            rows(&self.notes, |note, out| out.push_str(&json::inline(note)), &mut out);
+        }
+        for (key, runs) in [("reverts", &self.reverts), ("approves", &self.approves)] {
+            if !runs.is_empty() {
+                field(&mut out, key);
+                rows(runs, |run, out| out.push_str(&json::inline(run)), &mut out);
+            }
+        }
+        out.push_str("\n}\n");
+        out.into_bytes()
+    }
+
+    /// Reads a record of any format; `what` names it in errors.
+    pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        json::strict(bytes, what, limits::DOCUMENT_BYTES)
+    }
+
+    /// Reads a record that was checked when it was merged.
+    pub(super) fn read(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
+        json::typed(bytes, what)
+    }
+}
+
+fn rows<T>(items: &[T], write: impl Fn(&T, &mut String), out: &mut String) {
+    if items.is_empty() {
+        out.push_str("[]");
+        return;
+    }
+    for (index, item) in items.iter().enumerate() {
+        out.push_str(if index == 0 { "[\n    " } else { ",\n    " });
+        write(item, out);
+    }
+    out.push_str("\n  ]");
+}
+
+/// Format 2: a neuron as its file has it, connections by target.
+fn write_effect(effect: &Effect, out: &mut String) {
+    let alone = effect.marks.is_none() && effect.connections.is_empty() && effect.fields().is_empty();
+    let whole = match (&effect.created, &effect.removed) {
+        (Some(neuron), None) => Some(("created", neuron)),
+        (None, Some(neuron)) => Some(("removed", neuron)),
+        _ => None,
+    };
+    if let Some((key, neuron)) = whole.filter(|(_, neuron)| alone && effect.neuron.as_ref() == Some(&neuron.id)) {
+        write!(out, "{{\"{key}\": ").expect("invariant: a string takes what is written to it");
+        neuron.write_inline(out);
+        out.push('}');
+        return;
+    }
+    if effect.created.is_some() || effect.removed.is_some() || effect.connections.is_empty() {
+        out.push_str(&json::inline(effect));
+        return;
+    }
+    let rest = json::inline(&Effect { connections: Vec::new(), ..effect.clone() });
+    out.push_str(rest.strip_suffix('}').unwrap_or(&rest));
+    out.push_str(", \"connections\": ");
+    form::by_target(&effect.connections, Lines::One, out);
+    out.push('}');
+}
+
+impl Pointing for WeightEffect {
+    fn target(&self) -> &NeuronId {
+        &self.target
+    }
+    fn link(&self) -> Link {
+        self.link
+    }
+    fn write(&self, out: &mut String) {
+        out.push_str(&json::inline(&self.weight));
+    }
+}
+
+#[cfg(test)]
+#[path = "record_form_tests.rs"]
+mod tests;
