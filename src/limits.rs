@@ -4,9 +4,12 @@
 pub const DELTA_BYTES: usize = 1 << 20;
 /// Most operations in one delta: what a person can still review, and what one merge decides in milliseconds.
 pub const DELTA_OPS: usize = 1_000;
-/// Most operations of one run of a reflex: a bulk feed of hundreds of stimuli is one commit and one merge. Each run writes the folders of
-/// all that it touches, so that few large ones cost a tenth of many small ones.
-pub const RUN_OPS: usize = 16_000;
+/// Most operations of one run of a reflex: a bulk feed of hundreds of stimuli is one commit and one merge. Each run writes all that it
+/// touches and the folders of that, so that few large ones cost a fraction of many small ones. The record of one that has as many, of
+/// the longest ids, stays below [`DOCUMENT_BYTES`] in every format.
+pub const RUN_OPS: usize = 48_000;
+/// Most bytes of texts that one run perceives, but for a single text: its record has each of them.
+pub const RUN_BYTES: usize = 1 << 20;
 /// Deepest nesting of any JSON that comes from outside: far above need, far below a stack overflow.
 pub const JSON_DEPTH: usize = 32;
 /// Longest sentence about bad JSON, characters: it quotes a key or a value, and is for people to read.

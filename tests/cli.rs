@@ -56,6 +56,7 @@ fn help_lists_every_command() {
         "blame",
         "check",
         "doctor",
+        "upgrade",
         "hooks",
         "trust",
         "schema",
@@ -240,6 +241,7 @@ fn every_question_answers_with_one_versioned_document() {
         vec!["merge-tree", "main", "wake", "wake"],
         vec!["hooks", "status"],
         vec!["doctor", "--dry-run"],
+        vec!["upgrade", "--dry-run"],
     ];
     let (refs, objects) = (sandbox.refs(), sandbox.object_count());
     for question in questions {

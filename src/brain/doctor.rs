@@ -13,6 +13,7 @@ use crate::cycle::doorbell::{self, belled};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::{Cycle, network};
 use crate::limits;
+use crate::model::document::FORMAT;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::plural;
@@ -82,6 +83,7 @@ impl Brain {
         visit.packs()?;
         match Cycle::open(dir, world, flags) {
             Ok(cycle) => {
+                visit.format()?;
                 visit.agents(&cycle);
                 visit.confinement();
                 visit.runs(&cycle)?;
@@ -112,6 +114,21 @@ struct Visit<'a> {
 impl Visit<'_> {
     fn note(&mut self, what: &'static str, state: Health, message: String, hint: Option<String>) {
         self.findings.push(Checkup { what, state, message, hint });
+    }
+
+    fn format(&mut self) -> Result<(), BrainError> {
+        let tip = self.store.need_tip(self.store.wake())?;
+        let format = network::metadata_of(self.store, self.store.tree_of(tip)?)?.format;
+        if format == FORMAT {
+            self.fine("format", format!("{FORMAT}, the newest"));
+            return Ok(());
+        }
+        let message = format!(
+            "{format}, which this program goes on writing; format {FORMAT} is smaller, and every machine that shares the brain \
+             needs a git-brain that knows it"
+        );
+        self.note("format", Health::Ok, message, hint("git brain upgrade"));
+        Ok(())
     }
 
     fn fine(&mut self, what: &'static str, message: impl Into<String>) {

@@ -110,6 +110,8 @@ pub enum Command {
     Check(Check),
     /// Find what is wrong around the network, and repair what can be repaired.
     Doctor(Writer),
+    /// Write the files of an older brain in the newest format.
+    Upgrade(Writer),
     /// Install or remove git hooks.
     Hooks(Hooks),
     /// Trust the programs, endpoints and capabilities of this brain, after looking at them.

@@ -9,7 +9,7 @@ use super::write::{program, short};
 use super::{Done, Session};
 use crate::brain::{
     Brain, BrainError, CheckReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone, HookState,
-    HooksAnswer, TrustItem, TrustReport,
+    HooksAnswer, TrustItem, TrustReport, UpgradeReport,
 };
 use crate::model::plural;
 
@@ -106,6 +106,26 @@ pub(super) fn doctor(session: &Session, args: &args::Writer) -> Done {
     let report = Brain::doctor(&session.dir, session.world.clone(), &session.flags, &program(), args.dry_run)?;
     session.out.report(&report, diagnosed);
     Ok(report.exit_code())
+}
+
+pub(super) fn upgrade(session: &Session, args: &args::Writer) -> Done {
+    let report = session.brain()?.upgrade(args.dry_run)?;
+    session.out.report(&report, upgraded);
+    Ok(0)
+}
+
+fn upgraded(report: &UpgradeReport) -> String {
+    let neurons = plural(report.rewritten, "neuron", "neurons");
+    match (&report.commit, report.from < report.to || report.rewritten > 0) {
+        (Some(commit), _) => format!(
+            "{neurons} written in format {}, from {}, in {}. The next sleep brings them to main.\n",
+            report.to,
+            report.from,
+            short(commit)
+        ),
+        (None, true) => format!("would write {neurons} in format {}, from {}\n", report.to, report.from),
+        (None, false) => format!("nothing to do: everything is in format {}\n", report.to),
+    }
 }
 
 fn diagnosed(report: &DoctorReport) -> String {

@@ -166,6 +166,7 @@ impl Session {
             Command::MergeDriver(args) => house::merge_driver(&self, &args),
             Command::Check(args) => house::check(&self, &args),
             Command::Doctor(args) => house::doctor(&self, &args),
+            Command::Upgrade(args) => house::upgrade(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),
             Command::Completions(args) => {
                 let mut script = Vec::new();

@@ -52,6 +52,7 @@ pub mod sync;
 pub mod thinking;
 mod tools;
 pub mod trunk;
+mod upgrade;
 pub mod wake;
 
 use std::cell::RefCell;
@@ -114,6 +115,7 @@ impl Cycle {
     /// Opens the brain that `dir` lies in, with settings from flags.
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
         let store = Store::open(dir)?;
+        upgrade::check_known(&store)?;
         let policy = Policy::load(&store, &world, flags)?;
         let cycle = Self::over(dir, store, policy, world)?;
         cycle.settle()?;

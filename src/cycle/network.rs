@@ -164,9 +164,15 @@ impl<'s> TreeNetwork<'s> {
 
 /// The format that the files of a tree are written in.
 pub fn format_of(store: &Store, tree: TreeId) -> Result<Format, CycleError> {
-    let Some(bytes) = store.read(tree, layout::METADATA)? else { return Ok(Format::NEWEST) };
-    let metadata: Metadata = json::strict(&bytes, layout::METADATA, limits::DOCUMENT_BYTES)?;
-    Ok(metadata.form())
+    Ok(metadata_of(store, tree)?.form())
+}
+
+/// `network/metadata.json`.
+pub fn metadata_of(store: &Store, tree: TreeId) -> Result<Metadata, CycleError> {
+    match store.read(tree, layout::METADATA)? {
+        Some(bytes) => Ok(json::strict(&bytes, layout::METADATA, limits::DOCUMENT_BYTES)?),
+        None => Err(json::JsonError::at(layout::METADATA, 1, "", "is missing").into()),
+    }
 }
 
 /// Reads a neuron's file, whose id must be its name's.

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::inhibition::Waiting;
-use super::network::{TreeNetwork, latest};
+use super::network::{self, TreeNetwork, latest};
 use super::policy::EVALUATOR;
 use super::{Cycle, CycleError};
-use crate::cognition::reflex::{self, perception};
+use crate::cognition::reflex::{self, perception::Load};
 use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::document::{Condition, Rule, State};
@@ -186,10 +186,7 @@ impl Cycle {
 
     /// `network/metadata.json`.
     pub fn metadata(&self, tree: TreeId) -> Result<Metadata, CycleError> {
-        match self.store.read(tree, layout::METADATA)? {
-            Some(bytes) => Ok(json::strict(&bytes, layout::METADATA, limits::DOCUMENT_BYTES)?),
-            None => Err(json::JsonError::at(layout::METADATA, 1, "", "is missing").into()),
-        }
+        network::metadata_of(&self.store, tree)
     }
 
     /// What happened between two commits of wake; `None`: since ever.
@@ -455,33 +452,27 @@ fn chunks_of_one_origin(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Sti
         groups[index].push(stimulus);
     }
     let share = groups.len() > parallel;
-    let mut out: Vec<(usize, Vec<Stimulus>)> = Vec::new();
+    // What many runs side by side make of the same words is merged word by word, and each merge is another version of each.
+    let most = if share { 1 } else { limits::RUNS_PER_ROUND };
+    let mut out: Vec<(Load, Vec<Stimulus>)> = Vec::new();
     for group in groups {
         // What comes after a full round waits for the next, and need not be looked at.
-        if out.len() > limits::RUNS_PER_ROUND {
+        if out.len() > most {
             break;
         }
-        let mut taken: Vec<Stimulus> = Vec::new();
-        let mut cost = perception::OVERHEAD;
-        for stimulus in group {
-            let next = perception::cost(stimulus);
-            if !taken.is_empty() && (cost + next > limits::RUN_OPS || taken.len() == perception::STIMULI) {
-                break;
-            }
-            cost += next;
-            taken.push(stimulus.clone());
-        }
-        match out.last_mut() {
-            Some((sum, last))
-                if share && *sum + cost <= limits::RUN_OPS && last.len() + taken.len() <= perception::STIMULI =>
-            {
-                *sum += cost;
-                last.extend(taken);
-            }
-            _ => out.push((cost, taken)),
+        let mut load = Load::default();
+        let taken = group.into_iter().take_while(|stimulus| load.add(Load::of(stimulus)));
+        let taken: Vec<Stimulus> = taken.cloned().collect();
+        if share
+            && let Some((sum, last)) = out.last_mut()
+            && sum.add(load)
+        {
+            last.extend(taken);
+        } else {
+            out.push((load, taken));
         }
     }
-    out.truncate(limits::RUNS_PER_ROUND);
+    out.truncate(most);
     out.into_iter().map(|(_, chunk)| chunk).collect()
 }
 
@@ -507,7 +498,7 @@ mod tests {
         let signals: Vec<Signal> = day(1).chain(day(0)).map(|(number, at)| signal(number, at)).collect();
         let sizes = |rule| signal_chunks(&signals, rule, 2).iter().map(Vec::len).collect::<Vec<_>>();
         // 2,401 operations a signal, and 50 for what fell silent.
-        assert_eq!(sizes(Some(Rule::Memory)), [6, 3, 6, 3]);
+        assert_eq!(sizes(Some(Rule::Memory)), [9, 9]);
         assert_eq!(sizes(Some(Rule::Affect)), [9, 9]);
         assert_eq!(sizes(None), [2, 2, 2, 2, 1, 2, 2, 2, 2, 1]);
         let stamps: Vec<Stamp> = signal_chunks(&signals, None, 2).concat().iter().map(|s| s.created_at).collect();

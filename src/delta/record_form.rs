@@ -1,17 +1,17 @@
 //! The canonical form of a run's record, in both formats of a brain.
 //!
 //! Format 2 has no operation that the effects say already: a `create` of each neuron that the run made, and a `connect` of each
-//! connection that is new. Where every one of them was proposed, word for word, the record has `implied` with how many they
-//! are, and under `ops` the others in their order. Reading puts the implied ones first. That is the same proposal: a neuron that is new, and
-//! a connection that is new and still has the weight that it was given, come out the same wherever among the others they
-//! were asked for, as long as the others only activate, send, answer and raise flags. Any other record has its operations whole.
+//! connection that is new, an `adjust` of each whose weight has changed, a `disconnect` of each that has none left. Where every one of them was proposed, word for word, the record has
+//! `implied` with how many they are, and under `ops` the others in their order. Reading puts the implied ones first. That is the
+//! same proposal: what came out as one operation asked for it comes out the same wherever among the others that was asked, as
+//! long as these only make, connect, adjust, activate, send, answer and raise flags. Any other record has its operations whole.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use serde::Deserialize;
 
-use super::operation::{Connect, Create, Operation, Prediction};
+use super::operation::{Adjust, Connect, Create, Edge, Operation, Prediction};
 use super::record::{Effect, RunRecord, WeightEffect};
 use crate::limits;
 use crate::model::form::{self, Format, Lines, Pointing};
@@ -121,15 +121,20 @@ fn implied(effects: &[Effect], clock: Stamp) -> Vec<Operation> {
     let made = effects.iter().filter_map(|effect| effect.created.as_deref());
     let mut ops: Vec<Operation> = made.map(|neuron| creation(neuron, clock)).collect();
     for effect in effects {
-        let new = effect.connections.iter().filter_map(|change| match change.weight {
-            (None, Some(weight)) => Some((&change.target, change.link, weight)),
-            _ => None,
-        });
         let own = effect.created.iter().flat_map(|neuron| &neuron.connections);
-        let all = new.chain(own.map(|c| (&c.target, c.link, c.weight)));
+        let own = own.map(|c| (&c.target, c.link, (None, Some(c.weight))));
+        let changed = effect.connections.iter().map(|c| (&c.target, c.link, c.weight));
         let Some(from) = effect.id() else { continue };
-        ops.extend(all.map(|(to, link, weight)| {
-            Operation::Connect(Connect { from: from.clone(), to: to.clone(), link, weight })
+        ops.extend(own.chain(changed).filter_map(|(to, link, weight)| {
+            let (from, to) = (from.clone(), to.clone());
+            match weight {
+                (None, Some(weight)) => Some(Operation::Connect(Connect { from, to, link, weight })),
+                (Some(_), Some(0)) => Some(Operation::Disconnect(Edge { from, to, link })),
+                (Some(before), Some(after)) => {
+                    Some(Operation::Adjust(Adjust { from, to, link, by: i32::from(after) - i32::from(before) }))
+                }
+                (_, None) => None,
+            }
         }));
     }
     ops
@@ -155,6 +160,8 @@ fn left_over<'r>(record: &'r RunRecord, implied: &[Operation]) -> Option<Vec<&'r
             op,
             Operation::Create(_)
                 | Operation::Connect(_)
+                | Operation::Adjust(_)
+                | Operation::Disconnect(_)
                 | Operation::Activate(_)
                 | Operation::Signal(_)
                 | Operation::Acknowledge(_)
@@ -174,13 +181,15 @@ fn left_over<'r>(record: &'r RunRecord, implied: &[Operation]) -> Option<Vec<&'r
             // The first that asks for it is the one that was done.
             Some(said) if said == op => {}
             Some(_) => return None,
+            // A second one that moves it has its part in what came out.
+            None if matches!(op, Operation::Adjust(_) | Operation::Disconnect(_)) => return None,
             None => rest.push(op),
         }
     }
     wanted.is_empty().then_some(rest)
 }
 
-/// What a `create` or `connect` makes.
+/// What a `create`, or an operation on a connection, is about.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'o> {
     Neuron(&'o str),
@@ -192,6 +201,8 @@ impl<'o> Key<'o> {
         match op {
             Operation::Create(op) => op.id.as_ref().map(|id| Self::Neuron(id.as_str())),
             Operation::Connect(op) => Some(Self::Edge(op.from.as_str(), op.to.as_str(), op.link)),
+            Operation::Adjust(op) => Some(Self::Edge(op.from.as_str(), op.to.as_str(), op.link)),
+            Operation::Disconnect(edge) => Some(Self::Edge(edge.from.as_str(), edge.to.as_str(), edge.link)),
             _ => None,
         }
     }

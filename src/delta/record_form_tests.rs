@@ -93,6 +93,7 @@ const PERCEIVED: &str = r#"
     {"op": "connect", "from": "tea", "to": "a", "type": "recalls", "weight": 300},
     {"op": "connect", "from": "tea", "to": "a", "type": "feeds_into", "weight": 300},
     {"op": "connect", "from": "a", "to": "tea", "type": "feeds_into", "weight": 9},
+    {"op": "adjust", "from": "a", "to": "b", "type": "feeds_into", "by": -40},
     {"op": "connect", "from": "a", "to": "b", "type": "feeds_into", "weight": 7}"#;
 
 #[test]
@@ -100,8 +101,8 @@ fn what_the_effects_say_is_no_operation_of_the_file() {
     let ops = parse(PERCEIVED);
     let record = record(ops.clone(), &applied(&ops, None).unwrap());
     let text = text(&record);
-    assert!(text.contains("\"implied\": 4,"), "{text}");
-    assert!(text.contains("\"tea\": {\"feeds_into\": [null, 9]}"), "{text}");
+    assert!(text.contains("\"implied\": 5,"), "{text}");
+    assert!(text.contains("{\"b\": {\"feeds_into\": [50000, 49960]}, \"tea\": {\"feeds_into\": [null, 9]}"), "{text}");
     assert!(text.contains("\"connections\": {\"a\": 300}"), "{text}");
     let kept: Vec<&str> = text.lines().filter(|line| line.contains("\"op\"")).collect();
     // Two are activated, and the last connects what is connected.
@@ -117,8 +118,8 @@ fn what_the_effects_say_is_no_operation_of_the_file() {
 fn a_count_that_the_effects_do_not_bear_out_is_refused() {
     let ops = parse(PERCEIVED);
     let text = text(&record(ops.clone(), &applied(&ops, None).unwrap()));
-    let error = RunRecord::decode(text.replace("\"implied\": 4", "\"implied\": 5").as_bytes(), "r").unwrap_err();
-    assert!(error.to_string().contains("its effects say 4 operations"), "{error}");
+    let error = RunRecord::decode(text.replace("\"implied\": 5", "\"implied\": 6").as_bytes(), "r").unwrap_err();
+    assert!(error.to_string().contains("its effects say 5 operations"), "{error}");
 }
 
 /// Whatever could tell the order, or comes out otherwise than it was asked for.
@@ -166,7 +167,13 @@ fn operations() -> impl Strategy<Value = Operation> {
     });
     let excited = (name(), 0..3_u8, at())
         .prop_map(|(n, s, at)| format!(r#"{{"op": "activate", "id": "{n}", "strength": 0.{s}{at}}}"#));
-    let edge = (name(), name(), link(), -2..3_i32, prop::sample::select(vec!["adjust", "disconnect", "reinforce"]));
+    let edge = (
+        name(),
+        name(),
+        link(),
+        -2..3_i32,
+        prop::sample::select(vec!["adjust", "disconnect", "disconnect", "reinforce"]),
+    );
     let weighed = edge.prop_map(|(from, to, link, by, op)| {
         let edge = format!(r#""from": "{from}", "to": "{to}", "type": "{link}""#);
         match op {
@@ -182,11 +189,14 @@ fn operations() -> impl Strategy<Value = Operation> {
             _ => format!(r#"{{"op": "archive", "id": "{n}", "reason": "x"}}"#),
         },
     );
+    let grown = (name(), name(), link(), 1..4_u16).prop_map(|(from, to, link, by)| {
+        format!(r#"{{"op": "adjust", "from": "{from}", "to": "{to}", "type": "{link}", "by": {}}}"#, by * 9_000)
+    });
     let told = prop::sample::select(vec![
         r#"{"op": "signal", "to": "affect", "payload": {"kind": "x"}}"#.to_owned(),
         r#"{"op": "flag", "name": "urgence", "value": true}"#.to_owned(),
     ]);
-    prop_oneof![6 => made, 8 => linked, 4 => excited, 1 => weighed, 1 => named, 1 => told]
+    prop_oneof![6 => made, 8 => linked, 4 => excited, 3 => grown, 1 => weighed, 1 => named, 1 => told]
         .prop_map(|text| parse(&text).remove(0))
 }
 

@@ -119,7 +119,6 @@ pub struct NeuronFile {
 /// What [`edges`] reads, for a schema: by target, or a list of single ones.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "describes what is read by hand")]
 pub enum EdgesSchema<T, One> {
     /// By target.
     ByTarget(BTreeMap<NeuronId, ByTypeSchema<T>>),

@@ -5,7 +5,7 @@
 //! MagistraAI's technical note, 1.3 and 9.2. Each pair is linked once a signal, however many of its episodes name it: what
 //! one run perceived is one coincidence. So it plays no part how many signals one run answers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
                 links.pairs.clear();
                 let (mut linked, mut left) = (0, 0);
                 for episode in episodes {
-                    match links.link(&mut proposal, &episode, &settings.learning) {
+                    match links.link(&proposal, &episode, &settings.learning) {
                         Linked::Done => linked += 1,
                         Linked::Nothing => {}
                         Linked::Full => left += 1,
@@ -100,8 +100,9 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
     }
     links.pairs.clear();
     for episode in &snapshot.active {
-        links.link(&mut proposal, episode, &settings.learning);
+        links.link(&proposal, episode, &settings.learning);
     }
+    links.propose(&mut proposal);
     for (signal, answer) in answers {
         match answer {
             Some(answer) => proposal.acknowledge(signal, answer),
@@ -126,8 +127,8 @@ enum Linked {
 struct Links {
     /// Pairs that the signal at hand has linked.
     pairs: BTreeSet<(NeuronId, NeuronId)>,
-    /// Connections that this document makes.
-    made: BTreeSet<Edge>,
+    /// By how much each connection is to grow, and its weight in the network; `None`: it is new.
+    grown: BTreeMap<Edge, (Option<u16>, i32)>,
     episodes: BTreeSet<NeuronId>,
     /// Operations to leave for answers.
     reserve: usize,
@@ -135,11 +136,11 @@ struct Links {
 
 impl Links {
     /// Links the strongest concepts of an episode.
-    fn link(&mut self, proposal: &mut Proposal<'_>, episode: &NeuronId, learning: &Learning) -> Linked {
+    fn link(&mut self, proposal: &Proposal<'_>, episode: &NeuronId, learning: &Learning) -> Linked {
         if self.episodes.contains(episode) {
             return Linked::Nothing;
         }
-        if proposal.room() < self.reserve + LINKS {
+        if proposal.room() < self.grown.len() + self.reserve + LINKS {
             return Linked::Full;
         }
         let concepts = query::strongest_concepts(proposal, episode);
@@ -151,8 +152,8 @@ impl Links {
             for b in &concepts[i + 1..] {
                 let (a, b) = if a.neuron.id < b.neuron.id { (a, b) } else { (b, a) };
                 if self.pairs.insert((a.neuron.id.clone(), b.neuron.id.clone())) {
-                    self.strengthen(proposal, a, b, learning);
-                    self.strengthen(proposal, b, a, learning);
+                    self.strengthen(a, b, learning);
+                    self.strengthen(b, a, learning);
                 }
             }
         }
@@ -161,16 +162,25 @@ impl Links {
 }
 
 impl Links {
-    /// Makes the connection from one concept to another, or lets it grow. One that this document makes already gets the
-    /// weight of a new one again, as if two runs had made it.
-    fn strengthen(&mut self, proposal: &mut Proposal<'_>, from: &Concept, to: &Concept, learning: &Learning) {
+    /// Lets the connection from one concept to another grow. A new one gets the weight of a new one as often as an episode asks
+    /// for it, as if each had had its own run.
+    fn strengthen(&mut self, from: &Concept, to: &Concept, learning: &Learning) {
         let edge = Edge { from: from.neuron.id.clone(), to: to.neuron.id.clone(), link: Link::FeedsInto };
-        let new = NEW_LINK.max(learning.connect_floor);
-        match from.neuron.connection(&edge.to, edge.link) {
-            None if self.made.insert(edge.clone()) => proposal.connect(edge, new),
-            None => proposal.adjust(edge, i32::from(new)),
-            Some(connection) => {
-                proposal.adjust(edge, hebbian_change(learning.hebb, from.activity, to.activity, connection.weight));
+        let there = from.neuron.connection(&edge.to, edge.link).map(|c| c.weight);
+        let by = match there {
+            None => i32::from(NEW_LINK.max(learning.connect_floor)),
+            Some(weight) => hebbian_change(learning.hebb, from.activity, to.activity, weight),
+        };
+        let grown = &mut self.grown.entry(edge).or_insert((there, 0)).1;
+        *grown = grown.saturating_add(by);
+    }
+
+    /// Proposes what has grown: one operation a connection, and no weight above the greatest.
+    fn propose(self, proposal: &mut Proposal<'_>) {
+        for (edge, (there, by)) in self.grown {
+            match there {
+                None => proposal.connect(edge, u16::try_from(by).unwrap_or(u16::MAX)),
+                Some(weight) => proposal.adjust(edge, by.min(i32::from(u16::MAX - weight))),
             }
         }
     }
@@ -298,9 +308,9 @@ mod tests {
         world.signal("perception", json!({"kind": "perceived", "episodes": ["e2"]}));
         let ops = world.think(Rule::Memory);
         let pair = [edge("milk", "tea"), edge("tea", "milk")];
-        let expected = [format!("connect {} 2048", pair[0]), format!("connect {} 2048", pair[1])];
+        let expected = [format!("connect {} 4096", pair[0]), format!("connect {} 4096", pair[1])];
         assert_eq!(ops[..2], expected);
-        assert_eq!(ops[2..4], [format!("adjust {} 2048", pair[0]), format!("adjust {} 2048", pair[1])]);
+        assert!(ops[2..].iter().all(|op| op.starts_with("acknowledge")), "{ops:?}");
     }
 
     #[test]
@@ -348,7 +358,7 @@ mod tests {
     fn however_much_was_perceived_a_document_stays_within_its_limit() {
         let mut world = World::new("memory");
         let mut ids = Vec::new();
-        for i in 0..1500 {
+        for i in 0..4500 {
             let id = format!("e{i}");
             world.neuron(&id, "text", Kind::Episodic, 65535);
             for j in 0..4 {
@@ -360,8 +370,8 @@ mod tests {
         }
         world.signal("perception", json!({"kind": "perceived", "episodes": ids}));
         let ops = world.think(Rule::Memory);
-        assert!((15_900..=crate::limits::RUN_OPS).contains(&ops.len()), "{}", ops.len());
-        assert!(ops.last().unwrap().contains("\"episodes\":1333,\"pairs\":7998,\"left\":167"), "{:?}", ops.last());
+        assert!((47_900..=crate::limits::RUN_OPS).contains(&ops.len()), "{}", ops.len());
+        assert!(ops.last().unwrap().contains("\"episodes\":3999,\"pairs\":23994,\"left\":501"), "{:?}", ops.last());
     }
 
     #[test]

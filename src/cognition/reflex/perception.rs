@@ -33,9 +33,9 @@ use crate::text::talk::{self, Talk};
 
 /// Operations that a document has beside those of its stimuli: two activations of core neurons, a signal to memory, one of
 /// calm to affect, and answers.
-pub const OVERHEAD: usize = 4 + limits::SIGNALS_PER_RUN;
+const OVERHEAD: usize = 4 + limits::SIGNALS_PER_RUN;
 /// Most stimuli of one run: what the signal to `memory` names.
-pub const STIMULI: usize = 512;
+const STIMULI: usize = 2_048;
 
 /// Strength with which an episode is activated.
 const EPISODE: f64 = 0.8;
@@ -76,15 +76,39 @@ pub fn cost(stimulus: &Stimulus) -> usize {
 
 /// How many of the first stimuli fit in one run's document: at least one of a list that is not empty, at most [`STIMULI`].
 pub fn fitting(stimuli: &[Stimulus]) -> usize {
-    let mut left = limits::RUN_OPS - OVERHEAD;
-    let fits = |stimulus: &&Stimulus| match left.checked_sub(cost(stimulus)) {
-        Some(rest) => {
-            left = rest;
-            true
+    let mut load = Load::default();
+    stimuli.iter().take_while(|stimulus| load.add(Load::of(stimulus))).count()
+}
+
+/// What stimuli ask of a run.
+#[derive(Clone, Copy, Default)]
+pub struct Load {
+    stimuli: usize,
+    operations: usize,
+    bytes: usize,
+}
+
+impl Load {
+    /// Of one.
+    pub fn of(stimulus: &Stimulus) -> Self {
+        Self { stimuli: 1, operations: cost(stimulus), bytes: stimulus.text.len() }
+    }
+
+    /// Adds the other, if one run can carry both: any single stimulus it can. False if it cannot.
+    #[must_use]
+    pub fn add(&mut self, other: Self) -> bool {
+        let sum = Self {
+            stimuli: self.stimuli + other.stimuli,
+            operations: self.operations + other.operations,
+            bytes: self.bytes + other.bytes,
+        };
+        let fits =
+            sum.stimuli <= STIMULI && sum.operations <= limits::RUN_OPS - OVERHEAD && sum.bytes <= limits::RUN_BYTES;
+        if fits {
+            *self = sum;
         }
-        None => false,
-    };
-    stimuli.iter().take(STIMULI).take_while(fits).count()
+        fits
+    }
 }
 
 /// What the agent proposes for the snapshot's stimuli, of which [`fitting`] says how many there should be.

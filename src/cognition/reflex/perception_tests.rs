@@ -341,12 +341,14 @@ fn any_stimulus_fits_and_batches_are_cut_to_fit() {
     // Words beside names are few, and of names no more than the bound.
     let names = limits::STIMULUS_CONCEPTS - limits::STIMULUS_TERMS;
     assert_eq!([cost(&all[0]), cost(&all[1])], [2 + 11, 2 + 4 * names + 11], "the bounds are used");
-    let many: Vec<Stimulus> = (0..1000).map(|n| stimulus(n, None, "tea")).collect();
+    let many: Vec<Stimulus> = (0..3000).map(|n| stimulus(n, None, "tea")).collect();
     assert_eq!(fitting(&many), STIMULI);
     assert_eq!(fitting(&[]), 0);
-    let long: Vec<Stimulus> = (0..90).map(|n| stimulus(n, None, &hostile[1])).collect();
+    let wide: Vec<Stimulus> = (0..400).map(|n| stimulus(n, None, &hostile[0])).collect();
+    assert_eq!(fitting(&wide), limits::RUN_BYTES / hostile[0].len());
+    let long: Vec<Stimulus> = (0..200).map(|n| stimulus(n, None, &hostile[1])).collect();
     let fits = fitting(&long);
-    assert!((30..60).contains(&fits), "{fits}");
+    assert!((100..150).contains(&fits), "{fits}");
     let document = Net::default().feed(&long[..fits]);
     assert!(document.ops.len() <= limits::RUN_OPS);
 }

@@ -294,6 +294,7 @@ impl Judge<'_> {
                 (None, None) => continue,
                 (_, Some(new)) => {
                     match Neuron::decode(&store.read_file(new, &change.path)?, &change.path) {
+                        Ok(after) if before.as_ref() == Some(&after) => continue,
                         Ok(after) if after.run.as_ref() == Some(run) => Effect::between(before.as_ref(), &after),
                         Ok(after) => Effect::unmarked(before.as_ref(), &after),
                         // What does not parse was told already.
