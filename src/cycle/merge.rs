@@ -159,8 +159,14 @@ impl Cycle {
             let _trunk = self.store.lock(LockName::Trunk)?;
             self.merge_held(candidates, round, dry_run)?
         };
-        if !dry_run {
-            self.store.maintain();
+        match (dry_run, round.is_empty()) {
+            (true, _) => {}
+            (false, true) => {
+                self.store.maintain();
+            }
+            (false, false) => {
+                self.store.maintain_between();
+            }
         }
         Ok(report)
     }

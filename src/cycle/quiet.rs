@@ -158,6 +158,9 @@ impl Cycle {
         if bounds.agent.is_none() && bounds.max_runs.is_none() {
             self.set_marker(turned.wake)?;
         }
+        if !turned.runs.is_empty() {
+            self.store.maintain();
+        }
         turned.notes.extend(braking.note());
         turned.notes.extend(self.influence_notes());
         turned.notes.extend(turned.unpaid.clone());

@@ -181,8 +181,6 @@ fn left_over<'r>(record: &'r RunRecord, implied: &[Operation]) -> Option<Vec<&'r
             // The first that asks for it is the one that was done.
             Some(said) if said == op => {}
             Some(_) => return None,
-            // A second one that moves it has its part in what came out.
-            None if matches!(op, Operation::Adjust(_) | Operation::Disconnect(_)) => return None,
             None => rest.push(op),
         }
     }

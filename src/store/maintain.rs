@@ -51,22 +51,32 @@ impl Store {
     /// a word if git is missing or another process is at it. The time follows the objects of the small packs.
     /// What goes wrong is told in a note: whatever was to be done before is done.
     pub fn maintain(&self) -> bool {
-        self.maintain_beyond(limits::JOINED).unwrap_or_else(|error| {
+        self.maintained(limits::JOINED, BULK)
+    }
+
+    /// The same between the steps of what ends with [`Store::maintain`]: only where there would be very many packs meanwhile.
+    /// What is put together after each step is copied as often as there are steps.
+    pub fn maintain_between(&self) -> bool {
+        self.maintained(usize::MAX, u64::MAX)
+    }
+
+    fn maintained(&self, bound: usize, bulk: u64) -> bool {
+        self.maintain_beyond(bound, bulk).unwrap_or_else(|error| {
             self.note(format!("small packs were not put together: {error}"));
             false
         })
     }
 
-    pub(super) fn maintain_beyond(&self, bound: usize) -> Result<bool, StoreError> {
+    pub(super) fn maintain_beyond(&self, bound: usize, bulk: u64) -> Result<bool, StoreError> {
         let objects = self.common.join("objects");
         let folder = objects.join("pack");
         // Most commands end here: neither a lock nor a look at other files.
-        if small_packs(&folder, bound).is_empty() {
+        if small_packs(&folder, bound, bulk).is_empty() {
             return Ok(false);
         }
         let Some(_alone) = self.try_lock(LockName::Maintenance)? else { return Ok(false) };
         remove_rubbish(&objects);
-        let small = &small_packs(&folder, bound)[..];
+        let small = &small_packs(&folder, bound, bulk)[..];
         if small.is_empty() {
             return Ok(false);
         }
@@ -294,12 +304,12 @@ fn by_size(a: &Pack, b: &Pack) -> std::cmp::Ordering {
 }
 
 /// The packs that are worth putting together: at least `bound`, or fewer where there are very many packs or objects. None if nothing is.
-fn small_packs(folder: &Path, bound: usize) -> Vec<Pack> {
+fn small_packs(folder: &Path, bound: usize, bulk: u64) -> Vec<Pack> {
     let mut packs = packs(folder);
     packs.sort_by(by_size);
     let small = roll_up(&packs.iter().map(|pack| pack.objects).collect::<Vec<_>>());
     let sum: u64 = packs[..small].iter().map(|pack| pack.objects).sum();
-    let is_worth = small >= bound || packs.len() > limits::PACKS || sum >= BULK;
+    let is_worth = small >= bound || packs.len() > limits::PACKS || sum >= bulk;
     packs.truncate(if is_worth && small > 1 { small } else { 0 });
     packs
 }

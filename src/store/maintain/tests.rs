@@ -26,11 +26,11 @@ fn packs_are_put_together_and_those_that_hold_an_older_list_still_find_everythin
         assert!(reader.with(|r| Ok(r.odb()?.exists(commit.0))).unwrap());
     }
     let half = fresh.commit(commits[0]).unwrap();
-    assert!(!writer.maintain_beyond(100).unwrap());
+    assert!(!writer.maintain_beyond(100, BULK).unwrap());
     let busy = writer.lock(LockName::Maintenance).unwrap();
-    assert!(!fresh.maintain_beyond(8).unwrap(), "another process is at it");
+    assert!(!fresh.maintain_beyond(8, BULK).unwrap(), "another process is at it");
     drop(busy);
-    assert!(writer.maintain_beyond(8).unwrap());
+    assert!(writer.maintain_beyond(8, BULK).unwrap());
     assert_eq!(packs(&sandbox), 1);
     for (n, commit) in commits.iter().enumerate() {
         for store in [&reader, &fresh, &writer] {
@@ -47,7 +47,7 @@ fn packs_are_put_together_and_those_that_hold_an_older_list_still_find_everythin
     for n in 12..24 {
         commits.push(advance(&reader, reader.wake(), vec![write("count", &format!("{n}\n"))]).0);
     }
-    assert!(writer.maintain_beyond(8).unwrap());
+    assert!(writer.maintain_beyond(8, BULK).unwrap());
     assert!(!sandbox.path().join(".git/objects/pack/multi-pack-index").exists());
     assert!(sandbox.git(&["count-objects", "-v"]).contains("count: 0\n"));
     git(&sandbox.path(), &["multi-pack-index", "write"]);
@@ -70,7 +70,7 @@ fn writers_and_repacks_side_by_side_lose_nothing() {
         let repack = scope.spawn(|| {
             let store = sandbox.store();
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
-                store.maintain_beyond(4).unwrap();
+                store.maintain_beyond(4, BULK).unwrap();
             }
         });
         let store = sandbox.store();
@@ -142,7 +142,7 @@ fn what_killed_processes_left_is_cleared_away() {
     for n in 0..3 {
         advance(&store, store.wake(), vec![write("count", &format!("{n}\n"))]);
     }
-    assert!(store.maintain_beyond(2).unwrap());
+    assert!(store.maintain_beyond(2, BULK).unwrap());
     let left = ["pack-b.keep", "pack-d.keep", "../git-brain-new", "tmp_pack_new", "pack-old.rev"];
     let gone = ["pack-a.keep", "../git-brain-old", "tmp_pack_old", ".tmp-12-pack-old.idx"];
     assert_eq!(left.map(|name| folder.join(name).exists()), [true; 5], "{left:?}");
@@ -184,7 +184,7 @@ fn large_and_kept_packs_stay_as_they_are() {
     let kept = packs_in(&folder).into_iter().find(|pack| pack.stem != large.stem).unwrap();
     std::fs::write(kept.file("keep"), "mine").unwrap();
     let before = packs(&sandbox);
-    assert!(store.maintain_beyond(2).unwrap());
+    assert!(store.maintain_beyond(2, BULK).unwrap());
     assert_eq!((before, packs(&sandbox)), (5, 3), "large, kept, and three in one");
     assert!(large.file("pack").exists() && kept.file("pack").exists());
     sandbox.fsck();
