@@ -68,7 +68,7 @@ fn a_weight_may_be_edited_by_hand() {
 #[test]
 fn the_gate_names_every_fault_with_path_and_line() {
     let brain = Brain::new();
-    brain.edit(STIMULUS, "{\"target\": \"n_core_perception\"", "{\"target\": \"nobody\"");
+    brain.edit(STIMULUS, "    \"n_core_perception\"", "    \"nobody\"");
     brain.write("network/neurons/stray.json", "{}\n");
     brain.edit("network/neurons/7a/0/decision_point.json", "  \"salience\": 0", "  \"salience\":  0");
     brain.write("agents/critic.json", "{\n  \"name\": \"critic\",\n  \"speed\": 1\n}\n");
@@ -77,7 +77,7 @@ fn the_gate_names_every_fault_with_path_and_line() {
     brain.git(&["add", "-A"]);
     let said = refused(&brain, &[]);
     for part in [
-        &format!("{STIMULUS}:15: a connection points to nobody"),
+        &format!("{STIMULUS}:9: a connection points to nobody"),
         "network/neurons/stray.json:1: nothing belongs",
         "network/neurons/7a/0/decision_point.json:5: is not in canonical form",
         "agents/critic.json:3: speed",
@@ -145,7 +145,7 @@ fn a_neuron_that_others_point_to_stays_and_a_revert_may_take_a_record_back() {
     let brain = Brain::new();
     brain.git(&["rm", "-q", "network/neurons/c5/e/n_core_perception.json"]);
     let said = refused(&brain, &[]);
-    assert!(said.contains(&format!("{STIMULUS}:15: a connection points to n_core_perception")), "{said}");
+    assert!(said.contains(&format!("{STIMULUS}:9: a connection points to n_core_perception")), "{said}");
     brain.git(&["reset", "-q", "--hard"]);
     let run = brain.pending(r#"{"op": "create", "id": "tea", "concept": "tea", "type": "semantic"}"#);
     brain.git(&["checkout", "-q", "-b", "topic", &run]);

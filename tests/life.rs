@@ -260,9 +260,19 @@ fn a_neuron_reads_as_its_life(sandbox: &Sandbox, main: &[Commit], states: &[Neur
     assert_eq!(commits, own.iter().map(|at| main[*at].id.as_str()).collect::<Vec<_>>(), "a commit for each night");
     for ((_, patch), at) in patches.iter().zip(own) {
         let weight = |state: &Neurons| {
-            let all = weights(state).into_iter().filter(|((from, ..), _)| from == id);
-            all.map(|((_, to, link), w)| format!("{{\"target\": \"{to}\", \"weight\": {w}, \"type\": \"{link}\"}}"))
-                .collect::<BTreeSet<_>>()
+            let mut by_target: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
+            for ((_, to, link), weight) in weights(state).into_iter().filter(|((from, ..), _)| from == id) {
+                by_target.entry(to).or_default().insert(link, weight);
+            }
+            let both = |of: &BTreeMap<String, i64>| match of.iter().collect::<Vec<_>>().as_slice() {
+                [(one, w), (other, v)] if w == v && *one == "feeds_into" && *other == "recalls" => Some(**w),
+                _ => None,
+            };
+            let line = |of: &BTreeMap<String, i64>| {
+                let by_type: Vec<String> = of.iter().map(|(link, w)| format!("\"{link}\": {w}")).collect();
+                both(of).map_or_else(|| format!("{{{}}}", by_type.join(", ")), |w| w.to_string())
+            };
+            by_target.iter().map(|(to, of)| format!("    \"{to}\": {}", line(of))).collect::<BTreeSet<_>>()
         };
         let (before, after) = (weight(&states[at - 1]), weight(&states[*at]));
         let has = |sign: char, edge: &String| patch.lines().any(|l| l.starts_with(sign) && l.contains(edge.as_str()));

@@ -47,7 +47,7 @@ fn both_deltas_count() {
     let (brain, one, two) = two_runs(ADJUST_7, ADJUST_5);
     brain.git(&["merge", "-q", "--no-edit", &one]);
     brain.git(&["merge", "-q", "--no-edit", &two]);
-    assert!(brain.read(STIMULUS).contains("\"weight\": 50012"), "{}", brain.read(STIMULUS));
+    assert!(brain.read(STIMULUS).contains("\"feeds_into\": 50012"), "{}", brain.read(STIMULUS));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn revert_takes_one_run_back_and_leaves_the_other() {
     brain.git(&["merge", "-q", "--no-edit", &one]);
     brain.git(&["merge", "-q", "--no-edit", &two]);
     brain.git(&["revert", "--no-edit", &one]);
-    assert!(brain.read(STIMULUS).contains("\"weight\": 50005"), "{}", brain.read(STIMULUS));
+    assert!(brain.read(STIMULUS).contains("\"feeds_into\": 50005"), "{}", brain.read(STIMULUS));
     let report = brain.brain(&["check", "HEAD"]);
     assert!(report.contains("all good"), "{report}");
     let run = one.rsplit('/').next().unwrap();
@@ -89,15 +89,15 @@ fn revert_takes_one_run_back_and_leaves_the_other() {
 fn what_is_no_neuron_is_never_blended() {
     let (brain, one, _) = two_runs(ADJUST_7, ADJUST_5);
     brain.git(&["checkout", "-q", "-b", "hand", &one]);
-    brain.edit(STIMULUS, "\"weight\": 50007", "\"weight\": \"many\"");
+    brain.edit(STIMULUS, "\"feeds_into\": 50007", "\"feeds_into\": \"many\"");
     brain.git(&["commit", "-q", "-am", "broken by hand"]);
     brain.git(&["checkout", "-q", "plain"]);
-    brain.edit(STIMULUS, "\"weight\": 50000", "\"weight\": 50001");
+    brain.edit(STIMULUS, "\"feeds_into\": 50000", "\"feeds_into\": 50001");
     brain.git(&["commit", "-q", "-am", "by hand"]);
     let before = brain.read(STIMULUS);
     let ended = brain.try_git(&["merge", "hand"]);
     assert!(!ended.status.success());
-    assert!(said(&ended).contains("weight"), "{}", said(&ended));
+    assert!(said(&ended).contains("expected u16"), "{}", said(&ended));
     assert_eq!(brain.read(STIMULUS), before, "no marks in the file");
 }
 

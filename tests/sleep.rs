@@ -498,7 +498,7 @@ fn what_is_not_approved_stays_in_wake() {
     sandbox.git(&["checkout", "-q", "wake"]);
     let path = sandbox.neuron_path("wake", "c").unwrap();
     let text =
-        sandbox.git(&["show", &format!("wake:{path}")]).replace("\"origin\": \"local\"", "\"origin\": \"mcp:editor\"");
+        sandbox.git(&["show", &format!("wake:{path}")]).replace("  \"conn", "  \"origin\": \"mcp:editor\",\n  \"conn");
     assert!(text.contains("mcp:editor"));
     sandbox.file(&format!("here/{path}"), format!("{text}\n"));
     sandbox.git(&["commit", "-qam", "from outside"]);
@@ -520,8 +520,9 @@ fn the_record_of_what_is_not_approved_stays_in_wake_on_later_nights_too() {
     let run = sandbox.apply(&delta(json!([create("d")])), &[])["run"].as_str().unwrap().to_owned();
     let path = paths(&sandbox, "wake").into_iter().find(|path| path.ends_with(&format!("{run}.json"))).unwrap();
     sandbox.git(&["checkout", "-q", "wake"]);
-    let text =
-        sandbox.git(&["show", &format!("wake:{path}")]).replace(r#""origin": "local""#, r#""origin": "mcp:editor""#);
+    let text = sandbox
+        .git(&["show", &format!("wake:{path}")])
+        .replace("  \"implied", "  \"origin\": \"mcp:editor\",\n  \"implied");
     assert!(text.contains("mcp:editor"), "{text}");
     sandbox.file(&format!("here/{path}"), format!("{text}\n"));
     sandbox.git(&["commit", "-qam", "from outside"]);

@@ -16,19 +16,16 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
     let on_wake = |files: &[(&str, Option<&str>)], variables: &[(&str, &str)]| {
         world.commit("a", &wake, &[&wake], files, "by hand\n", variables)
     };
-    let dangling = neuron.replace(
-        "\"connections\": []",
-        "\"connections\": [\n    {\"target\": \"nowhere\", \"weight\": 9, \"type\": \"feeds_into\"}\n  ]",
-    );
+    let dangling = neuron.replace("\n}", ",\n  \"connections\": {\n    \"nowhere\": {\"feeds_into\": 9}\n  }\n}");
     assert_ne!(dangling, neuron);
-    let future = neuron.replacen("\"last_salience_update\": \"20", "\"last_salience_update\": \"21", 1);
+    let future = neuron.replacen("\"created_at\": \"20", "\"created_at\": \"21", 1);
     assert_ne!(future, neuron);
     let (branch, run) = world.waiting("a", "perception", json!([create("z"), connect("x", "z", "feeds_into", 2000)]));
     let own = world.path_of("a", &run, &format!("{}.json", branch.rsplit('/').next().unwrap()));
     let x = world.path_of("a", &run, "/x.json");
     let (said, did) =
         (world.git("a", &["show", &format!("{run}:{own}")]), world.git("a", &["show", &format!("{run}:{x}")]));
-    let forged = did.replace("\"weight\": 2000", "\"weight\": 60000") + "\n";
+    let forged = did.replace("\"feeds_into\": 2000}", "\"feeds_into\": 60000}") + "\n";
     assert!(forged.contains("60000") && did.contains("2000"), "{did}");
     let quiet_record = said.replace("2000", "2001") + "\n";
     let renamed = |from: &str, to: &str| {
@@ -45,17 +42,9 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
     let folder = own.rsplitn(3, '/').last().unwrap().to_owned();
     let strange_path = format!("{folder}/{}/{stranger}.json", shard(&stranger));
     let strange = world.recommit("a", &run, &[(&own, None), (&strange_path, Some(&text))]);
-    // One operation a line.
-    let archive = |line: &str| match line.contains("connect\"") {
-        true => format!(
-            "    {{\"op\":\"archive\",\"id\":\"y\",\"reason\":\"so\"}}{}\n",
-            if line.ends_with(',') { "," } else { "" }
-        ),
-        false => format!("{line}\n"),
-    };
-    let ops = said.find("\"effects\"").unwrap();
-    let wide: String = said[..ops].lines().map(archive).collect::<String>().trim_end().to_owned() + &said[ops..] + "\n";
-    assert!(wide.contains("archive"), "{said}");
+    let archive = "  \"ops\": [\n    {\"op\":\"archive\",\"id\":\"y\",\"reason\":\"so\"}\n  ],\n  \"effects\"";
+    let wide = said.replace("  \"effects\"", archive) + "\n";
+    assert!(wide.contains("archive") && wide.contains("implied"), "{said}");
     let core = world.path_of("a", "wake", "/decision_point.json");
     let changed =
         world.git("a", &["show", &format!("wake:{core}")]).replacen("\"salience\": ", "\"salience\": 1", 1) + "\n";

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::merge::{Candidate, Fate};
+use super::network::format_of;
 use super::sleep::SLEEP;
 use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError};
@@ -198,13 +199,14 @@ impl Cycle {
         self.change_wake("stimulus: committed by hand", &mut |tree| {
             let mut edits = Vec::new();
             queued.clear();
+            let format = format_of(store, tree)?;
             for (id, path) in stimuli {
                 let entry = layout::queue_entry(id);
                 let here = store.file(tree, path)?.is_some();
                 let waits = store.file(tree, &entry)?.is_some();
                 let remembered = store.file(tree, &layout::neuron(&episode_id(id)))?.is_some();
                 if here && !waits && !remembered {
-                    edits.push(TreeEdit::new(entry, Some(format!("{path}\n").into_bytes())));
+                    edits.push(TreeEdit::new(entry, Some(layout::queued(path, format))));
                     queued.push(id.clone());
                 }
             }

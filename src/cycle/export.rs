@@ -10,6 +10,9 @@ use crate::model::portable::{PortableMetadata, PortableNeuron};
 use crate::model::{Metadata, Stamp, json};
 use crate::store::{CommitId, StoreError};
 
+/// The version of the single document, which is not that of the brain's files.
+const DOCUMENT: &str = "1.0";
+
 /// What an export was made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportedFrom {
@@ -75,7 +78,7 @@ impl Cycle {
             Ok(())
         })?;
         Ok(PortableMetadata {
-            version: stored.as_ref().map(|m| format!("{}.0", m.format)),
+            version: stored.as_ref().map(|_| DOCUMENT.to_owned()),
             last_modified: Some(Stamp::from_unix(read.at)),
             active_agents: Some(agents),
             cycle_count: Some(runs),

@@ -140,10 +140,9 @@ impl<'s> TreeNetwork<'s> {
 
     /// The path of a queued stimulus and the stimulus.
     pub fn queued(&self, id: &StimulusId, pointer: &[u8]) -> Result<Option<Stimulus>, CycleError> {
-        let path = String::from_utf8_lossy(pointer).trim().to_owned();
-        if !matches!(layout::Place::of(&path), layout::Place::Stimulus(ref found) if found == id) {
+        let Some(path) = layout::queued_path(id, pointer) else {
             return Err(json::JsonError::at(&layout::queue_entry(id), 1, "", "does not name its stimulus").into());
-        }
+        };
         let bytes = self.store.read(self.tree, &path)?;
         Ok(bytes.map(|b| Stimulus::decode(&b, &path)).transpose()?)
     }

@@ -8,6 +8,7 @@ use super::budget::{Exhausted, Tally};
 use super::commit::Committed;
 use super::confine::Confinement;
 use super::merge::{Fate, in_words};
+use super::network::format_of;
 use super::run::{Failure, Ran};
 use super::trunk::stimulus_trailers;
 use super::wake::{Failed, Job};
@@ -303,6 +304,7 @@ impl Cycle {
         tree: crate::store::TreeId,
         batch: &[Stimulus],
     ) -> Result<(Vec<TreeEdit>, Vec<StimulusId>), CycleError> {
+        let format = format_of(&self.store, tree)?;
         let mut edits = Vec::new();
         let mut ids: Vec<StimulusId> = Vec::new();
         let mut listed = std::collections::HashSet::new();
@@ -315,7 +317,7 @@ impl Cycle {
             if known || !listed.insert(&stimulus.id) {
                 continue;
             }
-            edits.push(TreeEdit::new(queue, Some(format!("{path}\n").into_bytes())));
+            edits.push(TreeEdit::new(queue, Some(layout::queued(&path, format))));
             edits.push(TreeEdit::new(path, Some(stimulus.encode())));
             ids.push(stimulus.id.clone());
         }

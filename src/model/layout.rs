@@ -1,7 +1,7 @@
 //! Where things lie in a brain's tree. Every path of the product is made or read here.
 
-use super::Stamp;
 use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, hex_hash};
+use super::{Format, Stamp};
 
 /// The network's folder: all that runs may touch.
 pub const NETWORK: &str = "network";
@@ -56,6 +56,27 @@ pub fn stimulus_of_month(id: &StimulusId, year: &str, month: &str) -> String {
 /// `network/stimuli/queue/ab/<id>`, fanned out so that a long queue costs no more than a short one.
 pub fn queue_entry(id: &StimulusId) -> String {
     format!("{QUEUE}/{}/{id}", shard(id.as_str()))
+}
+
+/// What the queue entry of the stimulus at `path` holds: where it is. In format 2 that is the month, which is all that the entry's
+/// own name does not say, so that most entries are one file to git.
+pub fn queued(path: &str, format: Format) -> Vec<u8> {
+    let month = path.strip_prefix(STIMULI).and_then(|rest| rest.get(1..8));
+    match (format, month) {
+        (Format::Two, Some(month)) => format!("{month}\n"),
+        _ => format!("{path}\n"),
+    }
+    .into_bytes()
+}
+
+/// The path of the stimulus that a queue entry names, of any format; `None`: it names no place of its stimulus.
+pub fn queued_path(id: &StimulusId, entry: &[u8]) -> Option<String> {
+    let named = std::str::from_utf8(entry).ok()?.trim();
+    let path = match named.split_once('/') {
+        Some((year, month)) if !month.contains('/') => stimulus_of_month(id, year, month),
+        _ => named.to_owned(),
+    };
+    matches!(Place::of(&path), Place::Stimulus(ref found) if found == id).then_some(path)
 }
 
 /// `network/signals/<to>/ab/<id>.json`.

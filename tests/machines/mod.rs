@@ -117,7 +117,7 @@ impl World {
         let paths = self.git(name, &["ls-tree", "-r", "--name-only", revision, "network/neurons"]);
         let path = paths.lines().find(|path| path.ends_with(&format!("/{id}.json")));
         let path = path.unwrap_or_else(|| panic!("{revision} of {name} has no {id}"));
-        serde_json::from_str(&self.git(name, &["show", &format!("{revision}:{path}")])).unwrap()
+        sandbox::whole(serde_json::from_str(&self.git(name, &["show", &format!("{revision}:{path}")])).unwrap())
     }
 
     pub fn weight(&self, name: &str) -> u64 {

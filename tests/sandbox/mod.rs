@@ -238,11 +238,11 @@ impl Sandbox {
             .find(|path| path.ends_with(&name))
     }
 
-    /// A neuron's file at a revision, as git has it.
+    /// A neuron's file at a revision, with what it leaves out.
     #[track_caller]
     pub fn neuron_at(&self, revision: &str, id: &str) -> Value {
         let path = self.neuron_path(revision, id).unwrap_or_else(|| panic!("{revision} has no neuron {id}"));
-        serde_json::from_str(&self.git(&["show", &format!("{revision}:{path}")])).expect("a neuron is JSON")
+        whole(serde_json::from_str(&self.git(&["show", &format!("{revision}:{path}")])).expect("a neuron is JSON"))
     }
 
     /// A neuron in wake.
@@ -259,7 +259,7 @@ impl Sandbox {
 
     /// Every neuron of a revision by its id.
     pub fn neurons(&self, revision: &str) -> BTreeMap<String, Value> {
-        let all = self.documents(revision, "network/neurons").into_values();
+        let all = self.documents(revision, "network/neurons").into_values().map(whole);
         all.map(|n| (n["id"].as_str().expect("an id").to_owned(), n)).collect()
     }
 
@@ -341,6 +341,65 @@ impl Sandbox {
             .filter(|path| path.extension().is_some_and(|e| e == "lock"))
             .collect()
     }
+}
+
+/// A neuron with what its file leaves out, as docs/format.md says: every field with its value, connections one by one.
+pub fn whole(neuron: Value) -> Value {
+    let own = |field: &str| neuron.get(field).cloned();
+    let created = own("created_at").unwrap_or_default();
+    let updated = own("last_salience_update").unwrap_or(created.clone());
+    let count = own("activation_count").unwrap_or(json!(0));
+    let last = if count == json!(0) { Value::Null } else { updated.clone() };
+    let run = own("run").unwrap_or_default();
+    let hash = run.as_str().map_or_else(
+        || "0".repeat(16),
+        |run| {
+            use sha2::Digest;
+            sha2::Sha256::digest(run.as_bytes())[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+        },
+    );
+    let both = |name: Value| json!({"concept": name, "type": name});
+    let named_by = match own("named_by") {
+        None => both(json!({"rank": 0, "run": run})),
+        Some(Value::Null) => both(json!({"rank": 0, "run": null})),
+        Some(Value::Number(rank)) => both(json!({"rank": rank, "run": run})),
+        Some(named) if named.get("rank").is_some() => both(named),
+        Some(named) => named,
+    };
+    let connections = match own("connections").unwrap_or(json!([])) {
+        Value::Object(by_target) => {
+            let single = by_target.iter().flat_map(|(target, weights)| {
+                let by_type = match weights {
+                    Value::Object(by_type) => by_type.clone(),
+                    both => ["feeds_into", "recalls"].map(|link| (link.to_owned(), both.clone())).into_iter().collect(),
+                };
+                by_type.into_iter().map(move |(link, weight)| json!({"target": target, "weight": weight, "type": link}))
+            });
+            single.collect()
+        }
+        list => list,
+    };
+    let mut whole = json!({
+        "id": neuron["id"],
+        "concept": neuron["concept"],
+        "type": neuron["type"],
+        "salience": own("salience").unwrap_or(json!(0)),
+        "last_salience_update": updated,
+        "created_at": created,
+        "last_activated": own("last_activated").unwrap_or(last),
+        "activation_count": count,
+        "run": run,
+        "version": own("version").unwrap_or(json!(hash)),
+        "named_by": named_by,
+        "origin": own("origin").unwrap_or(json!("local")),
+    });
+    for field in ["pinned", "archived", "source", "session", "stimulus"] {
+        if let Some(value) = own(field) {
+            whole[field] = value;
+        }
+    }
+    whole["connections"] = connections;
+    whole
 }
 
 /// The weight of a connection of a neuron's document.

@@ -201,11 +201,8 @@ fn goal(path: &str, bytes: &[u8], findings: &mut Vec<Finding>) -> Result<(), Jso
 }
 
 fn queue_entry(path: &str, bytes: &[u8], id: &StimulusId) -> Result<String, JsonError> {
-    let named = String::from_utf8_lossy(bytes).trim().to_owned();
-    match Place::of(&named) {
-        Place::Stimulus(found) if found == *id => Ok(named),
-        _ => Err(JsonError::at(path, 1, "", format!("does not name the file of stimulus {id}"))),
-    }
+    layout::queued_path(id, bytes)
+        .ok_or_else(|| JsonError::at(path, 1, "", format!("does not name the file of stimulus {id}")))
 }
 
 fn settings(path: &str, bytes: &[u8]) -> Result<(), JsonError> {
@@ -278,7 +275,14 @@ mod tests {
         assert!(examine(&file, br#"{"id": "s1", "at": "1970-01-01T00:00:00Z", "text": "hi"}"#).findings.is_empty());
         assert!(only(&file, r#"{"id": "s1", "at": "2020-01-01T00:00:00Z", "text": "hi"}"#).1.contains("2020/01"));
         let entry = layout::queue_entry(&stimulus);
-        assert_eq!(examine(&entry, format!("{file}\n").as_bytes()).content, Content::Queue(stimulus, file));
+        for format in [Format::One, Format::Two] {
+            let text = layout::queued(&file, format);
+            assert_eq!(examine(&entry, &text).content, Content::Queue(stimulus.clone(), file.clone()));
+        }
+        assert_eq!(layout::queued(&file, Format::Two), b"1970/01\n");
+        for wrong in ["1970/1\n", "1970/01/01\n", "../01\n", "1970/\n", "\n"] {
+            assert!(only(&entry, wrong).1.contains("does not name"), "{wrong}");
+        }
         assert!(only(&entry, "network/stimuli/queue/x\n").1.contains("does not name"));
         for (path, text, line) in [
             ("network/flags/urgence.json", "{\n\"value\": 1}", 2),
