@@ -92,6 +92,29 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
             "wake".into(),
             "nothing belongs",
         ),
+        (
+            "an older format",
+            on_wake(
+                &[(
+                    "network/metadata.json",
+                    Some(
+                        &(world
+                            .git("a", &["show", "wake:network/metadata.json"])
+                            .replace("\"format\": 2", "\"format\": 1")
+                            + "\n"),
+                    ),
+                )],
+                &[],
+            ),
+            "wake".into(),
+            "goes back from format 2 to 1",
+        ),
+        (
+            "a record of an unknown format",
+            world.recommit("a", &run, &[(&own, Some(&(said.replace("\"format\": 2", "\"format\": 3") + "\n")))]),
+            branch.clone(),
+            "format is 3",
+        ),
         ("a symlink", on_wake(&[(&y, Some("link:/etc/passwd"))], &[]), "wake".into(), "symlink"),
         ("a record is changed", on_wake(&[(&record, Some("{}\n"))], &[]), "wake".into(), "written once"),
         ("a record is removed", on_wake(&[(&record, None)], &[]), "wake".into(), "written once"),

@@ -5,7 +5,7 @@ mod machines;
 mod sandbox;
 
 use machines::World;
-use sandbox::{Sandbox, adjust, create};
+use sandbox::{Sandbox, adjust, connect, create};
 use serde_json::{Value, json};
 
 /// Neurons of wake in each format, told apart by what format 1 always has.
@@ -54,6 +54,16 @@ fn a_brain_of_format_1_goes_on_until_it_is_upgraded() {
     let says = |found: &Value, text: &str| found["findings"].to_string().contains(text);
     assert!(says(&found, "git brain upgrade"), "{found}");
 
+    // What is put into canonical form is put into that of the brain.
+    sandbox.git(&["checkout", "-q", "wake"]);
+    let path = sandbox.neuron_path("wake", "decision_point").unwrap();
+    let text = sandbox.git(&["show", &format!("wake:{path}")]);
+    sandbox.file(&format!("here/{path}"), text.replace('\n', " "));
+    sandbox.brain(&["check", "--fix"]).exits(0);
+    let fixed = std::fs::read_to_string(sandbox.path(&format!("here/{path}"))).unwrap();
+    assert!(fixed.contains("  \"named_by\": {\"concept\""), "{fixed}");
+    sandbox.git(&["checkout", "-q", "-f", "main"]);
+
     let before = (sandbox.neurons("wake"), sandbox.json(&["recall", "Where is the tea from?"])["answers"].clone());
     let dry = sandbox.json(&["upgrade", "--dry-run"]);
     assert_eq!((&dry["from"], &dry["to"], &dry["commit"]), (&json!(1), &json!(2), &Value::Null));
@@ -72,6 +82,8 @@ fn a_brain_of_format_1_goes_on_until_it_is_upgraded() {
     };
     assert_eq!(values(sandbox.neurons("wake")), values(before.0), "what it says did not change");
     assert_eq!(sandbox.json(&["recall", "Where is the tea from?"])["answers"], before.1);
+    let nothing = sandbox.brain(&["diff", "wake~1", "wake"]);
+    assert!(!nothing.out.contains("~ "), "{nothing}");
     let again = sandbox.json(&["upgrade"]);
     assert_eq!((&again["rewritten"], &again["commit"]), (&json!(0), &Value::Null));
     assert!(!says(&doctor(), "git brain upgrade"));
@@ -96,8 +108,21 @@ fn a_brain_of_format_1_goes_on_until_it_is_upgraded() {
 #[test]
 fn machines_of_both_formats_are_one_brain() {
     for gated in [false, true] {
-        let world = if gated { World::gated() } else { World::new() };
+        let world = World { sandbox: Sandbox::empty() };
+        match gated {
+            true => drop(world.brain(".", &["init", "--bare", "remote.git"])),
+            false => drop(world.git(".", &["init", "-q", "--bare", "-b", "main", "remote.git"])),
+        }
+        // A format never goes back, so the brain begins in it.
+        world.brain(".", &["init", "--no-hooks", "a"]);
         relabel(&|args| world.git("a", args), 1);
+        let first = world.git("a", &["commit-tree", "-m", "a brain", "wake^{tree}"]);
+        for branch in ["main", "wake"] {
+            world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &first]);
+        }
+        world.git("a", &["reset", "-q", "--hard"]);
+        world.git("a", &["remote", "add", "origin", "../remote.git"]);
+        world.apply("a", json!([create("x"), create("y"), connect("x", "y", "feeds_into", 20000)]));
         world.sync("a");
         world.clone("b");
         world.clone("c");
@@ -142,7 +167,7 @@ fn a_brain_that_a_newer_program_wrote_is_refused_with_what_to_do() {
         assert!(error["error"].to_string().contains("format 3"), "{answer}");
         assert!(error["hint"].to_string().contains("newer git-brain"), "{answer}");
     }
-    assert!(sandbox.brain(&["check"]).exits(1).out.contains("formats up to 2"));
+    assert!(sandbox.brain(&["check"]).exits(1).out.contains("formats from 1 up to 2"));
     assert!(sandbox.brain(&["doctor"]).exits(1).out.contains("format 3"));
     relabel(&|args| sandbox.git(args), 2);
     sandbox.brain(&["feed", "tea"]).exits(0);

@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::{Brain, BrainError};
 use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
 use crate::cycle::signed;
-use crate::model::Neuron;
 use crate::model::ids::{NeuronId, episode_id};
 use crate::model::layout::{self, Place};
+use crate::model::{Format, Metadata, Neuron};
 use crate::store::{CommitId, File, Store, StoreError, TreeId};
 
 /// What a check found.
@@ -60,13 +60,16 @@ impl Brain {
     pub fn check_fix(dir: &Path, dry_run: bool) -> Result<FixReport, BrainError> {
         let store = Store::open(dir)?;
         let mut report = FixReport { fixed: Vec::new(), findings: Vec::new() };
+        let metadata = store.read_work_file(layout::METADATA)?;
+        let metadata = metadata.and_then(|bytes| serde_json::from_slice::<Metadata>(&bytes).ok());
+        let format = metadata.map_or(Format::NEWEST, |metadata| metadata.form());
         for path in store.work_files(layout::NEURONS)? {
             let Place::Neuron(id) = Place::of(&path) else { continue };
             let Some(bytes) = store.read_work_file(&path)? else { continue };
             match Neuron::decode(&bytes, &path) {
                 Ok(neuron) if neuron.id == id && neuron.canonical_format(&bytes).is_none() => {
                     if !dry_run {
-                        store.replace_work_file(&path, &neuron.encode())?;
+                        store.replace_work_file(&path, &neuron.encode_as(format))?;
                     }
                     report.fixed.push(path);
                 }

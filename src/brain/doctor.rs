@@ -19,6 +19,8 @@ use crate::model::layout::{self, Place};
 use crate::model::plural;
 use crate::store::{DriverState, HookState, Store, TreeEdit, git_version};
 
+/// How format 1 begins a neuron's connections.
+const LISTED: &[u8] = b"\n  \"connections\": [";
 /// The oldest git whose repack is used.
 const GIT: (u32, u32) = (2, 34);
 
@@ -119,14 +121,25 @@ impl Visit<'_> {
     fn format(&mut self) -> Result<(), BrainError> {
         let tip = self.store.need_tip(self.store.wake())?;
         let format = network::metadata_of(self.store, self.store.tree_of(tip)?)?.format;
-        if format == FORMAT {
-            self.fine("format", format!("{FORMAT}, the newest"));
-            return Ok(());
+        let tree = self.store.tree_of(tip)?;
+        let (mut looked, mut older) = (0, 0);
+        for (_, file) in self.store.files(tree, layout::NEURONS)?.into_iter().take(limits::MEASURED_NEURONS) {
+            looked += 1;
+            // Only format 1 lists connections.
+            let bytes = self.store.content(file.blob)?;
+            older += usize::from(bytes.windows(LISTED.len()).any(|part| part == LISTED));
         }
-        let message = format!(
-            "{format}, which this program goes on writing; format {FORMAT} is smaller, and every machine that shares the brain \
-             needs a git-brain that knows it"
-        );
+        let message = match (format == FORMAT, older) {
+            (true, 0) => return Ok(self.fine("format", format!("{FORMAT}, the newest"))),
+            (true, older) => format!(
+                "{FORMAT}, and {older} of {looked} neurons that were looked at are in format 1: an undo, or a run from before the \
+                 upgrade, brought them back, and they stay so until something touches them"
+            ),
+            (false, _) => format!(
+                "{format}, which this program goes on writing. What is written in format {FORMAT} takes less room; programs that \
+                 know only {format} read it no more, on any machine that shares the brain"
+            ),
+        };
         self.note("format", Health::Ok, message, hint("git brain upgrade"));
         Ok(())
     }

@@ -345,6 +345,8 @@ impl Brain {
                 decode_neuron(&store.blob(file.blob)?, &change.path, &id).map(Some)
             };
             match (read(change.old)?, read(change.new)?) {
+                // Laid out anew.
+                (Some(before), Some(after)) if before == after => {}
                 (before, Some(after)) => {
                     let effect = Effect::between(before.as_ref(), &after);
                     found.lines.extend(render::effect(&effect, Some(&after)));
@@ -484,7 +486,10 @@ impl Brain {
             };
             if here != there {
                 let (before, after) = (parent.map(read).transpose()?.flatten(), read(commit.tree)?);
-                changes.push((commit, before, after));
+                // One that only lays it out anew changes nothing.
+                if before != after {
+                    changes.push((commit, before, after));
+                }
             }
             if bounds.is_some() && (there.is_none() || changes.len() == most) {
                 break;

@@ -118,13 +118,26 @@ fn upgraded(report: &UpgradeReport) -> String {
     let neurons = plural(report.rewritten, "neuron", "neurons");
     match (&report.commit, report.from < report.to || report.rewritten > 0) {
         (Some(commit), _) => format!(
-            "{neurons} written in format {}, from {}, in {}. The next sleep brings them to main.\n",
+            "{neurons} written in format {} by {}. The next sleep brings them to main.{}\n",
             report.to,
-            report.from,
-            short(commit)
+            short(commit),
+            older(report, "read it no more")
         ),
-        (None, true) => format!("would write {neurons} in format {}, from {}\n", report.to, report.from),
+        (None, true) => {
+            format!("would write {neurons} in format {}.{}\n", report.to, older(report, "would read it no more"))
+        }
         (None, false) => format!("nothing to do: everything is in format {}\n", report.to),
+    }
+}
+
+/// What the change of the format means for others.
+fn older(report: &UpgradeReport, then: &str) -> String {
+    match report.from < report.to {
+        true => format!(
+            " The brain was in format {}: programs that know no other {then}, on this machine and on all that sync with it.",
+            report.from
+        ),
+        false => " An undo, or a run from before the upgrade, had brought them back.".to_owned(),
     }
 }
 

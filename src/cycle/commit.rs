@@ -394,10 +394,11 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
         1 => Some(format!("1 {what}")),
         n => Some(format!("{n} {what}s")),
     };
+    let gone = record.effects.iter().filter(|e| e.removed.is_some()).count();
     let parts: Vec<String> = [
         count(made, "new neuron"),
         count(touched, "changed neuron"),
-        count(record.effects.iter().filter(|e| e.removed.is_some()).count(), "neuron taken away"),
+        (gone > 0).then(|| format!("{} taken away", plural(gone, "neuron", "neurons"))),
         count(applied.signals.len(), "signal"),
         count(applied.acknowledgements.len(), "answer"),
         count(applied.flags.len(), "flag"),

@@ -117,6 +117,9 @@ impl CycleError {
         match self {
             Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint(),
+            Self::Json(_) => Some(
+                "`git brain check` lists what is wrong with files of wake, `git brain check main` of main".to_owned(),
+            ),
             Self::Busy(_) => Some("try again when the other command has ended".to_owned()),
             Self::Exhausted(_) => {
                 Some("the next day (UTC) has a budget of its own; or raise it in brain.toml".to_owned())

@@ -72,8 +72,11 @@ impl TryFrom<RecordFile> for RunRecord {
     type Error = String;
 
     fn try_from(file: RecordFile) -> Result<Self, String> {
+        if let Some(format) = file.format.filter(|format| *format != Format::Two.number()) {
+            return Err(format!("format is {format}; of records this program knows 2, and 1, which does not say it"));
+        }
         let mut effects = file.effects;
-        if file.format.is_some_and(|format| Format::of(format) == Format::Two) {
+        if file.format.is_some() {
             for effect in effects.iter_mut().filter(|effect| effect.neuron.is_none()) {
                 effect.neuron = effect.created.as_ref().or(effect.removed.as_ref()).map(|neuron| neuron.id.clone());
             }

@@ -140,9 +140,9 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
         }),
         Place::Flag(_) => document::<Flag>(bytes, path).map(drop),
         Place::Metadata => document::<Metadata>(bytes, path).and_then(|m| match m.format {
-            0..=FORMAT => Ok(()),
+            1..=FORMAT => Ok(()),
             newer => {
-                let message = format!("is {newer}; this program knows formats up to {FORMAT}");
+                let message = format!("is {newer}; this program knows formats from 1 up to {FORMAT}");
                 Err(JsonError::at(path, json::line_of_key(bytes, "format"), "format", message))
             }
         }),

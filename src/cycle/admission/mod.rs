@@ -27,7 +27,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde::Serialize;
 
-use super::network::TreeNetwork;
+use super::network::{TreeNetwork, metadata_of};
 use super::{Cycle, CycleError, HUMAN, signed};
 use crate::limits;
 use crate::model::ids::{NeuronId, RunId};
@@ -325,14 +325,31 @@ impl Judge<'_> {
                 let what = if change.new.is_some() { "is changed" } else { "is removed" };
                 self.fault(commit, &change.path, 1, format!("{what}, and it is written once for ever"));
             }
-            if change.path == layout::METADATA && change.new.is_none() {
-                self.fault(commit, &change.path, 1, "is removed");
+            if change.path == layout::METADATA {
+                self.metadata(commit, change, before)?;
             }
         }
         for run in records {
             self.brought(commit, run, before, changes, records.len() == 1)?;
         }
         self.connections(commit, changes, Some(before))
+    }
+
+    /// What a person may not do to `network/metadata.json`: take it away, or bring the format back that others have left.
+    fn metadata(&mut self, commit: &Commit, change: &FileChange, before: TreeId) -> Result<(), CycleError> {
+        if change.new.is_none() {
+            self.fault(commit, &change.path, 1, "is removed");
+            return Ok(());
+        }
+        // What does not parse was told already.
+        let format = |tree| metadata_of(&self.cycle.store, tree).ok().map(|metadata| metadata.format);
+        let (old, new) = (format(before), format(commit.tree));
+        if let (Some(old), Some(new)) = (old, new)
+            && new < old
+        {
+            self.fault(commit, &change.path, 1, format!("goes back from format {old} to {new}"));
+        }
+        Ok(())
     }
 
     /// What a `git revert` may take back: what the commit that it names had added.
