@@ -130,7 +130,10 @@ impl Visit<'_> {
             older += usize::from(bytes.windows(LISTED.len()).any(|part| part == LISTED));
         }
         let message = match (format == FORMAT, older) {
-            (true, 0) => return Ok(self.fine("format", format!("{FORMAT}, the newest"))),
+            (true, 0) => {
+                self.fine("format", format!("{FORMAT}, the newest"));
+                return Ok(());
+            }
             (true, older) => format!(
                 "{FORMAT}, and {older} of {looked} neurons that were looked at are in format 1: an undo, or a run from before the \
                  upgrade, brought them back, and they stay so until something touches them"
