@@ -17,6 +17,8 @@ import tarfile
 import tempfile
 import time
 
+import form
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("GIT_BRAIN", str(ROOT / "target" / "debug" / "git-brain"))
 # A command that has not ended after so many seconds hangs.
@@ -131,7 +133,7 @@ class Brain:
     def neurons(self, revision="wake"):
         """Id to neuron."""
         files = self.files(revision)
-        found = (json.loads(text) for path, text in files.items() if path.startswith("network/neurons/"))
+        found = (form.neuron(json.loads(text)) for path, text in files.items() if path.startswith("network/neurons/"))
         return {neuron["id"]: neuron for neuron in found}
 
     def commits_of_runs(self, revision="wake"):
@@ -146,7 +148,7 @@ class Brain:
         """Run id to record."""
         files = self.files(revision)
         paths = (p for p in files if p.startswith("network/runs/") and not p.endswith(".conflicts.json"))
-        found = [json.loads(files[path]) for path in paths]
+        found = [form.record(json.loads(files[path])) for path in paths]
         return {record["run"]: record for record in found}
 
     def fsck(self):
