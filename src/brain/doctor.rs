@@ -16,11 +16,9 @@ use crate::limits;
 use crate::model::document::FORMAT;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::model::plural;
+use crate::model::{Format, Neuron, plural};
 use crate::store::{DriverState, HookState, Store, TreeEdit, git_version};
 
-/// How format 1 begins a neuron's connections.
-const LISTED: &[u8] = b"\n  \"connections\": [";
 /// The oldest git whose repack is used.
 const GIT: (u32, u32) = (2, 34);
 
@@ -119,15 +117,14 @@ impl Visit<'_> {
     }
 
     fn format(&mut self) -> Result<(), BrainError> {
-        let tip = self.store.need_tip(self.store.wake())?;
-        let format = network::metadata_of(self.store, self.store.tree_of(tip)?)?.format;
-        let tree = self.store.tree_of(tip)?;
+        let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let format = network::metadata_of(self.store, tree)?.format;
         let (mut looked, mut older) = (0, 0);
-        for (_, file) in self.store.files(tree, layout::NEURONS)?.into_iter().take(limits::MEASURED_NEURONS) {
+        for (path, file) in self.store.files(tree, layout::NEURONS)?.into_iter().take(limits::MEASURED_NEURONS) {
             looked += 1;
-            // Only format 1 lists connections.
             let bytes = self.store.content(file.blob)?;
-            older += usize::from(bytes.windows(LISTED.len()).any(|part| part == LISTED));
+            let neuron = Neuron::decode(&bytes, &path).ok();
+            older += usize::from(neuron.is_some_and(|n| n.canonical_format(&bytes) == Some(Format::One)));
         }
         let message = match (format == FORMAT, older) {
             (true, 0) => {

@@ -130,7 +130,7 @@ fn upgraded(report: &UpgradeReport) -> String {
     }
 }
 
-/// What the change of the format means for others.
+/// The consequence for programs that know only the former format.
 fn older(report: &UpgradeReport, then: &str) -> String {
     match report.from < report.to {
         true => format!(

@@ -4,6 +4,7 @@
 use crate::delta::DocumentError;
 use crate::llm::LlmError;
 use crate::model::json::JsonError;
+use crate::model::layout::Place;
 use crate::model::settings::SettingsError;
 use crate::store::StoreError;
 use crate::world::{TrustError, WorldError};
@@ -117,7 +118,8 @@ impl CycleError {
         match self {
             Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint(),
-            Self::Json(_) => Some(
+            // Not for a file from elsewhere, such as one that is imported.
+            Self::Json(error) if Place::of(&error.what) != Place::Other => Some(
                 "`git brain check` lists what is wrong with files of wake, `git brain check main` of main".to_owned(),
             ),
             Self::Busy(_) => Some("try again when the other command has ended".to_owned()),

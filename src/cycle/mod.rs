@@ -52,7 +52,7 @@ pub mod sync;
 pub mod thinking;
 mod tools;
 pub mod trunk;
-mod upgrade;
+pub mod upgrade;
 pub mod wake;
 
 use std::cell::RefCell;

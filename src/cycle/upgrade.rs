@@ -1,59 +1,59 @@
-//! A brain's files in the newest format, in one commit of wake. What is recorded stays as it was written.
+//! A brain's files in the newest format, in one commit of wake. Records, stimuli and signals stay as they were written.
+
+use serde::Serialize;
 
 use super::network::{decode_neuron, metadata_of};
 use super::{Cycle, CycleError};
 use crate::model::document::FORMAT;
 use crate::model::layout::{self, Place};
-use crate::model::{Format, Metadata, json};
-use crate::store::{CommitId, LockName, Store, TreeEdit, TreeId};
+use crate::model::{Metadata, json};
+use crate::store::{LockName, Store, TreeEdit, TreeId};
 
-/// What an upgrade did.
-#[derive(Clone, Debug)]
-pub struct Upgraded {
+/// The result of an upgrade.
+#[derive(Clone, Debug, Serialize)]
+pub struct UpgradeReport {
     /// The format before.
     pub from: u32,
-    /// Neurons that are written anew.
+    /// The newest format.
+    pub to: u32,
+    /// The number of neurons written anew.
     pub rewritten: usize,
-    /// Its commit; `None`: nothing was to be done, or it was a rehearsal.
-    pub commit: Option<CommitId>,
+    /// Its commit on wake; null where everything was in the newest format already, and with `--dry-run`.
+    pub commit: Option<String>,
 }
 
 impl Cycle {
-    /// Writes wake's neurons in the newest format, and says so in `network/metadata.json`. What they say does not change. Nothing is
-    /// written with `dry_run`.
-    pub fn upgrade(&self, dry_run: bool) -> Result<Upgraded, CycleError> {
+    /// Writes wake's neurons in the newest format, and the number of that into `network/metadata.json`. No value changes. With
+    /// `dry_run` it only counts.
+    pub fn upgrade(&self, dry_run: bool) -> Result<UpgradeReport, CycleError> {
+        let mut report = UpgradeReport { from: FORMAT, to: FORMAT, rewritten: 0, commit: None };
         if dry_run {
-            let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
-            let edits = self.anew(tree)?;
-            let rewritten = edits.iter().filter(|edit| edit.path != layout::METADATA).count();
-            return Ok(Upgraded { from: metadata_of(&self.store, tree)?.format, rewritten, commit: None });
+            let tip = self.store.need_tip(self.store.wake())?;
+            self.anew(self.store.tree_of(tip)?, &mut report)?;
+            return Ok(report);
         }
         let _trunk = self.store.lock(LockName::Trunk)?;
-        let mut done = Upgraded { from: FORMAT, rewritten: 0, commit: None };
         let subject = format!("upgrade: the network's files in format {FORMAT}");
-        done.commit = self.change_wake(&subject, &mut |tree| {
-            let edits = self.anew(tree)?;
-            done.from = metadata_of(&self.store, tree)?.format;
-            done.rewritten = edits.iter().filter(|edit| edit.path != layout::METADATA).count();
-            Ok((edits, Vec::new()))
-        })?;
-        Ok(done)
+        let commit =
+            self.change_wake(&subject, &mut |tree| self.anew(tree, &mut report).map(|edits| (edits, Vec::new())))?;
+        report.commit = commit.map(|commit| commit.to_string());
+        Ok(report)
     }
 
-    /// The files of a tree that are not in the newest format.
-    fn anew(&self, tree: TreeId) -> Result<Vec<TreeEdit>, CycleError> {
+    /// The files of a tree that are not in the newest format, written in it.
+    fn anew(&self, tree: TreeId, report: &mut UpgradeReport) -> Result<Vec<TreeEdit>, CycleError> {
         let store = &self.store;
-        let metadata = metadata_of(store, tree)?;
         let mut edits = Vec::new();
         for (path, file) in store.files(tree, layout::NEURONS)? {
             let Place::Neuron(id) = Place::of(&path) else { continue };
             let bytes = store.blob(file.blob)?;
-            let neuron = decode_neuron(&bytes, &path, &id)?;
-            let anew = neuron.encode_as(Format::NEWEST);
+            let anew = decode_neuron(&bytes, &path, &id)?.encode();
             if anew != bytes {
                 edits.push(TreeEdit::new(path, Some(anew)));
             }
         }
+        let metadata = metadata_of(store, tree)?;
+        (report.from, report.rewritten) = (metadata.format, edits.len());
         if metadata.format < FORMAT {
             let metadata = Metadata { format: FORMAT, ..metadata };
             edits.push(TreeEdit::new(layout::METADATA, Some(json::pretty(&metadata))));

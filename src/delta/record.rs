@@ -1,8 +1,8 @@
 //! The record of a run: immutable, self-contained, one file under `network/runs/`.
 //!
 //! Its effects are stored field by field (before, after), so that a recorded run can be applied to another tree without
-//! executing its operations again: `reinforce` or `activate` would give other numbers on another base. Its file is read and
-//! written in [`super::record_form`].
+//! executing its operations again: `reinforce` or `activate` would give other numbers on another base. `record_form` reads and
+//! writes its file.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -14,8 +14,7 @@ use crate::model::neuron::{Name, Version};
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
 /// What a run saw, predicted, proposed and did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "super::record_form::RecordFile")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRecord {
     /// The run.
     pub run: RunId,
@@ -61,7 +60,7 @@ pub struct RunOutline {
     pub origin: Origin,
     /// Of what it proposed, the operations on other files than neurons.
     pub ops: Vec<Operation>,
-    /// What it touched, one entry a neuron.
+    /// The neurons that it touched, one entry each.
     pub effects: Vec<EffectOutline>,
     /// The runs that it takes back.
     pub reverts: Vec<RunId>,
@@ -74,7 +73,7 @@ pub struct RunOutline {
 pub struct EffectOutline {
     /// The neuron.
     pub neuron: NeuronId,
-    /// True if the run made it.
+    /// Whether the run made it.
     pub created: bool,
     /// The connections, by the neuron that they point to and their type.
     pub connections: Vec<(NeuronId, Link)>,

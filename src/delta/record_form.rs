@@ -1,15 +1,16 @@
 //! The canonical form of a run's record, in both formats of a brain.
 //!
-//! Format 2 has no operation that the effects say already: a `create` of each neuron that the run made, and a `connect` of each
-//! connection that is new, an `adjust` of each whose weight has changed, a `disconnect` of each that has none left. Where every one of them was proposed, word for word, the record has
-//! `implied` with how many they are, and under `ops` the others in their order. Reading puts the implied ones first. That is the
-//! same proposal: what came out as one operation asked for it comes out the same wherever among the others that was asked, as
-//! long as these only make, connect, adjust, activate, send, answer and raise flags. Any other record has its operations whole.
+//! Effects imply operations: a `create` of each neuron that the run made, a `connect` of each new connection, an `adjust` of each
+//! whose weight has changed, a `disconnect` of each that has none left. Where the run proposed each of them word for word, a record of format 2
+//! has their number as `implied`, and under `ops` the other operations in their order. Reading puts the implied ones first. The proposal stays
+//! the same: an operation whose effect stands unchanged at the end has that effect wherever among the others it comes, as long
+//! as the others make, connect, adjust, disconnect, activate, send, answer and raise flags only. Any other record has all of its operations.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use super::operation::{Adjust, Connect, Create, Edge, Operation, Prediction};
 use super::record::{Effect, RunRecord, WeightEffect};
@@ -22,7 +23,7 @@ use crate::model::{Link, Neuron, Origin, Stamp};
 /// A record as its file has it, in any format.
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RecordFile {
+struct RecordFile {
     /// The format of the record; absent: 1.
     format: Option<u32>,
     /// The run.
@@ -49,7 +50,8 @@ pub struct RecordFile {
     /// What it expected, said before the act.
     #[serde(default)]
     prediction: Option<Prediction>,
-    /// How many operations its effects say already: a `create` of each neuron that it made, a `connect` of each new connection.
+    /// The number of operations that `effects` imply and `ops` leaves out: a `create` of each neuron that the run made, a `connect`,
+    /// `adjust` or `disconnect` of each connection that changed.
     implied: Option<usize>,
     /// What it proposed, but for those.
     #[serde(default)]
@@ -66,6 +68,12 @@ pub struct RecordFile {
     /// The runs of origins that are not trusted which a person approves by it.
     #[serde(default)]
     approves: Vec<RunId>,
+}
+
+impl<'de> Deserialize<'de> for RunRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(RecordFile::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl TryFrom<RecordFile> for RunRecord {
@@ -155,8 +163,8 @@ fn creation(neuron: &Neuron, clock: Stamp) -> Operation {
     })
 }
 
-/// How many operations the effects say, and those that they do not, in their order; `None` where something that they say was not
-/// proposed so, or where another operation could tell whether it came before.
+/// The operations of a record that its effects do not imply, in their order; `None` where an implied one was not proposed so, or another
+/// operation could tell whether it came before.
 fn left_over<'r>(record: &'r RunRecord, implied: &[Operation]) -> Option<Vec<&'r Operation>> {
     let simple = |op: &Operation| {
         matches!(
@@ -230,27 +238,19 @@ impl RunRecord {
             field(&mut out, "format");
             write!(out, "{}", format.number()).expect("invariant: a string takes what is written to it");
         }
-        for (key, value) in [
-            ("run", json::inline(&self.run)),
-            ("agent", json::inline(&self.agent)),
-            ("trigger", json::inline(&self.trigger)),
-            ("cognition", json::inline(&self.cognition)),
-            ("at", json::inline(&self.at)),
-            ("depth", self.depth.to_string()),
-            ("base", json::inline(&self.base)),
-            ("origin", json::inline(&self.origin)),
-            ("stimuli", json::inline(&self.stimuli)),
-            ("prediction", json::inline(&self.prediction)),
+        for (key, is_default, value) in [
+            ("run", false, json::inline(&self.run)),
+            ("agent", false, json::inline(&self.agent)),
+            ("trigger", false, json::inline(&self.trigger)),
+            ("cognition", false, json::inline(&self.cognition)),
+            ("at", false, json::inline(&self.at)),
+            ("depth", self.depth == 0, self.depth.to_string()),
+            ("base", self.base.is_none(), json::inline(&self.base)),
+            ("origin", self.origin == Origin::local(), json::inline(&self.origin)),
+            ("stimuli", self.stimuli.is_empty(), json::inline(&self.stimuli)),
+            ("prediction", self.prediction.is_none(), json::inline(&self.prediction)),
         ] {
-            let says_nothing = match key {
-                "depth" => self.depth == 0,
-                "origin" => self.origin == Origin::local(),
-                "stimuli" => self.stimuli.is_empty(),
-                "prediction" => self.prediction.is_none(),
-                "base" => self.base.is_none(),
-                _ => false,
-            };
-            if whole || !says_nothing {
+            if whole || !is_default {
                 field(&mut out, key);
                 out.push_str(&value);
             }

@@ -72,22 +72,22 @@ pub(super) fn metadata(bytes: &[u8]) -> Result<Metadata, JsonError> {
     json::strict(bytes, layout::METADATA, limits::DOCUMENT_BYTES)
 }
 
-/// Where the sides say another format of the network each, all say the newer one: a format never goes back, and what else a side
-/// changed is judged for itself.
+/// Raises all sides to the newer format where left and right differ in it, and returns whether they did: a format never goes back, and other
+/// changes of a side are judged for themselves.
 pub(super) fn agree_on_format(
     base: &mut Option<Vec<u8>>,
     left: &mut Option<Vec<u8>>,
     right: &mut Option<Vec<u8>>,
-) -> Result<(), JsonError> {
-    let (Some(ours), Some(theirs)) = (&left, &right) else { return Ok(()) };
+) -> Result<bool, JsonError> {
+    let (Some(ours), Some(theirs)) = (&left, &right) else { return Ok(false) };
     let newest = match (metadata(ours)?.format, metadata(theirs)?.format) {
-        (one, other) if one == other => return Ok(()),
+        (one, other) if one == other => return Ok(false),
         (one, other) => one.max(other),
     };
     for side in [base, left, right].into_iter().flatten() {
         *side = json::pretty(&Metadata { format: newest, ..metadata(side)? });
     }
-    Ok(())
+    Ok(true)
 }
 
 /// The run that wrote a changed file; `None`: a person did. No run can remove these files, so a removal is a person's.

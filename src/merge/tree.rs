@@ -366,12 +366,9 @@ where
 
     fn merge_file(&mut self, path: String, place: &Place) -> Merged<(), S> {
         let mut base = self.read(Side::Base, &path)?;
-        let kept = self.read(Side::Left, &path)?;
-        let mut left = kept.clone();
+        let mut left = self.read(Side::Left, &path)?;
         let mut right = self.read(Side::Right, &path)?;
-        if *place == Place::Metadata {
-            file::agree_on_format(&mut base, &mut left, &mut right)?;
-        }
+        let changed = *place == Place::Metadata && file::agree_on_format(&mut base, &mut left, &mut right)?;
         if let Place::Stimulus(id) = place
             && base.is_none()
             && left.is_some()
@@ -410,9 +407,8 @@ where
                 clamped: false,
             });
         }
-        if *result != kept {
-            let result = result.clone();
-            self.edits.insert(path, result);
+        if changed || *result != left {
+            self.edits.insert(path, if pick == Pick::Left { left } else { right });
         }
         Ok(())
     }

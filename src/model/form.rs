@@ -34,7 +34,7 @@ use super::neuron::{Connection, Name, NamedBy, Version};
 use super::{Kind, Link, Neuron, Origin, Stamp};
 use crate::limits;
 
-/// How the files of a brain are written. All formats are read.
+/// The format of a brain's files. Every format is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// Every field of a neuron, and every operation of a run, in full.
@@ -65,7 +65,7 @@ impl Format {
 /// A neuron as a file has it, in any format.
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NeuronFile {
+struct NeuronFile {
     /// The id, also the file's name.
     id: NeuronId,
     /// What it stands for, 1 to 4096 bytes; for an episodic neuron, the text.
@@ -116,7 +116,7 @@ pub struct NeuronFile {
     connections: Vec<Connection>,
 }
 
-/// What [`edges`] reads, for a schema: by target, or a list of single ones.
+/// The schema of edges as [`edges`] reads them: by target, or a list of single ones.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum EdgesSchema<T, One> {
@@ -126,7 +126,7 @@ pub enum EdgesSchema<T, One> {
     List(Vec<One>),
 }
 
-/// What [`ByType`] reads, for a schema.
+/// The schema of [`ByType`].
 pub struct ByTypeSchema<T>(PhantomData<T>);
 
 impl<T: schemars::JsonSchema> schemars::JsonSchema for ByTypeSchema<T> {
@@ -227,7 +227,7 @@ impl<'de> Deserialize<'de> for NamedFile {
 /// A weight that feeds and recalls.
 const BOTH: [Link; 2] = [Link::FeedsInto, Link::Recalls];
 
-/// What one target has: by type, or one value for what feeds and recalls.
+/// The values of one target: by type, or one for a connection that feeds and recalls.
 struct ByType<T>(Vec<(Link, T)>);
 
 impl<'de, T: Deserialize<'de> + Copy> Deserialize<'de> for ByType<T> {
@@ -331,6 +331,12 @@ fn own_name(rank: u32, run: Option<&RunId>) -> NamedBy {
     NamedBy { concept: name.clone(), kind: name }
 }
 
+impl<'de> Deserialize<'de> for Neuron {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        NeuronFile::deserialize(deserializer).map(Self::from)
+    }
+}
+
 impl From<NeuronFile> for Neuron {
     fn from(file: NeuronFile) -> Self {
         let created_at = file.created_at.unwrap_or_default();
@@ -384,42 +390,38 @@ impl Neuron {
     /// The canonical bytes of the neuron's file.
     pub fn encode_as(&self, format: Format) -> Vec<u8> {
         let mut out = String::with_capacity(640 + self.connections.len() * 80 + self.concept.len());
-        let mut first = true;
-        out.push('{');
-        self.fields(format, &mut |key, value| {
-            out.push_str(if first { "\n  \"" } else { ",\n  \"" });
-            first = false;
-            out.push_str(key);
-            out.push_str("\": ");
-            out.push_str(value);
-        });
-        if format == Format::One || !self.connections.is_empty() {
-            out.push_str(",\n  \"connections\": ");
-            match format {
-                Format::One => list_of(&self.connections, &mut out),
-                Format::Two => by_target(&self.connections, Lines::Each, &mut out),
-            }
-        }
-        out.push_str("\n}\n");
+        self.write(format, Lines::Each, &mut out);
+        out.push('\n');
         out.into_bytes()
     }
 
     /// The same on one line, in the newest format, as records of runs have it.
     pub fn write_inline(&self, out: &mut String) {
-        let mut first = true;
-        out.push('{');
-        self.fields(Format::Two, &mut |key, value| {
-            out.push_str(if first { "\"" } else { ", \"" });
-            first = false;
+        self.write(Format::Two, Lines::One, out);
+    }
+
+    fn write(&self, format: Format, lines: Lines, out: &mut String) {
+        let (before, between, after) = match lines {
+            Lines::One => ("{\"", ", \"", "}"),
+            Lines::Each => ("{\n  \"", ",\n  \"", "\n}"),
+        };
+        let mut separator = before;
+        self.fields(format, &mut |key, value| {
+            out.push_str(separator);
+            separator = between;
             out.push_str(key);
             out.push_str("\": ");
             out.push_str(value);
         });
-        if !self.connections.is_empty() {
-            out.push_str(", \"connections\": ");
-            by_target(&self.connections, Lines::One, out);
+        if format == Format::One || !self.connections.is_empty() {
+            out.push_str(between);
+            out.push_str("connections\": ");
+            match format {
+                Format::One => list_of(&self.connections, out),
+                Format::Two => by_target(&self.connections, lines, out),
+            }
         }
-        out.push('}');
+        out.push_str(after);
     }
 
     /// Gives every field but `connections`, as JSON, in the order of the file.
@@ -520,7 +522,7 @@ fn list_of(connections: &[Connection], out: &mut String) {
     out.push_str("\n  ]");
 }
 
-/// How [`by_target`] lays out.
+/// The layout of [`by_target`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
     /// All on one.
@@ -529,7 +531,7 @@ pub enum Lines {
     Each,
 }
 
-/// What is written under the target that it points to.
+/// A connection, or a change of one, that is written under its target.
 pub trait Pointing {
     /// The target.
     fn target(&self) -> &NeuronId;
@@ -551,7 +553,8 @@ impl Pointing for Connection {
     }
 }
 
-/// What is sorted by target and type, each target once: its value where it is one that feeds and recalls, or values by type.
+/// Writes connections, sorted by target and type, with each target once: one value where the target is fed and recalls alike,
+/// else values by type.
 pub fn by_target<T: Pointing>(list: &[T], lines: Lines, out: &mut String) {
     let (before, between, after) = match lines {
         Lines::One => ("{\"", ", \"", "}"),

@@ -1,4 +1,4 @@
-//! Neurons and connections. Their files are read and written in [`super::form`].
+//! Neurons and connections. `form` reads and writes their files.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,8 +11,7 @@ use crate::limits;
 
 /// A concept with decaying salience and weighted typed connections: one file of the network. Written out with every field
 /// where a program reads it; as its file has it in [`Neuron::encode`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "super::form::NeuronFile")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Neuron {
     /// The id, also the file's name.
     pub id: NeuronId,

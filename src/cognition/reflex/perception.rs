@@ -74,13 +74,13 @@ pub fn cost(stimulus: &Stimulus) -> usize {
         + usize::from(stimulus.answers.is_some())
 }
 
-/// How many of the first stimuli fit in one run's document: at least one of a list that is not empty, at most [`STIMULI`].
+/// The number of the first stimuli that one run can carry: at least one of a list that is not empty.
 pub fn fitting(stimuli: &[Stimulus]) -> usize {
     let mut load = Load::default();
     stimuli.iter().take_while(|stimulus| load.add(Load::of(stimulus))).count()
 }
 
-/// What stimuli ask of a run.
+/// The load of stimuli on the run that perceives them.
 #[derive(Clone, Copy, Default)]
 pub struct Load {
     stimuli: usize,
@@ -94,7 +94,7 @@ impl Load {
         Self { stimuli: 1, operations: cost(stimulus), bytes: stimulus.text.len() }
     }
 
-    /// Adds the other, if one run can carry both: any single stimulus it can. False if it cannot.
+    /// Adds another load if one run can carry both, and returns whether it can. A run can carry any single stimulus.
     #[must_use]
     pub fn add(&mut self, other: Self) -> bool {
         let sum = Self {

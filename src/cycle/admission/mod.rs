@@ -335,7 +335,7 @@ impl Judge<'_> {
         self.connections(commit, changes, Some(before))
     }
 
-    /// What a person may not do to `network/metadata.json`: take it away, or bring the format back that others have left.
+    /// Refuses a person's commit that removes `network/metadata.json`, or goes back to an older format.
     fn metadata(&mut self, commit: &Commit, change: &FileChange, before: TreeId) -> Result<(), CycleError> {
         if change.new.is_none() {
             self.fault(commit, &change.path, 1, "is removed");
