@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::operation::{Operation, Prediction};
 use crate::model::form;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
-use crate::model::json::JsonError;
+use crate::model::json::{self, JsonError};
 use crate::model::neuron::{Name, Version};
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
@@ -84,12 +84,17 @@ pub struct EffectOutline {
 impl RunOutline {
     /// Reads the outline of a record that was checked when it was merged; `what` names it in errors.
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
-        RunRecord::read(bytes, what).map(Self::from)
+        json::typed(bytes, what)
     }
-}
 
-impl From<RunRecord> for RunOutline {
-    fn from(record: RunRecord) -> Self {
+    pub(super) fn of(
+        run: RunId,
+        origin: Origin,
+        ops: Vec<Operation>,
+        effects: Vec<Effect>,
+        reverts: Vec<RunId>,
+        approves: Vec<RunId>,
+    ) -> Self {
         let elsewhere = |op: &Operation| matches!(op, Operation::Outcome(_) | Operation::Flag(_) | Operation::Goal(_));
         let outline = |effect: Effect| {
             Some(EffectOutline {
@@ -99,14 +104,10 @@ impl From<RunRecord> for RunOutline {
                 connections: effect.connections.into_iter().map(|c| (c.target, c.link)).collect(),
             })
         };
-        Self {
-            run: record.run,
-            origin: record.origin,
-            ops: record.ops.into_iter().filter(elsewhere).collect(),
-            effects: record.effects.into_iter().filter_map(outline).collect(),
-            reverts: record.reverts,
-            approves: record.approves,
-        }
+        let mut ops: Vec<Operation> = ops.into_iter().filter(elsewhere).collect();
+        ops.shrink_to_fit();
+        let effects = effects.into_iter().filter_map(outline).collect();
+        Self { run, origin, ops, effects, reverts, approves }
     }
 }
 

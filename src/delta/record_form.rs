@@ -13,7 +13,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::operation::{Adjust, Connect, Create, Edge, Operation, Prediction};
-use super::record::{Effect, RunRecord, WeightEffect};
+use super::record::{Effect, RunOutline, RunRecord, WeightEffect};
 use crate::limits;
 use crate::model::form::{self, Format, Lines, Pointing};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -76,19 +76,35 @@ impl<'de> Deserialize<'de> for RunRecord {
     }
 }
 
+impl RecordFile {
+    /// With the neuron that each effect is about under its own name, as format 1 has it.
+    fn named(mut self) -> Result<Self, String> {
+        if let Some(format) = self.format.filter(|format| *format != Format::Two.number()) {
+            return Err(format!("format is {format}; of records this program knows 2, and 1, which does not say it"));
+        }
+        if self.format.is_some() {
+            for effect in self.effects.iter_mut().filter(|effect| effect.neuron.is_none()) {
+                effect.neuron = effect.created.as_ref().or(effect.removed.as_ref()).map(|neuron| neuron.id.clone());
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunOutline {
+    /// Without the operations that effects imply, none of which an outline has.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let file = RecordFile::deserialize(deserializer)?.named().map_err(D::Error::custom)?;
+        Ok(Self::of(file.run, file.origin, file.ops, file.effects, file.reverts, file.approves))
+    }
+}
+
 impl TryFrom<RecordFile> for RunRecord {
     type Error = String;
 
     fn try_from(file: RecordFile) -> Result<Self, String> {
-        if let Some(format) = file.format.filter(|format| *format != Format::Two.number()) {
-            return Err(format!("format is {format}; of records this program knows 2, and 1, which does not say it"));
-        }
-        let mut effects = file.effects;
-        if file.format.is_some() {
-            for effect in effects.iter_mut().filter(|effect| effect.neuron.is_none()) {
-                effect.neuron = effect.created.as_ref().or(effect.removed.as_ref()).map(|neuron| neuron.id.clone());
-            }
-        }
+        let file = file.named()?;
+        let effects = file.effects;
         let mut ops = file.ops;
         if let Some(count) = file.implied {
             let mut all = implied(&effects, file.at);
@@ -290,11 +306,6 @@ impl RunRecord {
     /// Reads a record of any format; `what` names it in errors.
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
         json::strict(bytes, what, limits::DOCUMENT_BYTES)
-    }
-
-    /// Reads a record that was checked when it was merged.
-    pub(super) fn read(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
-        json::typed(bytes, what)
     }
 }
 

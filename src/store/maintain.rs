@@ -217,7 +217,7 @@ impl Store {
         let failed = StoreError::file("git pack-objects");
         let base = folder.join("pack");
         // Without names nothing is searched; with them, anew: what was told apart by history is not all that is alike.
-        let search: &[&str] = if names.is_some() { &["--window=50", "--no-reuse-delta"] } else { &["--window=0"] };
+        let search: &[&str] = if names.is_some() { &["--window=10", "--no-reuse-delta"] } else { &["--window=0"] };
         let mut git = self.quiet_git(&["pack-objects", "-q", "--delta-base-offset"]);
         git.args(search);
         let mut lines = String::with_capacity(ids.len() * (2 * ID + 1));

@@ -1,7 +1,11 @@
 //! Urgency: words that ask for help or haste, whatever else a text says.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::language::{self, Language, is_japanese};
-use super::word::{fold, key, words};
+use super::word::{fold, key, surfaces};
 
 /// How urgent a text is, and why.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +84,12 @@ const MARKERS_JA: [(&str, f64); 16] = [
     ("火事", 0.8),
 ];
 
+/// The first words of [`MARKERS`]: a plain text without any of them needs no closer look.
+static FIRST_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let first = MARKERS.iter().filter_map(|(marker, _)| marker.split(' ').next());
+    AhoCorasick::builder().ascii_case_insensitive(true).build(first).expect("invariant: a short list of words")
+});
+
 /// Words that take a marker back if one of them stands among the two words before it.
 const NEGATIONS: [&str; 14] = [
     "not", "no", "never", "isn't", "wasn't", "nothing", "without", "pas", "non", "jamais", "aucun", "aucune", "rien",
@@ -91,10 +101,14 @@ const NEGATIONS_JA: [&str; 7] = ["ではな", "じゃな", "でな", "はな", "
 /// How urgent a text is. `level` is `1 − Π(1 − level of a marker)` over the different markers found.
 pub fn urgency(text: &str) -> Urgency {
     let mut found: Vec<(&str, f64)> = Vec::new();
-    if !text.chars().any(is_japanese) || language::language(text) != Some(Language::Japanese) {
+    if text.is_ascii() {
+        if FIRST_WORDS.is_match(text) {
+            latin(text, &mut found);
+        }
+    } else if !text.chars().any(is_japanese) || language::language(text) != Some(Language::Japanese) {
         latin(text, &mut found);
     }
-    let normal = crate::model::ids::normalise(text);
+    let normal = if text.is_ascii() { String::new() } else { crate::model::ids::normalise(text) };
     for (marker, level) in MARKERS_JA {
         let meant = normal.match_indices(marker).any(|(at, _)| {
             let after = &normal[at + marker.len()..];
@@ -112,7 +126,8 @@ pub fn urgency(text: &str) -> Urgency {
 }
 
 fn latin(text: &str, found: &mut Vec<(&'static str, f64)>) {
-    let keys: Vec<String> = words(text).iter().map(|word| fold(&key(word.surface))).collect();
+    let keys = surfaces(text).into_iter().map(|(_, surface)| fold(&key(surface)));
+    let keys: Vec<String> = keys.filter(|key| !key.is_empty()).collect();
     for (marker, level) in MARKERS {
         let parts: Vec<&str> = marker.split(' ').collect();
         let meant = keys.windows(parts.len()).enumerate().any(|(at, row)| {

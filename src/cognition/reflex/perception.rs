@@ -18,6 +18,7 @@
 //! Stimuli without a session are never linked by the order in which they were fed. Talk (a question to the brain, its answer) is an
 //! episode of its session and nothing else: words that were only asked with must not become names.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::json;
@@ -62,15 +63,19 @@ const ARCHIVED_TURNS: usize = 64;
 const CORE: f64 = 0.1;
 const CORE_ENOUGH: u16 = 16_384;
 
-/// Most operations that one stimulus needs, whatever the network holds; at most [`limits::RUN_OPS`] − [`OVERHEAD`].
+/// Most operations that one stimulus needs, whatever the network holds; at most [`limits::RUN_OPS`] − [`OVERHEAD`]. Names are looked for, other words not.
 pub fn cost(stimulus: &Stimulus) -> usize {
-    let said = Said::of(stimulus);
-    let context = 4;
+    let (context, urgency) = (4, 1);
     let session = context + 2 + LATEST_LINKS + 1;
-    2 + 4 * said.concepts.len()
-        + said.speaker.map_or(0, |_| context)
+    let concepts = evidence(stimulus).map_or(0, |evidence| {
+        let said = text::speaker(&evidence).map_or(&*evidence, |(_, said)| said);
+        let Names { single, names, .. } = Names::of(said, stimulus);
+        (single.len() + names.len()).min(limits::STIMULUS_CONCEPTS - limits::STIMULUS_TERMS) + limits::STIMULUS_TERMS
+    });
+    2 + 4 * concepts
+        + text::speaker(&stimulus.text).map_or(0, |_| context)
         + stimulus.session.as_ref().map_or(0, |_| session)
-        + usize::from(said.urgency.level > 0.0)
+        + urgency
         + usize::from(stimulus.answers.is_some())
 }
 
@@ -140,6 +145,47 @@ fn remembered_turn(network: &dyn Network, mut turn: Neuron) -> Option<Neuron> {
     None
 }
 
+/// What a stimulus says that can be true; `None` for talk.
+fn evidence(stimulus: &Stimulus) -> Option<Cow<'_, str>> {
+    talk::evidence(stimulus.source.as_deref(), stimulus.session.as_deref(), &stimulus.text)
+}
+
+/// What a text calls by name.
+#[derive(Default)]
+struct Names {
+    /// Names of one word, by their keys.
+    single: BTreeSet<String>,
+    /// Where longer ones stand.
+    spans: Vec<std::ops::Range<usize>>,
+    /// Longer ones and the title: (place, frequency) by key.
+    names: HashMap<String, (usize, u32)>,
+}
+
+impl Names {
+    fn of(said: &str, stimulus: &Stimulus) -> Self {
+        let mut found = Self::default();
+        // `2026-01-26t14` is written as a name is, and names nothing.
+        let named = |phrase: &text::Phrase<'_>| phrase.inside && phrase.key.starts_with(char::is_alphabetic);
+        for phrase in text::phrases(said).into_iter().filter(named) {
+            if phrase.words == 1 {
+                found.single.insert(phrase.key);
+            } else {
+                found.spans.push(phrase.start..phrase.start + phrase.surface.len());
+                found.names.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
+            }
+        }
+        // A heading in the middle of a text is not what the text is called.
+        let is_later = stimulus.source.as_deref().is_some_and(|source| later_piece(source).is_some());
+        if let Some(title) = text::title(said).filter(|_| !is_later) {
+            let key = text::key(title);
+            if !key.is_empty() {
+                found.names.entry(key).or_insert((0, 0)).1 += 1;
+            }
+        }
+        found
+    }
+}
+
 /// What a text says, as far as perception goes.
 struct Said<'t> {
     speaker: Option<&'t str>,
@@ -156,34 +202,24 @@ impl<'t> Said<'t> {
     fn of(stimulus: &'t Stimulus) -> Self {
         let whole = stimulus.text.as_str();
         let (source, session) = (stimulus.source.as_deref(), stimulus.session.as_deref());
-        let Some(evidence) = talk::evidence(source, session, whole) else {
+        let urgency = match evidence(stimulus) {
+            Some(evidence) => text::urgency(text::speaker(&evidence).map_or(&*evidence, |(_, said)| said)),
             // That the brain repeats what is urgent is no new alarm.
-            let is_answer = talk::talk(source, session, whole) == Some(Talk::Answer);
-            let urgency = if is_answer { text::Urgency::default() } else { text::urgency(whole) };
+            None if talk::talk(source, session, whole) == Some(Talk::Answer) => text::Urgency::default(),
+            None => text::urgency(whole),
+        };
+        Self { urgency, ..Self::without_urgency(stimulus) }
+    }
+
+    fn without_urgency(stimulus: &'t Stimulus) -> Self {
+        let whole = stimulus.text.as_str();
+        let Some(evidence) = evidence(stimulus) else {
+            let urgency = text::Urgency::default();
             return Self { speaker: None, concepts: Vec::new(), length: 0, urgency, is_talk: true };
         };
         let speaker = text::speaker(whole).map(|(name, _)| name);
         let said = text::speaker(&evidence).map_or(&*evidence, |(_, said)| said);
-        let mut names: HashMap<String, (usize, u32)> = HashMap::new();
-        let (mut single, mut spans) = (BTreeSet::new(), Vec::new());
-        // `2026-01-26t14` is written as a name is, and names nothing.
-        let named = |phrase: &text::Phrase<'_>| phrase.inside && phrase.key.starts_with(char::is_alphabetic);
-        for phrase in text::phrases(said).into_iter().filter(named) {
-            if phrase.words == 1 {
-                single.insert(phrase.key);
-            } else {
-                spans.push(phrase.start..phrase.start + phrase.surface.len());
-                names.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
-            }
-        }
-        // A heading in the middle of a text is not what the text is called.
-        let is_later = stimulus.source.as_deref().is_some_and(|source| later_piece(source).is_some());
-        if let Some(title) = text::title(said).filter(|_| !is_later) {
-            let key = text::key(title);
-            if !key.is_empty() {
-                names.entry(key).or_insert((0, 0)).1 += 1;
-            }
-        }
+        let Names { single, spans, mut names } = Names::of(said, stimulus);
         let mut words: HashMap<String, (usize, u32)> = HashMap::new();
         let mut length = 0;
         for word in text::words(said).into_iter().filter(|word| !word.is_stop) {
@@ -206,7 +242,7 @@ impl<'t> Said<'t> {
         ranked.extend(words);
         ranked.sort_by(|(a, (at, _)), (b, (bt, _))| (at, a).cmp(&(bt, b)));
         let concepts = ranked.into_iter().map(|(key, (_, n))| (key, n)).collect();
-        Self { speaker, concepts, length, urgency: text::urgency(said), is_talk: false }
+        Self { speaker, concepts, length, urgency: text::Urgency::default(), is_talk: false }
     }
 
     /// Saturated term frequency, in (0, 1).

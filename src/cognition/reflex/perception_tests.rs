@@ -338,9 +338,10 @@ fn any_stimulus_fits_and_batches_are_cut_to_fit() {
         net.feed(std::slice::from_ref(&one));
         all.push(one);
     }
-    // Words beside names are few, and of names no more than the bound.
-    let names = limits::STIMULUS_CONCEPTS - limits::STIMULUS_TERMS;
-    assert_eq!([cost(&all[0]), cost(&all[1])], [2 + 11, 2 + 4 * names + 11], "the bounds are used");
+    // Words beside names are taken for as many as there may be, and of names no more than the bound.
+    let [terms, all_of_them] =
+        [limits::STIMULUS_TERMS, limits::STIMULUS_CONCEPTS].map(|concepts| 2 + 4 * concepts + 12);
+    assert_eq!([cost(&all[0]), cost(&all[1])], [terms, all_of_them], "the bounds are used");
     let many: Vec<Stimulus> = (0..3000).map(|n| stimulus(n, None, "tea")).collect();
     assert_eq!(fitting(&many), STIMULI);
     assert_eq!(fitting(&[]), 0);
