@@ -140,7 +140,7 @@ pub const FITTED_MEMORIES: usize = 256;
 pub const ID_PREFIX_CHARS: usize = 8;
 /// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
 pub const INPUT_BYTES: usize = 1 << 30;
-/// Neurons in a checked-out tree beyond which `doctor` proposes a sparse checkout: every `git status` looks at each file.
+/// Neurons in a checked-out tree beyond which `doctor` proposes to take them out of it: every `git status` looks at each file.
 pub const CHECKED_OUT_NEURONS: usize = 50_000;
 /// Most neurons of one run of an import: its record holds what the run did to each, and stays below [`DOCUMENT_BYTES`].
 pub const IMPORT_NEURONS: usize = 8_192;
@@ -159,8 +159,20 @@ pub const OVERLAY_SHARE: usize = 64;
 pub const FOLLOWED_NEURONS: usize = 2_000;
 /// Bases of snapshots that are kept beside those under an overlay: the present, and a past that is asked again.
 pub const SNAPSHOTS: usize = 3;
+/// Most bytes of all bases but the newest: a past is kept for speed alone, and not where it takes as much room as the texts.
+pub const PAST_SNAPSHOT_BYTES: u64 = 8 << 20;
 /// Overlays that are kept.
 pub const OVERLAYS: usize = 8;
+/// Neurons that may differ from the newest kept snapshot before the command that changed them makes the next one: fewer are followed
+/// by the first question in a few milliseconds.
+pub const UNFOLLOWED_NEURONS: usize = 500;
+/// Neurons of a brain beyond which `status` tells the vital signs that were taken last: a hundred questions to a larger one take more
+/// than a moment.
+pub const VITALS_AT_ONCE: usize = 5_000;
+/// Heaps of the C library's allocator: what threads leave in them is not given back.
+pub const HEAPS: i32 = 2;
+/// Free bytes at the end of a heap that are kept.
+pub const HEAP_SLACK_BYTES: i32 = 32 << 20;
 /// Age from which a half-written file of the cache is a killed process's, seconds.
 pub const LEFTOVER_SECONDS: u64 = 3_600;
 /// Time that an answer waits for embeddings unless a setting says less or more, milliseconds: a question takes a local model tens of

@@ -199,6 +199,7 @@ fn outside_a_brain_there_is_a_hint() {
 #[test]
 fn another_folder_is_named_by_c() {
     let Scripted { sandbox, .. } = scripted();
+    sandbox.brain(&["checkout"]).exits(0);
     let here = sandbox.json(&["status"]);
     let dir = sandbox.dir().display().to_string();
     for (start, dir) in [("/", dir.as_str()), ("/", &format!("{dir}/agents")), ("home", "../here/network/neurons")] {

@@ -399,6 +399,7 @@ fn our_private_files_are_not_believed_either() {
 #[test]
 fn links_in_the_work_tree_are_not_followed() {
     let trap = Trap::new();
+    trap.sandbox.brain(&["checkout"]).exits(0);
     let copy = trap.copied("links");
     let victim = trap.sandbox.beside("victim");
     // What `check --fix` would make canonical, and what following a branch would write.

@@ -340,6 +340,7 @@ fn a_dirty_work_tree_stops_nobody_and_stays_dirty() {
 fn a_merge_into_what_is_checked_out_moves_branch_and_files() {
     let sandbox = pair();
     sandbox.git(&["checkout", "-q", "wake"]);
+    sandbox.brain(&["checkout"]).exits(0);
     let linked = sandbox.path("linked");
     sandbox.git(&["worktree", "add", "-q", "--force", &linked, "wake"]);
     let report = sandbox.apply(&delta(json!([adjust("a", "b", "feeds_into", 7)])), &["--no-merge"]);

@@ -346,6 +346,7 @@ fn terminal_goals_are_peoples_and_sub_goals_emerge_from_what_proves_itself() {
 fn smuggled(sandbox: &Sandbox, path: &str, change: impl Fn(&str) -> String) -> sandbox::Answer {
     let document = json!({"agent": "perception", "ops": [sandbox::create("honest")]});
     let branch = sandbox.apply(&document, &["--no-merge"])["branch"].as_str().unwrap().to_owned();
+    sandbox.brain(&["checkout"]).exits(0);
     sandbox.git(&["checkout", "-q", &branch]);
     let there = sandbox.dir().join(path);
     let text = change(&std::fs::read_to_string(&there).unwrap_or_default());

@@ -501,7 +501,8 @@ fn what_is_not_approved_stays_in_wake() {
         sandbox.git(&["show", &format!("wake:{path}")]).replace("  \"conn", "  \"origin\": \"mcp:editor\",\n  \"conn");
     assert!(text.contains("mcp:editor"));
     sandbox.file(&format!("here/{path}"), format!("{text}\n"));
-    sandbox.git(&["commit", "-qam", "from outside"]);
+    sandbox.git(&["add", "--sparse", &path]);
+    sandbox.git(&["commit", "-qm", "from outside"]);
     let report = sandbox.json(&["sleep"]);
     assert_eq!(report["left_out"], 1);
     assert!(sandbox.neuron_path("main", "c").is_none());
@@ -525,7 +526,8 @@ fn the_record_of_what_is_not_approved_stays_in_wake_on_later_nights_too() {
         .replace("  \"implied", "  \"origin\": \"mcp:editor\",\n  \"implied");
     assert!(text.contains("mcp:editor"), "{text}");
     sandbox.file(&format!("here/{path}"), format!("{text}\n"));
-    sandbox.git(&["commit", "-qam", "from outside"]);
+    sandbox.git(&["add", "--sparse", &path]);
+    sandbox.git(&["commit", "-qm", "from outside"]);
     for _ in 0..2 {
         sandbox.json(&["sleep"]);
         assert!(!paths(&sandbox, "main").contains(&path));

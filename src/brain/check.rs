@@ -60,7 +60,11 @@ impl Brain {
     pub fn check_fix(dir: &Path, dry_run: bool) -> Result<FixReport, BrainError> {
         let store = Store::open(dir)?;
         let mut report = FixReport { fixed: Vec::new(), findings: Vec::new() };
-        let metadata = store.read_work_file(layout::METADATA)?;
+        // A sparse work tree may have a neuron without it.
+        let metadata = match (store.read_work_file(layout::METADATA)?, store.head()?) {
+            (None, (_, Some(head))) => store.read(store.tree_of(head)?, layout::METADATA)?,
+            (on_disk, _) => on_disk,
+        };
         let metadata = metadata.and_then(|bytes| serde_json::from_slice::<Metadata>(&bytes).ok());
         let format = metadata.map_or(Format::NEWEST, |metadata| metadata.form());
         for path in store.work_files(layout::NEURONS)? {

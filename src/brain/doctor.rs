@@ -311,8 +311,7 @@ impl Visit<'_> {
         let neurons = store.files(store.tree_of(head)?, layout::NEURONS)?.len();
         if neurons > limits::CHECKED_OUT_NEURONS && !store.is_sparse() {
             let message = format!("{neurons} neurons are checked out, and no agent ever looks at them");
-            let sparse = "git sparse-checkout set --no-cone '/*' '!/network/neurons/' '!/network/runs/'";
-            self.needs("checkout", message, hint(sparse));
+            self.needs("checkout", message, hint("git brain checkout --none"));
         }
         Ok(())
     }

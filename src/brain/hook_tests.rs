@@ -15,6 +15,7 @@ impl Folder {
         let now: Stamp = "2026-01-26T14:32:00Z".parse().unwrap();
         let request = InitRequest { dir: folder.path(), in_repo: false, program: "git-brain".into() };
         let (brain, _) = Brain::init(&request, World::fixed(now, "s")).unwrap();
+        Brain::checkout(&folder.path(), &[], false).unwrap();
         // Not by `install_hooks`: that asks git, which may know another hooks folder on this machine.
         for (branch, tip) in belled(&brain.cycle.store).unwrap() {
             doorbell::set_mark(&brain.cycle.store, &branch, tip).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Brain, BrainError, Vitals};
+use super::{Brain, BrainError, Vitals, count};
 use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
@@ -14,7 +14,18 @@ use crate::limits;
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{AgentName, Flag, Neuron, Stimulus, json};
-use crate::store::{Commit, CommitId, StoreError, TreeId};
+use crate::store::{Commit, CommitId, TreeId};
+
+/// Which vital signs `status` tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signs {
+    /// None.
+    None,
+    /// Those of now; of a large brain the last ones.
+    AtHand,
+    /// Those of now.
+    Now,
+}
 
 /// How the brain is.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +60,7 @@ pub struct Status {
     pub inhibition: Inhibition,
     /// Bounds of the budget, and what is spent of them today.
     pub budget: Vec<Left>,
-    /// How far it is a brain; null if only counts were asked for.
+    /// How far it is a brain, at the moment that they name; null if only counts were asked for, or if none were taken of a large one.
     pub vitals: Option<Vitals>,
 }
 
@@ -161,25 +172,22 @@ pub struct BlameLine {
 }
 
 impl Brain {
-    /// How the brain is. The counts cost the names of its files, not their content; the vital signs, which are left out if it
+    /// How the brain is. The counts cost what differs from when they were last asked for; the vital signs, which are left out if it
     /// is to be `quick`, cost some hundred questions.
-    pub fn status(&self, quick: bool) -> Result<Status, BrainError> {
+    pub fn status(&self, signs: Signs) -> Result<Status, BrainError> {
         let (store, policy) = (&self.cycle.store, &self.cycle.shared.policy);
         let wake = self.at(None)?;
         let tree = store.tree_of(wake)?;
-        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let counts = count::counts(store, tree)?;
         let mut flags = Vec::new();
-        store.each_file(tree, layout::NETWORK, &mut |path, file| {
-            if let Place::Flag(name) = Place::of(path) {
-                let flag = serde_json::from_slice::<Flag>(&store.blob(file.blob)?);
-                if flag.is_ok_and(|f| f.value) {
-                    flags.push(name.to_string());
-                }
+        for (path, file) in store.files(tree, layout::FLAGS)? {
+            if let Place::Flag(name) = Place::of(&path)
+                && serde_json::from_slice::<Flag>(&store.blob(file.blob)?).is_ok_and(|flag| flag.value)
+            {
+                flags.push(name.to_string());
             }
-            *counts.entry(word(path)).or_default() += 1;
-            Ok::<(), StoreError>(())
-        })?;
-        let count = |word: &str| counts.get(word).copied().unwrap_or(0);
+        }
+        let counted = |word: &str| counts.get(word).copied().unwrap_or(0);
         let waiting = self.cycle.pending()?;
         let mut pending: Vec<(String, bool)> = Vec::new();
         for (branch, _) in self.cycle.run_branches()? {
@@ -192,11 +200,11 @@ impl Brain {
             main: (store.main().to_string(), store.need_tip(store.main())?.to_string()),
             wake: (store.wake().to_string(), wake.to_string()),
             bootstrap_complete: self.cycle.metadata(tree)?.bootstrap_complete,
-            neurons: count("neurons"),
-            stimuli: count("stimuli"),
-            queue: count("queue"),
-            runs: count("runs"),
-            signals: (count("signals"), count("signals").saturating_sub(count("answers"))),
+            neurons: counted("neurons"),
+            stimuli: counted("stimuli"),
+            queue: counted("queue"),
+            runs: counted("runs"),
+            signals: (counted("signals"), counted("signals").saturating_sub(counted("answers"))),
             flags,
             pending,
             agents: policy
@@ -208,7 +216,10 @@ impl Brain {
             unseen,
             inhibition: self.cycle.inhibition(&self.cycle.brake(wake)?),
             budget: self.cycle.shared.budget_left()?,
-            vitals: if quick { None } else { Some(self.vitals()?) },
+            vitals: match signs {
+                Signs::None => None,
+                _ => self.vitals_at_hand(counted("neurons"), signs == Signs::Now)?,
+            },
         })
     }
 
@@ -337,7 +348,7 @@ impl Brain {
         };
         for change in store.diff(Some(store.tree_of(a)?), Some(store.tree_of(b)?), "")? {
             let Place::Neuron(id) = Place::of(&change.path) else {
-                *found.others.entry(word(&change.path).to_owned()).or_default() += 1;
+                *found.others.entry(count::word(&change.path).to_owned()).or_default() += 1;
                 continue;
             };
             let read = |file: Option<crate::store::File>| -> Result<Option<Neuron>, BrainError> {
@@ -536,28 +547,4 @@ fn record_lines(record: &RunRecord) -> Vec<String> {
 
 fn value<T: Serialize>(document: &T) -> Value {
     serde_json::to_value(document).expect("invariant: our documents have string keys")
-}
-
-/// A path's kind in a word, for counting.
-fn word(path: &str) -> &'static str {
-    match Place::of(path) {
-        Place::Neuron(_) => "neurons",
-        Place::Stimulus(_) => "stimuli",
-        Place::Queue(_) => "queue",
-        Place::Signal(..) => "signals",
-        Place::Acknowledgement(..) => "answers",
-        Place::Run(_) => "runs",
-        Place::RunNote(_) => "conflicts",
-        Place::Flag(_) => "flags",
-        Place::Goal => "goals",
-        Place::Ledger(_) => "ledger entries",
-        Place::Chapter(_) => "chapters",
-        Place::Sleep(_) => "sleeps",
-        Place::Event => "events",
-        Place::Metadata => "metadata",
-        Place::Agent(_) | Place::Prompt(_) => "agents",
-        Place::Settings => "settings",
-        Place::Other => "other files",
-        Place::Misplaced => "misplaced files",
-    }
 }

@@ -115,7 +115,10 @@ impl Brain {
                     ..self.told(SleepState::Waiting, &record)?
                 }
             }
-            Sleep::Done(slept) => self.slept(&slept)?,
+            Sleep::Done(slept) => {
+                self.leave_vitals();
+                self.slept(&slept)?
+            }
         };
         Ok(SleepReport { because, ..report })
     }

@@ -1,6 +1,6 @@
 //! The story: what the brain told itself, what it would tell now, and how far that is from its ledger. Nothing is written.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError};
 use crate::chemistry::serotonin::Chapter;
@@ -30,7 +30,7 @@ pub struct ToldChapter {
 }
 
 /// How far the story is from the ledger, for `status`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NarrativeGap {
     /// The gap, 0..=1.
     pub gap: f64,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError, NarrativeGap};
 use crate::activation::recall::{Filters, answer};
@@ -21,8 +21,11 @@ use crate::store::{CommitId, File, TreeId};
 use crate::vitals::cloze::{AGES, Asked, Field, Recalled, age};
 use crate::vitals::{Branching, Cloze, Excerpt, RecallByAge, Saliences, Structure};
 
+/// Where the last vital signs are kept, in the cache.
+const KEPT: &str = "vitals.json";
+
 /// How far the network is a brain.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Vitals {
     /// How vivid it is.
     pub saliences: Saliences,
@@ -41,7 +44,7 @@ pub struct Vitals {
 }
 
 /// What wake has and main has not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SinceSleep {
     /// Main's tip.
     pub main: String,
@@ -85,6 +88,30 @@ impl Brain {
             recall_by_age: self.recall_by_age(&snapshot.index(), tree, now)?,
             since_sleep: self.since_sleep(wake)?,
         })
+    }
+
+    /// The vital signs of a brain as large as that: those of now where that takes a moment or is wished, else those that were kept last,
+    /// which say when they were taken.
+    pub(super) fn vitals_at_hand(&self, neurons: usize, now: bool) -> Result<Option<Vitals>, BrainError> {
+        let store = &self.cycle.store;
+        if !now && neurons > limits::VITALS_AT_ONCE {
+            return Ok(store.cached_document(KEPT));
+        }
+        let vitals = self.vitals()?;
+        store.keep_document(KEPT, &vitals);
+        Ok(Some(vitals))
+    }
+
+    /// Takes the vital signs of a large brain, for those who ask by day. What fails is only noted.
+    pub(super) fn leave_vitals(&self) {
+        let taken = (|| {
+            let neurons = self.snapshot_of(self.at(None)?)?.graph().len();
+            if neurons > limits::VITALS_AT_ONCE { self.vitals_at_hand(neurons, true).map(drop) } else { Ok(()) }
+        })();
+        if let Err(error) = taken {
+            let error: BrainError = error;
+            tracing::info!("no vital signs were taken: {error}");
+        }
     }
 
     /// Asks for memories by cloze questions, at most [`limits::CLOZES`] of each age.

@@ -108,6 +108,8 @@ pub enum Command {
     Story(Story),
     /// Check the format of every file of the network.
     Check(Check),
+    /// Bring the network's files into the work tree, to look at them or to edit them by hand.
+    Checkout(Checkout),
     /// Find what is wrong around the network, and repair what can be repaired.
     Doctor(Writer),
     /// Write the files of an older brain in the newest format.
@@ -395,6 +397,17 @@ pub struct Sync {
     pub writer: Writer,
 }
 
+/// `checkout`.
+#[derive(Debug, Args)]
+pub struct Checkout {
+    /// Only these folders of the network, such as neurons.
+    #[arg(value_name = "FOLDER", conflicts_with = "none")]
+    pub folders: Vec<String>,
+    /// Take the network's files out of the work tree again; what was edited stays.
+    #[arg(long)]
+    pub none: bool,
+}
+
 /// `watch`.
 #[derive(Debug, Args)]
 pub struct Watch {
@@ -412,6 +425,9 @@ pub struct Status {
     /// Only what can be counted: no vital signs.
     #[arg(long)]
     pub quick: bool,
+    /// The vital signs of now, however large the brain is; without it those of a large one are the last that were taken.
+    #[arg(long, conflicts_with = "quick")]
+    pub vitals: bool,
 }
 
 /// `log`.

@@ -8,8 +8,8 @@ use super::output::safe;
 use super::write::{program, short};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, BrainError, CheckReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone, HookState,
-    HooksAnswer, TrustItem, TrustReport, UpgradeReport,
+    Brain, BrainError, CheckReport, CheckoutReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone,
+    HookState, HooksAnswer, OnDisk, TrustItem, TrustReport, UpgradeReport,
 };
 use crate::model::plural;
 
@@ -99,6 +99,24 @@ fn fixed(report: &FixReport) -> String {
     if lines.is_empty() {
         lines.push("every neuron of the work tree is canonical".to_owned());
     }
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn checkout(session: &Session, args: &args::Checkout) -> Done {
+    let report = Brain::checkout(&session.dir, &args.folders, args.none)?;
+    session.out.report(&report, checked_out);
+    Ok(0)
+}
+
+fn checked_out(report: &CheckoutReport) -> String {
+    let place = safe(&report.work_tree.display().to_string());
+    let files = plural(report.files, "file", "files");
+    let mut lines = vec![match &report.on_disk {
+        OnDisk::All => format!("{files} of network/ in {place}"),
+        OnDisk::Folders(folders) => format!("{files} of {} in {place}", safe(&folders.join(", "))),
+        OnDisk::Nothing => format!("network/ is not in {place}; `git brain show` and `git show` read it"),
+    }];
+    lines.extend(report.said.iter().map(|line| safe(line)));
     lines.join("\n") + "\n"
 }
 

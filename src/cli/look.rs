@@ -2,19 +2,33 @@
 
 use super::args;
 use super::output::{safe, safe_line};
-use super::vitals::{self, Signs};
+use super::vitals;
 use super::write::short;
 use super::{Done, Session};
-use crate::brain::{BlameLine, History, Shown, Status, WhyEntry};
+use crate::brain::{BlameLine, History, Shown, Signs, Status, WhyEntry};
 use crate::model::plural;
 
 pub(super) fn status(session: &Session, args: &args::Status) -> Done {
-    let status = session.brain()?.status(args.quick)?;
-    session.out.report(&status, |status| described(status, Signs::of(session.out.is_unicode())));
+    let signs = match (args.quick, args.vitals) {
+        (true, _) => Signs::None,
+        (_, true) => Signs::Now,
+        _ => Signs::AtHand,
+    };
+    let status = session.brain()?.status(signs)?;
+    let signs = vitals::Signs::of(session.out.is_unicode());
+    session.out.report(&status, |status| {
+        let untaken = !args.quick && status.vitals.is_none();
+        let hint = if untaken {
+            "vital signs: none taken yet of a brain as large as this; `git brain status --vitals`\n"
+        } else {
+            ""
+        };
+        described(status, signs) + hint
+    });
     Ok(0)
 }
 
-fn described(s: &Status, signs: Signs) -> String {
+fn described(s: &Status, signs: vitals::Signs) -> String {
     let mut lines = vec![
         format!("wake  {} {}   main  {} {}", s.wake.0, short(&s.wake.1), s.main.0, short(&s.main.1)),
         format!(

@@ -165,6 +165,7 @@ impl Session {
             Command::Confine(args) => Ok(house::confine(&args)),
             Command::MergeDriver(args) => house::merge_driver(&self, &args),
             Command::Check(args) => house::check(&self, &args),
+            Command::Checkout(args) => house::checkout(&self, &args),
             Command::Doctor(args) => house::doctor(&self, &args),
             Command::Upgrade(args) => house::upgrade(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),

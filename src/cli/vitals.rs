@@ -76,7 +76,7 @@ pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
             ),
             None => "none to ask for".to_owned(),
         };
-        line(name, format!("{:<6} {text}", if age.age == "older" { "older" } else { under(age.age) }));
+        line(name, format!("{:<6} {text}", if age.age == "older" { "older" } else { under(&age.age) }));
     }
     since_sleep(&v.since_sleep, &mut line);
     lines

@@ -82,6 +82,24 @@ impl Store {
         }
     }
 
+    /// A small document that was kept under this name, if it is readable.
+    pub fn cached_document<T: serde::de::DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_slice(&std::fs::read(self.cache_dir().join(name)).ok()?).ok()
+    }
+
+    /// Keeps a small document in place of the one of that name.
+    pub fn keep_document(&self, name: &str, document: &impl serde::Serialize) {
+        let kept = serde_json::to_vec(document).map_err(std::io::Error::other).and_then(|text| {
+            std::fs::create_dir_all(self.cache_dir())?;
+            let mut file = tempfile::Builder::new().prefix("tmp-").tempfile_in(self.cache_dir())?;
+            file.write_all(&text)?;
+            Ok(file.persist(self.cache_dir().join(name))?)
+        });
+        if let Err(error) = kept {
+            tracing::info!("{name} could not be kept: {error}");
+        }
+    }
+
     fn cache_dir(&self) -> PathBuf {
         self.private_dir().join("cache")
     }
@@ -138,7 +156,8 @@ impl Store {
         known.collect()
     }
 
-    /// Removes all but the newest overlays, bases under none of those but the newest, and what killed processes left.
+    /// Removes all but the newest overlays, bases under none of those but the newest, as many as [`limits`] gives room, and what
+    /// killed processes left.
     fn sweep_cache(&self) {
         let mut files = self.cache_files();
         files.sort_by_key(|(_, _, changed)| std::cmp::Reverse(*changed));
@@ -146,7 +165,14 @@ impl Store {
         let (overs, old_overs) = (of(Layer::Over).take(limits::OVERLAYS), of(Layer::Over).skip(limits::OVERLAYS));
         let beneath = |path: &PathBuf| Some(self.cache_path(header(path)?.beneath()?, Layer::Base));
         let needed: Vec<PathBuf> = overs.filter_map(beneath).collect();
-        let old_bases = of(Layer::Base).skip(limits::SNAPSHOTS).filter(|path| !needed.contains(path));
+        let mut past = 0;
+        let mut has_room = |path: &PathBuf| {
+            past += std::fs::metadata(path).map_or(0, |file| file.len());
+            past <= limits::PAST_SNAPSHOT_BYTES
+        };
+        let bases: Vec<&PathBuf> = of(Layer::Base).skip(1).collect();
+        let kept = bases.iter().take(limits::SNAPSHOTS - 1).take_while(|path| has_room(path)).count();
+        let old_bases = bases.into_iter().skip(kept).filter(|path| !needed.contains(path));
         for path in old_overs.chain(old_bases) {
             drop(std::fs::remove_file(noted_at(path)));
             drop(std::fs::remove_file(path));

@@ -102,6 +102,7 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
     }
     let store = Store::over(repository, main, wake);
     store.recover()?;
+    store.start_sparse()?;
     store.complete_checkout()?;
     let commit = store.first_commit(files, first)?;
     for branch in [&store.wake, &store.main] {

@@ -53,6 +53,7 @@ impl Sandbox {
     pub(super) fn brain() -> Self {
         let sandbox = Self::empty();
         create(&sandbox.path(), seed(), &first(), "git-brain").unwrap();
+        sandbox.git(&["sparse-checkout", "disable"]);
         sandbox.git(&["config", "user.name", "Ann"]);
         sandbox.git(&["config", "user.email", "ann@example.invalid"]);
         sandbox

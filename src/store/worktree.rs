@@ -13,6 +13,7 @@ use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
 use super::confine::{leads_here, present};
 use super::intent::discard;
+use super::sparse::Sparse;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError};
 
@@ -151,14 +152,21 @@ impl Store {
                 return Ok(());
             }
         };
+        let sparse = Sparse::of(&tree.git_dir);
         // Removals first: a file may make room for a folder of the same name.
         let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_none());
         for change in removals.into_iter().chain(others) {
-            match decide(&tree.root, change, index.get_path(Path::new(&change.path), 0)) {
+            let entry = index.get_path(Path::new(&change.path), 0);
+            // A file that the index does not have yet is left out where its place is.
+            let left_out = match &entry {
+                Some(entry) => entry.flags_extended & SKIP_WORKTREE != 0,
+                None => sparse.leaves_out(&change.path),
+            };
+            match decide(&tree.root, change, entry, left_out) {
                 Action::Leave(reason) => leave(&change.path, reason),
-                Action::IndexOnly => enter(&mut index, &tree.root, change)?,
+                Action::IndexOnly => enter(&mut index, &tree.root, change, left_out)?,
                 Action::Both => match self.place(&tree.root, change) {
-                    Ok(()) => enter(&mut index, &tree.root, change)?,
+                    Ok(()) => enter(&mut index, &tree.root, change, false)?,
                     Err(StoreError::File { .. }) => leave(&change.path, UNWRITABLE),
                     Err(e) => return Err(e),
                 },
@@ -217,7 +225,7 @@ fn temporary(folder: &Path, file: TreeFile) -> std::io::Result<tempfile::NamedTe
     builder.tempfile_in(folder)
 }
 
-fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>) -> Action {
+fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>, left_out: bool) -> Action {
     let regular = |file: Option<TreeFile>| file.is_none_or(|f| f.is_regular());
     if !regular(change.old) || !regular(change.new) {
         return Action::Leave("it is a symlink or a submodule");
@@ -228,7 +236,6 @@ fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>) -> Action
         (OnDisk::Content(id), Some(file)) => *id == file.blob.0,
         _ => false,
     };
-    let sparse = entry.as_ref().is_some_and(|e| e.flags_extended & SKIP_WORKTREE != 0);
     let added = entry.as_ref().is_some_and(|e| e.flags_extended & INTENT_TO_ADD != 0);
     let staged = entry.map(|e| e.id);
     let indexed = |file: Option<TreeFile>| staged == file.map(|f| f.blob.0);
@@ -236,7 +243,7 @@ fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>) -> Action
         return Action::Leave("other content of it is staged");
     }
     match disk {
-        OnDisk::Absent if sparse => Action::IndexOnly,
+        OnDisk::Absent if left_out => Action::IndexOnly,
         // Before the plain case: a change of mode alone has the same content on both sides.
         _ if is(change.old) && indexed(change.old) => Action::Both,
         _ if is(change.new) => Action::IndexOnly,
@@ -265,8 +272,8 @@ fn on_disk(root: &Path, path: &str) -> std::io::Result<OnDisk> {
     Ok(Oid::hash_object(ObjectType::Blob, &content).map_or(OnDisk::Obstacle, OnDisk::Content))
 }
 
-/// Makes the index say what the change made.
-fn enter(index: &mut Index, root: &Path, change: &FileChange) -> Result<(), StoreError> {
+/// Makes the index say what the change made; `left_out` of the work tree or not.
+fn enter(index: &mut Index, root: &Path, change: &FileChange, left_out: bool) -> Result<(), StoreError> {
     let path = Path::new(&change.path);
     let wrap = |e| StoreError::git(format!("index entry {}", change.path), e);
     let Some(file) = change.new else {
@@ -276,8 +283,6 @@ fn enter(index: &mut Index, root: &Path, change: &FileChange) -> Result<(), Stor
             removed => removed.map_err(wrap),
         };
     };
-    let old = index.get_path(path, 0);
-    let flags = old.map_or(0, |entry| entry.flags_extended);
     let zero = IndexTime::new(0, 0);
     let mut entry = IndexEntry {
         ctime: zero,
@@ -290,7 +295,7 @@ fn enter(index: &mut Index, root: &Path, change: &FileChange) -> Result<(), Stor
         file_size: 0,
         id: file.blob.0,
         flags: 0,
-        flags_extended: flags,
+        flags_extended: if left_out { SKIP_WORKTREE } else { 0 },
         path: change.path.as_bytes().to_vec(),
     };
     stat_into(&mut entry, &root.join(path));

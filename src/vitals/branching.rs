@@ -3,12 +3,12 @@
 //! Children over parents, after Beggs and Plenz, *Neuronal avalanches in neocortical circuits* (2003). A child is a run that runs
 //! caused: two steps or more from a stimulus. The parents of a round's children are the runs of the round before.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::trigger::brake::Round;
 
 /// How the last rounds branched.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Branching {
     /// Children over parents, 0 and more; null where no run could have children.
     pub ratio: Option<f64>,

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::Stamp;
 use crate::text;
@@ -117,7 +117,7 @@ fn without(sentence: &str, stem: &str) -> String {
 }
 
 /// What a self-test found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RecallByAge {
     /// By age, youngest first.
     pub ages: Vec<Recalled>,
@@ -126,10 +126,10 @@ pub struct RecallByAge {
 }
 
 /// The memories of one age.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Recalled {
     /// `day`, `week`, `month`, `year`: younger than that; `older`.
-    pub age: &'static str,
+    pub age: String,
     /// Memories of that age.
     pub memories: usize,
     /// Questions that were asked.
@@ -168,7 +168,7 @@ impl Recalled {
             (!asked.is_empty()).then(|| asked.iter().map(figure).sum::<f64>() / asked.len() as f64)
         };
         Self {
-            age,
+            age: age.to_owned(),
             memories,
             asked: asked.len(),
             hits: asked.iter().filter(|one| one.hit).count(),

@@ -1,6 +1,6 @@
 //! How vivid the network is at one moment.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::activation::Graph;
 use crate::model::Stamp;
@@ -9,7 +9,7 @@ use crate::model::Stamp;
 pub const ACTIVE: u16 = 13107;
 
 /// The saliences of all neurons at a clock.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Saliences {
     /// The clock.
     pub at: Stamp,

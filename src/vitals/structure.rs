@@ -7,7 +7,7 @@
 //! Rubinov and Sporns, *Complex network measures of brain connectivity*, 2010): modularity says the first, and of the second
 //! two figures that can be computed say something: efficiency, and how much of other groups activation can reach.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::community::{Partition, partition};
 use super::excerpt::Excerpt;
@@ -19,7 +19,7 @@ use crate::limits;
 const SEED: u64 = 0x0062_7261_696e;
 
 /// A figure of the null models.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Null {
     /// Its mean.
     pub mean: f64,
@@ -28,7 +28,7 @@ pub struct Null {
 }
 
 /// How far groups are more than chance.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Modularity {
     /// Newman's modularity of the groups found, weighted, -0.5..1.
     pub value: f64,
@@ -41,7 +41,7 @@ pub struct Modularity {
 }
 
 /// Clustered as a lattice, close as a random network?
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SmallWorld {
     /// σ; above 1 is a small world; null without triangles or paths in the null models.
     pub sigma: Option<f64>,
@@ -56,7 +56,7 @@ pub struct SmallWorld {
 }
 
 /// How far the groups are one network.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Integration {
     /// Global efficiency, 0..=1.
     pub efficiency: f64,
@@ -72,7 +72,7 @@ pub struct Integration {
 }
 
 /// What was measured, and how.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Structure {
     /// Neurons of the network.
     pub neurons: usize,

@@ -13,14 +13,23 @@ pub struct Brain {
 }
 
 impl Brain {
-    /// A fresh brain with hooks, main checked out.
+    /// A fresh brain with hooks, main checked out with its network.
     pub fn new() -> Self {
+        let brain = Self::as_made();
+        brain.brain(&["checkout"]);
+        brain
+    }
+
+    /// The same as `init` leaves it: without the network in the work tree.
+    pub fn as_made() -> Self {
         Self::with(&["init", "brain"])
     }
 
     /// A fresh brain without hooks, so that only plain git acts.
     pub fn without_hooks() -> Self {
-        Self::with(&["init", "--no-hooks", "brain"])
+        let brain = Self::with(&["init", "--no-hooks", "brain"]);
+        brain.brain(&["checkout"]);
+        brain
     }
 
     fn with(init: &[&str]) -> Self {

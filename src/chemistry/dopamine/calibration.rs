@@ -1,6 +1,6 @@
 //! How good predictions are, for people: errors and calibration, from the ledger alone.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::delta::LedgerEntry;
 
@@ -8,7 +8,7 @@ use crate::delta::LedgerEntry;
 const BINS: usize = 10;
 
 /// Predictions beside outcomes.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Calibration {
     /// Entries.
     pub count: usize,
@@ -25,7 +25,7 @@ pub struct Calibration {
 }
 
 /// The entries whose prediction lies in one bin.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Bin {
     /// The least prediction of the bin.
     pub from: f64,

@@ -15,7 +15,8 @@ fn a_brain_of_its_own() {
     assert_eq!(sandbox.git(&["status", "--porcelain", "--branch"]), "## main\n");
     assert_eq!(tip(&dir, "main"), made.commit.to_string());
     assert_eq!(tip(&dir, "wake"), tip(&dir, "main"));
-    assert_eq!(fs::read_to_string(dir.join("network/neurons/ab/c/tea.json")).unwrap(), "tea\n");
+    assert_eq!(fs::read_to_string(dir.join("brain.toml")).unwrap(), "# settings\n");
+    assert!(!dir.join("network").exists(), "nobody asked for it yet");
     let config = |key: &str| sandbox.git(&["config", "--local", key]).trim().to_owned();
     assert_eq!(config("gc.auto"), "0");
     assert_eq!(config("merge.git-brain.driver"), "git-brain merge-driver %O %A %B %P");

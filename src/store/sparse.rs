@@ -1,0 +1,116 @@
+//! Which files of a branch are on disk: git's sparse checkout, read and set.
+//!
+//! A brain's network is read from git's objects by everything here; only people look at its files. `init` leaves it out of the work
+//! tree, `git brain checkout` brings it there. What git writes (`core.sparseCheckout`, `info/sparse-checkout`, in patterns or
+//! in cones) is understood as it is, whoever wrote it.
+
+use std::path::Path;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use serde::Serialize;
+
+use super::intent::Plan;
+use super::plumbing::tame_git;
+use super::{LockName, Store, StoreError, child};
+
+const SWITCH: &str = "core.sparseCheckout";
+const CONES: &str = "core.sparseCheckoutCone";
+const PATTERNS: &str = "info/sparse-checkout";
+
+/// What a work tree holds of the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDisk {
+    /// All of it.
+    All,
+    /// These folders.
+    Folders(Vec<String>),
+    /// Nothing.
+    Nothing,
+}
+
+impl OnDisk {
+    /// The patterns of git, one a line: everything, without `network/`, with the folders in it that are wanted.
+    fn patterns(&self) -> String {
+        let mut lines = "/*\n".to_owned();
+        if *self != Self::All {
+            lines.push_str("!/network/\n");
+        }
+        if let Self::Folders(folders) = self {
+            folders.iter().for_each(|folder| lines.push_str(&format!("/{folder}/\n")));
+        }
+        lines
+    }
+}
+
+/// The files that a work tree leaves out.
+pub(super) struct Sparse(Option<Gitignore>);
+
+impl Sparse {
+    /// Of the work tree whose own git folder (not the common one) is `git_dir`. A checkout that says it is sparse and has no
+    /// readable patterns is taken by git for a full one, and here.
+    pub fn of(git_dir: &Path) -> Self {
+        let on = git2::Repository::open(git_dir)
+            .and_then(|repository| repository.config()?.snapshot()?.get_bool(SWITCH))
+            .unwrap_or(false);
+        let text = on.then(|| std::fs::read_to_string(git_dir.join(PATTERNS)).ok()).flatten();
+        Self(text.map(|text| matcher(&text)))
+    }
+
+    /// True if the file at this path, from the root of the work tree, is not on disk.
+    pub fn leaves_out(&self, path: &str) -> bool {
+        // The last pattern that matches the path decides, else the last one that matches its folder, and so on upwards.
+        self.0.as_ref().is_some_and(|patterns| !patterns.matched_path_or_any_parents(path, false).is_ignore())
+    }
+}
+
+fn matcher(text: &str) -> Gitignore {
+    let mut builder = GitignoreBuilder::new("");
+    for line in text.lines() {
+        // Git warns of a pattern that it cannot read, and goes on.
+        if let Err(error) = builder.add_line(None, line) {
+            tracing::info!("{PATTERNS}: {error}");
+        }
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+impl Store {
+    /// Lets a work tree that is about to be made be without the network.
+    pub(super) fn start_sparse(&self) -> Result<(), StoreError> {
+        let _intent = self.intend(Plan::default().lock("config.lock", None))?;
+        self.set_local_config(CONES, "false")?;
+        self.set_local_config(SWITCH, "true")?;
+        let path = self.common.join(PATTERNS);
+        let folder = path.parent().unwrap_or(&self.common);
+        std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+        std::fs::write(&path, OnDisk::Nothing.patterns()).map_err(StoreError::file(&path))?;
+        std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::file(&path))
+    }
+
+    /// Brings files of the network into the work tree around `dir`, or takes them from it. Git does it, and leaves alone what a
+    /// person edited: its words about that are returned.
+    ///
+    /// # Errors
+    /// There is no work tree, git is older than 2.35, or another git command holds the index.
+    pub fn check_out(&self, dir: &Path, wanted: &OnDisk) -> Result<String, StoreError> {
+        // Nobody moves a branch under the work tree meanwhile.
+        let _alone = self.lock(LockName::Trunk)?;
+        let arguments: &[&str] = match wanted {
+            OnDisk::All => &["sparse-checkout", "disable"],
+            _ => &["sparse-checkout", "set", "--no-cone", "--stdin"],
+        };
+        let mut git = tame_git();
+        for name in super::LOCAL_VARIABLES {
+            git.env_remove(name);
+        }
+        git.current_dir(dir).args(arguments);
+        let ended = child::ended(&mut git, wanted.patterns().as_bytes()).map_err(StoreError::file("git"))?;
+        let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+        if !ended.status.success() {
+            let source = std::io::Error::other(said);
+            return Err(StoreError::File { path: "git sparse-checkout".into(), source });
+        }
+        Ok(said)
+    }
+}
