@@ -160,7 +160,7 @@ impl Cycle {
             self.set_marker(turned.wake)?;
         }
         if !turned.runs.is_empty() {
-            self.store.maintain();
+            self.tidy_up();
         }
         turned.notes.extend(braking.note());
         turned.notes.extend(self.influence_notes());

@@ -1,7 +1,7 @@
 //! The snapshot of a tree: the kept one, or one that follows the tree from the nearest kept one, or one made of all neurons.
 
-use super::CycleError;
 use super::network::decode_neuron;
+use super::{Cycle, CycleError};
 use crate::activation::{Collector, Snapshot};
 use crate::limits;
 use crate::model::Neuron;
@@ -32,6 +32,28 @@ pub fn snapshot(store: &Store, tree: TreeId) -> Result<Snapshot, CycleError> {
         store.keep_cached(&built);
     }
     Ok(built)
+}
+
+impl Cycle {
+    /// What a command that changed the brain leaves in order: few packs, and the snapshot of wake, where so much differs from the newest
+    /// kept one that the next question would have to wait for it. What fails is only noted: the question makes it.
+    pub(super) fn tidy_up(&self) {
+        self.store.maintain();
+        if let Err(error) = self.keep_up() {
+            tracing::info!("the next question makes its snapshot: {error}");
+        }
+    }
+
+    fn keep_up(&self) -> Result<(), CycleError> {
+        let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let Some(neurons) = self.store.folder(tree, layout::NEURONS)? else { return Ok(()) };
+        let changes = self.store.diff(self.store.cached_trees().into_iter().next(), Some(neurons), "");
+        // A tree that is not there any more says nothing.
+        if !changes.is_ok_and(|changes| changes.len() <= limits::UNFOLLOWED_NEURONS) {
+            snapshot(&self.store, tree)?;
+        }
+        Ok(())
+    }
 }
 
 /// From the nearest kept snapshot by the files that differ, if they are few.

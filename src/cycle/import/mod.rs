@@ -332,7 +332,7 @@ impl Cycle {
         imported.notes.extend(left.iter().map(|left| {
             format!("left alone, because it was edited: {}/{} ({})", left.work_tree.display(), left.path, left.reason)
         }));
-        self.store.maintain();
+        self.tidy_up();
         Ok(())
     }
 }

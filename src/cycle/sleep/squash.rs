@@ -61,11 +61,16 @@ impl Cycle {
                 races.lost()?;
                 continue;
             };
+            // A night activates nothing, so that W has no news, unless a person had committed on main. Then, or where triggers were not
+            // evaluated before, all is looked at.
+            if self.marker() == Some(wake) && self.store.is_ancestor(main, wake)? {
+                self.set_marker(back)?;
+            }
             self.remove_branch(&prepared.branch, prepared.tip)?;
             self.forget_note();
             drop(trunk);
-            self.store.maintain();
             self.store.compact();
+            self.tidy_up();
             return Ok(Slept { record, candidates: prepared.candidates, main: squash, wake: back, left });
         }
     }

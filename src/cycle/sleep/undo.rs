@@ -55,6 +55,8 @@ impl Cycle {
             let moved = self.move_both((wake, back), (main, undo), "git-brain: sleep --undo")?;
             self.forget_note();
             if let Some(left) = moved {
+                drop(trunk);
+                self.tidy_up();
                 return Ok(Undone { run, squash, main: undo, wake: back, left });
             }
             drop(trunk);

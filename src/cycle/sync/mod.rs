@@ -82,7 +82,7 @@ impl Cycle {
                     let now = ours.into_iter().map(|(branch, tip)| (branch.clone(), tip)).collect();
                     self.store.set_seen(remote, &now)?;
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
-                    self.store.maintain();
+                    self.tidy_up();
                     return Ok(());
                 }
                 PushOutcome::Modified => synced.races += 1,
