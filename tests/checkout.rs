@@ -61,7 +61,7 @@ fn the_network_comes_and_goes_and_what_is_edited_stays() {
     let (before, after) = text.split_once("\"concept\": \"").unwrap();
     brain.write(STIMULUS, &format!("{before}\"concept\": \"the {after}"));
     let said = brain.brain(&["checkout", "--none"]);
-    assert!(said.contains(STIMULUS), "{said}");
+    assert!(said.contains("git add --sparse") && said.contains(&format!("  {STIMULUS}\n")), "{said}");
     assert_eq!(files(&brain, "network"), 1, "what is edited stays");
     brain.git(&["add", "--sparse", STIMULUS]);
     brain.git(&["commit", "-q", "--no-verify", "-m", "by hand"]);
@@ -88,6 +88,29 @@ fn a_part_of_the_network_follows_and_the_rest_stays_out() {
         assert_eq!(ended.status.code(), Some(2), "{folder}");
         assert!(said(&ended).contains(why), "{folder}: {}", said(&ended));
     }
+}
+
+#[test]
+fn a_file_that_is_edited_while_the_brain_moves_on_stays_and_takes_nothing_back() {
+    let brain = Brain::as_made();
+    brain.brain(&["feed", "Jonas met Marta in Lisbon."]);
+    brain.brain(&["sleep"]);
+    brain.brain(&["checkout", "neurons"]);
+    let jonas = brain.git(&["ls-files", "network/neurons"]);
+    let jonas = jonas.lines().find(|path| path.contains("/jonas-")).unwrap();
+    brain.edit(jonas, "\"concept\": \"jonas\"", "\"concept\": \"Jonas M.\"");
+    brain.brain(&["feed", "Jonas bought a bicycle for Marta."]);
+    brain.brain(&["sleep"]);
+    assert_eq!(brain.git(&["status", "--porcelain"]), format!(" M {jonas}\n"));
+    // A commit of something else has nothing of it.
+    brain.edit("brain.toml", "[", "# by hand\n[");
+    brain.git(&["add", "brain.toml"]);
+    brain.git(&["commit", "-q", "-m", "settings"]);
+    assert_eq!(brain.git(&["show", "--name-only", "--format=", "HEAD"]), "brain.toml\n");
+    // One of the file does what it says, and is told what that takes back.
+    let ended = brain.try_git(&["commit", "-q", "-am", "Jonas M."]);
+    assert!(ended.status.success() && said(&ended).contains("warning: network/"), "{}", said(&ended));
+    assert!(said(&ended).contains("takes back what the brain did"), "{}", said(&ended));
 }
 
 #[test]

@@ -491,6 +491,19 @@ fn a_sleep_cut_off_between_its_branches_is_completed_and_one_cut_off_before_is_f
     sandbox.fsck();
 }
 
+/// A nap after a night strengthens what was told since, and nothing for the second time.
+#[test]
+fn two_sleeps_in_a_row_strengthen_once() {
+    let sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    let before = sandbox.weight("a", "b", "feeds_into");
+    sandbox.apply(&delta(json!([create("d")])), &[]);
+    sandbox.json(&["sleep"]);
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), before);
+    sandbox.json(&["sleep", "--undo"]);
+    assert_eq!(sandbox.weight("a", "b", "feeds_into"), before);
+}
+
 #[test]
 fn what_is_not_approved_stays_in_wake() {
     let sandbox = after_a_day();

@@ -17,8 +17,8 @@ pub struct CheckoutReport {
     pub on_disk: OnDisk,
     /// How many files of the network its branch has there.
     pub files: usize,
-    /// What git said, such as files that it left because they were edited.
-    pub said: Vec<String>,
+    /// Files that stay where they are not wanted, because they were edited. Git adds them with `git add --sparse`.
+    pub left: Vec<String>,
 }
 
 impl Brain {
@@ -58,7 +58,7 @@ impl Brain {
             (_, true) => OnDisk::All,
             _ => OnDisk::Folders(wanted),
         };
-        let said = store.check_out(&work_tree, &on_disk)?;
+        let left = store.check_out(&work_tree, &on_disk)?;
         let files = match &on_disk {
             OnDisk::All => store.files(tree, layout::NETWORK)?.len(),
             OnDisk::Folders(folders) => {
@@ -67,6 +67,6 @@ impl Brain {
             }
             OnDisk::Nothing => 0,
         };
-        Ok(CheckoutReport { work_tree, on_disk, files, said: said.lines().map(str::to_owned).collect() })
+        Ok(CheckoutReport { work_tree, on_disk, files, left })
     }
 }

@@ -318,11 +318,25 @@ impl<'s> Gate<'s> {
         self.fixable |= examined.findings.iter().any(|f| f.message.contains("canonical"));
         self.findings.extend(examined.findings);
         match examined.content {
-            Content::Neuron(neuron) => self.judge_connections(change, &neuron, &bytes)?,
+            Content::Neuron(neuron) => {
+                self.warn_of_age(change, &neuron)?;
+                self.judge_connections(change, &neuron, &bytes)?;
+            }
             Content::Queue(_, named) if !self.has(&named)? => {
                 self.findings.push(Finding::error(path, 1, format!("names {named}, which is not there")));
             }
             Content::Queue(..) | Content::Alone => {}
+        }
+        Ok(())
+    }
+
+    /// A neuron's file from before a run that HEAD has: who edited it then, or checked it out, takes back what was done since.
+    fn warn_of_age(&mut self, change: &FileChange, neuron: &Neuron) -> Result<(), BrainError> {
+        let old = change.old.map(|old| self.store.blob(old.blob)).transpose()?;
+        let old = old.and_then(|bytes| Neuron::decode(&bytes, &change.path).ok());
+        if let Some(run) = old.and_then(|old| old.run).filter(|run| neuron.run.as_ref() < Some(run)) {
+            let message = format!("is from before {run}: this commit takes back what the brain did to it since");
+            self.findings.push(Finding { level: Level::Warning, ..Finding::error(&change.path, 1, message) });
         }
         Ok(())
     }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Brain, BrainError, Vitals, count};
+use super::{Brain, BrainError, Vitals};
 use crate::cycle::budget::Left;
+use crate::cycle::count;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::delta::{Effect, Operation, RunRecord, render};
@@ -60,7 +61,7 @@ pub struct Status {
     pub inhibition: Inhibition,
     /// Bounds of the budget, and what is spent of them today.
     pub budget: Vec<Left>,
-    /// How far it is a brain, at the moment that they name; null if only counts were asked for, or if none were taken of a large one.
+    /// How far it is a brain, at the moment that they name; null if only counts were asked for.
     pub vitals: Option<Vitals>,
 }
 
@@ -218,7 +219,7 @@ impl Brain {
             budget: self.cycle.shared.budget_left()?,
             vitals: match signs {
                 Signs::None => None,
-                _ => self.vitals_at_hand(counted("neurons"), signs == Signs::Now)?,
+                _ => Some(self.vitals_at_hand(counted("neurons"), signs == Signs::Now)?),
             },
         })
     }

@@ -7,7 +7,6 @@ mod ask;
 mod chat;
 mod check;
 mod checkout;
-mod count;
 mod define;
 mod doctor;
 mod driver;

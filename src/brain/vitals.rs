@@ -91,15 +91,18 @@ impl Brain {
     }
 
     /// The vital signs of a brain as large as that: those of now where that takes a moment or is wished, else those that were kept last,
-    /// which say when they were taken.
-    pub(super) fn vitals_at_hand(&self, neurons: usize, now: bool) -> Result<Option<Vitals>, BrainError> {
+    /// if any were, which say when they were taken.
+    pub(super) fn vitals_at_hand(&self, neurons: usize, now: bool) -> Result<Vitals, BrainError> {
         let store = &self.cycle.store;
-        if !now && neurons > limits::VITALS_AT_ONCE {
-            return Ok(store.cached_document(KEPT));
+        if !now
+            && neurons > limits::VITALS_AT_ONCE
+            && let Some(kept) = store.cached_document(KEPT)
+        {
+            return Ok(kept);
         }
         let vitals = self.vitals()?;
         store.keep_document(KEPT, &vitals);
-        Ok(Some(vitals))
+        Ok(vitals)
     }
 
     /// Takes the vital signs of a large brain, for those who ask by day. What fails is only noted.

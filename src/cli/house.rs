@@ -9,7 +9,7 @@ use super::write::{program, short};
 use super::{Done, Session};
 use crate::brain::{
     Brain, BrainError, CheckReport, CheckoutReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone,
-    HookState, HooksAnswer, OnDisk, TrustItem, TrustReport, UpgradeReport,
+    HookState, HooksAnswer, Level, OnDisk, TrustItem, TrustReport, UpgradeReport,
 };
 use crate::model::plural;
 
@@ -47,7 +47,7 @@ pub(super) fn hook(session: &Session, args: &args::Hook) -> Done {
     let answer = Brain::hook(&session.dir, session.world.clone(), &args.name, &args.args)?;
     if session.out.is_json() {
         session.out.document(&answer);
-    } else if answer.exit != 0 {
+    } else if !answer.findings.is_empty() {
         // Git shows a hook's standard error to the person whose commit it is.
         session.out.say(&found(&answer.findings));
         answer.hints.iter().for_each(|hint| session.out.say(&format!("hint: {hint}")));
@@ -65,7 +65,11 @@ pub(super) fn merge_driver(session: &Session, args: &args::MergeDriver) -> Done 
 }
 
 fn found(findings: &[Finding]) -> String {
-    findings.iter().map(|finding| safe(&finding.to_string())).collect::<Vec<_>>().join("\n")
+    let line = |finding: &Finding| {
+        let level = if finding.level == Level::Warning { "warning: " } else { "" };
+        format!("{level}{}", safe(&finding.to_string()))
+    };
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn check(session: &Session, args: &args::Check) -> Done {
@@ -116,7 +120,13 @@ fn checked_out(report: &CheckoutReport) -> String {
         OnDisk::Folders(folders) => format!("{files} of {} in {place}", safe(&folders.join(", "))),
         OnDisk::Nothing => format!("network/ is not in {place}; `git brain show` and `git show` read it"),
     }];
-    lines.extend(report.said.iter().map(|line| safe(line)));
+    if !report.left.is_empty() {
+        lines.push(
+            "left, because you edited it; `git add --sparse FILE` stages it, `git restore FILE` takes it back:"
+                .to_owned(),
+        );
+        lines.extend(report.left.iter().map(|path| format!("  {}", safe(path))));
+    }
     lines.join("\n") + "\n"
 }
 

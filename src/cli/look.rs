@@ -16,15 +16,7 @@ pub(super) fn status(session: &Session, args: &args::Status) -> Done {
     };
     let status = session.brain()?.status(signs)?;
     let signs = vitals::Signs::of(session.out.is_unicode());
-    session.out.report(&status, |status| {
-        let untaken = !args.quick && status.vitals.is_none();
-        let hint = if untaken {
-            "vital signs: none taken yet of a brain as large as this; `git brain status --vitals`\n"
-        } else {
-            ""
-        };
-        described(status, signs) + hint
-    });
+    session.out.report(&status, |status| described(status, signs));
     Ok(0)
 }
 

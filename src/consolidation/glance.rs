@@ -68,7 +68,7 @@ impl Now<'_> {
     }
 }
 
-/// The candidates of a sleep: what is vivid now, and the `top` that were most vivid of what changed since the last one, however
+/// The candidates of a sleep: of what changed since the last one what is vivid now, and the `top` that were most vivid, however
 /// far it has faded (a salience of 63640 falls to 50000 in a day).
 pub fn candidates(
     vivid: impl IntoIterator<Item = NeuronId>,

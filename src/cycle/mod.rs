@@ -21,6 +21,7 @@ pub mod commit;
 pub mod confine;
 pub mod confirm;
 mod conversation;
+pub mod count;
 pub mod doorbell;
 pub mod edited;
 mod error;

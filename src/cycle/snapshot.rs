@@ -1,7 +1,7 @@
 //! The snapshot of a tree: the kept one, or one that follows the tree from the nearest kept one, or one made of all neurons.
 
 use super::network::decode_neuron;
-use super::{Cycle, CycleError};
+use super::{Cycle, CycleError, count};
 use crate::activation::{Collector, Snapshot};
 use crate::limits;
 use crate::model::Neuron;
@@ -51,6 +51,7 @@ impl Cycle {
         // A tree that is not there any more says nothing.
         if !changes.is_ok_and(|changes| changes.len() <= limits::UNFOLLOWED_NEURONS) {
             snapshot(&self.store, tree)?;
+            count::counts(&self.store, tree)?;
         }
         Ok(())
     }

@@ -84,7 +84,10 @@ impl Store {
 
     /// A small document that was kept under this name, if it is readable.
     pub fn cached_document<T: serde::de::DeserializeOwned>(&self, name: &str) -> Option<T> {
-        serde_json::from_slice(&std::fs::read(self.cache_dir().join(name)).ok()?).ok()
+        let path = self.cache_dir().join(name);
+        let small = |m: &std::fs::Metadata| m.is_file() && m.len() <= limits::CACHED_DOCUMENT_BYTES;
+        std::fs::symlink_metadata(&path).ok().filter(small)?;
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
     }
 
     /// Keeps a small document in place of the one of that name.
@@ -156,24 +159,31 @@ impl Store {
         known.collect()
     }
 
-    /// Removes all but the newest overlays, bases under none of those but the newest, as many as [`limits`] gives room, and what
+    /// Removes all but the base that was used last, with as many others as there is room for, and the newest overlays over those; and what
     /// killed processes left.
     fn sweep_cache(&self) {
         let mut files = self.cache_files();
         files.sort_by_key(|(_, _, changed)| std::cmp::Reverse(*changed));
         let of = |wanted: Layer| files.iter().filter(move |(_, layer, _)| *layer == wanted).map(|(path, ..)| path);
-        let (overs, old_overs) = (of(Layer::Over).take(limits::OVERLAYS), of(Layer::Over).skip(limits::OVERLAYS));
         let beneath = |path: &PathBuf| Some(self.cache_path(header(path)?.beneath()?, Layer::Base));
-        let needed: Vec<PathBuf> = overs.filter_map(beneath).collect();
+        // What lies over a base is a use of it.
+        let mut bases: Vec<PathBuf> = Vec::new();
+        for (path, layer, _) in &files {
+            let base = if *layer == Layer::Base { Some(path.clone()) } else { beneath(path) };
+            bases.extend(base.filter(|base| !bases.contains(base)));
+        }
         let mut past = 0;
         let mut has_room = |path: &PathBuf| {
             past += std::fs::metadata(path).map_or(0, |file| file.len());
             past <= limits::PAST_SNAPSHOT_BYTES
         };
-        let bases: Vec<&PathBuf> = of(Layer::Base).skip(1).collect();
-        let kept = bases.iter().take(limits::SNAPSHOTS - 1).take_while(|path| has_room(path)).count();
-        let old_bases = bases.into_iter().skip(kept).filter(|path| !needed.contains(path));
-        for path in old_overs.chain(old_bases) {
+        let kept = 1 + bases.iter().skip(1).take(limits::SNAPSHOTS - 1).take_while(|path| has_room(path)).count();
+        bases.truncate(kept);
+        let overs: Vec<&PathBuf> =
+            of(Layer::Over).filter(|path| beneath(path).is_some_and(|b| bases.contains(&b))).collect();
+        let goes =
+            |path: &&PathBuf| !bases.contains(path) && !overs.iter().take(limits::OVERLAYS).any(|over| over == path);
+        for path in of(Layer::Over).chain(of(Layer::Base)).filter(goes) {
             drop(std::fs::remove_file(noted_at(path)));
             drop(std::fs::remove_file(path));
         }

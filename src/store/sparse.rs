@@ -89,11 +89,11 @@ impl Store {
     }
 
     /// Brings files of the network into the work tree around `dir`, or takes them from it. Git does it, and leaves alone what a
-    /// person edited: its words about that are returned.
+    /// person edited: those files are returned.
     ///
     /// # Errors
-    /// There is no work tree, git is older than 2.35, or another git command holds the index.
-    pub fn check_out(&self, dir: &Path, wanted: &OnDisk) -> Result<String, StoreError> {
+    /// There is no work tree, or another git command holds the index.
+    pub fn check_out(&self, dir: &Path, wanted: &OnDisk) -> Result<Vec<String>, StoreError> {
         // Nobody moves a branch under the work tree meanwhile.
         let _alone = self.lock(LockName::Trunk)?;
         let arguments: &[&str] = match wanted {
@@ -106,11 +106,15 @@ impl Store {
         }
         git.current_dir(dir).args(arguments);
         let ended = child::ended(&mut git, wanted.patterns().as_bytes()).map_err(StoreError::file("git"))?;
-        let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
         if !ended.status.success() {
-            let source = std::io::Error::other(said);
+            let source = std::io::Error::other(String::from_utf8_lossy(&ended.stderr).trim().to_owned());
             return Err(StoreError::File { path: "git sparse-checkout".into(), source });
         }
-        Ok(said)
+        // Of its words those with a tab before them are paths.
+        Ok(String::from_utf8_lossy(&ended.stderr)
+            .lines()
+            .filter_map(|line| line.strip_prefix('\t'))
+            .map(str::to_owned)
+            .collect())
     }
 }

@@ -1,8 +1,9 @@
 //! Work trees that follow: people browse the files of a checked-out branch, and it moves under them.
 //!
 //! For each path that the move changed, a file that is as it was (on disk and in the index) becomes what it shall be. What a
-//! person has edited, staged, removed or put in the way is left alone, its index entry too, and reported. Nothing is
-//! written through a symlink. The index is written under git's own `index.lock`.
+//! person has edited, removed or put in the way is left alone on disk and reported; its index entry follows, or the person's next
+//! commit would take the move back. What is staged is left alone in the index too. Nothing is written through a symlink, and
+//! what a sparse checkout leaves out is nobody's obstacle. The index is written under git's own `index.lock`.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -13,9 +14,10 @@ use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
 use super::confine::{leads_here, present};
 use super::intent::discard;
+use super::plumbing::tame_git;
 use super::sparse::Sparse;
 use super::tree::File as TreeFile;
-use super::{Branch, CommitId, FileChange, Store, StoreError};
+use super::{Branch, CommitId, FileChange, Store, StoreError, child};
 
 /// How often, and with what pause, a held `index.lock` is tried again: a `git status` lets go in milliseconds, an
 /// open `git commit` editor does not.
@@ -23,6 +25,8 @@ const INDEX_TRIES: u32 = 50;
 const INDEX_PAUSE_MS: u64 = 20;
 /// The flag by which a sparse checkout says that a file is not on disk.
 const SKIP_WORKTREE: u16 = 1 << 14;
+/// The flag that says that an entry has flags like that one; libgit2 sets it by itself in indexes of version 3 alone.
+const EXTENDED: u16 = 1 << 14;
 /// The flag in the extended half of `git add -N`.
 const INTENT_TO_ADD: u16 = 1 << 13;
 
@@ -63,8 +67,10 @@ impl WorkTree {
 enum Action {
     /// Write or remove the file and its index entry.
     Both,
-    /// The file is right already.
+    /// The file is right already, or is not to be on disk.
     IndexOnly,
+    /// The file is a person's; the index follows.
+    Keep(&'static str),
     Leave(&'static str),
 }
 
@@ -138,18 +144,27 @@ impl Store {
         let mut leave = |path: &str, reason| {
             left.push(Left { work_tree: tree.root.clone(), path: path.to_owned(), reason });
         };
-        let Some(lock) = IndexLock::take(tree)? else {
-            changes.iter().for_each(|change| leave(&change.path, "the index is locked by another git command"));
-            return Ok(());
-        };
-        let mut index = match lock.read() {
-            Ok(index) => index,
-            // The disk's fault, which may pass.
-            Err(error) if error.is_of_the_system() => return Err(error),
-            Err(_) => {
-                let reason = "the index is of a kind that cannot be edited here";
-                changes.iter().for_each(|change| leave(&change.path, reason));
+        let mut plain = false;
+        let (lock, mut index) = loop {
+            let Some(lock) = IndexLock::take(tree)? else {
+                changes.iter().for_each(|change| leave(&change.path, "the index is locked by another git command"));
                 return Ok(());
+            };
+            match lock.read() {
+                Ok(index) => break (lock, index),
+                // The disk's fault, which may pass.
+                Err(error) if error.is_of_the_system() => return Err(error),
+                // Split, or with folders as entries: git makes it a plain one, and its own kind again when it likes.
+                Err(_) if !plain => {
+                    drop(lock);
+                    plain = true;
+                    make_plain(tree)?;
+                }
+                Err(_) => {
+                    let reason = "the index is of a kind that cannot be edited here";
+                    changes.iter().for_each(|change| leave(&change.path, reason));
+                    return Ok(());
+                }
             }
         };
         let sparse = Sparse::of(&tree.git_dir);
@@ -164,9 +179,13 @@ impl Store {
             };
             match decide(&tree.root, change, entry, left_out) {
                 Action::Leave(reason) => leave(&change.path, reason),
-                Action::IndexOnly => enter(&mut index, &tree.root, change, left_out)?,
+                Action::Keep(reason) => {
+                    leave(&change.path, reason);
+                    enter(&mut index, None, change, false)?;
+                }
+                Action::IndexOnly => enter(&mut index, (!left_out).then_some(&tree.root), change, left_out)?,
                 Action::Both => match self.place(&tree.root, change) {
-                    Ok(()) => enter(&mut index, &tree.root, change, false)?,
+                    Ok(()) => enter(&mut index, Some(&tree.root), change, false)?,
                     Err(StoreError::File { .. }) => leave(&change.path, UNWRITABLE),
                     Err(e) => return Err(e),
                 },
@@ -211,6 +230,19 @@ impl Store {
     }
 }
 
+/// Lets git write an index that is in one file and has an entry for each file.
+fn make_plain(tree: &WorkTree) -> Result<(), StoreError> {
+    let mut git = tame_git();
+    for name in super::LOCAL_VARIABLES {
+        git.env_remove(name);
+    }
+    git.current_dir(&tree.root).arg("--git-dir").arg(&tree.git_dir).arg("--work-tree").arg(&tree.root);
+    git.args(["-c", "index.sparse=false", "-c", "core.splitIndex=false"]);
+    git.args(["update-index", "--no-split-index", "--force-write-index"]);
+    // Whether it did is seen by who reads the index again.
+    child::ended(&mut git, b"").map(drop).map_err(StoreError::file("git update-index"))
+}
+
 fn temporary(folder: &Path, file: TreeFile) -> std::io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".git-brain-");
@@ -243,12 +275,12 @@ fn decide(root: &Path, change: &FileChange, entry: Option<IndexEntry>, left_out:
         return Action::Leave("other content of it is staged");
     }
     match disk {
-        OnDisk::Absent if left_out => Action::IndexOnly,
+        OnDisk::Absent | OnDisk::Obstacle if left_out => Action::IndexOnly,
         // Before the plain case: a change of mode alone has the same content on both sides.
         _ if is(change.old) && indexed(change.old) => Action::Both,
         _ if is(change.new) => Action::IndexOnly,
-        OnDisk::Obstacle => Action::Leave("something else is in its place"),
-        _ => Action::Leave("it was edited"),
+        OnDisk::Obstacle => Action::Keep("something else is in its place"),
+        _ => Action::Keep("it was edited"),
     }
 }
 
@@ -272,8 +304,8 @@ fn on_disk(root: &Path, path: &str) -> std::io::Result<OnDisk> {
     Ok(Oid::hash_object(ObjectType::Blob, &content).map_or(OnDisk::Obstacle, OnDisk::Content))
 }
 
-/// Makes the index say what the change made; `left_out` of the work tree or not.
-fn enter(index: &mut Index, root: &Path, change: &FileChange, left_out: bool) -> Result<(), StoreError> {
+/// Makes the index say what the change made; `left_out` of the work tree or not. `root`: where the file on disk is that.
+fn enter(index: &mut Index, root: Option<&PathBuf>, change: &FileChange, left_out: bool) -> Result<(), StoreError> {
     let path = Path::new(&change.path);
     let wrap = |e| StoreError::git(format!("index entry {}", change.path), e);
     let Some(file) = change.new else {
@@ -294,11 +326,13 @@ fn enter(index: &mut Index, root: &Path, change: &FileChange, left_out: bool) ->
         gid: 0,
         file_size: 0,
         id: file.blob.0,
-        flags: 0,
+        flags: if left_out { EXTENDED } else { 0 },
         flags_extended: if left_out { SKIP_WORKTREE } else { 0 },
         path: change.path.as_bytes().to_vec(),
     };
-    stat_into(&mut entry, &root.join(path));
+    if let Some(root) = root {
+        stat_into(&mut entry, &root.join(path));
+    }
     index.add(&entry).map_err(wrap)
 }
 

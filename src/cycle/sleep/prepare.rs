@@ -156,7 +156,10 @@ impl Cycle {
         let snapshot = self.without_tainted(writer, &survey, &run, evening.main, tree)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);
-        let vivid = survey.noticed(|glance| now.is_vivid(glance)).filter(|id| stays(id)).cloned();
+        // What nothing touched since the last night was consolidated then, however vivid it still is.
+        let of_the_day: HashSet<&NeuronId> = survey.changed.iter().map(|(_, id)| id).collect();
+        let vivid = survey.noticed(|glance| now.is_vivid(glance));
+        let vivid = vivid.filter(|id| of_the_day.contains(id) && stays(id)).cloned();
         let day = survey.changed.iter().filter(|(_, id)| stays(id)).cloned();
         let candidates = candidates(vivid, day, settings.sleep.top);
         let ledger = if settings.sleep.replay { self.ledger_between(evening.wake, snapshot.tree)? } else { Vec::new() };

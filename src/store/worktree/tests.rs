@@ -73,6 +73,9 @@ fn what_a_person_did_is_left_alone_and_reported() {
     assert!(!root.join("hooks/post-commit").exists());
     assert_eq!(fs::read_to_string(root.join("network/metadata.json")).unwrap(), "theirs\n");
     assert_eq!(sandbox.git(&["show", ":staged", ":brain.toml"]), "mine\nmine\n");
+    // What is only edited is no change that the next commit would make.
+    assert_eq!(sandbox.git(&["diff", "--cached", "--name-only"]), "brain.toml\nstaged\n");
+    assert_eq!(sandbox.git(&["diff", "--name-only", "--diff-filter=M", "--", TEA]), format!("{TEA}\n"));
     // A removal does not take an edited file.
     let (_, left) = advance(&store, store.main(), vec![remove(TEA), remove("network/metadata.json")]);
     assert_eq!(left.len(), 1);
@@ -116,6 +119,48 @@ fn what_a_sparse_checkout_leaves_out_stays_out() {
     assert_eq!(advance(&store, store.main(), vec![write(TEA, "more\n"), write("brain.toml", "x\n")]).1, []);
     assert!(!sandbox.path().join(TEA).exists());
     assert_eq!(status(&sandbox.path()), "");
+}
+
+#[test]
+fn every_kind_of_index_follows_what_is_left_out_and_what_is_not() {
+    let plain: &[&str] = &["update-index", "--index-version", "3"];
+    let kinds: [&[&str]; 4] = [
+        plain,
+        &["update-index", "--index-version", "4"],
+        &["update-index", "--split-index"],
+        &["sparse-checkout", "set", "--cone", "--sparse-index", "hooks"],
+    ];
+    for kind in kinds {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        sandbox.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/network/"]);
+        sandbox.git(kind);
+        for text in ["one\n", "two\n"] {
+            let edits = vec![write(TEA, text), write("network/runs/new", text), write("hooks/post-commit", text)];
+            assert_eq!(advance(&store, store.main(), edits).1, [], "{kind:?}");
+            assert_eq!(status(&sandbox.path()), "", "{kind:?}");
+            assert_eq!(fs::read_to_string(sandbox.path().join("hooks/post-commit")).unwrap(), text);
+        }
+        assert_eq!(advance(&store, store.main(), vec![remove(TEA)]).1, [], "{kind:?}");
+        assert_eq!(status(&sandbox.path()), "", "{kind:?}");
+        assert!(!sandbox.path().join("network").exists(), "{kind:?}");
+    }
+}
+
+#[test]
+fn what_lies_where_nothing_is_checked_out_is_in_nobodys_way() {
+    for obstacle in ["network", "network/neurons"] {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        sandbox.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/network/"]);
+        let place = sandbox.path().join(obstacle);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, "mine\n").unwrap();
+        let edits = vec![write(TEA, "theirs\n"), write("network/neurons/ab/c/new.json", "theirs\n")];
+        assert_eq!(advance(&store, store.main(), edits).1, [], "{obstacle}");
+        assert_eq!(sandbox.git(&["diff", "--cached", "--name-only"]), "", "no commit takes it back");
+        assert_eq!(fs::read_to_string(&place).unwrap(), "mine\n");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::store::{Store, StoreError, TreeId};
 const KEPT: &str = "counts.json";
 
 /// The files of a tree's network, counted by [`word`].
-pub(super) fn counts(store: &Store, tree: TreeId) -> Result<BTreeMap<String, usize>, StoreError> {
+pub fn counts(store: &Store, tree: TreeId) -> Result<BTreeMap<String, usize>, StoreError> {
     let Some(network) = store.folder(tree, layout::NETWORK)? else { return Ok(BTreeMap::new()) };
     let kept: Option<(String, BTreeMap<String, usize>)> = store.cached_document(KEPT);
     let kept = kept.and_then(|(of, counts)| Some((TreeId::parse(&of).ok()?, counts)));
@@ -44,7 +44,7 @@ fn follow(
     for change in store.diff(Some(of), Some(now), "").ok()? {
         let count = counts.entry(word(&format!("{}/{}", layout::NETWORK, change.path)).to_owned()).or_default();
         match (change.old, change.new) {
-            (None, Some(_)) => *count += 1,
+            (None, Some(_)) => *count = count.checked_add(1)?,
             // Fewer than none: what was kept is not the truth.
             (Some(_), None) => *count = count.checked_sub(1)?,
             _ => {}
@@ -54,7 +54,7 @@ fn follow(
 }
 
 /// A path's kind in a word, for counting.
-pub(super) fn word(path: &str) -> &'static str {
+pub fn word(path: &str) -> &'static str {
     match Place::of(path) {
         Place::Neuron(_) => "neurons",
         Place::Stimulus(_) => "stimuli",
