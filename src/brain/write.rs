@@ -305,7 +305,11 @@ impl Brain {
         Ok(MergeReport {
             merges: merges.collect(),
             wake: report.wake.to_string(),
-            left: report.left.iter().map(|l| format!("{}/{}: {}", l.work_tree.display(), l.path, l.reason)).collect(),
+            left: report
+                .left
+                .iter()
+                .map(|l| format!("{}: {}", l.work_tree.join(&l.path).display(), l.reason))
+                .collect(),
         })
     }
 

@@ -57,7 +57,7 @@ pub(super) fn told(report: &SleepReport) -> String {
     if let Some(record) = &report.record {
         lines.push(format!("Every change, line by line: git show {}:{record}", short(&report.main)));
     }
-    lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
+    lines.extend(report.left.iter().map(|left| format!("left alone: {}", safe(left))));
     lines.join("\n") + "\n"
 }
 
@@ -70,7 +70,7 @@ fn undone(report: &UndoReport, dry_run: bool) -> String {
     if !dry_run {
         lines.push("Main has the tree before it; wake keeps all it learnt, without that consolidation.".to_owned());
     }
-    lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
+    lines.extend(report.left.iter().map(|left| format!("left alone: {}", safe(left))));
     lines.join("\n") + "\n"
 }
 

@@ -52,6 +52,6 @@ fn told(report: &SyncReport) -> String {
         ));
     }
     lines.extend(report.notes.iter().map(|note| safe(note)));
-    lines.extend(report.left.iter().map(|left| format!("left alone, because it was edited: {}", safe(left))));
+    lines.extend(report.left.iter().map(|left| format!("left alone: {}", safe(left))));
     lines.join("\n") + "\n"
 }

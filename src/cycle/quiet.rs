@@ -216,9 +216,10 @@ impl Cycle {
             }
             turned.runs.push(summary);
         }
-        let edited = report.left.iter().map(|left| {
-            format!("left alone, because it was edited: {}/{} ({})", left.work_tree.display(), left.path, left.reason)
-        });
+        let edited = report
+            .left
+            .iter()
+            .map(|left| format!("left alone: {} ({})", left.work_tree.join(&left.path).display(), left.reason));
         turned.notes.extend(edited);
         turned.wake = report.wake;
         Ok(())

@@ -74,10 +74,11 @@ pub(super) struct Intent {
 impl Intent {
     /// Leaves to the next process what this one could not do: let work trees follow. The locks are no part of that, because
     /// an `index.lock` that a person's editor holds looks like a dead one; unless one is there that could not be removed, or
-    /// the disk takes no other file: then the intent stays as it is, and is that of a dead process soon.
-    pub(super) fn hand_on(mut self, common: &Path) {
+    /// the disk takes no other file: then the intent stays as it is, and is that of a dead process soon. `anothers`: the one that is there is
+    /// somebody else's.
+    pub(super) fn hand_on(mut self, common: &Path, anothers: bool) {
         let path = std::mem::take(&mut self.path);
-        let stuck = self.locks.iter().any(|lock| common.join(lock).exists());
+        let stuck = !anothers && self.locks.iter().any(|lock| common.join(lock).exists());
         let name = path.with_extension(UNFOLLOWED);
         if !stuck && std::fs::rename(&path, &name).is_err() {
             match std::fs::copy(&path, &name) {

@@ -199,11 +199,11 @@ impl Store {
         match self.follow(&change.branch, change.expected, new) {
             Ok(left) if !left.iter().any(Left::is_passing) => left,
             Ok(left) => {
-                intent.hand_on(&self.common);
+                intent.hand_on(&self.common, left.iter().any(Left::is_locked));
                 left
             }
             Err(error) => {
-                intent.hand_on(&self.common);
+                intent.hand_on(&self.common, false);
                 let branch = &change.branch;
                 self.note(format!("the work tree could not follow {branch}, the next command tries again: {error}"));
                 Vec::new()
@@ -246,7 +246,7 @@ impl Store {
                 Err(error)
                     if change.new.is_some() && self.tip(&change.branch).map_or(true, |tip| tip == change.new) =>
                 {
-                    intent.hand_on(&self.common);
+                    intent.hand_on(&self.common, false);
                     Err(error)
                 }
                 Err(error) => Err(error),

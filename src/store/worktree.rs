@@ -41,14 +41,20 @@ pub struct Left {
     pub reason: &'static str,
 }
 
-/// Reasons that may be gone the next time: the disk was full, or failed.
+/// Reasons that may be gone the next time: the disk was full, or failed, or a person's `git commit` has its editor open.
 const UNREADABLE: &str = "it cannot be read";
 const UNWRITABLE: &str = "it could not be written";
+const LOCKED: &str = "another git command holds it";
 
 impl Left {
     /// True if trying again may help.
     pub(super) fn is_passing(&self) -> bool {
-        [UNREADABLE, UNWRITABLE].contains(&self.reason)
+        [UNREADABLE, UNWRITABLE, LOCKED].contains(&self.reason)
+    }
+
+    /// True if it is the index itself, whose lock is somebody else's.
+    pub(super) fn is_locked(&self) -> bool {
+        self.reason == LOCKED
     }
 }
 
@@ -147,7 +153,7 @@ impl Store {
         let mut plain = false;
         let (lock, mut index) = loop {
             let Some(lock) = IndexLock::take(tree)? else {
-                changes.iter().for_each(|change| leave(&change.path, "the index is locked by another git command"));
+                leave("(index)", LOCKED);
                 return Ok(());
             };
             match lock.read() {

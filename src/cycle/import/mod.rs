@@ -329,9 +329,10 @@ impl Cycle {
                 return Err(CycleError::Busy(format!("somebody else moved the branch {branch}")));
             }
         };
-        imported.notes.extend(left.iter().map(|left| {
-            format!("left alone, because it was edited: {}/{} ({})", left.work_tree.display(), left.path, left.reason)
-        }));
+        imported.notes.extend(
+            left.iter()
+                .map(|left| format!("left alone: {} ({})", left.work_tree.join(&left.path).display(), left.reason)),
+        );
         self.tidy_up();
         Ok(())
     }

@@ -146,7 +146,7 @@ fn what_cannot_be_handed_on_stays_an_intent() {
     // A disk that takes no other file: neither a new name nor a copy.
     let name = intent.path.with_extension(UNFOLLOWED);
     fs::create_dir_all(name.join("x")).unwrap();
-    intent.hand_on(store.common_dir());
+    intent.hand_on(store.common_dir(), false);
     fs::remove_dir_all(&name).unwrap();
     drop(store.lock(LockName::Trunk).unwrap());
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");

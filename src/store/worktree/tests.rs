@@ -108,6 +108,14 @@ fn a_held_index_lock_leaves_everything_and_is_not_ours_to_remove() {
     assert_eq!(left.len(), 1);
     assert!(lock.exists());
     assert_eq!(fs::read_to_string(sandbox.path().join("brain.toml")).unwrap(), "# settings\n");
+    drop(store);
+    // The next commands try again, and leave the lock to whoever has it.
+    sandbox.store().recover().unwrap();
+    assert!(lock.exists());
+    fs::remove_file(&lock).unwrap();
+    sandbox.store().recover().unwrap();
+    assert_eq!(fs::read_to_string(sandbox.path().join("brain.toml")).unwrap(), "theirs\n");
+    assert_eq!(status(&sandbox.path()), "");
 }
 
 #[test]
