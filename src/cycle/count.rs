@@ -55,24 +55,5 @@ fn follow(
 
 /// A path's kind in a word, for counting.
 pub fn word(path: &str) -> &'static str {
-    match Place::of(path) {
-        Place::Neuron(_) => "neurons",
-        Place::Stimulus(_) => "stimuli",
-        Place::Queue(_) => "queue",
-        Place::Signal(..) => "signals",
-        Place::Acknowledgement(..) => "answers",
-        Place::Run(_) => "runs",
-        Place::RunNote(_) => "conflicts",
-        Place::Flag(_) => "flags",
-        Place::Goal => "goals",
-        Place::Ledger(_) => "ledger entries",
-        Place::Chapter(_) => "chapters",
-        Place::Sleep(_) => "sleeps",
-        Place::Event => "events",
-        Place::Metadata => "metadata",
-        Place::Agent(_) | Place::Prompt(_) => "agents",
-        Place::Settings => "settings",
-        Place::Other => "other files",
-        Place::Misplaced => "misplaced files",
-    }
+    Place::of(path).plural()
 }

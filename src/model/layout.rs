@@ -193,6 +193,30 @@ pub enum Place {
 }
 
 impl Place {
+    /// The name of many such files, for counting them.
+    pub fn plural(&self) -> &'static str {
+        match self {
+            Self::Neuron(_) => "neurons",
+            Self::Stimulus(_) => "stimuli",
+            Self::Queue(_) => "queue",
+            Self::Signal(..) => "signals",
+            Self::Acknowledgement(..) => "answers",
+            Self::Run(_) => "runs",
+            Self::RunNote(_) => "conflicts",
+            Self::Flag(_) => "flags",
+            Self::Goal => "goals",
+            Self::Ledger(_) => "ledger entries",
+            Self::Chapter(_) => "chapters",
+            Self::Sleep(_) => "sleeps",
+            Self::Event => "events",
+            Self::Metadata => "metadata",
+            Self::Agent(_) | Self::Prompt(_) => "agents",
+            Self::Settings => "settings",
+            Self::Other => "other files",
+            Self::Misplaced => "misplaced files",
+        }
+    }
+
     /// Recognises a path. A path that is nearly right (wrong shard, wrong date) is [`Place::Misplaced`].
     pub fn of(path: &str) -> Place {
         if path == SETTINGS {
