@@ -167,7 +167,8 @@ class Doorbell(Case):
         folder.mkdir(parents=True)
         stimulus = {"id": name, "at": NOW, "text": "The boat came in", "origin": "local"}
         (folder / f"{name}.json").write_text(json.dumps(stimulus, indent=2) + "\n")
-        brain.git("add", "-A")
+        # The network is not in the work tree, and git adds there only what it is told to.
+        brain.git("add", "--sparse", "-A")
         brain.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "settings and a stimulus")
 
     def finish(self, brain):
@@ -197,7 +198,8 @@ class Gate(Case):
         super().prepare(brain)
         with open(brain.path / "brain.toml", "a", encoding="utf-8") as settings:
             settings.write("\n# a person was here\n")
-        brain.git("add", "-A")
+        # The network is not in the work tree, and git adds there only what it is told to.
+        brain.git("add", "--sparse", "-A")
 
 
 CASES = {case.name: case for case in (Apply, Merge, Feed, Run, Sleep, Undo, Outcome, Init, InRepo, Doorbell, Wake, Gate)}
