@@ -157,7 +157,7 @@ pub const OVERLAY_BYTES: usize = 512 << 10;
 pub const OVERLAY_SHARE: usize = 64;
 /// Neurons that may differ, beyond one [`OVERLAY_SHARE`]th of all, for a snapshot to follow a tree instead of being made anew.
 pub const FOLLOWED_NEURONS: usize = 2_000;
-/// Bases of snapshots that are kept beside those under an overlay: the present, and a past that is asked again.
+/// Bases of snapshots that are kept, each with what lies over it: the present, and a past that is asked again.
 pub const SNAPSHOTS: usize = 3;
 /// Most bytes of all bases but the newest: a past is kept for speed alone, and not where it takes as much room as the texts.
 pub const PAST_SNAPSHOT_BYTES: u64 = 8 << 20;

@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use super::{Brain, BrainError};
 use crate::model::layout;
-use crate::store::{OnDisk, Store};
+use crate::store::{CheckedOut, Store};
 
-/// What a work tree holds now.
+/// A work tree, and the part of the network in it.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckoutReport {
     /// The work tree.
     pub work_tree: PathBuf,
-    /// What of the network is in it.
-    pub on_disk: OnDisk,
-    /// How many files of the network its branch has there.
+    /// The part of the network that is in it.
+    pub on_disk: CheckedOut,
+    /// The number of files that its branch has there.
     pub files: usize,
     /// Files that stay where they are not wanted, because they were edited. Git adds them with `git add --sparse`.
     pub left: Vec<String>,
@@ -54,18 +54,18 @@ impl Brain {
         }
         let all = !none && (wanted.is_empty() || wanted.iter().any(|path| path == layout::NETWORK));
         let on_disk = match (none, all) {
-            (true, _) => OnDisk::Nothing,
-            (_, true) => OnDisk::All,
-            _ => OnDisk::Folders(wanted),
+            (true, _) => CheckedOut::Nothing,
+            (_, true) => CheckedOut::All,
+            _ => CheckedOut::Folders(wanted),
         };
         let left = store.check_out(&work_tree, &on_disk)?;
         let files = match &on_disk {
-            OnDisk::All => store.files(tree, layout::NETWORK)?.len(),
-            OnDisk::Folders(folders) => {
+            CheckedOut::All => store.files(tree, layout::NETWORK)?.len(),
+            CheckedOut::Folders(folders) => {
                 let files = |folder: &String| Ok(store.files(tree, folder)?.len());
                 folders.iter().map(files).sum::<Result<usize, BrainError>>()?
             }
-            OnDisk::Nothing => 0,
+            CheckedOut::Nothing => 0,
         };
         Ok(CheckoutReport { work_tree, on_disk, files, left })
     }

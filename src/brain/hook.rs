@@ -319,8 +319,10 @@ impl<'s> Gate<'s> {
         self.findings.extend(examined.findings);
         match examined.content {
             Content::Neuron(neuron) => {
-                self.warn_of_age(change, &neuron)?;
-                self.judge_connections(change, &neuron, &bytes)?;
+                let old = change.old.map(|old| self.store.blob(old.blob)).transpose()?;
+                let old = old.and_then(|bytes| Neuron::decode(&bytes, path).ok());
+                self.warn_of_age(path, old.as_ref(), &neuron);
+                self.judge_connections(path, old.as_ref(), &neuron, &bytes)?;
             }
             Content::Queue(_, named) if !self.has(&named)? => {
                 self.findings.push(Finding::error(path, 1, format!("names {named}, which is not there")));
@@ -331,14 +333,11 @@ impl<'s> Gate<'s> {
     }
 
     /// A neuron's file from before a run that HEAD has: who edited it then, or checked it out, takes back what was done since.
-    fn warn_of_age(&mut self, change: &FileChange, neuron: &Neuron) -> Result<(), BrainError> {
-        let old = change.old.map(|old| self.store.blob(old.blob)).transpose()?;
-        let old = old.and_then(|bytes| Neuron::decode(&bytes, &change.path).ok());
-        if let Some(run) = old.and_then(|old| old.run).filter(|run| neuron.run.as_ref() < Some(run)) {
+    fn warn_of_age(&mut self, path: &str, old: Option<&Neuron>, neuron: &Neuron) {
+        if let Some(run) = old.and_then(|old| old.run.as_ref()).filter(|run| neuron.run.as_ref() < Some(*run)) {
             let message = format!("is from before {run}: this commit takes back what the brain did to it since");
-            self.findings.push(Finding { level: Level::Warning, ..Finding::error(&change.path, 1, message) });
+            self.findings.push(Finding { level: Level::Warning, ..Finding::error(path, 1, message) });
         }
-        Ok(())
     }
 
     /// A revert takes a run's record back; it never changes one.
@@ -347,7 +346,13 @@ impl<'s> Gate<'s> {
     }
 
     /// Connections to what is not there: a fault if this commit makes them, worth a word if they were there before.
-    fn judge_connections(&mut self, change: &FileChange, neuron: &Neuron, bytes: &[u8]) -> Result<(), BrainError> {
+    fn judge_connections(
+        &mut self,
+        path: &str,
+        old: Option<&Neuron>,
+        neuron: &Neuron,
+        bytes: &[u8],
+    ) -> Result<(), BrainError> {
         let mut missing = Vec::new();
         for target in targets(neuron) {
             if !self.has(&layout::neuron(target))? {
@@ -357,15 +362,11 @@ impl<'s> Gate<'s> {
         if missing.is_empty() {
             return Ok(());
         }
-        let old = match change.old.map(|old| self.store.blob(old.blob)).transpose()? {
-            Some(bytes) => Neuron::decode(&bytes, &change.path).ok(),
-            None => None,
-        };
-        let was_there: HashSet<&NeuronId> = old.iter().flat_map(targets).collect();
+        let was_there: HashSet<&NeuronId> = old.into_iter().flat_map(targets).collect();
         for id in missing {
             let known = was_there.contains(id) && !self.gone_now(id);
             let level = if known { Level::Warning } else { Level::Error };
-            let found = dangling(&change.path, bytes, &[id]).into_iter();
+            let found = dangling(path, bytes, &[id]).into_iter();
             self.findings.extend(found.map(|finding| Finding { level, ..finding }));
         }
         Ok(())

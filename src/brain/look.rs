@@ -61,7 +61,7 @@ pub struct Status {
     pub inhibition: Inhibition,
     /// Bounds of the budget, and what is spent of them today.
     pub budget: Vec<Left>,
-    /// How far it is a brain, at the moment that they name; null if only counts were asked for.
+    /// The vital signs, at the moment that they name; null if only counts were asked for.
     pub vitals: Option<Vitals>,
 }
 
@@ -173,8 +173,8 @@ pub struct BlameLine {
 }
 
 impl Brain {
-    /// How the brain is. The counts cost what differs from when they were last asked for; the vital signs, which are left out if it
-    /// is to be `quick`, cost some hundred questions.
+    /// The state of the brain. Its counts cost what differs from when they were last asked for; vital signs that are taken now cost some
+    /// hundred questions.
     pub fn status(&self, signs: Signs) -> Result<Status, BrainError> {
         let (store, policy) = (&self.cycle.store, &self.cycle.shared.policy);
         let wake = self.at(None)?;

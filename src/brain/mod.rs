@@ -52,7 +52,7 @@ pub use crate::cycle::chat::{
 pub use crate::cycle::confirm::{Confirmations, Waiting};
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::delta::{Method, Valued};
-pub use crate::store::{HookDone, HookState, OnDisk};
+pub use crate::store::{CheckedOut, HookDone, HookState};
 pub use crate::text::{Shared, said_from, shared};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
 pub use check::{CheckReport, FixReport};

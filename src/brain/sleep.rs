@@ -223,7 +223,7 @@ fn sleep_branch(name: &str) -> Result<Branch, BrainError> {
 }
 
 fn paths(left: &[Left]) -> Vec<String> {
-    left.iter().map(|left| format!("{} ({})", left.work_tree.join(&left.path).display(), left.reason)).collect()
+    left.iter().map(Left::to_string).collect()
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use super::output::safe;
 use super::write::{program, short};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, BrainError, CheckReport, CheckoutReport, DoctorReport, DriverFiles, Finding, FixReport, Health, HookDone,
-    HookState, HooksAnswer, Level, OnDisk, TrustItem, TrustReport, UpgradeReport,
+    Brain, BrainError, CheckReport, CheckedOut, CheckoutReport, DoctorReport, DriverFiles, Finding, FixReport, Health,
+    HookDone, HookState, HooksAnswer, Level, TrustItem, TrustReport, UpgradeReport,
 };
 use crate::model::plural;
 
@@ -116,9 +116,9 @@ fn checked_out(report: &CheckoutReport) -> String {
     let place = safe(&report.work_tree.display().to_string());
     let files = plural(report.files, "file", "files");
     let mut lines = vec![match &report.on_disk {
-        OnDisk::All => format!("{files} of network/ in {place}"),
-        OnDisk::Folders(folders) => format!("{files} of {} in {place}", safe(&folders.join(", "))),
-        OnDisk::Nothing => format!("network/ is not in {place}; `git brain show` and `git show` read it"),
+        CheckedOut::All => format!("{files} of network/ in {place}"),
+        CheckedOut::Folders(folders) => format!("{files} of {} in {place}", safe(&folders.join(", "))),
+        CheckedOut::Nothing => format!("network/ is not in {place}; `git brain show` and `git show` read it"),
     }];
     if !report.left.is_empty() {
         lines.push(

@@ -1,4 +1,4 @@
-//! How many files of each kind the network has.
+//! The number of files of each kind that the network has.
 //!
 //! Followed from the counts that were kept last by the files that differ, so that asking costs what happened since.
 

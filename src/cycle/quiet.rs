@@ -216,11 +216,7 @@ impl Cycle {
             }
             turned.runs.push(summary);
         }
-        let edited = report
-            .left
-            .iter()
-            .map(|left| format!("left alone: {} ({})", left.work_tree.join(&left.path).display(), left.reason));
-        turned.notes.extend(edited);
+        turned.notes.extend(report.left.iter().map(|left| format!("left alone: {left}")));
         turned.wake = report.wake;
         Ok(())
     }

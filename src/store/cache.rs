@@ -92,13 +92,9 @@ impl Store {
 
     /// Keeps a small document in place of the one of that name.
     pub fn keep_document(&self, name: &str, document: &impl serde::Serialize) {
-        let kept = serde_json::to_vec(document).map_err(std::io::Error::other).and_then(|text| {
-            std::fs::create_dir_all(self.cache_dir())?;
-            let mut file = tempfile::Builder::new().prefix("tmp-").tempfile_in(self.cache_dir())?;
-            file.write_all(&text)?;
-            Ok(file.persist(self.cache_dir().join(name))?)
-        });
-        if let Err(error) = kept {
+        let text = serde_json::to_vec(document).map_err(std::io::Error::other);
+        let made = std::fs::create_dir_all(self.cache_dir()).and(text);
+        if let Err(error) = made.and_then(|text| write_whole(&self.cache_dir().join(name), &text)) {
             tracing::info!("{name} could not be kept: {error}");
         }
     }
@@ -138,12 +134,8 @@ impl Store {
     }
 
     fn write_sections(&self, sections: &Sections, layer: Layer) -> std::io::Result<()> {
-        let folder = self.cache_dir();
-        std::fs::create_dir_all(&folder)?;
-        let mut file = tempfile::Builder::new().prefix("tmp-").tempfile_in(&folder)?;
-        file.write_all(sections.bytes())?;
-        file.persist(self.cache_path(sections.key(), layer))?;
-        Ok(())
+        std::fs::create_dir_all(self.cache_dir())?;
+        write_whole(&self.cache_path(sections.key(), layer), sections.bytes())
     }
 
     /// (path, layer, last change) of each kept file.
@@ -199,6 +191,14 @@ impl Store {
             }
         }
     }
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = tempfile::Builder::new().prefix("tmp-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    Ok(file.persist(path).map(drop)?)
 }
 
 /// The key of a tree's snapshot: its id.
@@ -268,13 +268,7 @@ impl Identity {
         if now.saturating_sub(self.changed) < Duration::from_millis(100) {
             return;
         }
-        let folder = path.parent().unwrap_or(path);
-        let noted = tempfile::Builder::new().prefix("tmp-").tempfile_in(folder).and_then(|mut file| {
-            file.write_all(self.text.as_bytes())?;
-            file.persist(noted_at(path))?;
-            Ok(())
-        });
-        if let Err(error) = noted {
+        if let Err(error) = write_whole(&noted_at(path), self.text.as_bytes()) {
             tracing::info!("{} will be verified again: {error}", path.display());
         }
     }

@@ -74,7 +74,7 @@ pub use recent::Recent;
 pub use refs::{Races, RefChange, RefOutcome};
 pub use remote::{PushOutcome, Pushed, Remote, Tips};
 pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
-pub use sparse::OnDisk;
+pub use sparse::CheckedOut;
 pub use tree::{Change, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};
 pub use waiting::{Waited, Waiting};

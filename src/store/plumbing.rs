@@ -57,6 +57,16 @@ pub(super) fn tame_git() -> Command {
     git
 }
 
+/// The same at `dir`, in no other repository than the one there, whatever the environment names.
+pub(super) fn tame_git_at(dir: &Path) -> Command {
+    let mut git = tame_git();
+    for name in LOCAL_VARIABLES {
+        git.env_remove(name);
+    }
+    git.current_dir(dir);
+    git
+}
+
 /// What git prints, run at `dir` and in no other repository. The configuration is left as it is, because it is what is
 /// asked about: only for commands that run nothing, `rev-parse` and `check-attr`.
 pub(super) fn git_at(dir: &Path, arguments: &[&str]) -> Result<String, StoreError> {

@@ -10,17 +10,17 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Serialize;
 
 use super::intent::Plan;
-use super::plumbing::tame_git;
+use super::plumbing::tame_git_at;
 use super::{LockName, Store, StoreError, child};
 
 const SWITCH: &str = "core.sparseCheckout";
 const CONES: &str = "core.sparseCheckoutCone";
 const PATTERNS: &str = "info/sparse-checkout";
 
-/// What a work tree holds of the network.
+/// The part of the network that a work tree holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OnDisk {
+pub enum CheckedOut {
     /// All of it.
     All,
     /// These folders.
@@ -29,7 +29,7 @@ pub enum OnDisk {
     Nothing,
 }
 
-impl OnDisk {
+impl CheckedOut {
     /// The patterns of git, one a line: everything, without `network/`, with the folders in it that are wanted.
     fn patterns(&self) -> String {
         let mut lines = "/*\n".to_owned();
@@ -84,7 +84,7 @@ impl Store {
         let path = self.common.join(PATTERNS);
         let folder = path.parent().unwrap_or(&self.common);
         std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
-        std::fs::write(&path, OnDisk::Nothing.patterns()).map_err(StoreError::file(&path))?;
+        std::fs::write(&path, CheckedOut::Nothing.patterns()).map_err(StoreError::file(&path))?;
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::file(&path))
     }
 
@@ -93,19 +93,15 @@ impl Store {
     ///
     /// # Errors
     /// There is no work tree, or another git command holds the index.
-    pub fn check_out(&self, dir: &Path, wanted: &OnDisk) -> Result<Vec<String>, StoreError> {
+    pub fn check_out(&self, dir: &Path, wanted: &CheckedOut) -> Result<Vec<String>, StoreError> {
         // Nobody moves a branch under the work tree meanwhile.
         let _alone = self.lock(LockName::Trunk)?;
         let arguments: &[&str] = match wanted {
-            OnDisk::All => &["sparse-checkout", "disable"],
+            CheckedOut::All => &["sparse-checkout", "disable"],
             _ => &["sparse-checkout", "set", "--no-cone", "--stdin"],
         };
-        let mut git = tame_git();
-        for name in super::LOCAL_VARIABLES {
-            git.env_remove(name);
-        }
-        git.current_dir(dir).args(arguments);
-        let ended = child::ended(&mut git, wanted.patterns().as_bytes()).map_err(StoreError::file("git"))?;
+        let ended = child::ended(tame_git_at(dir).args(arguments), wanted.patterns().as_bytes())
+            .map_err(StoreError::file("git"))?;
         if !ended.status.success() {
             let source = std::io::Error::other(String::from_utf8_lossy(&ended.stderr).trim().to_owned());
             return Err(StoreError::File { path: "git sparse-checkout".into(), source });

@@ -14,7 +14,7 @@ use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
 use super::confine::{leads_here, present};
 use super::intent::discard;
-use super::plumbing::tame_git;
+use super::plumbing::tame_git_at;
 use super::sparse::Sparse;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError, child};
@@ -45,6 +45,12 @@ pub struct Left {
 const UNREADABLE: &str = "it cannot be read";
 const UNWRITABLE: &str = "it could not be written";
 const LOCKED: &str = "another git command holds it";
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.work_tree.join(&self.path).display(), self.reason)
+    }
+}
 
 impl Left {
     /// True if trying again may help.
@@ -238,11 +244,8 @@ impl Store {
 
 /// Lets git write an index that is in one file and has an entry for each file.
 fn make_plain(tree: &WorkTree) -> Result<(), StoreError> {
-    let mut git = tame_git();
-    for name in super::LOCAL_VARIABLES {
-        git.env_remove(name);
-    }
-    git.current_dir(&tree.root).arg("--git-dir").arg(&tree.git_dir).arg("--work-tree").arg(&tree.root);
+    let mut git = tame_git_at(&tree.root);
+    git.arg("--git-dir").arg(&tree.git_dir).arg("--work-tree").arg(&tree.root);
     git.args(["-c", "index.sparse=false", "-c", "core.splitIndex=false"]);
     git.args(["update-index", "--no-split-index", "--force-write-index"]);
     // Whether it did is seen by who reads the index again.

@@ -145,12 +145,12 @@ fn remembered_turn(network: &dyn Network, mut turn: Neuron) -> Option<Neuron> {
     None
 }
 
-/// What a stimulus says that can be true; `None` for talk.
+/// The part of a stimulus that can be true; `None` for talk.
 fn evidence(stimulus: &Stimulus) -> Option<Cow<'_, str>> {
     talk::evidence(stimulus.source.as_deref(), stimulus.session.as_deref(), &stimulus.text)
 }
 
-/// What a text calls by name.
+/// The names in a text.
 #[derive(Default)]
 struct Names {
     /// Names of one word, by their keys.

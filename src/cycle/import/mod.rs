@@ -329,10 +329,7 @@ impl Cycle {
                 return Err(CycleError::Busy(format!("somebody else moved the branch {branch}")));
             }
         };
-        imported.notes.extend(
-            left.iter()
-                .map(|left| format!("left alone: {} ({})", left.work_tree.join(&left.path).display(), left.reason)),
-        );
+        imported.notes.extend(left.iter().map(|left| format!("left alone: {left}")));
         self.tidy_up();
         Ok(())
     }

@@ -69,8 +69,8 @@ impl Cycle {
             self.remove_branch(&prepared.branch, prepared.tip)?;
             self.forget_note();
             drop(trunk);
-            self.store.compact();
             self.tidy_up();
+            self.store.compact();
             return Ok(Slept { record, candidates: prepared.candidates, main: squash, wake: back, left });
         }
     }
