@@ -174,3 +174,47 @@ fn the_doorbell_of_a_remote_brings_what_was_pushed_into_the_loop() {
     world.sync("a");
     world.brain("a", &["check"]);
 }
+
+#[test]
+fn a_signal_that_two_machines_answered_does_not_stop_the_one_that_sleeps_later() {
+    for first in ["a", "b"] {
+        let world = World::gated();
+        world.clone("b");
+        let signal = json!({"op": "signal", "to": "memory", "payload": {"kind": "remember"}});
+        world.apply("a", json!([signal]));
+        world.sync("a");
+        world.sync("b");
+        let second = if first == "a" { "b" } else { "a" };
+        world.brain(first, &["run"]);
+        world.brain(second, &["run"]);
+        world.slept("a");
+        world.sync("a");
+        world.sync("b");
+        world.brain("b", &["feed", "Ada moved to Basel."]);
+        world.slept("b");
+        world.sync("b");
+        world.sync("a");
+        world.same(&["a", "b"]);
+        let answers = |branch| world.git("a", &["ls-tree", "-r", branch, "network/signals"]);
+        let both = (answers("main"), answers("wake"));
+        assert!(both.0.contains(".ack.json"), "{both:?}");
+        assert_eq!(both.0, both.1, "main and wake have one answer");
+    }
+}
+
+#[test]
+fn a_signal_that_two_machines_answered_may_be_merged_by_plain_git() {
+    let world = World::gated();
+    world.clone("b");
+    world.apply("a", json!([{"op": "signal", "to": "memory", "payload": {"kind": "remember"}}]));
+    world.sync("a");
+    world.sync("b");
+    world.brain("a", &["run"]);
+    world.brain("b", &["run"]);
+    world.sync("a");
+    world.git("b", &["fetch", "-q", "origin"]);
+    world.git("b", &["merge", "-q", "--no-edit", "origin/wake"]);
+    world.sync("b");
+    world.sync("a");
+    world.same(&["a", "b"]);
+}

@@ -58,7 +58,7 @@ pub(super) fn pick(
             },
         },
         // (4)
-        Place::Stimulus(_) | Place::Acknowledgement(..) | Place::Queue(_) => match left.cmp(&right) {
+        place if place.lesser_stands() || matches!(place, Place::Queue(_)) => match left.cmp(&right) {
             Ordering::Greater => (Pick::Right, Some(How::Min)),
             _ => (Pick::Left, Some(How::Min)),
         },

@@ -251,6 +251,12 @@ impl Place {
                 | Place::Event
         )
     }
+
+    /// True for files that are written once by each machine that gets there first, and that two can write differently: the same text fed
+    /// twice, a signal answered twice. The lesser content stands, wherever the two meet.
+    pub fn lesser_stands(&self) -> bool {
+        matches!(self, Place::Stimulus(_) | Place::Acknowledgement(..))
+    }
 }
 
 fn in_network(rest: &str, path: &str) -> Option<Place> {

@@ -127,9 +127,10 @@ impl Judge<'_> {
         let others: HashSet<String> =
             store.diff(Some(right), Some(commit.tree), "")?.into_iter().map(|change| change.path).collect();
         let mut faults = Vec::new();
-        for (tree, name) in [(left, "one"), (right, "the other")] {
+        for (tree, other, name) in [(left, right, "one"), (right, left, "the other")] {
             for change in store.diff(Some(tree), Some(commit.tree), layout::NETWORK)? {
-                if Place::of(&change.path).is_immutable() && change.old.is_some() {
+                let merged = self.gives_way(&change)? && store.file(other, &change.path)? == change.new;
+                if Place::of(&change.path).is_immutable() && change.old.is_some() && !merged {
                     faults.push((
                         change.path,
                         format!("is written once for ever, and is not as {name} of its parents has it"),
@@ -175,7 +176,7 @@ impl Judge<'_> {
             if !change.path.starts_with("network/") {
                 self.fault(commit, &change.path, 1, "lies outside the network, and a sleep changes it");
             }
-            if place.is_immutable() && change.old.is_some() {
+            if place.is_immutable() && change.old.is_some() && !self.gives_way(change)? {
                 self.fault(commit, &change.path, 1, "is written once for ever, and a sleep changes it");
             }
             if place.is_immutable()
@@ -193,6 +194,13 @@ impl Judge<'_> {
             }
         }
         Ok(())
+    }
+
+    /// True where main has what one machine wrote and the day has the lesser content of another one: the merge of both, which wake has.
+    fn gives_way(&self, change: &FileChange) -> Result<bool, CycleError> {
+        let (Some(old), Some(new)) = (change.old, change.new) else { return Ok(false) };
+        let read = |file| self.cycle.store.read_file(file, &change.path);
+        Ok(Place::of(&change.path).lesser_stands() && new.is_regular() && read(new)? < read(old)?)
     }
 
     /// True for a neuron that is only laid out anew, as an upgrade of the format does.
