@@ -337,3 +337,58 @@ fn the_cost_is_that_of_rights_changes() {
     assert_eq!(three_way(&mut trees, &MergePolicy::default()).unwrap().edits.len(), 2);
     assert!(trees.asked_left && !trees.reads.contains(&layout::neuron(&id("b"))));
 }
+
+/// The record of a run that activated a neuron once.
+fn touched(day: u32, id: &str) -> Tree {
+    let effects = format!(r#"[{{"neuron": "{id}", "activation_count": [0, 1]}}]"#);
+    let text = format!(
+        r#"{{"run": "{}", "agent": "memory", "trigger": "t", "cognition": "apply", "at": "2026-01-01T00:00:00Z",
+            "depth": 0, "base": null, "origin": "local", "ops": [], "effects": {effects}}}"#,
+        run(day)
+    );
+    Tree::from([(layout::run(&run(day)), text.into_bytes())])
+}
+
+#[test]
+fn a_neuron_that_comes_back_after_a_sleep_pruned_it_keeps_what_it_learnt() {
+    let (b, x) = (plain("b"), plain("x"));
+    let base = tree_of(&[x.clone(), b.clone()]);
+    let active = with_records(&by(&b, 2, |n| n.activation_count = 1), &[&touched(2, "b")]);
+    let active: Tree = base.clone().into_iter().chain(active).collect();
+    let mut pruned = active.clone();
+    pruned.remove(&layout::neuron(&id("b")));
+    let pointing = by(&x, 3, |n| n.set_weight(&id("b"), Link::FeedsInto, 50));
+    let touching = by(&b, 3, |n| n.activation_count = 1);
+    for (others, count) in [(vec![pointing, b], 1), (vec![x, touching], 2)] {
+        let right = tree_of(&others);
+        let one = merge(&base, &pruned, &right).0;
+        let other = merge(&base, &right, &pruned).0;
+        let line = merge(&active, &merge(&base, &active, &right).0, &pruned).0;
+        for merged in [one, other, line] {
+            assert_eq!(neuron_in(&merged, "b").activation_count, count);
+        }
+    }
+}
+
+#[test]
+fn what_a_person_edited_by_hand_stays_beside_runs_that_both_sides_have() {
+    let base = weighing(65_500);
+    let records = [record(2, 65_500, 65_530), record(3, 65_500, 65_530), record(4, 65_500, 65_400)];
+    let records: Vec<&Tree> = records.iter().collect();
+    let after = |weight| weigh(4, &weigh(3, &weigh(2, &base, 0), 0), weight);
+    let (in_order, other_order) = (after(65_435), after(65_460));
+    let trees = |left: &Neuron, right: &Neuron| {
+        let sides = (with_records(left, &records), with_records(right, &records));
+        let one = neuron_in(&merge(&tree_of(&[base.clone(), plain("b")]), &sides.0, &sides.1).0, "a");
+        let other = neuron_in(&merge(&tree_of(&[base.clone(), plain("b")]), &sides.1, &sides.0).0, "a");
+        assert_eq!(one, other, "in both orders");
+        one
+    };
+    assert_eq!(trees(&in_order, &other_order).connections[0].weight, 65_435, "the order of the runs decides");
+    let vivid = Neuron { salience: 45_000, ..other_order.clone() };
+    let merged = trees(&vivid, &in_order);
+    assert_eq!((merged.salience, merged.connections[0].weight), (45_000, 65_435));
+    assert_eq!(trees(&after(30_000), &in_order).connections[0].weight, 30_000);
+    let pinned = Neuron { pinned: true, ..other_order };
+    assert_eq!(trees(&pinned, &in_order).connections[0].weight, 65_435, "and counts once");
+}

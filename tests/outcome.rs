@@ -307,7 +307,7 @@ fn terminal_goals_are_peoples_and_sub_goals_emerge_from_what_proves_itself() {
     let set = sandbox.json(&["goal", "add", "Be dry", "--neuron", "b"]);
     let goal = set["goal"].as_str().unwrap().to_owned();
     let file = sandbox.git(&["show", &format!("wake:network/goals/{goal}.json")]);
-    assert!(file.contains("\"level\": \"terminal\"") && file.contains("\"run\": null"), "{file}");
+    assert!(file.contains("\"level\": \"terminal\"") && file.contains("-human\""), "{file}");
     sandbox.brain(&["goal", "add", "x", "--neuron", "ghost"]).exits(3);
     let as_agent = |level: &str, rest: Value| {
         let mut op = json!({"op": "goal", "text": "Be dry", "level": level});

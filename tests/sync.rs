@@ -212,9 +212,81 @@ fn a_signal_that_two_machines_answered_may_be_merged_by_plain_git() {
     world.brain("a", &["run"]);
     world.brain("b", &["run"]);
     world.sync("a");
+    world.git("b", &["checkout", "-q", "wake"]);
     world.git("b", &["fetch", "-q", "origin"]);
     world.git("b", &["merge", "-q", "--no-edit", "origin/wake"]);
     world.sync("b");
     world.sync("a");
     world.same(&["a", "b"]);
+}
+
+#[test]
+fn a_sleep_taken_back_beside_another_main_stops_no_later_one() {
+    let world = World::gated();
+    world.clone("b");
+    world.apply("b", json!([adjust("x", "y", "feeds_into", 30)]));
+    world.slept("b");
+    world.sync("b");
+    world.brain("b", &["sleep", "--undo"]);
+    world.sync("a");
+    std::fs::write(world.dir("a/note.md"), "text").unwrap();
+    world.git("a", &["add", "note.md"]);
+    world.git("a", &["commit", "-qm", "a note"]);
+    world.sync("a");
+    world.sync("b");
+    world.sync("a");
+    world.apply("a", json!([adjust("x", "y", "feeds_into", 100)]));
+    let sleeps = || world.git("a", &["ls-tree", "-r", "--name-only", "main", "network/sleep"]);
+    let first = sleeps();
+    world.slept("a");
+    assert!(!first.is_empty() && sleeps().contains(&first), "main still has what happened: {first} in {}", sleeps());
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}
+
+#[test]
+fn a_goal_that_two_people_closed_is_closed() {
+    let world = World::gated();
+    let set = world.json("a", &["goal", "add", "Find the heron"]);
+    let id = set["goal"].as_str().unwrap_or_else(|| panic!("{set}")).to_owned();
+    world.sync("a");
+    world.clone("b");
+    world.brain("a", &["goal", "close", &id]);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    world.brain("b", &["goal", "close", &id]);
+    world.sync("a");
+    world.sync("b");
+    world.sync("a");
+    world.same(&["a", "b"]);
+    let later = world.git("b", &["log", "-1", "--no-merges", "--format=%(trailers:key=Run,valueonly)", "wake"]);
+    let goal = world.git("a", &["show", &format!("wake:network/goals/{id}.json")]);
+    assert!(goal.contains("reached") && goal.contains(later.trim()), "{goal}");
+    // And it can be taken back like everything that a run did.
+    world.brain("a", &["revert", "--run", later.trim()]);
+    assert!(world.git("a", &["show", &format!("wake:network/goals/{id}.json")]).contains("\"open\""));
+}
+
+#[test]
+fn a_signal_is_answered_beside_neurons_that_come_from_far_away() {
+    let world = World::gated();
+    world.brain("a", &["feed", "Anna saw a heron in Kyoto."]);
+    world.sync("a");
+    world.clone("b");
+    world.brain("b", &["run"]);
+    world.apply("b", json!([{"op": "signal", "to": "memory", "payload": {"kind": "question", "query": "who?"}}]));
+    for who in ["Ben", "Claire", "Yuki", "Olga"] {
+        world.brain("a", &["feed", &format!("{who} saw green tea in Oslo. It is urgent. Who knows why?")]);
+        world.brain("a", &["feed", &format!("{who} saw the boat in Lyon. It is urgent. Who knows why?")]);
+    }
+    world.brain("a", &["recall", "--learn", "who saw green tea"]);
+    world.sync("a");
+    world.sync("b");
+    world.brain("b", &["run"]);
+    let sent = world.git("b", &["ls-tree", "-r", "--name-only", "wake", "network/signals/memory"]);
+    let unanswered: Vec<&str> = sent
+        .lines()
+        .filter(|path| !path.ends_with(".ack.json") && !sent.contains(&path.replace(".json", ".ack.json")))
+        .collect();
+    assert!(sent.contains(".json") && unanswered.is_empty(), "{unanswered:?}");
 }

@@ -40,7 +40,7 @@ pub(super) struct Compared<'f> {
 
 /// Whether what comes from one origin may replace what comes from another: not if it is trusted less.
 pub(super) fn may_replace(origin: &Origin, old: &Origin) -> bool {
-    origin.class() == old.class() || old.clone().least_trusted(origin.clone()) == *old
+    origin.class() == old.class() || origin.distrust() <= old.distrust()
 }
 
 /// Takes leave of a file that is gone: its memories go if somebody said so, or if another file says now what half of them said, which

@@ -108,11 +108,17 @@ impl Brain {
         let main = cycle.store.tree_of(cycle.store.need_tip(cycle.store.main())?)?;
         let neurons = all_neurons(&cycle.store, tree)?.into_iter().filter(|n| n.origin.is_of(&origin)).collect();
         // What is trusted enters main without anybody's word.
-        let runs = match cycle.shared.policy.settings.origins.is_tainted(&origin) {
+        let (runs, mixed) = match cycle.shared.policy.settings.origins.is_tainted(&origin) {
             true => cycle.runs_of_origin_since(&origin, main, tree)?,
-            false => Vec::new(),
+            false => Default::default(),
         };
-        self.approve_all(neurons, runs, dry_run)
+        let mut report = self.approve_all(neurons, Some(&origin), runs, dry_run)?;
+        report.notes.extend(mixed.iter().map(|mixed| {
+            format!(
+                "runs of {mixed} come from elsewhere too: `git brain approve --origin {mixed}` approves what they moved"
+            )
+        }));
+        Ok(report)
     }
 
     /// Approves some neurons, with their connections and those to them.
@@ -127,10 +133,16 @@ impl Brain {
             };
             neurons.push(neuron);
         }
-        self.approve_all(neurons, Vec::new(), dry_run)
+        self.approve_all(neurons, None, Vec::new(), dry_run)
     }
 
-    fn approve_all(&self, neurons: Vec<Neuron>, runs: Vec<RunId>, dry_run: bool) -> Result<AmendReport, BrainError> {
+    fn approve_all(
+        &self,
+        neurons: Vec<Neuron>,
+        wanted: Option<&Origin>,
+        runs: Vec<RunId>,
+        dry_run: bool,
+    ) -> Result<AmendReport, BrainError> {
         let origins = &self.cycle.shared.policy.settings.origins;
         let mut report = AmendReport { wake: self.at(None)?.to_string(), dry_run, ..AmendReport::default() };
         let tainted: Vec<Neuron> = neurons.into_iter().filter(|n| origins.is_tainted(&n.origin)).collect();
@@ -144,7 +156,7 @@ impl Brain {
             let (base, by) = self.person_run(&[b"approve", &(index as u64).to_be_bytes()])?;
             let mut applied = Applied::default();
             for before in waiting.by_ref().take(limits::REVERTED_EFFECTS) {
-                let mut after = Neuron { origin: before.origin.approved(), ..before.clone() };
+                let mut after = Neuron { origin: before.origin.approved(wanted), ..before.clone() };
                 after.version = after.version.toggled(&by);
                 after.run = Some(by.clone());
                 applied.neurons.insert(before.id.clone(), (Some(before), after));

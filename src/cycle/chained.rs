@@ -173,9 +173,9 @@ impl<'s> Chained<'s> {
         })
     }
 
-    /// Does what the document says, if it can be done. The run is as far trusted as the least trusted of all that was shown.
+    /// Does what the document says, if it can be done. The run comes from where all that was shown comes from.
     fn check(&mut self, text: &str) -> Result<Told, CycleError> {
-        let seen = self.question.seen.clone().least_trusted(self.tools.origin());
+        let seen = self.question.seen.and(&self.tools.origin());
         let cognition = Some(format!("chain:{}", self.answered.join(",")));
         match self.spawn.answered(text, self.question.veil.as_ref(), seen, cognition) {
             Ok(thought) => {

@@ -121,7 +121,7 @@ impl Draft {
         if let Some(named) = document.agent.as_ref().filter(|named| **named != job.agent) {
             return Err(CycleError::refused(format!("the delta of {} says that it is by {named}", job.agent)));
         }
-        let origin = job.origin.clone().least_trusted(seen);
+        let origin = job.origin.and(&seen);
         let authority = shared.policy.authority(&job.agent)?;
         let level = shared.policy.settings.origins.level(&origin);
         let level = authority.1.as_ref().map_or(level, |limits| limits.capabilities().level(&origin, level));

@@ -1,7 +1,7 @@
 //! A conversation in the network: what was said before, and what is remembered of it now.
 //!
 //! What a person says is a stimulus with the source `chat:NAME`, what the brain answers one with `answer:NAME`; the session of
-//! both is the conversation. An answer has the least trusted origin of what it was made of. What of it is evidence, and what only
+//! both is the conversation. An answer has the origins of all that it was made of. What of it is evidence, and what only
 //! [talk], is told by its source and its text, and stored nowhere.
 
 use super::network::TreeNetwork;

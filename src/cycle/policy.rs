@@ -15,11 +15,10 @@ use crate::model::origin::Origins;
 use crate::model::secret::{Secrets, is_secret_variable};
 use crate::model::settings::{Model, Override, SettingsError};
 use crate::model::{Agent, Settings};
+
+pub use crate::model::ids::HUMAN;
 use crate::store::{BlobId, CommitId, Store, TreeId};
 use crate::world::{Trust, World};
-
-/// The name of the person at this machine: needs no definition and is unrestricted.
-pub const HUMAN: &str = "human";
 
 /// The variable that holds the token of whoever may ask a served brain.
 const BRAIN_TOKEN: &str = "BRAIN_TOKEN";

@@ -65,10 +65,18 @@ impl Cycle {
         Ok(records)
     }
 
-    /// The runs of an origin that a tree has and main has not.
-    pub fn runs_of_origin_since(&self, origin: &Origin, main: TreeId, tree: TreeId) -> Result<Vec<RunId>, CycleError> {
+    /// The runs of an origin that a tree has and main has not, and the origins of those that come from it and from elsewhere.
+    pub fn runs_of_origin_since(
+        &self,
+        origin: &Origin,
+        main: TreeId,
+        tree: TreeId,
+    ) -> Result<(Vec<RunId>, BTreeSet<String>), CycleError> {
         let runs = self.outlines_between(main, tree)?.into_iter().map(|(_, run)| run);
-        Ok(runs.filter(|run| run.origin.is_of(origin)).map(|run| run.run).collect())
+        let origins = &self.shared.policy.settings.origins;
+        let (whole, mixed): (Vec<_>, Vec<_>) =
+            runs.filter(|run| run.origin.is_of(origin)).partition(|run| origins.only_of(&run.origin, origin));
+        Ok((whole.into_iter().map(|run| run.run).collect(), mixed.iter().map(|run| run.origin.to_string()).collect()))
     }
 
     /// The runs of a tree that are taken back, and by which run.

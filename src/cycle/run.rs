@@ -15,7 +15,7 @@ use super::judging::{Looked, Veil};
 use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
-use super::wake::{Job, least_trusted};
+use super::wake::{Job, all_of};
 use super::{Cycle, CycleError, goals, ledger};
 use crate::cognition::{Snapshot, llm, reflex};
 use crate::delta::{Document, DocumentError};
@@ -175,11 +175,11 @@ impl super::Shared {
     }
 }
 
-/// The least trusted origin of what a snapshot shows. A program may obey any text that it reads; a rule obeys none.
+/// The origin of all that a snapshot shows. A program may obey any text that it reads; a rule obeys none.
 pub(super) fn shown(snapshot: &Snapshot) -> Origin {
     let neurons = snapshot.neurons.iter().map(|n| n.origin.clone());
     let stimuli = snapshot.stimuli.iter().map(|s| s.origin.clone());
-    least_trusted(neurons.chain(stimuli))
+    all_of(neurons.chain(stimuli))
 }
 
 /// One run on its way.

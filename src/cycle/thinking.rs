@@ -61,7 +61,7 @@ pub(super) struct Question {
     pub snapshot: Snapshot,
     /// What it does not, and puts back into its answer.
     pub veil: Option<Veil>,
-    /// The least trusted origin of all that it sees.
+    /// The origin of all that it sees.
     pub seen: Origin,
 }
 

@@ -43,7 +43,7 @@ pub struct Job {
     pub depth: u32,
     /// The run's clock.
     pub clock: Stamp,
-    /// Where what woke it comes from: the least trusted of its stimuli, of the runs that sent its signals, set its flags or changed
+    /// Where what woke it comes from: its stimuli, and those of the runs that sent its signals, set its flags or changed
     /// its neurons last, and of those neurons.
     pub origin: Origin,
 }
@@ -294,12 +294,20 @@ impl Due<'_> {
         // One that comes from too far away would take those with it that share its run.
         let mut signals = Vec::new();
         for signal in &woken.signals {
-            if self.depth_of(&signal.run)? < self.cycle.shared.policy.settings.cycle.max_depth {
+            if self.is_near(&signal.run)? {
                 signals.push(signal.clone());
             }
         }
-        if signals.is_empty() && !woken.signals.is_empty() && woken.active.is_empty() {
-            tracing::debug!("{agent} is not woken: its signals come from too far away from a stimulus");
+        let mut active = Vec::new();
+        for id in &woken.active {
+            let run = self.network.shared(id)?.and_then(|neuron| neuron.run.clone());
+            if run.map_or(Ok(true), |run| self.is_near(&run))? {
+                active.push(id.clone());
+            }
+        }
+        let causes = woken.signals.len() + woken.active.len();
+        if signals.is_empty() && active.is_empty() && causes > 0 {
+            tracing::debug!("{agent} is not woken: what wakes it comes from too far away from a stimulus");
             return Ok(jobs);
         }
         // A document holds one outcome.
@@ -309,10 +317,15 @@ impl Due<'_> {
             signal_chunks.push(Vec::new());
         }
         for (index, signals) in signal_chunks.into_iter().enumerate() {
-            let active = if index == 0 { woken.active.clone() } else { Vec::new() };
+            let active = if index == 0 { std::mem::take(&mut active) } else { Vec::new() };
             jobs.extend(self.on_causes(agent, woken, signals, active)?);
         }
         Ok(jobs)
+    }
+
+    /// True if what a run caused may cause another one.
+    fn is_near(&self, run: &RunId) -> Result<bool, CycleError> {
+        Ok(self.depth_of(run)? < self.cycle.shared.policy.settings.cycle.max_depth)
     }
 
     /// A run's causal distance from a stimulus; 0 for a person's, and for one that left no record.
@@ -339,7 +352,7 @@ impl Due<'_> {
             roots: stimuli.iter().map(|s| s.id.clone()).collect(),
             depth: 1,
             clock: self.clock(stimuli.iter().map(|s| s.at)),
-            origin: least_trusted(stimuli.iter().map(|s| s.origin.clone())),
+            origin: all_of(stimuli.iter().map(|s| s.origin.clone())),
             stimuli,
         }
     }
@@ -385,7 +398,7 @@ impl Due<'_> {
         Ok(Some(Job {
             agent: agent.clone(),
             reason: woken.reason.clone(),
-            origin: least_trusted(origins),
+            origin: all_of(origins),
             stimuli: Vec::new(),
             signals,
             active,
@@ -396,9 +409,9 @@ impl Due<'_> {
     }
 }
 
-/// The least trusted of some origins and of this machine, where all runs are at home.
-pub(super) fn least_trusted(origins: impl IntoIterator<Item = Origin>) -> Origin {
-    origins.into_iter().fold(Origin::local(), Origin::least_trusted)
+/// The origin of what comes from all these, and from this machine, where all runs are at home.
+pub(super) fn all_of(origins: impl IntoIterator<Item = Origin>) -> Origin {
+    origins.into_iter().fold(Origin::local(), |all, origin| all.and(&origin))
 }
 
 /// Splits an agent's signals into runs, oldest first. A reflex knows how many it can answer; what another agent does with

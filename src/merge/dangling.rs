@@ -61,26 +61,30 @@ where
         }
     }
 
-    /// Keeps a removed neuron as the side that still has it has it. A target that no side has was dangling before.
+    /// Keeps a removed neuron as the side that still has it has it, with what the other one had learnt before it removed it. A target
+    /// that no side has was dangling before.
     fn keep(&mut self, id: NeuronId, side: Side) -> Merged<(), S> {
         let path = layout::neuron(&id);
         let Some(bytes) = self.read(side, &path)? else { return Ok(()) };
-        let neuron = decode(&bytes, &path, &id)?;
-        let whole = file_value(Some(&bytes));
+        let there = decode(&bytes, &path, &id)?;
         let here = side == Side::Left;
-        if here {
+        let neuron = self.with_what_was_learnt(if here { Side::Right } else { Side::Left }, there.clone())?;
+        let base = self.read(Side::Base, &path)?;
+        let result = if neuron == there { bytes.clone() } else { neuron.encode_as(self.format()?) };
+        let (value, kept) = (file_value(Some(&bytes)), file_value(Some(&result)));
+        if here && result == bytes {
             self.edits.remove(&path);
         } else {
-            self.edits.insert(path, Some(bytes));
+            self.edits.insert(path, Some(result));
         }
-        self.pointing.push(Pointing::new(&neuron, here.then_some(&neuron)));
+        self.pointing.push(Pointing::new(&neuron, here.then_some(&there)));
         self.outcome.decisions.push(Decision {
             neuron: id.to_string(),
             field: "file".to_owned(),
-            base: whole.clone(),
-            left: if here { whole.clone() } else { Value::Null },
-            right: if here { Value::Null } else { whole.clone() },
-            result: whole,
+            base: file_value(base.as_deref()),
+            left: if here { value.clone() } else { Value::Null },
+            right: if here { Value::Null } else { value },
+            result: kept,
             rule: How::PointedTo,
             clamped: false,
         });

@@ -27,8 +27,8 @@ pub enum How {
     Priority,
     /// The value of the larger run id.
     LaterRun,
-    /// The origin that is trusted least.
-    LeastTrusted,
+    /// What both sides have.
+    Union,
     /// A neuron's file that one side removed and the other changed: the change.
     ChangedWins,
     /// A neuron's file that one side removed and a connection points to: it stays.
@@ -37,6 +37,8 @@ pub enum How {
     RemovalWins,
     /// A person's change before an agent's.
     Person,
+    /// Of two people's changes the later; of the same moment the greater content.
+    Later,
     /// The same runs on both sides, numbers apart by the order of their rounding or clamping: nothing is brought.
     SameRuns,
 }
@@ -52,11 +54,12 @@ impl fmt::Display for How {
             How::Right => "right",
             How::Priority => "priority",
             How::LaterRun => "later run",
-            How::LeastTrusted => "least trusted",
+            How::Union => "union",
             How::ChangedWins => "changed wins",
             How::PointedTo => "pointed to",
             How::RemovalWins => "removal wins",
             How::Person => "a person's",
+            How::Later => "later",
             How::SameRuns => "same runs",
         })
     }

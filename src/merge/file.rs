@@ -1,7 +1,7 @@
 //! The rule for files that are no neurons: which side's file is the result. Never a blend of two.
 //!
 //! Scenarios, in order: (1) rule 0, as for neurons; (2) the stimulus queue: removal wins; (3) flags, goals, metadata: a
-//! person's change, else the larger run id; (4) what two machines can truly write differently under one id, the same
+//! person's change, the later of two, else the larger run id; (4) what two machines can truly write differently under one id, the same
 //! input fed twice or a signal answered twice: the lesser content, so that the first answer stands; (5) everything else,
 //! immutable files among it: undecided.
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::decision::How;
 use crate::limits;
-use crate::model::Metadata;
 use crate::model::ids::RunId;
 use crate::model::json::{self, JsonError};
 use crate::model::layout::{self, Place};
+use crate::model::{HUMAN, Metadata, Stamp};
 
 /// Which file is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,16 +47,15 @@ pub(super) fn pick(
         Place::Queue(_) if left.is_none() => (Pick::Left, Some(How::RemovalWins)),
         Place::Queue(_) if right.is_none() => (Pick::Right, Some(How::RemovalWins)),
         // (3)
-        Place::Flag(_) | Place::Goal | Place::Metadata => match (author(left, path)?, author(right, path)?) {
-            (None, None) => (Pick::Undecided, None),
-            (None, Some(_)) => (Pick::Left, Some(How::Person)),
-            (Some(_), None) => (Pick::Right, Some(How::Person)),
-            (Some(l), Some(r)) => match l.cmp(&r) {
-                Ordering::Greater => (Pick::Left, Some(How::LaterRun)),
-                Ordering::Less => (Pick::Right, Some(How::LaterRun)),
-                Ordering::Equal => (Pick::Undecided, None),
-            },
-        },
+        Place::Flag(_) | Place::Goal | Place::Metadata => {
+            let (ours, theirs) = (Said::by(left, path)?, Said::by(right, path)?);
+            let how = match (ours.person, theirs.person) {
+                (true, true) => How::Later,
+                (false, false) => How::LaterRun,
+                _ => How::Person,
+            };
+            (if ours >= theirs { Pick::Left } else { Pick::Right }, Some(how))
+        }
         // (4)
         place if place.lesser_stands() || matches!(place, Place::Queue(_)) => match left.cmp(&right) {
             Ordering::Greater => (Pick::Right, Some(How::Min)),
@@ -90,16 +89,35 @@ pub(super) fn agree_on_format(
     Ok(true)
 }
 
-/// The run that wrote a changed file; `None`: a person did. No run can remove these files, so a removal is a person's.
-pub(super) fn author(content: Option<&[u8]>, path: &str) -> Result<Option<RunId>, JsonError> {
-    let Some(bytes) = content else { return Ok(None) };
-    let value: Value = json::strict(bytes, path, limits::DOCUMENT_BYTES)?;
-    match value.get("run") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => {
-            RunId::parse(text).map(Some).map_err(|e| JsonError::at(path, 1, "run", e.to_string()))
-        }
-        Some(other) => Err(JsonError::at(path, 1, "run", format!("{other} is neither a run id nor null"))),
+/// Who changed a file and when: the greater one's stands. A person goes before agents, by command as by hand, and of two people the later;
+/// of agents the later run. Where that says nothing, the greater content. No run can remove these files, so that a removal is a
+/// person's, from before any other change.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Said<'c> {
+    person: bool,
+    at: Option<Stamp>,
+    run: Option<RunId>,
+    content: Option<&'c [u8]>,
+}
+
+impl<'c> Said<'c> {
+    fn by(content: Option<&'c [u8]>, path: &str) -> Result<Self, JsonError> {
+        let Some(bytes) = content else { return Ok(Self { person: true, at: None, run: None, content }) };
+        let value: Value = json::strict(bytes, path, limits::DOCUMENT_BYTES)?;
+        let text = |field: &str| match value.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str())),
+            Some(other) => Err(JsonError::at(path, 1, field, format!("{other} is neither a text nor null"))),
+        };
+        let run =
+            text("run")?.map(RunId::parse).transpose().map_err(|e| JsonError::at(path, 1, "run", e.to_string()))?;
+        let at = text("at")?
+            .map(str::parse::<Stamp>)
+            .transpose()
+            .map_err(|e| JsonError::at(path, 1, "at", e.to_string()))?;
+        let person = run.as_ref().is_none_or(|run| run.agent().as_str() == HUMAN);
+        // An agent may say any moment; its run's id is in order.
+        Ok(Self { person, at: at.filter(|_| person), run, content })
     }
 }
 
@@ -111,6 +129,8 @@ mod tests {
     const LATE: &[u8] = br#"{"value": true, "run": "20260127t143200123z-abcd2345-a"}"#;
     const PERSON: &[u8] = br#"{"value": false, "run": null}"#;
     const OTHER_PERSON: &[u8] = br#"{"value": true}"#;
+    const BY_COMMAND: &[u8] = br#"{"at": "2026-01-26T14:32:00Z", "run": "20260126t143200123z-abcd2345-human"}"#;
+    const HOUR_LATER: &[u8] = br#"{"at": "2026-01-26T15:32:00Z", "run": null}"#;
 
     #[test]
     fn every_place_by_its_rule() {
@@ -132,7 +152,14 @@ mod tests {
             (&flag, Some(EARLY), Some(LATE), Some(PERSON), Pick::Right),
             (&flag, Some(EARLY), Some(PERSON), Some(LATE), Pick::Left),
             (&flag, Some(EARLY), None, Some(LATE), Pick::Left),
-            (&flag, Some(EARLY), Some(PERSON), Some(OTHER_PERSON), Pick::Undecided),
+            (&flag, Some(EARLY), Some(PERSON), Some(OTHER_PERSON), Pick::Right),
+            (&flag, Some(EARLY), Some(OTHER_PERSON), Some(PERSON), Pick::Left),
+            (&flag, Some(EARLY), Some(BY_COMMAND), Some(LATE), Pick::Left),
+            (&flag, Some(EARLY), Some(LATE), Some(BY_COMMAND), Pick::Right),
+            (&flag, Some(EARLY), Some(BY_COMMAND), Some(PERSON), Pick::Left),
+            (&flag, Some(EARLY), Some(BY_COMMAND), Some(HOUR_LATER), Pick::Right),
+            (&flag, Some(EARLY), Some(BY_COMMAND), None, Pick::Left),
+            (&flag, Some(EARLY), None, Some(LATE), Pick::Left),
             (&Place::Settings, a, b, None, Pick::Undecided),
         ];
         for (place, base, left, right, expected) in cases {

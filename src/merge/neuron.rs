@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::decision::{Conflict, Decision, How, file_value};
 use super::field::{self, Unit, Verdict};
 use crate::delta::record::Vivid;
-use crate::model::Stamp;
 use crate::model::ids::RunId;
 use crate::model::neuron::{Connection, Name, NamedBy, Neuron, Version};
 use crate::model::settings::{MergePolicy, Rule};
+use crate::model::{Origin, Stamp};
 
 /// A merged neuron and what was decided on the way.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,8 +90,7 @@ impl<'a> Fields<'a> {
             self.settle("last_activated", unit.clone(), field::stamp(unit, policy.last_activated, later));
         let unit = self.unit(|n| n.created_at);
         let created_at = self.settle("created_at", unit.clone(), unit.join(How::Min, Ord::min));
-        let unit = self.unit(|n| n.origin.clone());
-        let origin = self.settle("origin", unit.clone(), unit.join(How::LeastTrusted, |l, r| l.least_trusted(r)));
+        let origin = self.origin();
         let unit = self.unit(|n| n.archived.clone());
         let archived = self.settle("archived", unit.clone(), unit.join(How::LaterRun, Ord::max));
         // Labels are written once, when the neuron is made: two makers that disagree keep the greater text.
@@ -154,6 +153,22 @@ impl<'a> Fields<'a> {
     fn label<T: Clone + Ord + Serialize>(&mut self, name: &str, of: impl Fn(&Neuron) -> Option<T>) -> Option<T> {
         let unit = self.unit(of);
         self.settle(name, unit.clone(), unit.join(How::Max, Ord::max))
+    }
+
+    /// Where what is told came from: a side that renamed it brings what an approval on the other side has not seen.
+    fn origin(&mut self) -> Origin {
+        let named = |n: &Neuron| (n.concept.clone(), n.kind, n.named_by.clone());
+        let fresh = |side: &Neuron| self.base.is_some_and(|base| named(base) != named(side));
+        let unit = self.unit(|n| n.origin.clone());
+        let fresh = (fresh(self.left), fresh(self.right));
+        let merged = Origin::merged(unit.base.as_ref(), &unit.left, &unit.right, fresh);
+        let verdict = match &unit.base {
+            Some(base) if *base == unit.left || *base == unit.right || unit.left == unit.right => {
+                Verdict::Plain(merged)
+            }
+            _ => Verdict::Decided(merged, How::Union),
+        };
+        self.settle("origin", unit, verdict)
     }
 
     /// The larger id, where both touched it. Bookkeeping: not listed among the decisions.

@@ -284,10 +284,6 @@ where
             None => self.neuron(Side::Base, &id)?,
         };
         let (left, right) = (self.neuron(Side::Left, &id)?, self.neuron(Side::Right, &id)?);
-        let shared = self.shared_neurons.get(&id);
-        let same = |side: &Option<Arc<Neuron>>| {
-            side.as_ref().zip(shared).is_some_and(|(n, shared)| *side != base && shared.is_the_same_runs(n))
-        };
         let merged = match (&base, &left, &right) {
             (None, Some(left), Some(right)) if self.options.returning => {
                 let mut neuron = Neuron::clone(left);
@@ -298,14 +294,8 @@ where
                 }
                 super::NeuronMerge { neuron: Some(neuron), ..Default::default() }
             }
-            _ if same(&right) => {
-                let decision = same_runs(&id, base.as_deref(), left.as_deref(), right.as_deref());
-                super::NeuronMerge { neuron: left.as_deref().cloned(), decisions: vec![decision], conflicts: vec![] }
-            }
-            _ => {
-                let left = if right != base && same(&left) { &base } else { &left };
-                merge_neuron(base.as_deref(), left.as_deref(), right.as_deref(), self.policy)
-            }
+            _ if left == right => super::NeuronMerge { neuron: left.as_deref().cloned(), ..Default::default() },
+            _ => self.merged(&id, base.as_deref(), left.as_deref(), right.as_deref())?,
         };
         self.outcome.decisions.extend(merged.decisions);
         self.outcome.conflicts.extend(merged.conflicts);
@@ -331,6 +321,70 @@ where
         Ok(())
     }
 
+    /// One neuron on sides that differ, which are held against the base with the shared runs applied.
+    fn merged(
+        &mut self,
+        id: &NeuronId,
+        base: Option<&Neuron>,
+        left: Option<&Neuron>,
+        right: Option<&Neuron>,
+    ) -> Merged<super::NeuronMerge, S> {
+        let settle = |side: Option<&Neuron>| match self.shared_neurons.get(id) {
+            Some(shared) => side.map(|side| shared.settled(side)),
+            None => side.cloned(),
+        };
+        let (ours, theirs) = (settle(left), settle(right));
+        // What one side removed stays where the other one changed it, with what the first had learnt before.
+        let kept = match (&ours, &theirs) {
+            (None, Some(kept)) if base.is_some() && Some(kept) != base => Some((kept, Side::Left)),
+            (Some(kept), None) if base.is_some() && Some(kept) != base => Some((kept, Side::Right)),
+            _ => None,
+        };
+        if let Some((kept, removed_by)) = kept {
+            let neuron = self.with_what_was_learnt(removed_by, kept.clone())?;
+            let decision = whole(id, [base, left, right, Some(&neuron)], How::ChangedWins);
+            return Ok(super::NeuronMerge { neuron: Some(neuron), decisions: vec![decision], conflicts: vec![] });
+        }
+        let mut merged = merge_neuron(base, ours.as_ref(), theirs.as_ref(), self.policy);
+        // What is rounded in another way here stays: to merge what is there already changes nothing.
+        if let (Some(neuron), Some(left), Some(shared)) = (&mut merged.neuron, left, self.shared_neurons.get(id))
+            && shared.differs_by_rounding(left)
+            && (neuron.salience, neuron.last_salience_update) == (shared.neuron.salience, left.last_salience_update)
+        {
+            neuron.salience = left.salience;
+        }
+        if ours.as_ref() != left || theirs.as_ref() != right {
+            merged.decisions.push(same_runs(id, [base, left, right, merged.neuron.as_ref()]));
+        }
+        Ok(merged)
+    }
+
+    /// A neuron that one side removed and that stays, with what the runs did to it that this side alone has. Connections that the neuron
+    /// has no more stay away.
+    pub(super) fn with_what_was_learnt(&mut self, side: Side, kept: Neuron) -> Merged<Neuron, S> {
+        let mut runs = BTreeMap::new();
+        for path in self.changed(side)? {
+            let Place::Run(run) = Place::of(&path) else { continue };
+            if self.outcome.shared.binary_search(&run).is_err()
+                && self.read(Side::Base, &path)?.is_none()
+                && let Some(bytes) = self.read(side, &path)?
+            {
+                runs.insert(run, RunRecord::decode(&bytes, &path)?);
+            }
+        }
+        let mut neuron = kept;
+        for mut record in runs.into_values() {
+            record.effects.retain(|effect| effect.id() == Some(&neuron.id));
+            for effect in &mut record.effects {
+                effect.connections.retain(|c| neuron.connection(&c.target, c.link).is_some());
+            }
+            let lookup = |_: &NeuronId| Ok::<_, MergeError<S::Error>>(Some(neuron.clone()));
+            let applied = apply_record(&record, Direction::Again, self.policy, lookup)?;
+            neuron = applied.into_iter().next().map_or(neuron, |replayed| replayed.after);
+        }
+        Ok(neuron)
+    }
+
     /// A neuron that both sides have alike, in files that may not be alike: the side that laid it out anew gives the file.
     fn lay_out(&mut self, path: String, neuron: Option<&Neuron>) -> Merged<(), S> {
         let Some(neuron) = neuron else { return Ok(()) };
@@ -351,7 +405,7 @@ where
     }
 
     /// How merged files are written: in the newer format of both sides.
-    fn format(&mut self) -> Merged<Format, S> {
+    pub(super) fn format(&mut self) -> Merged<Format, S> {
         if let Some(format) = self.format {
             return Ok(format);
         }
@@ -379,18 +433,13 @@ where
         let (pick, how) = file::pick(place, &path, base.as_deref(), left.as_deref(), right.as_deref())?;
         let value = file_value;
         if pick == Pick::Undecided {
-            let mut runs = Vec::new();
-            if matches!(place, Place::Flag(_) | Place::Goal | Place::Metadata) {
-                runs.extend(file::author(left.as_deref(), &path)?);
-                runs.extend(file::author(right.as_deref(), &path)?);
-            }
             self.outcome.conflicts.push(Conflict {
                 neuron: path,
                 field: "file".to_owned(),
                 base: value(base.as_deref()),
                 left: value(left.as_deref()),
                 right: value(right.as_deref()),
-                runs,
+                runs: Vec::new(),
             });
             return Ok(());
         }
@@ -477,16 +526,18 @@ pub(super) fn decode<E: std::error::Error + 'static>(
     Ok(neuron)
 }
 
-fn same_runs(id: &NeuronId, base: Option<&Neuron>, left: Option<&Neuron>, right: Option<&Neuron>) -> Decision {
+/// A neuron on the three sides, and as it is merged.
+type Whole<'n> = [Option<&'n Neuron>; 4];
+
+fn same_runs(id: &NeuronId, whole: Whole<'_>) -> Decision {
     let version = |side: Option<&Neuron>| side.map_or(Value::Null, |n| Value::String(format!("{:016x}", n.version.0)));
-    Decision {
-        neuron: id.to_string(),
-        field: "version".to_owned(),
-        base: version(base),
-        left: version(left),
-        right: version(right),
-        result: version(left),
-        rule: How::SameRuns,
-        clamped: false,
-    }
+    decision(id, "version", whole.map(version), How::SameRuns)
+}
+
+fn whole(id: &NeuronId, whole: Whole<'_>, how: How) -> Decision {
+    decision(id, "file", whole.map(|side| file_value(side.map(Neuron::encode).as_deref())), how)
+}
+
+fn decision(id: &NeuronId, field: &str, [base, left, right, result]: [Value; 4], rule: How) -> Decision {
+    Decision { neuron: id.to_string(), field: field.to_owned(), base, left, right, result, rule, clamped: false }
 }

@@ -116,7 +116,7 @@ impl Capabilities {
     /// True if a run of what came from there is merged at once, as far as the agent's definition has a say.
     pub fn takes(&self, origin: &Origin) -> bool {
         let Some(classes) = &self.origins else { return true };
-        classes.iter().any(|class| class == origin.class())
+        origin.classes().all(|from| classes.iter().any(|class| class == from))
     }
 
     /// How a run of that origin is treated: as the settings say, or as the definition has it if that trusts less.

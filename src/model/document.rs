@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use super::capabilities::{Capabilities, Region};
-use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
+use super::ids::{AgentName, GoalId, HUMAN, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
 use super::spending::{Budget, Cost};
@@ -227,7 +227,7 @@ pub struct Goal {
     pub state: GoalState,
     /// Since when.
     pub at: Stamp,
-    /// The run that set it; null if a person did.
+    /// The run that set it; null if a person wrote it by hand.
     pub run: Option<RunId>,
 }
 
@@ -280,10 +280,15 @@ impl Goal {
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
         let goal: Self = json::strict(bytes, what, limits::DOCUMENT_BYTES)?;
         check_concept(&goal.text).map_err(|m| JsonError::at(what, 1, "text", m))?;
-        if goal.level == GoalLevel::Terminal && goal.run.is_some() {
-            return Err(JsonError::at(what, 1, "run", "a terminal goal is a person's, and no run's"));
+        if goal.level == GoalLevel::Terminal && !goal.is_a_persons() {
+            return Err(JsonError::at(what, 1, "run", "a terminal goal is a person's, and no agent's"));
         }
         Ok(goal)
+    }
+
+    /// True if a person set it last, by a command or by hand.
+    pub fn is_a_persons(&self) -> bool {
+        self.run.as_ref().is_none_or(|run| run.agent().as_str() == HUMAN)
     }
 }
 
@@ -561,6 +566,11 @@ mod tests {
         assert_eq!(Goal::id_of(" be USEFUL"), goal.id);
         let terminal = Goal { level: GoalLevel::Terminal, ..goal.clone() };
         assert!(Goal::decode(&terminal.encode(), "g").unwrap_err().to_string().contains("run"));
+        let by_a_person = RunId::parse("20260126t143200123z-abcd2345-human").ok();
+        for run in [by_a_person, None] {
+            let goal = Goal { run, ..terminal.clone() };
+            assert_eq!(Goal::decode(&goal.encode(), "g").unwrap(), goal);
+        }
         assert!(Goal::decode(&Goal { text: String::new(), ..goal }.encode(), "g").is_err());
     }
 

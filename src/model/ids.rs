@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 
 use crate::limits;
 
+/// The name of the person at this machine: needs no definition and is unrestricted.
+pub const HUMAN: &str = "human";
+
 /// Why a text is no id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {

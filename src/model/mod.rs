@@ -24,7 +24,7 @@ pub mod stamp;
 
 pub use document::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus};
 pub use form::Format;
-pub use ids::{AgentName, IdError, NeuronId, RunId, SignalId, StimulusId};
+pub use ids::{AgentName, HUMAN, IdError, NeuronId, RunId, SignalId, StimulusId};
 pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
 pub use origin::{Level, Origin};
 pub use plural::plural;

@@ -6,11 +6,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits;
 
-/// A label `class` or `class:detail`, such as `local`, `mcp:editor`, `clone:alice`.
+/// A label `class` or `class:detail`, such as `local`, `mcp:editor`, `clone:alice`; or several, joined by `+`, of what comes from
+/// several places, such as `webhook+mcp:editor`.
 ///
-/// The class decides the trust; an unknown class is trusted least. Merging keeps the least trusted of two origins.
+/// The class decides the trust; an unknown class is trusted least. Of several labels the least trusted stands first, and none is
+/// `local` or `bootstrap`, which add nothing to others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin(String);
+
+/// Between two labels.
+const AND: char = '+';
 
 /// Classes from most to least trusted. What is not listed ranks below all of them.
 const CLASSES: [&str; 8] = ["bootstrap", "local", "approved", "import", "mcp", "http", "clone", "webhook"];
@@ -43,48 +48,83 @@ impl Origin {
         Self("bootstrap".to_owned())
     }
 
-    /// Checks a label: lower-case letters, digits, `_.:-`, at most 256 bytes, starting with a letter.
+    /// Checks labels: of lower-case letters, digits, `_.:-`, starting with a letter, at most 256 bytes together.
     pub fn parse(text: &str) -> Result<Self, String> {
         let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.:-".contains(c);
-        let starts = text.starts_with(|c: char| c.is_ascii_lowercase());
-        if !starts || text.len() > limits::LABEL_BYTES || !text.chars().all(good) {
+        let starts = |label: &str| label.starts_with(|c: char| c.is_ascii_lowercase());
+        if text.len() > limits::LABEL_BYTES || !text.split(AND).all(|label| starts(label) && label.chars().all(good)) {
             return Err(format!("{:?} is not an origin such as local or mcp:editor", clip(text)));
         }
-        Ok(Self(text.to_owned()))
+        let origin = Self::of(text.split(AND));
+        if origin.0 != text {
+            return Err(format!("{:?} are origins that are written {origin}", clip(text)));
+        }
+        Ok(origin)
     }
 
-    /// The label.
+    /// The origin of what comes from all these places. Where the labels are too long together they say their classes alone.
+    fn of<'l>(labels: impl Iterator<Item = &'l str>) -> Self {
+        let mut labels: Vec<&str> = labels.collect();
+        labels.sort_by_key(|label| std::cmp::Reverse((rank(label), *label)));
+        labels.dedup();
+        // What adds nothing stands alone, or not at all.
+        let told = labels.iter().take_while(|label| !adds_nothing(label)).count();
+        labels.truncate(told.max(1));
+        let together = |labels: &[&str]| labels.iter().map(|label| label.len() + 1).sum::<usize>() - 1;
+        if together(&labels) > limits::LABEL_BYTES && labels.len() > 1 {
+            labels.iter_mut().for_each(|label| *label = class(label));
+            labels.dedup();
+        }
+        while labels.len() > 1 && together(&labels) > limits::LABEL_BYTES {
+            labels.pop();
+        }
+        Self(labels.join(AND.encode_utf8(&mut [0; 4])))
+    }
+
+    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Rank of distrust: 0 is trusted most.
+    /// The labels, the least trusted first.
+    fn labels(&self) -> impl Iterator<Item = &str> {
+        self.0.split(AND)
+    }
+
+    /// Rank of distrust, of the least trusted label: 0 is trusted most.
     pub fn distrust(&self) -> usize {
-        CLASSES.iter().position(|c| *c == self.class()).unwrap_or(CLASSES.len())
+        rank(&self.0)
     }
 
-    /// The class: what stands before the first colon.
+    /// The class of the least trusted label: what stands before its first colon.
     pub fn class(&self) -> &str {
-        self.0.split(':').next().unwrap_or("")
+        class(self.labels().next().unwrap_or(""))
     }
 
-    /// True if this is the wanted origin, or one of the wanted class where that is all that is wanted.
+    /// The classes of all labels.
+    pub fn classes(&self) -> impl Iterator<Item = &str> {
+        self.labels().map(class)
+    }
+
+    /// True if a part of it is the wanted origin, or one of the wanted class where that is all that is wanted.
     pub fn is_of(&self, wanted: &Origin) -> bool {
-        self == wanted || (wanted.class() == wanted.as_str() && self.class() == wanted.class())
+        self == wanted || self.labels().any(|label| is_of(label, &wanted.0))
     }
 
-    /// The origin of what a person has looked at and approved; it says where that came from.
-    pub fn approved(&self) -> Self {
-        if self.class() == APPROVED {
-            return self.clone();
-        }
-        let label: String = format!("{APPROVED}:{}", self.0).chars().take(limits::LABEL_BYTES).collect();
-        Self(label)
+    /// The origin once a person has looked at what came from `wanted`, or at all of it, and approved it; it says where that came from.
+    pub fn approved(&self, wanted: Option<&Origin>) -> Self {
+        let chosen = |label: &str| wanted.is_none_or(|wanted| self == wanted || is_of(label, &wanted.0));
+        let approved = |label: &str| match class(label) != APPROVED && chosen(label) {
+            true => format!("{APPROVED}:{label}").chars().take(limits::LABEL_BYTES).collect(),
+            false => label.to_owned(),
+        };
+        let labels: Vec<String> = self.labels().map(approved).collect();
+        Self::of(labels.iter().map(String::as_str))
     }
 
-    /// True if a person has approved it.
+    /// True if a person has approved all of it.
     pub fn is_approved(&self) -> bool {
-        self.class() == APPROVED
+        self.classes().all(|class| class == APPROVED)
     }
 
     /// True for a label that has a colon and nothing after it, as nobody would write it on purpose.
@@ -94,13 +134,52 @@ impl Origin {
 
     /// True if input may be said to come from there: nobody feeds as the bootstrap, or as what a person has approved.
     pub fn may_be_claimed(&self) -> bool {
-        !matches!(self.class(), "bootstrap" | APPROVED)
+        !self.classes().any(|class| matches!(class, "bootstrap" | APPROVED)) && self.labels().count() == 1
     }
 
-    /// The less trusted of the two; between equals the greater label, so that the order of merging does not matter.
-    pub fn least_trusted(self, other: Self) -> Self {
-        if (self.distrust(), &self.0) >= (other.distrust(), &other.0) { self } else { other }
+    /// The origin of what comes from both.
+    pub fn and(&self, other: &Self) -> Self {
+        Self::of(self.labels().chain(other.labels()))
     }
+
+    /// True if what comes from `other` may be said to come from here: each label is among these, or is trusted further than one of them.
+    pub fn covers(&self, other: &Self) -> bool {
+        other
+            .labels()
+            .all(|label| rank(label) < self.distrust() || adds_nothing(label) || self.labels().any(|l| l == label))
+    }
+
+    /// The origin after two sides changed it, each of them from `base`: what either adds is there, what either took away (by approving
+    /// it) is gone. `fresh` says of left and of right that it brings what the other side cannot have seen: then what it has stays.
+    pub fn merged(base: Option<&Self>, left: &Self, right: &Self, fresh: (bool, bool)) -> Self {
+        let Some(base) = base else { return left.and(right) };
+        let has = |origin: &Self, label: &str| origin.labels().any(|l| l == label);
+        let stays = |label: &str, other: &Self, fresh: bool| fresh || !has(base, label) || has(other, label);
+        let of_left = left.labels().filter(|label| stays(label, right, fresh.0));
+        let of_right = right.labels().filter(|label| stays(label, left, fresh.1));
+        let mut kept = of_left.chain(of_right).peekable();
+        // Both took away what the other one kept of the base: nothing is told, so nothing may be trusted.
+        if kept.peek().is_none() { left.and(right) } else { Self::of(kept) }
+    }
+}
+
+/// The rank of distrust of a label.
+fn rank(label: &str) -> usize {
+    let class = class(label.split(AND).next().unwrap_or(""));
+    CLASSES.iter().position(|c| *c == class).unwrap_or(CLASSES.len())
+}
+
+fn class(label: &str) -> &str {
+    label.split(':').next().unwrap_or("")
+}
+
+/// True for what is trusted whatever the settings say.
+fn adds_nothing(label: &str) -> bool {
+    matches!(class(label), "bootstrap" | "local")
+}
+
+fn is_of(label: &str, wanted: &str) -> bool {
+    label == wanted || (class(wanted) == wanted && class(label) == wanted)
 }
 
 /// `[origins]`: how far what comes from outside is trusted, by its class, and how much of it there may be.
@@ -144,10 +223,20 @@ impl Default for Origins {
 }
 
 impl Origins {
-    /// How far an origin is trusted.
+    /// How far an origin is trusted: as the least trusted of its labels.
     pub fn level(&self, origin: &Origin) -> Level {
-        match origin.class() {
-            "bootstrap" | "local" | "approved" => Level::Trusted,
+        origin.labels().map(|label| self.level_of(label)).max().unwrap_or(self.other)
+    }
+
+    /// True if all that is not trusted of an origin is of the wanted one.
+    pub fn only_of(&self, origin: &Origin, wanted: &Origin) -> bool {
+        let mut tainted = origin.labels().filter(|label| self.level_of(label) != Level::Trusted);
+        origin == wanted || tainted.all(|label| is_of(label, &wanted.0))
+    }
+
+    fn level_of(&self, label: &str) -> Level {
+        match class(label) {
+            "bootstrap" | "local" | APPROVED => Level::Trusted,
             "import" => self.import,
             "mcp" => self.mcp,
             "http" => self.http,
@@ -221,7 +310,7 @@ impl schemars::JsonSchema for Origin {
         "Origin".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": "^[a-z][a-z0-9_.:-]{0,255}$"})
+        schemars::json_schema!({"type": "string", "pattern": "^[a-z][a-z0-9_.:+-]{0,255}$"})
     }
 }
 
@@ -234,17 +323,65 @@ mod tests {
     }
 
     #[test]
-    fn the_least_trusted_wins_in_any_order() {
-        for (a, b, worse) in [
+    fn origins_add_up_in_any_order_and_the_least_trusted_stands_first() {
+        for (a, b, both) in [
             ("local", "mcp:editor", "mcp:editor"),
-            ("webhook:x", "clone:y", "webhook:x"),
-            ("somewhere", "webhook:x", "somewhere"),
-            ("mcp:a", "mcp:b", "mcp:b"),
+            ("webhook:x", "clone:y", "webhook:x+clone:y"),
+            ("somewhere", "webhook:x", "somewhere+webhook:x"),
+            ("mcp:a", "mcp:b", "mcp:b+mcp:a"),
+            ("mcp:b+mcp:a", "webhook+mcp:a", "webhook+mcp:b+mcp:a"),
             ("local", "local", "local"),
+            ("bootstrap", "local", "local"),
+            ("local", "approved:mcp", "approved:mcp"),
         ] {
-            assert_eq!(origin(a).least_trusted(origin(b)).as_str(), worse);
-            assert_eq!(origin(b).least_trusted(origin(a)).as_str(), worse);
+            assert_eq!(origin(a).and(&origin(b)).as_str(), both);
+            assert_eq!(origin(b).and(&origin(a)).as_str(), both);
         }
+        let long = |c: &str| origin(&format!("mcp:{}", c.repeat(200)));
+        assert_eq!(long("a").and(&long("b")).as_str(), "mcp", "together they are too long: their class");
+        assert_eq!(origin("mcp+import").class(), "mcp");
+        assert_eq!(
+            Origins { import: Level::Refused, ..Origins::default() }.level(&origin("mcp+import")),
+            Level::Refused
+        );
+        for bad in ["import+mcp", "mcp+mcp", "mcp+local", "mcp+", "+mcp"] {
+            assert!(Origin::parse(bad).is_err(), "{bad}");
+        }
+        assert!(!origin("mcp+import").may_be_claimed());
+    }
+
+    #[test]
+    fn an_origin_covers_what_is_among_it_or_trusted_further() {
+        for (one, other, covers) in [
+            ("mcp", "local", true),
+            ("local", "mcp", false),
+            ("webhook", "mcp", true),
+            ("mcp:a", "mcp:b", false),
+            ("webhook+mcp", "mcp", true),
+            ("mcp", "webhook+mcp", false),
+        ] {
+            assert_eq!(origin(one).covers(&origin(other)), covers, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn what_one_side_approves_takes_nothing_from_what_the_other_brings() {
+        let merged = |base: &str, left: &str, right: &str, fresh: bool| {
+            let (base, left, right) = (origin(base), origin(left), origin(right));
+            let one = Origin::merged(Some(&base), &left, &right, (fresh, false));
+            assert_eq!(one, Origin::merged(Some(&base), &right, &left, (false, fresh)), "in both orders");
+            one.to_string()
+        };
+        assert_eq!(merged("local", "webhook", "mcp", false), "webhook+mcp");
+        assert_eq!(merged("webhook", "webhook+mcp", "approved:webhook", false), "mcp+approved:webhook");
+        assert_eq!(merged("local", "mcp", "approved:webhook", false), "mcp+approved:webhook");
+        assert_eq!(merged("webhook", "webhook", "approved:webhook", false), "approved:webhook");
+        assert_eq!(merged("webhook", "webhook", "approved:webhook", true), "webhook+approved:webhook", "a new name");
+        assert_eq!(
+            merged("webhook+mcp", "webhook+approved:mcp", "mcp+approved:webhook", false),
+            "approved:webhook+approved:mcp"
+        );
+        assert_eq!(Origin::merged(None, &origin("mcp"), &origin("local"), (false, false)), origin("mcp"));
     }
 
     #[test]
@@ -266,10 +403,16 @@ mod tests {
 
     #[test]
     fn what_is_approved_says_where_it_came_from_and_cannot_be_claimed() {
-        let approved = origin("mcp:editor").approved();
-        assert_eq!((approved.as_str(), approved.approved()), ("approved:mcp:editor", approved.clone()));
+        let approved = origin("mcp:editor").approved(None);
+        assert_eq!((approved.as_str(), approved.approved(None)), ("approved:mcp:editor", approved.clone()));
+        let both = origin("webhook+mcp:editor");
+        assert_eq!(both.approved(Some(&origin("mcp"))).as_str(), "webhook+approved:mcp:editor");
+        let only = |of: &Origin, wanted: &str| Origins::default().only_of(of, &origin(wanted));
+        assert!(both.is_of(&origin("mcp")) && !only(&both, "mcp") && only(&both, "webhook+mcp:editor"));
+        assert!(only(&both.approved(Some(&origin("mcp"))), "webhook") && only(&origin("mcp+import"), "mcp"));
+        assert!(!both.approved(Some(&origin("mcp"))).is_approved() && both.approved(Some(&both)).is_approved());
         assert!(approved.is_approved() && !approved.may_be_claimed() && !Origin::bootstrap().may_be_claimed());
-        let long = origin(&"x".repeat(limits::LABEL_BYTES)).approved();
+        let long = origin(&"x".repeat(limits::LABEL_BYTES)).approved(None);
         assert_eq!(Origin::parse(long.as_str()), Ok(long));
         assert!(Level::Trusted < Level::Tainted && Level::Review < Level::Refused);
     }

@@ -166,7 +166,7 @@ fn sub_goal(
     let stance = track(&errors, learning).stance;
     let id = sub_goal_id(&neuron.id);
     let there = network.goal(&id);
-    if there.as_ref().is_some_and(|goal| goal.run.is_none() || goal.level == GoalLevel::Terminal) {
+    if there.as_ref().is_some_and(|goal| goal.is_a_persons()) {
         return None;
     }
     match (stance, there) {

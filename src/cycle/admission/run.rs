@@ -70,7 +70,7 @@ pub(super) fn is_in_place(record: &RunRecord, parent: CommitId) -> bool {
 fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<String>, CycleError> {
     for id in &record.stimuli {
         let Some(stimulus) = network.stimulus(id)? else { continue };
-        if record.origin.clone().least_trusted(stimulus.origin.clone()) != record.origin {
+        if !record.origin.covers(&stimulus.origin) {
             let (said, from) = (&record.origin, &stimulus.origin);
             return Ok(Some(format!(
                 "says that it comes from {said}, and the stimulus {id} that it names comes from {from}"

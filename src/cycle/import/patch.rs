@@ -115,7 +115,7 @@ impl Patch {
         neuron.activation_count = wish.activation_count.unwrap_or(0);
         // A file can say that it trusts less than an import is trusted, not more.
         let import = Origin::parse(IMPORT).expect("invariant: a literal origin");
-        neuron.origin = wish.origin.clone().map_or(import.clone(), |said| said.least_trusted(import));
+        neuron.origin = wish.origin.clone().filter(|said| said.covers(&import)).unwrap_or(import);
         neuron.pinned = wish.pinned.unwrap_or(false);
         neuron.source.clone_from(&wish.source);
         neuron.session.clone_from(&wish.session);
@@ -149,7 +149,7 @@ impl Patch {
         neuron.last_activated = wish.last_activated.or(neuron.last_activated);
         neuron.activation_count = wish.activation_count.unwrap_or(neuron.activation_count);
         if let Some(origin) = &wish.origin {
-            neuron.origin = neuron.origin.clone().least_trusted(origin.clone());
+            neuron.origin = neuron.origin.and(origin);
         }
         neuron.pinned = wish.pinned.unwrap_or(neuron.pinned);
         neuron.source = wish.source.clone().or(neuron.source);

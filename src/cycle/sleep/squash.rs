@@ -9,6 +9,7 @@ use crate::cycle::merge::{edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
 use crate::merge::{Options, Outcome, Outside};
 use crate::model::ids::RunId;
+use crate::model::layout::Place;
 use crate::model::{layout, plural};
 use crate::store::{
     Author, BlobId, Change, CommitId, CommitSpec, Left, LockName, ObjectWriter, Trailer, TreeEdit, TreeId,
@@ -142,6 +143,14 @@ impl Cycle {
         let mut edits: Vec<TreeEdit> = Vec::new();
         while self.store.file(tree, &record_path(&prepared.run, edits.len()))?.is_some() {
             edits.push(TreeEdit::new(record_path(&prepared.run, edits.len()), None));
+        }
+        // What is written once stays on main, also where the day has it not: of a sleep that was taken back on another machine, say.
+        for change in self.store.diff(Some(left), Some(tree), layout::NETWORK)? {
+            if let (Some(kept), None) = (change.old, change.new)
+                && Place::of(&change.path).is_immutable()
+            {
+                edits.push(TreeEdit { path: change.path, change: Change::Put(kept) });
+            }
         }
         Ok(if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? })
     }

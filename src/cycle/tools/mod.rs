@@ -260,7 +260,7 @@ impl<'c> Tools<'c> {
         })
     }
 
-    /// The least trusted origin of all that was shown so far.
+    /// The origin of all that was shown so far.
     pub fn origin(&self) -> Origin {
         // What a person has approved is fine; that it was approved is not said of what is made of it.
         if self.origin.is_approved() { Origin::local() } else { self.origin.clone() }
@@ -300,7 +300,7 @@ impl<'c> Tools<'c> {
     }
 
     fn shows(&mut self, origin: &Origin) {
-        self.origin = self.origin.clone().least_trusted(origin.clone());
+        self.origin = self.origin.and(origin);
     }
 
     /// The number of a neuron that is shown now.

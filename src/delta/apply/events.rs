@@ -87,7 +87,7 @@ impl<L: Lookup> Work<'_, L> {
             parent: op.parent.clone(),
             state: op.state,
             at: self.author.clock,
-            run: self.allowed.is_some().then(|| self.author.run.clone()),
+            run: Some(self.author.run.clone()),
         };
         self.out.goals.insert(id, goal);
         Ok(())

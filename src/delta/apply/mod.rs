@@ -308,7 +308,7 @@ impl<L: Lookup> Work<'_, L> {
                 if neuron.concept != op.concept {
                     neuron.concept.clone_from(&op.concept);
                     neuron.named_by.concept = Name { rank: rank.max(neuron.named_by.concept.rank), run: Some(run) };
-                    neuron.origin = neuron.origin.clone().least_trusted(origin);
+                    neuron.origin = neuron.origin.and(&origin);
                 }
                 Ok(())
             }
@@ -322,7 +322,7 @@ impl<L: Lookup> Work<'_, L> {
                 if neuron.kind != op.kind {
                     neuron.kind = op.kind;
                     neuron.named_by.kind = Name { rank: rank.max(neuron.named_by.kind.rank), run: Some(run) };
-                    neuron.origin = neuron.origin.clone().least_trusted(origin);
+                    neuron.origin = neuron.origin.and(&origin);
                 }
                 Ok(())
             }

@@ -216,7 +216,7 @@ fn terminal_goals_are_for_people_alone() {
     let op = |level: &str, rest: &str| format!(r#"{{"op": "goal", "text": "tea", "level": "{level}"{rest}}}"#);
     let set = run(&net, &op("terminal", ""), None).unwrap();
     let goal = set.goals.values().next().unwrap().clone();
-    assert_eq!((goal.level, goal.run.clone()), (GoalLevel::Terminal, None));
+    assert_eq!((goal.level, goal.run.clone()), (GoalLevel::Terminal, Some(author().run)));
     let denied = Reason::Terminal(goal.id.clone());
     assert_eq!(run(&net, &op("terminal", ""), Some(&limits)).unwrap_err().reason, denied);
     net.3.push(goal.clone());
