@@ -185,7 +185,7 @@ impl Trap {
     fn every_command(&self, dir: &Path) {
         let before = self.outside(dir);
         let document = delta(json!([create("mine"), {"op": "activate", "id": "tea", "strength": 1}])).to_string();
-        let commands: [(&[&str], &str); 41] = [
+        let commands: [(&[&str], &str); 44] = [
             (&["status"], ""),
             (&["log", "-n", "100"], ""),
             (&["show", "tea"], ""),
@@ -225,6 +225,9 @@ impl Trap {
             (&["sleep", "--undo"], ""),
             (&["hook", "pre-commit"], ""),
             (&["hook", "post-merge"], ""),
+            (&["checkout"], ""),
+            (&["checkout", "--none"], ""),
+            (&["sync"], ""),
             (&["doctor"], ""),
             (&["run"], ""),
         ];
@@ -595,4 +598,340 @@ fn what_git_config_says_of_endpoints_needs_trust() {
     let _ = s.brain(&["recall", "heron"]).exits(0);
     trap.is_quiet("a changed configuration");
     assert!(PROGRAM.contains("git-brain"));
+}
+
+/// Git's own list of keys, each a trap: whatever a key means, in this version of git or the next, no command of ours runs what it names.
+#[test]
+fn no_key_of_gits_configuration_runs_anything() {
+    let trap = Trap::new();
+    let remote = trap.sandbox.path("good.git");
+    trap.sandbox.git(&["init", "-q", "--bare", "-b", "main", &remote]);
+    let here = trap.sandbox.dir().to_owned();
+    trap.ask(&here, &["sync", &remote], b"").exits(0);
+    let keys = every_key(&trap);
+    assert!(keys.len() > 800, "git help --config lists {}", keys.len());
+    // With these a repository is none or another one, and some are told to git, which refuses what is no yes or no: each alone.
+    let structural = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        let parts = [
+            "core.repositoryformatversion",
+            "core.bare",
+            "core.worktree",
+            "extensions.",
+            "include",
+            "remote.origin.url",
+            "core.autocrlf",
+            "core.checkstat",
+            "core.eol",
+            "core.filemode",
+            "core.ignorecase",
+            "core.precomposeunicode",
+            "core.sharedrepository",
+            "core.sparsecheckout",
+            "core.splitindex",
+            "core.symlinks",
+            "core.trustctime",
+            "core.untrackedcache",
+            "index.",
+        ];
+        parts.iter().any(|part| key.starts_with(part))
+    };
+    let (alone, together): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| structural(key));
+    let commands: [&[&str]; 14] = [
+        &["status"],
+        &["feed", "The heron flew."],
+        &["run"],
+        &["merge"],
+        &["hook", "pre-commit"],
+        &["checkout"],
+        &["checkout", "--none"],
+        &["hooks", "status"],
+        &["trust", "--list"],
+        &["check"],
+        &["sleep"],
+        &["sync", &remote],
+        &["sync"],
+        &["doctor"],
+    ];
+    for (n, value) in [trap.evil.clone(), format!("!{}", trap.evil), format!("{} %S", trap.evil)].iter().enumerate() {
+        let copy = trap.copied(&format!("keys-{n}"));
+        // Something to fetch, and packs to put together: git does both.
+        trap.ask(&here, &["feed", "The heron nests."], b"").exits(0);
+        trap.ask(&here, &["sync", &remote], b"").exits(0);
+        set(&copy, &together, value);
+        let mut done = 0;
+        for args in commands {
+            let answer = trap.ask(&copy, args, b"");
+            trap.is_quiet(&format!("{value}: {answer}"));
+            done += usize::from(answer.code == 0);
+            if args == ["sync", &remote] {
+                assert_eq!(answer.code, 0, "{answer}");
+            }
+        }
+        assert!(done >= commands.len() - 2, "{done} of {} commands did something", commands.len());
+    }
+    for key in alone {
+        let copy = trap.copied("alone");
+        set(&copy, std::slice::from_ref(&key), &trap.evil);
+        for args in [&["status"][..], &["hook", "pre-commit"], &["checkout"], &["sync", &remote], &["sync"]] {
+            let answer = trap.ask(&copy, args, b"");
+            trap.is_quiet(&format!("{key}: {answer}"));
+        }
+        std::fs::remove_dir_all(copy).unwrap();
+    }
+    // The trap works: plain git walks into it.
+    let dir = trap.sandbox.path("keys-0");
+    let _ = trap.sandbox.command("git", &["-C", &dir, "fetch", &remote]).output().unwrap();
+    assert!(trap.canary.exists(), "git itself runs one of them");
+}
+
+/// Every key that git knows, with names in place of what stands for one.
+fn every_key(trap: &Trap) -> Vec<String> {
+    let lists = ["--config", "--config-for-completion"].map(|list| trap.sandbox.git(&["help", list]));
+    let names = |placeholder: &str| match placeholder {
+        "<cmd>" | "<command>" | "*" => {
+            "config rev-parse diff-index sparse-checkout update-index pack-objects prune-packed \
+             multi-pack-index ls-remote fetch push remote merge-file var"
+                .split_whitespace()
+                .collect::<Vec<&str>>()
+        }
+        _ => vec!["origin", "evil", "git-brain", "main", "ssh", "openpgp"],
+    };
+    let mut keys = std::collections::BTreeSet::new();
+    for key in lists.iter().flat_map(|list| list.lines()).filter(|key| key.contains('.') && !key.contains(' ')) {
+        let placeholder = match (key.find('<').zip(key.find('>')), key.ends_with(".*")) {
+            (Some((from, to)), _) => &key[from..=to],
+            (None, true) => "*",
+            (None, false) => "",
+        };
+        match placeholder {
+            "" => drop(keys.insert(key.to_owned())),
+            placeholder => keys.extend(names(placeholder).iter().map(|name| key.replace(placeholder, name))),
+        }
+    }
+    // As git reads it: a section, and a name of letters, digits and dashes.
+    let plain = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic())
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    keys.retain(|key| {
+        let (section, name) = (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+        plain(section) && plain(name) && !key.contains(['<', '*'])
+    });
+    keys.into_iter().collect()
+}
+
+fn set(copy: &Path, keys: &[String], value: &str) {
+    let config = copy.join(".git/config");
+    let mut text = std::fs::read_to_string(&config).unwrap();
+    for key in keys {
+        let (section, rest) = key.split_once('.').unwrap();
+        let line = match rest.rsplit_once('.') {
+            Some((subsection, name)) => format!("[{section} \"{subsection}\"]\n{name} = \"{value}\"\n"),
+            None => format!("[{section}]\n{rest} = \"{value}\"\n"),
+        };
+        text.push_str(&line);
+    }
+    std::fs::write(config, text).unwrap();
+}
+
+/// A copied folder can bring a bare repository along and name it as its remote: git would run its hooks, as whoever syncs.
+#[test]
+fn a_remote_of_this_machine_needs_trust_once() {
+    let trap = Trap::new();
+    let good = trap.sandbox.path("remote.git");
+    trap.sandbox.git(&["init", "-q", "--bare", "-b", "main", &good]);
+    trap.ask(&trap.sandbox.dir().to_owned(), &["sync", &good], b"").exits(0);
+    trap.sandbox.brain(&["feed", "The heron nests."]).exits(0);
+    let copy = trap.copied("copy");
+    let bare = copy.join("remote.git");
+    let copied = trap.sandbox.command("cp", &["-a", &good, &bare.display().to_string()]).status().unwrap();
+    assert!(copied.success());
+    for place in [PathBuf::from(&good), bare.clone()] {
+        for hook in HOOKS {
+            let path = place.join("hooks").join(hook);
+            std::fs::create_dir_all(place.join("hooks")).unwrap();
+            std::fs::copy(&trap.evil, &path).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+    let file = format!("file://{}", bare.display());
+    let ours = format!("ssh://localhost{}", bare.display());
+    let config = |key: &str, value: &str| {
+        trap.sandbox.git(&["-C", &copy.display().to_string(), "config", key, value]);
+    };
+    for address in ["remote.git", "./remote.git", "../remote.git", &file, &good, &ours] {
+        config("remote.origin.url", address);
+        for args in [&["sync"][..], &["sync", "origin"], &["sync", "--dry-run"]] {
+            let answer = trap.ask(&copy, args, b"").exits(3);
+            assert!(
+                answer.err.contains("its hooks would run here") && answer.err.contains("git brain trust"),
+                "{answer}"
+            );
+            trap.is_quiet(&format!("{answer}"));
+        }
+    }
+    // One that is elsewhere, and pushes here.
+    config("remote.origin.url", "https://127.0.0.1:1/x");
+    config("remote.origin.pushurl", "../remote.git");
+    trap.ask(&copy, &["sync"], b"").exits(3);
+    // An address of `brain.remote`, and one that git would run a program for.
+    config("brain.remote", &good);
+    trap.ask(&copy, &["sync"], b"").exits(3);
+    config("brain.remote", "origin");
+    config("remote.origin.url", &format!("evil::{}", trap.evil));
+    let answer = trap.ask(&copy, &["sync"], b"").exits(2);
+    assert!(answer.err.contains("git would run a program for it"), "{answer}");
+    trap.is_quiet("a helper");
+    // Trusted, it is a remote as any other: its hooks are its owner's.
+    trap.sandbox.git(&["-C", &copy.display().to_string(), "config", "--unset", "remote.origin.pushurl"]);
+    config("remote.origin.url", "../remote.git");
+    let listed = trap.ask(&copy, &["trust", "--list"], b"").exits(0);
+    assert!(listed.out.contains(&format!("run the hooks of {good}")), "{listed}");
+    trap.ask(&copy, &["trust"], b"").exits(0);
+    trap.ask(&copy, &["feed", "--no-run", "The heron sleeps."], b"").exits(0);
+    let _ = trap.ask(&copy, &["sync"], b"");
+    assert!(trap.canary.exists(), "trusted, its hooks run");
+    // Another place needs trust again.
+    config("remote.origin.url", "remote.git");
+    trap.ask(&copy, &["sync"], b"").exits(3);
+}
+
+/// What `hooks install` writes goes where the person's own configuration says, or into the repository.
+#[test]
+fn hooks_are_not_installed_where_a_copied_folder_leads() {
+    let trap = Trap::new();
+    let copy = trap.copied("copy");
+    let victim = trap.sandbox.beside("victim");
+    std::fs::create_dir_all(&victim).unwrap();
+    let dir = copy.display().to_string();
+    trap.sandbox.git(&["-C", &dir, "config", "core.hooksPath", &victim.display().to_string()]);
+    for args in [&["hooks", "install"][..], &["hooks", "remove"]] {
+        let answer = trap.ask(&copy, args, b"");
+        assert!(
+            answer.code != 0 && answer.err.contains("core.hooksPath") && answer.err.contains("--global"),
+            "{answer}"
+        );
+    }
+    let _ = trap.ask(&copy, &["doctor"], b"");
+    trap.sandbox.git(&["-C", &dir, "config", "--unset", "core.hooksPath"]);
+    std::fs::remove_dir_all(copy.join(".git/hooks")).ok();
+    symlink(&victim, copy.join(".git/hooks")).unwrap();
+    assert_ne!(trap.ask(&copy, &["hooks", "install"], b"").code, 0);
+    assert_eq!(std::fs::read_dir(&victim).unwrap().count(), 0);
+    // The person's own word counts.
+    std::fs::remove_file(copy.join(".git/hooks")).unwrap();
+    let own = trap.sandbox.file("own-config", format!("[core]\nhooksPath = {}\n", victim.display()));
+    let mut command = trap.sandbox.command(PROGRAM, &["-C", &dir, "hooks", "install"]);
+    assert!(command.env("GIT_CONFIG_GLOBAL", own).status().unwrap().success());
+    assert_eq!(std::fs::read_dir(&victim).unwrap().count(), 3);
+}
+
+/// The index, the configuration and the rest of what is written there: none may be a link to somebody's file.
+#[test]
+fn links_in_the_git_folder_are_not_followed() {
+    let trap = Trap::new();
+    for name in ["HEAD", "config", "index", "packed-refs", "info", "logs"] {
+        let copy = trap.copied(&format!("git-{name}"));
+        let at = copy.join(".git").join(name);
+        let moved = trap.sandbox.beside(&format!("victim-{name}"));
+        if at.exists() {
+            std::fs::rename(&at, &moved).unwrap();
+        } else {
+            std::fs::write(&moved, "").unwrap();
+        }
+        symlink(&moved, &at).unwrap();
+        let before = trap.outside(&copy);
+        for args in [&["feed", "x"][..], &["run"], &["checkout"], &["sleep"], &["doctor"]] {
+            let answer = trap.ask(&copy, args, b"");
+            assert!(answer.code != 0 && answer.err.contains("symlink"), "{answer}");
+        }
+        assert_eq!(trap.outside(&copy), before, "{name}");
+    }
+}
+
+/// Some kilobytes of trees that name one another have more paths than there is time to see.
+#[test]
+fn a_tree_that_repeats_itself_is_refused_in_time() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "Ann keeps herons in Kyoto."]);
+    let tree = |entries: String| {
+        let file = sandbox.file("entries", entries);
+        let out = sandbox.command("git", &["mktree"]).stdin(std::fs::File::open(file).unwrap()).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap().trim().to_owned()
+    };
+    let blob = sandbox.git(&["rev-parse", "wake:network/metadata.json"]);
+    let mut bomb = tree(format!("100644 blob {blob}\ta.json\n"));
+    for _ in 0..8 {
+        bomb = tree((0..256).map(|n| format!("040000 tree {bomb}\t{n:02x}\n")).collect());
+    }
+    let commit_of = |place: &str| {
+        let mut id = bomb.clone();
+        let parts: Vec<&str> = place.split('/').collect();
+        for depth in (0..parts.len()).rev() {
+            let above = parts[..depth].join("/");
+            let listed = sandbox.command("git", &["ls-tree", &format!("wake:{above}")]).output().unwrap();
+            let others: String = String::from_utf8(listed.stdout)
+                .unwrap()
+                .lines()
+                .filter(|line| !line.ends_with(&format!("\t{}", parts[depth])))
+                .map(|line| format!("{line}\n"))
+                .collect();
+            id = tree(format!("{others}040000 tree {id}\t{}\n", parts[depth]));
+        }
+        sandbox.git(&["commit-tree", "-p", "wake", "-m", "x", &id])
+    };
+    let (main, wake) = (sandbox.tip("main"), sandbox.tip("wake"));
+    let branch = "agents/memory/20260126t143200000z-abcd2345-memory";
+    for place in [
+        "network/neurons",
+        "network/runs",
+        "network/stimuli/queue",
+        "network/signals/memory",
+        "network/x",
+        "agents",
+        "notes",
+    ] {
+        let commit = commit_of(place);
+        for (name, commands) in [
+            (
+                "wake",
+                &[
+                    &["status"][..],
+                    &["check"],
+                    &["recall", "heron"],
+                    &["feed", "--no-run", "x"],
+                    &["sleep"],
+                    &["doctor"],
+                ][..],
+            ),
+            ("main", &[&["status"], &["check", "main"]]),
+            (branch, &[&["merge", branch], &["show", branch], &["diff", "wake", branch]]),
+        ] {
+            sandbox.git(&["update-ref", &format!("refs/heads/{name}"), &commit]);
+            for args in commands {
+                ends(&sandbox, args, place);
+            }
+            sandbox.git(&["update-ref", "-d", &format!("refs/heads/{branch}")]);
+            sandbox.git(&["update-ref", "refs/heads/wake", &wake]);
+            sandbox.git(&["update-ref", "refs/heads/main", &main]);
+        }
+    }
+}
+
+/// Runs a command that must end. The bound is there so that a failure ends.
+fn ends(sandbox: &Sandbox, args: &[&str], what: &str) {
+    let mut child = sandbox.spawn(args, b"");
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while child.try_wait().unwrap().is_none() {
+        if std::time::Instant::now() > end {
+            child.kill().unwrap();
+            panic!("git brain {} does not end with a bomb at {what}", args.join(" "));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let answer = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&answer.stderr);
+    assert!(matches!(answer.status.code(), Some(0..=6)) && !said.contains("panicked"), "{args:?} {what}: {said}");
 }

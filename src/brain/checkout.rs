@@ -58,7 +58,7 @@ impl Brain {
             (_, true) => CheckedOut::All,
             _ => CheckedOut::Folders(wanted),
         };
-        let left = store.check_out(&work_tree, &on_disk)?;
+        let left = store.check_out(&on_disk)?;
         let files = match &on_disk {
             CheckedOut::All => store.files(tree, layout::NETWORK)?.len(),
             CheckedOut::Folders(folders) => {

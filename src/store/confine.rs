@@ -61,6 +61,17 @@ pub(super) fn refuse_links(private: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Refuses what git and libgit2 write to where it is a link out of the git folder: they would follow it. `objects` and `refs` may be links.
+pub(super) fn refuse_links_away(git_dir: &Path, common: &Path) -> Result<(), StoreError> {
+    let written = ["HEAD", "config", "config.worktree", "index", "packed-refs", "info", "logs", "worktrees"];
+    for path in [git_dir, common].iter().flat_map(|folder| written.map(|name| folder.join(name))) {
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+            return Err(StoreError::Link { path });
+        }
+    }
+    Ok(())
+}
+
 /// The lock file that a plan names, if it is one of git's locks in that git folder: no other file is ever removed.
 pub(super) fn own_lock(common: &Path, named: &Path) -> Option<PathBuf> {
     let path = common.join(named);

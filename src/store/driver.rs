@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::plumbing::git_at;
+use super::confine::refuse_links;
 use super::worktree::sync_folder;
 use super::{Store, StoreError};
 use crate::model::layout;
@@ -59,10 +59,11 @@ impl Store {
 
     /// True if git's attributes lead neurons to the typed merge.
     pub fn attributes_apply(&self) -> Result<bool, StoreError> {
-        let here = self.work_dir().unwrap_or_else(|| self.common.clone());
         let sample = format!("{}/00/0/sample.json", layout::NEURONS);
-        let said = git_at(&here, &["check-attr", "-z", "merge", "--", &sample])?;
-        Ok(said.split('\0').nth(2) == Some("git-brain"))
+        let leads = self.with(|r| {
+            Ok(r.get_attr(Path::new(&sample), "merge", git2::AttrCheckFlags::default())? == Some("git-brain"))
+        });
+        leads.map_err(|e| StoreError::git("git's attributes", e))
     }
 
     /// Writes our block of `info/attributes`, in place of an older one. A guest, in a repository with other branches than
@@ -75,6 +76,7 @@ impl Store {
             lines.push_str(&folders.concat());
         }
         let folder = self.common.join("info");
+        refuse_links(&folder)?;
         let path = folder.join("attributes");
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
         let text = match std::fs::read_to_string(&path) {

@@ -106,6 +106,12 @@ pub enum StoreError {
         /// Who, if known.
         holder: Option<String>,
     },
+    /// The repository itself, and not the person, leads hooks to a place outside.
+    #[error("hooks are not written to {}: it is outside this repository, whose own core.hooksPath, or a link, leads there", folder.display())]
+    HooksAway {
+        /// The place.
+        folder: PathBuf,
+    },
     /// No other repository to sync with.
     #[error("there is no remote to sync with{}", listed(known))]
     NoRemote {
@@ -217,6 +223,9 @@ impl StoreError {
                 "docs/signing.md says how commits are signed, `git config --local --list` what is set".to_owned()
             }
             Self::NotEmpty { .. } => "name a folder that is empty or does not exist yet".to_owned(),
+            Self::HooksAway { .. } => "if that is where your hooks are, say so yourself: `git config --global core.hooksPath FOLDER`; if not, \
+                 `git config --local --unset core.hooksPath`, and no link in place of the folder"
+                .to_owned(),
             Self::NoRemote { .. } => {
                 "`git brain sync NAME-OR-ADDRESS`; `git remote add origin ADDRESS` gives it a name, and `git config \
                  brain.remote NAME` chooses one of several"

@@ -159,12 +159,11 @@ impl Store {
     }
 
     fn each_hook(&self, task: &Task<'_>, dry_run: bool) -> Result<HooksReport, StoreError> {
-        let folder = self.hooks_folder()?;
-        let inside = |root: &Path| {
-            let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            real(&folder).starts_with(real(root))
-        };
-        let shared = !inside(&self.common) && !self.work_dir().is_some_and(|root| inside(&root));
+        let (folder, planted) = self.hooks_folder()?;
+        let shared = !self.holds(&folder);
+        if planted && shared && !matches!(task, Task::Look(_)) && !is_no_folder(&folder) {
+            return Err(StoreError::HooksAway { folder });
+        }
         let mut hooks = Vec::new();
         let wanted = if self.repository.is_bare() { &HookName::BARE[..] } else { &HookName::ALL[..] };
         for hook in wanted.iter().copied() {
@@ -173,12 +172,30 @@ impl Store {
         Ok(HooksReport { folder, shared, hooks })
     }
 
-    /// The folder where git looks for hooks, as git itself says.
-    fn hooks_folder(&self) -> Result<PathBuf, StoreError> {
-        let here = self.work_dir().unwrap_or_else(|| self.common.clone());
-        let asked = super::plumbing::git_at(&here, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
-        Ok(PathBuf::from(asked.trim_end_matches('\n')))
+    /// True if a path lies in the git folder or the work tree, links and `..` followed as far as it exists.
+    fn holds(&self, path: &Path) -> bool {
+        let climbs = path.components().any(|part| part == std::path::Component::ParentDir);
+        let there = path.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));
+        let Some((ancestor, real)) = there.filter(|(ancestor, _)| !climbs || *ancestor == path) else { return false };
+        let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
+        let inside = |root: &Path| root.canonicalize().is_ok_and(|root| real.join(rest).starts_with(root));
+        inside(&self.common) || self.work_dir().is_some_and(|root| inside(&root))
     }
+
+    /// The folder where git looks for hooks, as git itself finds it; and whether it is the repository that says so, and not the person's
+    /// own configuration.
+    fn hooks_folder(&self) -> Result<(PathBuf, bool), StoreError> {
+        let here = self.work_dir().unwrap_or_else(|| self.common.clone());
+        Ok(match super::plumbing::configured_path(self.repository.path(), "core.hooksPath")? {
+            Some((scope, path)) => (here.join(path), matches!(scope.as_str(), "local" | "worktree")),
+            None => (self.common.join("hooks"), true),
+        })
+    }
+}
+
+/// True if there is something else than a folder: no hook is there, and none can be written.
+fn is_no_folder(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| !meta.is_dir())
 }
 
 fn one_hook(folder: &Path, hook: HookName, task: &Task<'_>, dry_run: bool) -> Result<HookReport, StoreError> {
@@ -257,7 +274,7 @@ enum Found {
 }
 
 fn look(folder: &Path, path: &Path) -> Result<Found, StoreError> {
-    if std::fs::metadata(folder).is_ok_and(|meta| !meta.is_dir()) {
+    if is_no_folder(folder) {
         return Ok(Found::Closed(format!("core.hooksPath is {}, so git runs no hooks", folder.display())));
     }
     let meta = match std::fs::symlink_metadata(path) {

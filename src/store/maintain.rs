@@ -17,6 +17,7 @@ use super::intent::discard_rubbish;
 use super::join::join;
 use super::pack::{ID, INDEX_IDS, INDEX_MAGIC, is_sound};
 use super::plumbing::tame_git;
+use super::shadow::Shadow;
 use super::worktree::sync_folder;
 use super::writer::{KEEP_TEXT, SCRATCH};
 use super::{LockName, Store, StoreError, child};
@@ -188,7 +189,8 @@ impl Store {
         sync_folder(&folder)?;
         remove_packs(&folder, packs, &made)?;
         if !loose.is_empty() {
-            let _ = self.quiet_git(&["prune-packed", "-q"]).status();
+            let shadow = self.shadow()?;
+            let _ = quiet_git(&shadow, &["prune-packed", "-q"]).status();
         }
         Ok(true)
     }
@@ -197,8 +199,11 @@ impl Store {
     /// another. Git finds everything without it, and complains.
     pub fn has_stale_pack_index(&self) -> bool {
         let index = self.common.join("objects/pack/multi-pack-index");
-        let verified = || child::ended(&mut self.quiet_git(&["multi-pack-index", "verify", "--no-progress"]), b"");
-        index.exists() && verified().is_ok_and(|ended| !ended.status.success())
+        let is_wrong = |shadow: &Shadow| {
+            let mut git = quiet_git(shadow, &["multi-pack-index", "verify", "--no-progress"]);
+            child::ended(&mut git, b"").is_ok_and(|ended| !ended.status.success())
+        };
+        index.exists() && self.shadow().is_ok_and(|shadow| is_wrong(&shadow))
     }
 
     /// Removes the index of many packs. Each pack has one of its own.
@@ -218,7 +223,8 @@ impl Store {
         let base = folder.join("pack");
         // Without names nothing is searched; with them, anew: what was told apart by history is not all that is alike.
         let search: &[&str] = if names.is_some() { &["--window=10", "--no-reuse-delta"] } else { &["--window=0"] };
-        let mut git = self.quiet_git(&["pack-objects", "-q", "--delta-base-offset"]);
+        let shadow = self.shadow()?;
+        let mut git = quiet_git(&shadow, &["pack-objects", "-q", "--delta-base-offset"]);
         git.args(search);
         let mut lines = String::with_capacity(ids.len() * (2 * ID + 1));
         for id in ids {
@@ -239,21 +245,21 @@ impl Store {
         let whole = made.iter().all(|stem| ["pack", "idx"].iter().all(|kind| stem.with_extension(kind).exists()));
         Ok((output.status.success() && whole && !made.is_empty()).then_some(made))
     }
+}
 
-    /// Git on this repository, with nothing of the environment's, as durable as we are, and silent.
-    fn quiet_git(&self, args: &[&str]) -> Command {
-        let mut git = tame_git();
-        let own = ["GIT_NO_LAZY_FETCH", "GIT_ALLOW_PROTOCOL"];
-        for (key, _) in std::env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("GIT_")) {
-            if !own.iter().any(|name| key == *name) {
-                git.env_remove(key);
-            }
+/// Git with nothing of the environment's, as durable as we are, and silent.
+fn quiet_git(shadow: &Shadow, args: &[&str]) -> Command {
+    let mut git = tame_git();
+    let own = ["GIT_NO_LAZY_FETCH", "GIT_ALLOW_PROTOCOL"];
+    for (key, _) in std::env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("GIT_")) {
+        if !own.iter().any(|name| key == *name) {
+            git.env_remove(key);
         }
-        git.arg("--git-dir").arg(&self.common);
-        git.args(["-c", "core.fsync=all", "-c", "pack.packSizeLimit=0"]).args(args);
-        git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        git
     }
+    shadow.aim(&mut git);
+    git.args(["-c", "core.fsync=all", "-c", "pack.packSizeLimit=0"]).args(args);
+    git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    git
 }
 
 /// A pack, its path without the extension, and how many objects it has.

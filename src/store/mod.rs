@@ -40,6 +40,7 @@ mod recent;
 mod refs;
 mod remote;
 mod settings;
+mod shadow;
 mod signature;
 mod sparse;
 mod tree;
@@ -123,6 +124,7 @@ impl Store {
         };
         let store = Self::over(repository, main, wake);
         confine::refuse_links(&store.private_dir())?;
+        confine::refuse_links_away(store.repository.path(), &store.common)?;
         Ok(store)
     }
 

@@ -1,5 +1,6 @@
 //! Git's own commands as children, where git knows best: which files are staged in whatever kind of index, where hooks
-//! lie, how texts merge. Arguments only, no shell; nothing of the repository's content is executed.
+//! lie, how texts merge. Arguments only, no shell; nothing of the repository's content is executed, and nothing that its
+//! configuration names: `shadow` has the git folder that these commands are given.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -45,8 +46,8 @@ pub fn called_from(dir: &Path) -> PathBuf {
     variable("GIT_DIR").map_or_else(|| dir.to_owned(), |git_dir| dir.join(git_dir))
 }
 
-/// Git, with what a repository's own configuration could make it run or fetch switched off: no monitor of files, no
-/// hooks, no pager, no object from elsewhere. Every call of ours begins here.
+/// Git without a monitor of files, hooks, a pager, and objects from elsewhere. What works on a repository is given a
+/// [`Shadow`](super::shadow::Shadow) of it besides.
 pub(super) fn tame_git() -> Command {
     let mut git = Command::new("git");
     // An object that is not here is fetched by a partial clone, over whatever transport its configuration names. The
@@ -57,27 +58,20 @@ pub(super) fn tame_git() -> Command {
     git
 }
 
-/// The same at `dir`, in no other repository than the one there, whatever the environment names.
-pub(super) fn tame_git_at(dir: &Path) -> Command {
-    let mut git = tame_git();
-    for name in LOCAL_VARIABLES {
-        git.env_remove(name);
-    }
-    git.current_dir(dir);
-    git
-}
-
-/// What git prints, run at `dir` and in no other repository. The configuration is left as it is, because it is what is
-/// asked about: only for commands that run nothing, `rev-parse` and `check-attr`.
-pub(super) fn git_at(dir: &Path, arguments: &[&str]) -> Result<String, StoreError> {
+/// A path of git's configuration as git itself finds it, the repository's own included, and where it was said, in git's words: `local`,
+/// `worktree`, `global`, `system`. The only command that is given all of a repository's configuration; `git config --get` runs nothing.
+pub(super) fn configured_path(git_dir: &Path, key: &str) -> Result<Option<(String, PathBuf)>, StoreError> {
+    // Before everything else, or git would give what we say in its place.
     let mut git = Command::new("git");
-    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "").arg("--no-pager");
-    git.args(["-c", "core.fsmonitor=false"]);
     for name in LOCAL_VARIABLES {
         git.env_remove(name);
     }
-    let bytes = output(git.current_dir(dir).args(arguments), arguments)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    git.env("GIT_DIR", git_dir).args(["--no-pager", "config", "--null", "--show-scope", "--type=path", "--get", key]);
+    let ended = child::ended(git.current_dir(git_dir), b"").map_err(StoreError::file("git config"))?;
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let mut fields = said.split('\0');
+    let (scope, path) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+    Ok((ended.status.success() && !path.is_empty()).then(|| (scope.to_owned(), PathBuf::from(path))))
 }
 
 fn output(git: &mut Command, arguments: &[&str]) -> Result<Vec<u8>, StoreError> {
@@ -121,6 +115,8 @@ pub fn date_in_words(text: &str, now: Stamp) -> Result<Option<Stamp>, StoreError
 /// lines. True: without conflict.
 pub fn merge_texts(base: &Path, ours: &Path, theirs: &Path) -> Result<bool, StoreError> {
     let mut git = tame_git();
+    // In no repository.
+    git.env("GIT_DIR", "/dev/null");
     git.args(["merge-file", "-q", "-L", "ours", "-L", "base", "-L", "theirs", "--"]).args([ours, base, theirs]);
     let status = git.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(StoreError::file("git merge-file"))?;
     Ok(status.success())
@@ -167,10 +163,12 @@ impl Store {
         let head = head.map_or(EMPTY_TREE.to_owned(), |commit| commit.to_string());
         let top = |path: &str| format!(":(top){path}");
         let places = [top(layout::NETWORK), top(layout::AGENTS), top(layout::SETTINGS)];
-        let mut git = tame_git();
-        if variable("GIT_DIR").is_none() {
-            git.current_dir(self.work_dir().unwrap_or_else(|| self.repository.path().to_owned()));
+        let shadow = self.shadow()?;
+        let mut git = shadow.git();
+        if let Some(index) = variable("GIT_INDEX_FILE") {
+            git.env("GIT_INDEX_FILE", std::path::absolute(index).map_err(StoreError::file("GIT_INDEX_FILE"))?);
         }
+        git.current_dir(self.work_dir().unwrap_or_else(|| self.repository.path().to_owned()));
         let arguments = ["diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", &head, "--"];
         git.args(arguments).args(places);
         let raw = output(&mut git, &arguments)?;

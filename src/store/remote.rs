@@ -1,16 +1,20 @@
 //! Other repositories of the same brain: looking at one, fetching from it, pushing to it.
 //!
 //! The git command does the transport, as a child process: it knows every protocol, credential and proxy that the person
-//! has set up. Arguments only, values behind `--`, no hook, no transport helper that is a command line. What is fetched
+//! has set up. Of the repository's own configuration it is told the addresses of remotes and little else (`shadow`). Arguments only,
+//! values behind `--`, no hook, no transport helper that is a command line. What is fetched
 //! comes into a namespace of our own; plain git's `origin/…` stays the person's. Nothing is ever forced: a push names
 //! what it expects to find, and what it brings descends from that.
+//!
+//! A remote that is a folder of this machine is another matter than one elsewhere: git works on both ends as the same user, and the
+//! hooks and the configuration of that folder count. [`Store::places`] says where a remote leads so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-use super::{Branch, CommitId, LOCAL_VARIABLES, Store, StoreError, child};
+use super::{Branch, CommitId, Store, StoreError, child};
 use crate::model::ids::hex_hash;
 
 /// Where what was last seen of a remote, and accepted, is remembered: `<remote>/<branch>` below it.
@@ -29,12 +33,14 @@ pub struct Remote {
     pub name: String,
     /// What git is told: the name, or the address.
     address: String,
+    /// True if the repository's own configuration says where it is, and not the person who asks.
+    configured: bool,
 }
 
 impl Remote {
     /// Where a clone came from.
     pub(super) fn origin() -> Self {
-        Self { name: "origin".to_owned(), address: "origin".to_owned() }
+        Self { name: "origin".to_owned(), address: "origin".to_owned(), configured: true }
     }
 }
 
@@ -68,13 +74,15 @@ impl Store {
     /// The remote that a person names, else `brain.remote` of the local configuration, else that of main's upstream, else the
     /// only one, else `origin`.
     pub fn remote(&self, asked: Option<&str>) -> Result<Remote, StoreError> {
+        let by_person = asked.is_some();
         let asked = match asked {
             Some(name) => Some(name.to_owned()),
             None => self.local_config(CONFIG_REMOTE)?,
         };
         let names = self.remote_names()?;
         if let Some(asked) = asked {
-            return self.named_remote(&asked, &names);
+            let named = self.named_remote(&asked, &names)?;
+            return Ok(Remote { configured: named.configured || !by_person, ..named });
         }
         let upstream =
             self.local_config(&format!("branch.{}.remote", self.main()))?.filter(|name| names.contains(name));
@@ -104,7 +112,7 @@ impl Store {
             // It becomes a part of refs of ours.
             let fits = asked.len() <= REMOTE_BYTES && Branch::parse(asked).is_ok();
             return if fits {
-                Ok(Remote { name: asked.to_owned(), address: asked.to_owned() })
+                Ok(Remote { name: asked.to_owned(), address: asked.to_owned(), configured: true })
             } else {
                 Err(bad("git does not allow it in a ref"))
             };
@@ -117,7 +125,55 @@ impl Store {
             _ if asked.contains(['/', ':']) => asked.to_owned(),
             _ => return Err(StoreError::NoRemote { known: names.to_vec() }),
         };
-        Ok(Remote { name: format!("url-{}", hex_hash(address.as_bytes(), 12)), address })
+        Ok(Remote { name: format!("url-{}", hex_hash(address.as_bytes(), 12)), address, configured: false })
+    }
+
+    /// The remotes that the configuration has, `brain.remote` with them if it is an address.
+    pub fn remotes(&self) -> Result<Vec<Remote>, StoreError> {
+        let names = self.remote_names()?;
+        let mut remotes: Vec<Remote> = names.iter().filter_map(|name| self.named_remote(name, &names).ok()).collect();
+        let chosen = self.local_config(CONFIG_REMOTE)?.filter(|chosen| !names.contains(chosen));
+        let chosen = chosen.and_then(|chosen| self.named_remote(&chosen, &names).ok());
+        remotes.extend(chosen.map(|chosen| Remote { configured: true, ..chosen }));
+        Ok(remotes)
+    }
+
+    /// The places of this machine that a remote leads to because the configuration says so, sorted: git runs the hooks of such a
+    /// repository, as whoever calls it. Empty where it leads to other machines only, or where the person has named the place.
+    ///
+    /// # Errors
+    /// Git would run a program for one of its addresses.
+    pub fn places(&self, remote: &Remote) -> Result<Vec<String>, StoreError> {
+        if !remote.configured {
+            return Ok(Vec::new());
+        }
+        let mut addresses = BTreeSet::from([remote.address.clone()]);
+        if self.remote_names()?.contains(&remote.address) {
+            // As git understands them, by the person's own `url.….insteadOf`.
+            addresses.clear();
+            for kind in [&["--all"][..], &["--push", "--all"]] {
+                let asked = [&["remote", "get-url"], kind, &["--", &remote.address]].concat();
+                let ended = self.transport(&asked)?;
+                addresses.extend(String::from_utf8_lossy(&ended.stdout).lines().map(str::to_owned));
+            }
+        }
+        if let Some(odd) = addresses.iter().find(|address| names_a_helper(address)) {
+            let (name, reason) = (odd.chars().take(80).collect(), "git would run a program for it");
+            return Err(StoreError::BadRemote { name, reason });
+        }
+        let here = self.here();
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let place = |address: &String| match reached(address, &host) {
+            Reached::Elsewhere => None,
+            Reached::Folder(path) => Some(plain(&here.join(path)).display().to_string()),
+            Reached::ThisMachine => Some(address.clone()),
+        };
+        Ok(addresses.iter().filter_map(place).collect::<BTreeSet<_>>().into_iter().collect())
+    }
+
+    /// Where git is called, and relative addresses begin.
+    fn here(&self) -> PathBuf {
+        self.work_dir().unwrap_or_else(|| self.common.clone())
     }
 
     /// The brain's branches that the remote has now: main, wake, and those of runs.
@@ -282,16 +338,15 @@ impl Store {
 
     /// Runs git where it talks to another repository.
     fn transport(&self, arguments: &[&str]) -> Result<std::process::Output, StoreError> {
+        let shadow = self.shadow()?;
         let mut git = Command::new("git");
-        LOCAL_VARIABLES.iter().for_each(|name| {
-            git.env_remove(name);
-        });
+        shadow.aim(&mut git);
         // It would overrule what we say about protocols.
         git.env_remove("GIT_ALLOW_PROTOCOL");
         if !std::io::stdin().is_terminal() {
             git.env("GIT_TERMINAL_PROMPT", "0");
         }
-        git.env("LC_ALL", "C").env("GIT_DIR", &self.common);
+        git.env("LC_ALL", "C");
         let settings = [
             "core.hooksPath=/dev/null",
             "core.fsync=all",
@@ -307,10 +362,78 @@ impl Store {
         settings.iter().for_each(|setting| {
             git.args(["-c", setting]);
         });
-        let here = self.work_dir().unwrap_or_else(|| self.common.clone());
-        git.current_dir(&here).args(arguments);
+        git.current_dir(self.here()).args(arguments);
         child::ended(&mut git, b"").map_err(StoreError::file("git"))
     }
+}
+
+/// Where an address leads.
+#[derive(Debug, PartialEq, Eq)]
+enum Reached {
+    /// A repository of this machine's disk, which git opens itself.
+    Folder(PathBuf),
+    /// A server of this machine.
+    ThisMachine,
+    /// Another machine, as far as can be seen.
+    Elsewhere,
+}
+
+/// Source: git's `url.c` and `connect.c`. What has a scheme is an address; else what has no colon, or a slash before it, is a path;
+/// else it is `[user@]host:path`. A server of `git:` or `http:` runs nothing as whoever asks, so that `ssh:` alone is of interest.
+fn reached(address: &str, host_name: &str) -> Reached {
+    let folder = |path: &str| Reached::Folder(path.into());
+    let host = match address.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => {
+            return folder(rest.find('/').map_or(rest, |at| &rest[at..]));
+        }
+        Some((scheme, rest)) if scheme.to_ascii_lowercase().contains("ssh") => {
+            rest.split('/').next().unwrap_or_default()
+        }
+        Some(_) => return Reached::Elsewhere,
+        None => match address.find([':', '/']) {
+            Some(at) if address[at..].starts_with(':') && !address.starts_with('[') => &address[..at],
+            _ if address.starts_with('[') => address,
+            _ => return folder(address),
+        },
+    };
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let host = host.strip_prefix('[').map_or(host, |rest| rest.split(']').next().unwrap_or_default());
+    let is_number = |text: &str| text.parse::<std::net::IpAddr>().is_ok();
+    // `[::1]` and `[host:port]` are both written so.
+    let host = if is_number(host) { host } else { host.split(':').next().unwrap_or_default() }.to_ascii_lowercase();
+    let number = host.parse::<std::net::IpAddr>().map(|ip| ip.to_canonical());
+    // Resolvers take `127.1`, `2130706433` and `0x7f.1` for numbers as well; nobody writes another machine so.
+    let odd = number.is_err()
+        && host.split('.').all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+        && host.bytes().all(|b| b.is_ascii_hexdigit() || b"x.".contains(&b));
+    let ours = host.is_empty()
+        || odd
+        || host == "localhost"
+        || host.ends_with(".localhost")
+        || host.eq_ignore_ascii_case(host_name)
+        || number.is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified());
+    if ours { Reached::ThisMachine } else { Reached::Elsewhere }
+}
+
+/// The path without `.` and `..`, whether or not it exists.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// True for `NAME::…`: git runs `git-remote-NAME`.
+fn names_a_helper(address: &str) -> bool {
+    let name = address.split_once("::").map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)))
 }
 
 fn failed(remote: &Remote, ended: &std::process::Output) -> StoreError {
@@ -321,4 +444,52 @@ fn failed(remote: &Remote, ended: &std::process::Output) -> StoreError {
 fn said(text: &str) -> String {
     let lines = text.lines().map(|line| line.chars().filter(|c| !c.is_control()).take(300).collect::<String>());
     lines.filter(|line| !line.trim().is_empty()).take(40).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_leads_to_a_folder_to_this_machine_or_elsewhere() {
+        for (address, path) in [
+            ("/srv/gate.git", "/srv/gate.git"),
+            ("../gate.git", "../gate.git"),
+            ("./host:gate.git", "./host:gate.git"),
+            ("gate.git", "gate.git"),
+            ("file:///srv/gate.git", "/srv/gate.git"),
+            ("FILE://localhost/srv/gate.git", "/srv/gate.git"),
+        ] {
+            assert_eq!(reached(address, "here"), Reached::Folder(path.into()), "{address}");
+        }
+        for address in [
+            "ssh://localhost/srv/x",
+            "ssh://ann@127.8.0.1:22/srv/x",
+            "git+ssh://[::1]/x",
+            "ann@localhost:x",
+            "[::1]:x",
+            "[localhost:22]:x",
+            "HERE:x",
+            "a.localhost:x",
+            "0.0.0.0:x",
+            "127.1:x",
+            "ssh://2130706433/x",
+            "ssh://0x7f000001/x",
+            "ssh://[::ffff:127.0.0.1]/x",
+        ] {
+            assert_eq!(reached(address, "here"), Reached::ThisMachine, "{address}");
+        }
+        for address in [
+            "ssh://example.org/x",
+            "git@example.org:x",
+            "https://localhost/x",
+            "git://localhost/x",
+            "there:x",
+            "192.168.1.4:x",
+        ] {
+            assert_eq!(reached(address, "here"), Reached::Elsewhere, "{address}");
+        }
+        assert!(names_a_helper("ext::sh -c x") && names_a_helper("hg::https://x"));
+        assert!(!names_a_helper("git@host:a::b") && !names_a_helper("/a::b") && !names_a_helper("ssh://[::1]/x"));
+    }
 }

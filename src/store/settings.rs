@@ -19,7 +19,9 @@ impl Store {
         let entries = local.entries(Some("^brain\\..*\\..*")).map_err(wrap)?;
         entries
             .for_each(|entry| {
-                if let (Ok(name), Ok(value)) = (entry.name(), entry.value()) {
+                // `decay` without `=` is true, as git reads it.
+                let value = if entry.has_value() { entry.value() } else { Ok("true") };
+                if let (Ok(name), Ok(value)) = (entry.name(), value) {
                     let key = name.strip_prefix("brain.").unwrap_or(name).to_owned();
                     let place = format!("git config {name}");
                     found.push(Override { place, key, value: value.to_owned() });

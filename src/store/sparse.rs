@@ -10,11 +10,12 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Serialize;
 
 use super::intent::Plan;
-use super::plumbing::tame_git_at;
 use super::{LockName, Store, StoreError, child};
 
 const SWITCH: &str = "core.sparseCheckout";
 const CONES: &str = "core.sparseCheckoutCone";
+/// The key by which each work tree has a configuration of its own besides.
+const OWN_CONFIG: &str = "extensions.worktreeConfig";
 const PATTERNS: &str = "info/sparse-checkout";
 
 /// The part of the network that a work tree holds.
@@ -88,29 +89,65 @@ impl Store {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::file(&path))
     }
 
-    /// Brings files of the network into the work tree around `dir`, or takes them from it. Git does it, and leaves alone what a
-    /// person edited: those files are returned.
+    /// Brings files of the network into the work tree, or takes them from it. Git does it, and leaves alone what a person edited: those
+    /// files are returned.
     ///
     /// # Errors
     /// There is no work tree, or another git command holds the index.
-    pub fn check_out(&self, dir: &Path, wanted: &CheckedOut) -> Result<Vec<String>, StoreError> {
+    pub fn check_out(&self, wanted: &CheckedOut) -> Result<Vec<String>, StoreError> {
+        let failed = |said: &str| StoreError::File {
+            path: "git sparse-checkout".into(),
+            source: std::io::Error::other(said.trim().to_owned()),
+        };
+        let root = self.work_dir().ok_or_else(|| failed("there is no work tree"))?;
         // Nobody moves a branch under the work tree meanwhile.
         let _alone = self.lock(LockName::Trunk)?;
         let arguments: &[&str] = match wanted {
             CheckedOut::All => &["sparse-checkout", "disable"],
             _ => &["sparse-checkout", "set", "--no-cone", "--stdin"],
         };
-        let ended = child::ended(tame_git_at(dir).args(arguments), wanted.patterns().as_bytes())
-            .map_err(StoreError::file("git"))?;
+        let folder = self.repository.path().join("info");
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        let shadow = self.shadow()?;
+        let mut git = shadow.git();
+        git.current_dir(&root).env("GIT_WORK_TREE", &root).args(arguments);
+        let ended = child::ended(&mut git, wanted.patterns().as_bytes()).map_err(StoreError::file("git"))?;
         if !ended.status.success() {
-            let source = std::io::Error::other(String::from_utf8_lossy(&ended.stderr).trim().to_owned());
-            return Err(StoreError::File { path: "git sparse-checkout".into(), source });
+            return Err(failed(&String::from_utf8_lossy(&ended.stderr)));
         }
+        self.set_sparse(*wanted != CheckedOut::All)?;
         // Of its words those with a tab before them are paths.
         Ok(String::from_utf8_lossy(&ended.stderr)
             .lines()
             .filter_map(|line| line.strip_prefix('\t'))
             .map(str::to_owned)
             .collect())
+    }
+
+    /// Says in the repository's configuration that this work tree is sparse, or is not, as `git sparse-checkout` would: that of a linked
+    /// work tree is its own.
+    fn set_sparse(&self, on: bool) -> Result<(), StoreError> {
+        let wrap = |e| StoreError::git("configuration of the work tree", e);
+        let git_dir = self.repository.path();
+        let _intent = self.intend(Plan::default().lock("config.lock", None))?;
+        let mut shared = git2::Config::open(&self.common.join("config")).map_err(wrap)?;
+        let own = shared.get_bool(OWN_CONFIG).unwrap_or(false);
+        let mut config = match own || self.repository.is_worktree() {
+            true => git2::Config::open(&git_dir.join("config.worktree")).map_err(wrap)?,
+            false => git2::Config::open(&self.common.join("config")).map_err(wrap)?,
+        };
+        if self.repository.is_worktree() && !own {
+            // What is true of the main work tree alone must not be said of all.
+            let mut main = git2::Config::open(&self.common.join("config.worktree")).map_err(wrap)?;
+            for key in ["core.bare", "core.worktree"] {
+                if let Ok(value) = shared.get_string(key)
+                    && value != "false"
+                {
+                    main.set_str(key, &value).and_then(|()| shared.remove(key)).map_err(wrap)?;
+                }
+            }
+            shared.set_bool(OWN_CONFIG, true).map_err(wrap)?;
+        }
+        config.set_bool(CONES, false).and_then(|()| config.set_bool(SWITCH, on)).map_err(wrap)
     }
 }

@@ -14,7 +14,7 @@ use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
 use super::confine::{leads_here, present};
 use super::intent::discard;
-use super::plumbing::tame_git_at;
+use super::shadow::Shadow;
 use super::sparse::Sparse;
 use super::tree::File as TreeFile;
 use super::{Branch, CommitId, FileChange, Store, StoreError, child};
@@ -170,7 +170,7 @@ impl Store {
                 Err(_) if !plain => {
                     drop(lock);
                     plain = true;
-                    make_plain(tree)?;
+                    self.make_plain(tree)?;
                 }
                 Err(_) => {
                     let reason = "the index is of a kind that cannot be edited here";
@@ -240,16 +240,17 @@ impl Store {
         }
         .map_err(StoreError::file(&path))
     }
-}
 
-/// Lets git write an index that is in one file and has an entry for each file.
-fn make_plain(tree: &WorkTree) -> Result<(), StoreError> {
-    let mut git = tame_git_at(&tree.root);
-    git.arg("--git-dir").arg(&tree.git_dir).arg("--work-tree").arg(&tree.root);
-    git.args(["-c", "index.sparse=false", "-c", "core.splitIndex=false"]);
-    git.args(["update-index", "--no-split-index", "--force-write-index"]);
-    // Whether it did is seen by who reads the index again.
-    child::ended(&mut git, b"").map(drop).map_err(StoreError::file("git update-index"))
+    /// Lets git write an index that is in one file and has an entry for each file.
+    fn make_plain(&self, tree: &WorkTree) -> Result<(), StoreError> {
+        let shadow = Shadow::over(&tree.git_dir, &self.common, &self.private_dir())?;
+        let mut git = shadow.git();
+        git.current_dir(&tree.root).env("GIT_WORK_TREE", &tree.root);
+        git.args(["-c", "index.sparse=false", "-c", "core.splitIndex=false"]);
+        git.args(["update-index", "--no-split-index", "--force-write-index"]);
+        // Whether it did is seen by who reads the index again.
+        child::ended(&mut git, b"").map(drop).map_err(StoreError::file("git update-index"))
+    }
 }
 
 fn temporary(folder: &Path, file: TreeFile) -> std::io::Result<tempfile::NamedTempFile> {

@@ -135,9 +135,6 @@ fn the_effective_folder_is_used_and_never_set() {
     let report = sandbox.store().install_hooks(PROGRAM, false).unwrap();
     assert_eq!((report.folder.file_name().unwrap().to_str(), report.shared), (Some(".husky"), false));
     assert!(sandbox.path().join(".husky/pre-commit").exists());
-    let outside = sandbox.beside("everybody's");
-    sandbox.git(&["config", "core.hooksPath", outside.to_str().unwrap()]);
-    assert!(sandbox.store().install_hooks(PROGRAM, false).unwrap().shared);
     sandbox.git(&["config", "core.hooksPath", "/dev/null"]);
     assert!(sandbox.store().install_hooks(PROGRAM, false).unwrap().all(HookState::Closed));
     assert_eq!(sandbox.git(&["config", "core.hooksPath"]).trim(), "/dev/null");
@@ -178,4 +175,34 @@ fn a_program_that_is_gone_blocks_nobody() {
         assert!(ended.status.success(), "{hook:?}");
         assert_eq!(!ended.stderr.is_empty(), hook.hook.is_gate());
     }
+}
+
+/// A copied folder's configuration, or a link in it, could lead to anybody's folder.
+#[test]
+fn hooks_are_written_outside_at_nobodys_word_but_the_persons() {
+    let sandbox = brain();
+    let outside = tempfile::tempdir().unwrap();
+    let refused = |store: &Store| {
+        for done in [store.install_hooks(PROGRAM, false), store.install_hooks(PROGRAM, true), store.remove_hooks(false)]
+        {
+            assert!(matches!(done.unwrap_err(), StoreError::HooksAway { .. }));
+        }
+        assert!(store.hooks_status(PROGRAM).unwrap().shared, "looking is allowed");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    };
+    let planted =
+        [outside.path().to_owned(), outside.path().join("new"), PathBuf::from("../x"), PathBuf::from("a/../../x")];
+    for path in planted {
+        sandbox.git(&["config", "core.hooksPath", path.to_str().unwrap()]);
+        refused(&sandbox.store());
+    }
+    std::os::unix::fs::symlink(outside.path(), sandbox.path().join("away")).unwrap();
+    for path in ["away", "away/new"] {
+        sandbox.git(&["config", "core.hooksPath", path]);
+        refused(&sandbox.store());
+    }
+    sandbox.git(&["config", "--unset", "core.hooksPath"]);
+    let _ = std::fs::remove_dir_all(folder(&sandbox));
+    std::os::unix::fs::symlink(outside.path(), folder(&sandbox)).unwrap();
+    refused(&sandbox.store());
 }
