@@ -38,7 +38,7 @@ pub struct TrustReport {
 
 impl Brain {
     /// Everything that needs trust: definitions that are not the bootstrap's own; settings that name endpoints, trust
-    /// origins further or let secrets through; and the local git configuration, where it does any of that.
+    /// origins further or let secrets through; the local git configuration, where it does any of that; and remotes on this machine.
     pub fn trust_list(&self) -> Result<TrustReport, BrainError> {
         let cycle = &self.cycle;
         let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
@@ -84,6 +84,15 @@ impl Brain {
                 blob: config.mark.clone(),
                 grants: config_grants(config, &cycle.shared.policy.settings),
                 before: None,
+            });
+        }
+        for near in cycle.near_remotes()? {
+            items.push(TrustItem {
+                before: trust.before(&near.path, &near.mark),
+                path: near.path,
+                blob: near.mark,
+                grants: format!("run the hooks of {} here when you sync", near.places.join(" and ")),
+                trusted: near.trusted,
             });
         }
         Ok(TrustReport { items, record: None })

@@ -10,6 +10,7 @@
 //! What (1) or (2) refuse moves nothing here. `trunks` has the rules by which main and wake of two machines become one.
 //! No agent is started: what came in is news for the next `run`.
 
+mod places;
 pub mod receive;
 mod trunks;
 
@@ -19,6 +20,7 @@ use super::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
+pub use places::NearRemote;
 use trunks::Joined;
 
 /// What a sync did, or in a dry run would do.
@@ -48,6 +50,7 @@ impl Cycle {
     /// Brings this brain and a remote to the same main and wake. With `dry_run`, fetches and judges, and moves nothing.
     pub fn sync(&self, asked: Option<&str>, dry_run: bool) -> Result<Synced, CycleError> {
         let remote = self.store.remote(asked)?;
+        self.refuse_untrusted(&remote)?;
         if self.store.is_shallow() {
             return Err(CycleError::Refused {
                 message: "this is a shallow clone: without its history nothing can be merged".to_owned(),
