@@ -92,6 +92,9 @@ pub const REF_RETRIES: usize = 64;
 pub const HISTORY_WALK: usize = 100_000;
 /// Deepest folder in a tree. The layout needs seven; a hostile tree of 100,000 levels must not exhaust the stack.
 pub const TREE_DEPTH: usize = 32;
+/// Entries of folders that one walk over a tree finds again at other places. A brain's own folders are each there once, people's files
+/// may have copies; some hundred kilobytes of trees made for it have more than there is time to see.
+pub const REPEATED_ENTRIES: usize = 100_000;
 /// Longest path in a tree, bytes: ids and folders of the layout stay below 200.
 pub const PATH_BYTES: usize = 1024;
 /// Bytes of objects that a process remembers: the folders and hubs that the runs of a round have in common, many times over.
@@ -159,6 +162,8 @@ pub const OVERLAY_SHARE: usize = 64;
 pub const FOLLOWED_NEURONS: usize = 2_000;
 /// Bases of snapshots that are kept, each with what lies over it: the present, and a past that is asked again.
 pub const SNAPSHOTS: usize = 3;
+/// Snapshots of so many bytes are read, in two milliseconds, and larger ones mapped: nothing that happens to a file is felt by who has read it.
+pub const READ_SNAPSHOT_BYTES: u64 = 4 << 20;
 /// Most bytes of all bases but the newest: a past is kept for speed alone, and not where it takes as much room as the texts.
 pub const PAST_SNAPSHOT_BYTES: u64 = 8 << 20;
 /// Overlays that are kept.
@@ -313,6 +318,13 @@ pub const LISTENER_LOOK_MS: u64 = 1_000;
 pub const TOOL_EXEC_MS: u64 = 60_000;
 /// Largest body of a request by HTTP, bytes: some messages of [`CHAT_MESSAGE_BYTES`], whatever they are escaped to.
 pub const HTTP_BODY_BYTES: usize = 1 << 20;
+/// Connections that one server has open at a time, if the process may have four times as many files open: a browser has six for one page.
+/// Beyond them the one that has been silent for longest is dropped.
+pub const HTTP_CONNECTIONS: usize = 64;
+/// Time that the head of a request may take to come in, milliseconds, and a connection may be silent between two.
+pub const HTTP_HEAD_MS: u64 = 10_000;
+/// Pause after a connection that could not be accepted, milliseconds: there are too many open files.
+pub const HTTP_PAUSE_MS: u64 = 50;
 /// Time that the body of a request may take to come in, milliseconds: it comes from this machine.
 pub const HTTP_BODY_MS: u64 = 10_000;
 /// Answers that one server makes at a time: each has a thread, and models of its own.

@@ -1,7 +1,7 @@
 //! Which objects of some packs resemble which: where a commit changed a file or folder, the one that stood there before; where it
 //! made one, one that it made beside it. What git finds by comparing sizes and names, history simply tells.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use git2::{ObjectType, Oid};
@@ -39,6 +39,8 @@ pub(super) type ById<T> = HashMap<Oid, T, BuildHasherDefault<FirstBytes>>;
 pub(super) struct Likeness<'s> {
     store: &'s Store,
     like: ById<Oid>,
+    /// Folders that were walked: one that names itself again and again has more paths than can be counted.
+    walked: HashSet<Oid>,
     /// For each kind of file the one that new ones are compared with, and how many were.
     eldest: HashMap<String, (Oid, usize)>,
 }
@@ -46,7 +48,7 @@ pub(super) struct Likeness<'s> {
 impl<'s> Likeness<'s> {
     /// Walks what commits changed, in this order, as far as it is among these objects. What cannot be read has no likeness.
     pub fn of<T>(store: &'s Store, among: &ById<T>, commits: &[Oid]) -> Self {
-        let mut found = Self { store, like: ById::default(), eldest: HashMap::new() };
+        let mut found = Self { store, like: ById::default(), walked: HashSet::new(), eldest: HashMap::new() };
         for id in commits {
             let commit = |id: Oid| parse(CommitId(id), &found.content(id, ObjectType::Commit)?);
             let Some(new) = commit(*id) else { continue };
@@ -73,7 +75,7 @@ impl<'s> Likeness<'s> {
     }
 
     fn folders<T>(&mut self, among: &ById<T>, old: Option<Oid>, new: Oid, path: &str, depth: usize) {
-        if !among.contains_key(&new) || old == Some(new) || depth > limits::TREE_DEPTH || self.like.contains_key(&new) {
+        if !among.contains_key(&new) || old == Some(new) || depth > limits::TREE_DEPTH || !self.walked.insert(new) {
             return;
         }
         self.resembles(new, old.filter(|old| among.contains_key(old)));

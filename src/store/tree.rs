@@ -4,7 +4,7 @@
 //! change and not the brain. Paths are `/`-separated and relative.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::CStr;
 
 use git2::{ObjectType, Oid};
@@ -149,7 +149,7 @@ impl Store {
         see: &mut dyn FnMut(&str, File) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let Some(folder) = self.folder(root, prefix)? else { return Ok(()) };
-        self.walk(folder.0, prefix, see)
+        self.walk(folder.0, prefix, &mut Opened::default(), see)
     }
 
     /// All files under a folder (`""`: all).
@@ -180,7 +180,8 @@ impl Store {
             if prefix.is_empty() { Ok(Some(Entry { mode: FOLDER, id: root.0 })) } else { self.entry(root, prefix) }
         };
         let mut changes = Vec::new();
-        self.compare(at(old)?, at(new)?, prefix, &mut changes)?;
+        let mut opened = [Opened::default(), Opened::default()];
+        self.compare(at(old)?, at(new)?, prefix, &mut opened, &mut changes)?;
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(changes)
     }
@@ -210,13 +211,16 @@ impl Store {
         &self,
         id: Oid,
         prefix: &str,
+        opened: &mut Opened,
         see: &mut dyn FnMut(&str, File) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for (name, entry) in self.load(id)? {
+        let folder = self.load(id)?;
+        opened.add(id, &folder, prefix)?;
+        for (name, entry) in folder {
             let path = join(prefix, &name, &entry)?;
             match entry.file() {
                 Some(file) => see(&path, file)?,
-                None => self.walk(entry.id, &path, see)?,
+                None => self.walk(entry.id, &path, opened, see)?,
             }
         }
         Ok(())
@@ -227,6 +231,7 @@ impl Store {
         old: Option<Entry>,
         new: Option<Entry>,
         path: &str,
+        opened: &mut [Opened; 2],
         changes: &mut Vec<FileChange>,
     ) -> Result<(), StoreError> {
         if old == new {
@@ -236,18 +241,45 @@ impl Store {
         if old_file.is_some() || new_file.is_some() {
             changes.push(FileChange { path: path.to_owned(), old: old_file, new: new_file });
         }
-        let open = |entry: Option<Entry>| entry.filter(Entry::is_folder).map(|e| self.load(e.id)).transpose();
-        let (olds, mut news) = (open(old)?.unwrap_or_default(), open(new)?.unwrap_or_default());
+        let open = |entry: Option<Entry>, opened: &mut Opened| -> Result<Folder, StoreError> {
+            let Some(entry) = entry.filter(Entry::is_folder) else { return Ok(Folder::new()) };
+            let folder = self.load(entry.id)?;
+            opened.add(entry.id, &folder, path).map(|()| folder)
+        };
+        let [before, after] = &mut *opened;
+        let (olds, mut news) = (open(old, before)?, open(new, after)?);
         for (name, before) in olds {
             let after = news.remove(&name);
             if after != Some(before) {
-                self.compare(Some(before), after, &join(path, &name, &after.unwrap_or(before))?, changes)?;
+                let path = join(path, &name, &after.unwrap_or(before))?;
+                self.compare(Some(before), after, &path, opened, changes)?;
             }
         }
         for (name, after) in news {
-            self.compare(None, Some(after), &join(path, &name, &after)?, changes)?;
+            self.compare(None, Some(after), &join(path, &name, &after)?, opened, changes)?;
         }
         Ok(())
+    }
+}
+
+/// The folders that a walk has opened. A few kilobytes of trees that name one another often have more paths than can be counted; a
+/// brain's folders, whose files have names of their own, are each there once.
+#[derive(Default)]
+struct Opened {
+    folders: HashSet<Oid>,
+    /// Entries of folders that were opened again.
+    again: usize,
+}
+
+impl Opened {
+    fn add(&mut self, id: Oid, folder: &Folder, path: &str) -> Result<(), StoreError> {
+        if !self.folders.insert(id) {
+            self.again += folder.len();
+        }
+        match self.again > limits::REPEATED_ENTRIES {
+            true => Err(bad_path(path, "the same folders are there again and again, beyond all bounds")),
+            false => Ok(()),
+        }
     }
 }
 
