@@ -4,7 +4,8 @@ mod endpoint;
 mod sandbox;
 mod web;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use endpoint::{Endpoint, Manner};
@@ -183,7 +184,8 @@ fn what_needs_no_token_holds_no_data() {
     server.ask("GET", "/neurons/no-such-neuron", None).is(404);
     server.ask("GET", "/neurons/..%2f..", None).is(400);
     server.ask("GET", "/neurons/perception?at=no-such-commit", None).is(400);
-    server.ask("GET", "/commits/no-such-commit", None).is(404);
+    server.ask("GET", "/commits/no-such-commit", None).is(400);
+    server.ask("GET", "/commits/00000000", None).is(404);
     server.ask("GET", "/conversations/%0a", None).is(400);
 }
 
@@ -447,7 +449,7 @@ fn its_description_describes_what_it_does() {
     let link = answer.header("link").unwrap().split(['<', '>']).nth(1).unwrap().to_owned();
     let neuron = server.ask("GET", &link, None).is(200).json();
     holds(&answer_of("/neurons/{id}", "get", "200", json_kind), &neuron);
-    let commit = server.ask("GET", "/commits/wake", None).is(200).json();
+    let commit = server.ask("GET", &format!("/commits/{}", sandbox.tip("wake")), None).is(200).json();
     holds(&answer_of("/commits/{id}", "get", "200", json_kind), &commit);
     let said = server.ask("GET", "/conversations/c1", None).is(200).json();
     holds(&answer_of("/conversations/{name}", "get", "200", json_kind), &said);
@@ -469,4 +471,78 @@ fn a_brain_under_a_fixed_clock_is_served_as_well() {
     let server = Server::start(&sandbox);
     let answer = server.ask("POST", "/chat", Some(&json!({"message": "When did Ann move to Oslo?"}))).is(200).json();
     assert_eq!(answer["chain"][0]["duration_ms"], 0);
+}
+
+/// Whoever can connect needs no token for half a request: none of them keeps others out.
+#[test]
+fn half_requests_keep_nobody_out() {
+    let sandbox = fed();
+    let server = Server::start_with_files(&sandbox, 128);
+    let half = || {
+        let mut stream = TcpStream::connect(&server.host).unwrap();
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: ").unwrap();
+        stream
+    };
+    let mut silent: Vec<TcpStream> = (0..140).map(|_| half()).collect();
+    for _ in 0..3 {
+        assert_eq!(server.ask("GET", "/healthz", None).is(200).json()["status"], "ok");
+        let answer = server.ask("POST", "/chat", Some(&json!({"message": "When did Ann move to Oslo?"}))).is(200);
+        assert!(answer.json()["reply"].as_str().unwrap().contains("Oslo"));
+        silent.extend((0..40).map(|_| half()));
+    }
+    // Those that gave way were closed, and so is one that is silent for too long, though nobody needs its place.
+    let closed = |stream: &mut TcpStream| {
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        !matches!(stream.read(&mut [0; 1024]), Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
+    };
+    assert!(closed(&mut silent[0]));
+    assert!(closed(silent.last_mut().unwrap()), "a head has to come within a time");
+}
+
+/// Beyond the bound, and while all that are open are being answered, a new connection waits; it is not refused.
+#[test]
+fn a_connection_that_is_answered_does_not_give_way() {
+    let endpoint = Endpoint::new(&[Manner::Streams("again ".into())]);
+    let sandbox = with_models(&endpoint, ONE);
+    let server = Server::start_with_files(&sandbox, 128);
+    let lines = BufReader::new(server.say(EVENTS, &json!({"message": "Where is Ann?"}))).lines().map_while(Result::ok);
+    let mut events = lines.filter(|line| line.starts_with("event: "));
+    assert!(events.any(|event| event == "event: text"));
+    let silent: Vec<TcpStream> = (0..140).map(|_| TcpStream::connect(&server.host).unwrap()).collect();
+    server.ask("GET", "/healthz", None).is(200);
+    endpoint.behaves(&[says("Ann moved in May.")]);
+    let last = events.last();
+    assert!(matches!(last.as_deref(), Some("event: remembered" | "event: failed")), "{last:?} is no end");
+    drop(silent);
+}
+
+/// A commit is asked for by its id. What else git takes for a revision may walk all of the history.
+#[test]
+fn a_commit_is_named_by_its_id_alone() {
+    let sandbox = fed();
+    let tip = sandbox.tip("wake");
+    sandbox.git(&["update-ref", "refs/heads/abcd", &tip]);
+    let server = Server::start(&sandbox);
+    server.ask("GET", &format!("/commits/{tip}"), None).is(200);
+    server.ask("GET", &format!("/commits/{}", tip[..10].to_ascii_uppercase()), None).is(200);
+    server.ask("GET", &format!("/neurons/perception?at={}", &tip[..10]), None);
+    let long = "a".repeat(41);
+    for name in [
+        ":%2Fmerge",
+        "%3A%2F.*",
+        "wake",
+        "HEAD",
+        "wake~1",
+        "@",
+        "main%5E%7B%2Fx%7D",
+        "wake..main",
+        "abc",
+        &long,
+        "%00%00%00%00",
+    ] {
+        server.ask("GET", &format!("/commits/{name}"), None).is(400);
+        server.ask("GET", &format!("/neurons/perception?at={name}"), None).is(400);
+    }
+    // A branch of such a name is none.
+    server.ask("GET", "/commits/abcd", None).is(404);
 }

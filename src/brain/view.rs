@@ -106,13 +106,19 @@ impl Brain {
         Ok(Conversation { conversation: name.to_owned(), turns: turns.into_iter().map(said).collect() })
     }
 
-    /// A neuron as a commit has it (wake's tip by default), and its life until then; `None` if there is none.
+    /// A neuron as the commit of that id has it (wake's tip by default), and its life until then; `None` if there is none.
     ///
     /// # Errors
-    /// No id, or a revision that names no commit (exit code 2).
+    /// No id of a neuron, or no commit of that id (exit code 2).
     pub fn neuron_view(&self, id: &str, at: Option<&str>) -> Result<Option<NeuronView>, BrainError> {
         let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
-        let at = self.at(at)?;
+        let at = match at {
+            None => self.at(None)?,
+            Some(id) => {
+                let found = self.cycle.store.resolve_id(id)?;
+                found.ok_or_else(|| BrainError::usage(format!("there is no commit {id}")))?
+            }
+        };
         let tree = self.cycle.store.tree_of(at)?;
         let network = TreeNetwork::new(&self.cycle.store, tree);
         let Some(neuron) = network.neuron(&id)? else { return Ok(None) };
@@ -129,12 +135,12 @@ impl Brain {
         Ok(Some(NeuronView { at: at.to_string(), path: layout::neuron(&id), salience_now, concepts, neuron, history }))
     }
 
-    /// A commit of the brain's branches; `None` if the text names none.
+    /// A commit of the brain's branches, by its id or the beginning of it; `None` if there is none.
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn commit_view(&self, revision: &str) -> Result<Option<CommitView>, BrainError> {
-        let Some(id) = self.cycle.store.resolve(revision)? else { return Ok(None) };
+    pub fn commit_view(&self, id: &str) -> Result<Option<CommitView>, BrainError> {
+        let Some(id) = self.cycle.store.resolve_id(id)? else { return Ok(None) };
         let commit = self.cycle.store.commit(id)?;
         let mut changes = match commit.parents.first() {
             Some(parent) => self.differences(*parent, commit.id)?.lines,

@@ -10,6 +10,25 @@ use super::Shared;
 use super::answer::{Failure, on_a_thread};
 use crate::brain::{CommitView, Conversation, NeuronView};
 
+/// A commit's id, whole or the beginning of it. Nothing else that git takes for a revision, such as `:/TEXT`, is asked for: it may
+/// walk all of the history, and name what is no memory.
+#[derive(Debug)]
+struct Id(String);
+
+impl Id {
+    const SHORTEST: usize = 4;
+    const LONGEST: usize = 40;
+
+    fn parse(text: &str) -> Result<Self, Failure> {
+        let fits = (Self::SHORTEST..=Self::LONGEST).contains(&text.len());
+        if !fits || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let failure = Failure::of(StatusCode::BAD_REQUEST, "this is no id of a commit");
+            return Err(failure.hinting("4 to 40 digits and letters a to f, such as `git log` prints"));
+        }
+        Ok(Self(text.to_ascii_lowercase()))
+    }
+}
+
 /// Which state of the network is looked at.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,12 +54,15 @@ pub(super) async fn neuron(
     Query(when): Query<When>,
 ) -> Result<Json<NeuronView>, Failure> {
     let none = Failure::of(StatusCode::NOT_FOUND, format!("there is no neuron {id:?}"));
-    let found = on_a_thread(move || shared.serving.brain()?.neuron_view(&id, when.at.as_deref())).await?;
+    let at = when.at.as_deref().map(Id::parse).transpose()?;
+    let found =
+        on_a_thread(move || shared.serving.brain()?.neuron_view(&id, at.as_ref().map(|at| at.0.as_str()))).await?;
     found.map(Json).ok_or(none)
 }
 
 pub(super) async fn commit(State(shared): State<Shared>, Path(id): Path<String>) -> Result<Json<CommitView>, Failure> {
-    let none = Failure::of(StatusCode::NOT_FOUND, format!("{id:?} names no commit"));
-    let found = on_a_thread(move || shared.serving.brain()?.commit_view(&id)).await?;
+    let id = Id::parse(&id)?;
+    let none = Failure::of(StatusCode::NOT_FOUND, format!("there is no commit {}", id.0));
+    let found = on_a_thread(move || shared.serving.brain()?.commit_view(&id.0)).await?;
     found.map(Json).ok_or(none)
 }

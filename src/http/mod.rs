@@ -5,16 +5,17 @@
 //! ```
 //!
 //! It listens on this machine alone. Everything but the page's own files, [`openapi`] and `/healthz` needs the token. [`guard`]
-//! judges every request before anything else sees it; the page holds no data, and asks for all that it shows.
+//! judges every request before anything else sees it; the page holds no data, and asks for all that it shows. [`connections`] bounds
+//! what comes before a request: how many connections there are, and how long they are silent.
 
 mod answer;
 mod chat;
+mod connections;
 mod guard;
 mod look;
 mod openapi;
 mod page;
 
-use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,19 +60,16 @@ async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Resul
     let failed = |e: std::io::Error| BrainError::Busy(format!("cannot wait for signals: {e}"));
     let mut interrupted = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
-    let (leave, mut left) = watch::channel(false);
+    let (leave, left) = watch::channel(false);
     let guard = Guard::new(addr, serving.token());
     let listening = serving.listening(addr);
-    let server = axum::serve(listener, router(serving, guard)).with_graceful_shutdown(async move {
-        let _ = left.wait_for(|leave| *leave).await;
-    });
-    let mut server = tokio::spawn(server.into_future());
+    let mut server = tokio::spawn(connections::serve(listener, router(serving, guard), left));
     announce(&listening);
     let ended = tokio::select! {
         _ = interrupted.recv() => Ended::Interrupted,
         _ = terminated.recv() => Ended::Asked,
         stopped = &mut server => {
-            let why = stopped.map_or_else(|e| e.to_string(), |done| done.err().map_or_else(String::new, |e| e.to_string()));
+            let why = stopped.map_or_else(|e| e.to_string(), |()| "nobody told it to".to_owned());
             return Err(BrainError::Busy(format!("the server stopped: {why}")));
         }
     };

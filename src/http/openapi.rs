@@ -71,7 +71,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         },
         "/conversations/{name}": {"get": operation("What was said in a conversation", &[named("name")], None, json!(conversation), &[400])},
         "/neurons/{id}": {"get": operation("A neuron, and the commits that made it what it is", &[named("id"), at], None, json!(neuron), &[400, 404])},
-        "/commits/{id}": {"get": operation("A commit, and what it changed", &[named("id")], None, json!(commit), &[404])},
+        "/commits/{id}": {"get": operation("A commit, and what it changed", &[named("id")], None, json!(commit), &[400, 404])},
         "/healthz": {"get": open(operation("A sign of life", &[], None, alive, &[]))},
         "/openapi.json": {"get": open(operation("This document", &[], None, json!({"type": "object"}), &[]))}
     })

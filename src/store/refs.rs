@@ -130,6 +130,15 @@ impl Store {
         }
     }
 
+    /// The commit of that id, whole or the beginning of it; `None` if there is none, or more than one. No name of a ref is taken for one.
+    pub fn resolve_id(&self, id: &str) -> Result<Option<CommitId>, StoreError> {
+        match self.with(|r| Ok(r.find_commit_by_prefix(id)?.id())) {
+            Ok(id) => Ok(Some(CommitId(id))),
+            Err(e) if matches!(e.code(), ErrorCode::NotFound | ErrorCode::Ambiguous) => Ok(None),
+            Err(e) => Err(StoreError::git(format!("commit {id}"), e)),
+        }
+    }
+
     /// The branches below a prefix that ends at a slash (`agents/`; `""`: all), sorted. Names that we would
     /// refuse are passed over.
     pub fn branches(&self, prefix: &str) -> Result<Vec<(Branch, CommitId)>, StoreError> {

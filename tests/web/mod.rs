@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -79,7 +79,19 @@ impl Server {
     /// Starts one with other variables and arguments.
     #[track_caller]
     pub fn start_with(sandbox: &Sandbox, variables: &[(&str, &str)], args: &[&str]) -> Self {
-        let mut command = sandbox.command(PROGRAM, args);
+        Self::of(sandbox.command(PROGRAM, args), variables)
+    }
+
+    /// Starts one that may have so many files open.
+    #[track_caller]
+    pub fn start_with_files(sandbox: &Sandbox, files: usize) -> Self {
+        let limited = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
+        let command = sandbox.command("sh", &["-c", &limited, PROGRAM, "serve", "--addr", "127.0.0.1:0"]);
+        Self::of(command, &[("BRAIN_TOKEN", TOKEN)])
+    }
+
+    #[track_caller]
+    fn of(mut command: Command, variables: &[(&str, &str)]) -> Self {
         command.envs(variables.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let mut printed = String::new();
