@@ -181,15 +181,17 @@ impl Cycle {
         if self.store.is_ancestor(new, tip)? {
             return Ok(format!("{run} was cut off after both branches had moved: this is the state after it"));
         }
-        if tip != old {
-            return Ok(format!(
+        // Whether main is still where it was is for the move itself to say: plain git does not know our locks.
+        let change = RefChange::advance(self.store.main().clone(), old, new);
+        Ok(match self.store.update_refs(&[change], "git-brain: sleep, completed")? {
+            RefOutcome::Done { .. } => {
+                format!("{run} was cut off between its two branches and is completed: this is the state after it")
+            }
+            RefOutcome::Modified { .. } => format!(
                 "{run} was cut off, and {} has moved on since: what it consolidated is in wake, and the next sleep's log includes it",
                 self.store.main()
-            ));
-        }
-        let change = RefChange::advance(self.store.main().clone(), old, new);
-        let _ = self.store.update_refs(&[change], "git-brain: sleep, completed")?;
-        Ok(format!("{run} was cut off between its two branches and is completed: this is the state after it"))
+            ),
+        })
     }
 
     /// Completes what the newest sleep (or undoing) under wake says, if main is still where that started from. Needs no note.
