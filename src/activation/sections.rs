@@ -88,6 +88,13 @@ impl Bytes {
     pub fn held(holder: impl Deref<Target = [u8]> + Send + Sync + 'static) -> Self {
         Self(Arc::new(holder))
     }
+
+    /// A copy in memory, aligned as a file's bytes are.
+    pub fn copied(bytes: &[u8]) -> Self {
+        let mut words = vec![0_u64; bytes.len().div_ceil(8)];
+        bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Self::held(Aligned { words, length: bytes.len() })
+    }
 }
 
 impl Deref for Bytes {

@@ -1,4 +1,4 @@
-//! Snapshots in the private folder: derived from trees, mapped into memory, never trusted when damaged.
+//! Snapshots in the private folder: derived from trees, mapped into memory where they are large, never trusted when damaged.
 //!
 //! A file is written whole under another name, then renamed, and never changed: who has mapped it goes on with what it
 //! mapped. Its header is verified at each opening. Its arrays are verified by whoever opens it first after a boot or after
@@ -6,7 +6,7 @@
 //! loss the checksum decides. Whatever cannot be read or written here is made anew or done without.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -214,8 +214,16 @@ enum CacheError {
     Io(#[from] std::io::Error),
 }
 
+/// The bytes of a file: read, if there are few, and else mapped. Nobody of ours changes a file that has its name; a program that
+/// writes another copy over it, such as one that restores a backup, would take mapped bytes away under whoever reads them, which ends
+/// the process.
 #[allow(unsafe_code, reason = "a mapped file is only sound while nobody changes it")]
 pub(super) fn map(file: &File) -> std::io::Result<Bytes> {
+    if file.metadata()?.len() <= limits::READ_SNAPSHOT_BYTES {
+        let mut bytes = Vec::new();
+        file.take(limits::READ_SNAPSHOT_BYTES + 1).read_to_end(&mut bytes)?;
+        return Ok(Bytes::copied(&bytes));
+    }
     // SAFETY: what is read of a mapped file never changes: files of the cache are only replaced once they have their name, files of
     // vectors only grow behind their whole records. The folder is inside the git folder, whose owner is the user.
     let mapped = unsafe { memmap2::Mmap::map(file)? };
@@ -271,5 +279,22 @@ impl Identity {
         if let Err(error) = write_whole(&noted_at(path), self.text.as_bytes()) {
             tracing::info!("{} will be verified again: {error}", path.display());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_file_is_read_and_may_be_cut_under_its_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let content: Vec<u8> = (0..100_003_u32).map(|n| n as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        let bytes = map(&File::open(&path).unwrap()).unwrap();
+        // Of a mapped file, reading on would end this process.
+        File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
+        assert_eq!(&bytes[..], content);
     }
 }
