@@ -226,6 +226,8 @@ def main():
         kills, commands, rounds = kills + storm.kills, commands + storm.commands, rounds + 1
         for code, count in storm.codes.items():
             codes[code] = codes.get(code, 0) + count
+    if kills == 0:
+        wrong.append(f"nothing was killed in {commands} commands")
     figures = {"kills": kills, "commands": commands, "writers": 8, "brains": rounds, "seed": seed,
                "exit codes": dict(sorted(codes.items())), "seconds": round(time.monotonic() - began)}
     return lab.report("2 storm", figures, wrong)

@@ -281,6 +281,8 @@ def main():
 
         with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
             list(pool.map(strike, workers))
+        if row.struck == 0:
+            row.failures.append(f"nothing was struck: {row.tried} of {len(every)} points were tried")
         figures = {"commands": len(row.cases), "points": row.tried, "of": len(every), "seed": seed, "struck": row.struck,
                    "slowest next command": f"{row.slowest:.1f} s", "left behind": row.remains or 0}
         return lab.report({"kill": "1 kill", "errors": "4 errors"}[arguments.row], figures, row.failures)
