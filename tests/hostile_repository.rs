@@ -53,15 +53,20 @@ struct Trap {
 impl Trap {
     /// An enemy's brain at `enemy`: agents, settings and files made to do harm.
     fn new() -> Self {
+        let trap = Self::plain();
+        trap.poison();
+        trap
+    }
+
+    /// A brain that nobody has done anything to yet.
+    fn plain() -> Self {
         let sandbox = Sandbox::new();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let canary = sandbox.beside("canary");
         let evil = sandbox.file("evil.sh", format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", canary.display()));
         std::fs::set_permissions(&evil, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let trap = Self { sandbox, listener, evil, canary };
-        trap.poison();
-        trap
+        Self { sandbox, listener, evil, canary }
     }
 
     fn url(&self) -> String {
@@ -603,14 +608,19 @@ fn what_git_config_says_of_endpoints_needs_trust() {
 /// Git's own list of keys, each a trap: whatever a key means, in this version of git or the next, no command of ours runs what it names.
 #[test]
 fn no_key_of_gits_configuration_runs_anything() {
-    let trap = Trap::new();
+    let trap = Trap::plain();
+    trap.sandbox.json(&["feed", "Ann keeps herons in Kyoto."]);
+    std::fs::write(trap.sandbox.dir().join(".gitattributes"), "* filter=evil diff=evil merge=evil text\n").unwrap();
+    trap.sandbox.git(&["add", "-A"]);
+    trap.sandbox.git(&["commit", "-q", "-m", "attributes"]);
     let remote = trap.sandbox.path("good.git");
     trap.sandbox.git(&["init", "-q", "--bare", "-b", "main", &remote]);
     let here = trap.sandbox.dir().to_owned();
     trap.ask(&here, &["sync", &remote], b"").exits(0);
     let keys = every_key(&trap);
     assert!(keys.len() > 800, "git help --config lists {}", keys.len());
-    // With these a repository is none or another one, and some are told to git, which refuses what is no yes or no: each alone.
+    // With these a repository is none or another one, and some are read by git or libgit2, which refuse what is no yes or no: each
+    // alone.
     let structural = |key: &str| {
         let key = key.to_ascii_lowercase();
         let parts = [
@@ -620,12 +630,17 @@ fn no_key_of_gits_configuration_runs_anything() {
             "extensions.",
             "include",
             "remote.origin.url",
+            "core.abbrev",
             "core.autocrlf",
             "core.checkstat",
             "core.eol",
             "core.filemode",
+            "core.fsyncobjectfiles",
             "core.ignorecase",
+            "core.logallrefupdates",
             "core.precomposeunicode",
+            "core.protect",
+            "core.safecrlf",
             "core.sharedrepository",
             "core.sparsecheckout",
             "core.splitindex",
@@ -653,12 +668,29 @@ fn no_key_of_gits_configuration_runs_anything() {
         &["sync"],
         &["doctor"],
     ];
-    for (n, value) in [trap.evil.clone(), format!("!{}", trap.evil), format!("{} %S", trap.evil)].iter().enumerate() {
+    // Where all are set, git refuses the numbers among them before it comes to the programs: so those that name programs once more.
+    let named = |key: &&String| {
+        let name = key.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+        let kinds = "command cmd program driver clean smudge process textconv helper editor pager hook hookspath fsmonitor uploadpack \
+                     receivepack askpass external gitproxy difffilter";
+        let is_switch = key.starts_with("advice.") || key.starts_with("color.") || name == "cachetextconv";
+        !is_switch && (kinds.split_whitespace().any(|kind| name.ends_with(kind)) || key.starts_with("alias."))
+    };
+    let programs: Vec<String> = together.iter().filter(named).cloned().collect();
+    assert!(programs.len() > 60, "{programs:?}");
+    let evil = &trap.evil;
+    let shapes = [
+        (&programs, evil.clone()),
+        (&programs, format!("!{evil}")),
+        (&together, evil.clone()),
+        (&together, format!("{evil} %S")),
+    ];
+    for (n, (keys, value)) in shapes.iter().enumerate() {
         let copy = trap.copied(&format!("keys-{n}"));
         // Something to fetch, and packs to put together: git does both.
         trap.ask(&here, &["feed", "The heron nests."], b"").exits(0);
         trap.ask(&here, &["sync", &remote], b"").exits(0);
-        set(&copy, &together, value);
+        set(&copy, keys, value);
         let mut done = 0;
         for args in commands {
             let answer = trap.ask(&copy, args, b"");
@@ -681,8 +713,8 @@ fn no_key_of_gits_configuration_runs_anything() {
     }
     // The trap works: plain git walks into it.
     let dir = trap.sandbox.path("keys-0");
-    let _ = trap.sandbox.command("git", &["-C", &dir, "fetch", &remote]).output().unwrap();
-    assert!(trap.canary.exists(), "git itself runs one of them");
+    let said = trap.sandbox.command("git", &["-C", &dir, "status"]).output().unwrap();
+    assert!(trap.canary.exists(), "git itself runs one of them: {}", String::from_utf8_lossy(&said.stderr));
 }
 
 /// Every key that git knows, with names in place of what stands for one.

@@ -180,9 +180,9 @@ fn remove_rubbish(folder: &Path) {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::super::child;
-    use super::super::sandbox::Sandbox;
     use super::*;
+    use crate::store::child;
+    use crate::store::sandbox::{self, Sandbox};
 
     #[test]
     fn only_keys_that_are_listed_are_told_to_git() {
@@ -198,12 +198,12 @@ mod tests {
 
     #[test]
     fn git_sees_the_content_and_not_the_configuration() {
-        let sandbox = Sandbox::brain();
+        let brain = Sandbox::brain();
         for (key, value) in [("core.fsmonitor", "/bin/evil"), ("remote.o.url", "../a \"b\""), ("alias.x", "!evil")] {
-            sandbox.git(&["config", key, value]);
+            brain.git(&["config", key, value]);
         }
-        sandbox.git(&["worktree", "add", "-q", "-b", "topic", "linked"]);
-        for place in [sandbox.path(), sandbox.path().join("linked")] {
+        brain.git(&["worktree", "add", "-q", "-b", "topic", "linked"]);
+        for place in [brain.path(), brain.path().join("linked")] {
             let store = Store::open(&place).unwrap();
             let shadow = store.shadow().unwrap();
             let said = |arguments: &[&str]| {
@@ -212,14 +212,14 @@ mod tests {
                 String::from_utf8(ended.stdout).unwrap()
             };
             assert_eq!(said(&["rev-parse", "HEAD"]).trim(), store.head().unwrap().1.unwrap().to_string());
-            assert_eq!(said(&["ls-files"]), super::super::sandbox::git(&place, &["ls-files"]));
+            assert_eq!(said(&["ls-files"]), sandbox::git(&place, &["ls-files"]));
             assert_eq!(said(&["config", "--local", "remote.o.url"]), "../a \"b\"\n");
             assert!(!said(&["config", "--local", "--list"]).contains("evil"));
             let folder = shadow.folder.path().to_owned();
             drop(shadow);
             assert!(!folder.exists() && folder.parent().unwrap().exists());
         }
-        sandbox.fsck();
+        brain.fsck();
     }
 
     #[test]
