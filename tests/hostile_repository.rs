@@ -773,7 +773,7 @@ fn a_remote_of_this_machine_needs_trust_once() {
     let trap = Trap::new();
     let good = trap.sandbox.path("remote.git");
     trap.sandbox.git(&["init", "-q", "--bare", "-b", "main", &good]);
-    trap.ask(&trap.sandbox.dir().to_owned(), &["sync", &good], b"").exits(0);
+    trap.ask(trap.sandbox.dir(), &["sync", &good], b"").exits(0);
     trap.sandbox.brain(&["feed", "The heron nests."]).exits(0);
     let copy = trap.copied("copy");
     let bare = copy.join("remote.git");

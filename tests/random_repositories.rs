@@ -54,7 +54,7 @@ fn damage(sandbox: &Sandbox, dir: &Path, dice: &mut Dice) {
     let branches = ["wake", "main", "agents/memory/20260126t143200000z-abcd2345-memory"];
     for _ in 0..=dice.below(4) {
         match dice.below(8) {
-            0 | 1 | 2 => {
+            0..=2 => {
                 let branch = dice.below(branches.len());
                 plant(sandbox, dir, dice, branches[branch]);
             }
