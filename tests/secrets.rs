@@ -26,6 +26,26 @@ fn canaries() -> Vec<String> {
     ]
 }
 
+/// Of other forms, touched by other letters, and in other letters.
+fn more_canaries() -> Vec<String> {
+    let fill = |n: usize| "zX9yW8vU7tS6rQ5pO4nM3lK2jI1h".chars().cycle().take(n).collect::<String>();
+    let wide: String = canaries()[1].chars().map(|c| char::from_u32(c as u32 + 0xfee0).unwrap()).collect();
+    vec![
+        format!("glptt-{}", "0a1b2c3d4e".repeat(4)),
+        format!("xapp-1-A0ZX9YW8VU-7201839456123-{}", "0a1b2c3d".repeat(8)),
+        format!("gsk_{}", fill(52)),
+        format!("hvs.{}", fill(95)),
+        format!("dckr_pat_{}", fill(27)),
+        format!("sk-or-v1-{}", "0a1b2c3d".repeat(8)),
+        format!("AccountKey={}==", fill(86)),
+        format!("7201839456:AA{}", fill(33)),
+        format!("GITHUB_{}", canaries()[1]),
+        format!("\\n{}%0A", canaries()[3]),
+        format!("#{wide}"),
+        wide,
+    ]
+}
+
 const KEY: &str = "correct horse/\"battery\" Zürich+staple";
 
 fn base64(bytes: &[u8]) -> String {
@@ -90,6 +110,7 @@ fn no_door_lets_a_secret_in() {
     let mut secrets = canaries();
     secrets.extend(encodings());
     secrets.push("a-token-of-this-machine".to_owned());
+    secrets.extend(more_canaries());
 
     // Each by a way of its own, so that every kind goes through every door.
     let lines: String = secrets
@@ -146,7 +167,7 @@ fn no_door_lets_a_secret_in() {
         std::fs::write(sandbox.dir().join("agents/echo.json"), definition.to_string()).unwrap();
         sandbox.git(&["add", "agents"]);
         sandbox.git(&["commit", "-q", "-m", "agents: echo"]);
-        sandbox.brain(&["trust"]).exits(0);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
         let ended = sandbox.brain(&["run", "--agent", "echo"]);
         for secret in &secrets {
             assert!(!ended.out.contains(core(secret)) && !ended.err.contains(core(secret)), "{secret}: {ended}");
@@ -205,7 +226,7 @@ fn what_is_wrong_beside_a_secret_is_told_with_its_own_line() {
     .unwrap();
     sandbox.git(&["add", "agents"]);
     sandbox.git(&["-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "agents: echo"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let ended = sandbox.brain(&["run", "--agent", "echo"]);
     assert!(ended.out.contains("line 3"), "{ended}");
 }
@@ -229,7 +250,7 @@ fn what_is_allowed_or_was_there_before_stays() {
     sandbox.brain(&["feed", "--no-run", "--source", "b", &format!("new {}", canaries()[3])]).exits(0);
     assert!(!holds(&everything(&sandbox), &canaries()[3]));
     assert!(sandbox.brain(&["trust", "--list"]).exits(0).out.contains("let through"));
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox.brain(&["feed", "--no-run", "--source", "b", &format!("new {}", canaries()[3])]).exits(0);
     assert!(holds(&everything(&sandbox), &canaries()[3]));
 }

@@ -245,6 +245,14 @@ pub fn hash_fields(fields: &[&[u8]]) -> u64 {
     u64::from_be_bytes(hasher.finalize()[..8].try_into().expect("invariant: a SHA-256 has 32 bytes"))
 }
 
+/// Characters that are not seen: zero width, bidirectional controls, variation selectors, tags, soft hyphens.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// A concept as ids compare it: Unicode NFKC, lower case, white space folded to single spaces.
 pub fn normalise(concept: &str) -> String {
     let folded = ComposingNormalizerBorrowed::new_nfkc().normalize(concept).to_lowercase();

@@ -8,6 +8,7 @@ use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
 use super::language::{self, Language};
 use crate::limits;
+use crate::model::ids::is_invisible;
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,14 +165,6 @@ pub fn tokens(text: &str) -> usize {
         if language::is_japanese(c) { japanese += 1 } else { bytes += c.len_utf8() }
     }
     japanese + bytes.div_ceil(4)
-}
-
-/// Characters that are not seen: zero width, bidirectional controls, variation selectors, tags, soft hyphens.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Text without accents: decomposed, combining marks of the general blocks dropped, composed again.
