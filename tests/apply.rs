@@ -382,3 +382,25 @@ fn merge_tree_is_the_same_merge_without_a_branch() {
     sandbox.json(&["merge", branches[0], branches[1]]);
     assert_eq!(sandbox.git(&["rev-parse", "wake^{tree}"]), one["tree"].as_str().unwrap());
 }
+
+#[test]
+fn whole_numbers_of_a_payload_are_exact_or_refused() {
+    let sandbox = Sandbox::new();
+    let signal = |number: &str| {
+        format!(
+            "{{\"ops\": [\n{{\"op\": \"signal\", \"to\": \"memory\", \"payload\": {{\"kind\": \"n\", \"count\": {number}}}}}]}}"
+        )
+    };
+    for exact in ["9007199254740993", "-9007199254740993", "18446744073709551615"] {
+        sandbox.brain_with(&["apply", "-"], signal(exact).as_bytes()).exits(0);
+        let sent = sandbox.git(&["grep", "-h", "count", "wake", "--", "network/signals"]);
+        assert!(sent.contains(&format!("\"count\": {exact}")), "{sent}");
+    }
+    let refs = sandbox.refs();
+    for rounded in ["18446744073709551616", "-9223372036854775809", "123456789012345678901234567890"] {
+        let refused = sandbox.brain_with(&["apply", "-"], signal(rounded).as_bytes()).exits(5);
+        assert!(refused.err.contains("line 2, ops[0].payload.count: "), "{refused}");
+        assert!(refused.err.contains(rounded) && refused.err.contains("would be rounded"), "{refused}");
+    }
+    assert_eq!(sandbox.refs(), refs);
+}

@@ -49,7 +49,8 @@ pub fn strict<T: DeserializeOwned>(bytes: &[u8], what: &str, max_bytes: usize) -
     typed(bytes, what)
 }
 
-/// Size, encoding, depth, duplicate keys, and that it is an object: what types alone do not check.
+/// Size, encoding, depth, duplicate keys, whole numbers that would be rounded, and that it is an object: what types alone do not
+/// check.
 pub fn guard(bytes: &[u8], what: &str, max_bytes: usize) -> Result<(), JsonError> {
     if bytes.len() > max_bytes {
         let message = format!("{} bytes, the limit is {max_bytes}", bytes.len());
@@ -60,6 +61,7 @@ pub fn guard(bytes: &[u8], what: &str, max_bytes: usize) -> Result<(), JsonError
     de::Deserializer::deserialize_any(&mut reader, NoDuplicates)
         .and_then(|()| reader.end())
         .map_err(|e| from_serde(what, String::new(), &e))?;
+    whole_numbers(bytes, what)?;
     object(bytes, what)
 }
 
@@ -133,6 +135,72 @@ fn depth(bytes: &[u8], what: &str) -> Result<(), JsonError> {
         }
     }
     Ok(())
+}
+
+/// Refuses whole numbers beyond 64 bits: a reader would round them, and say nothing. `bytes` are JSON.
+fn whole_numbers(bytes: &[u8], what: &str) -> Result<(), JsonError> {
+    let mut steps: Vec<Step> = Vec::new();
+    let (mut at, mut line) = (0, 1);
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'\n' => line += 1,
+            b'{' => steps.push(Step::Field { key: 0..0, named: false }),
+            b'[' => steps.push(Step::Item(0)),
+            b'}' | b']' => drop(steps.pop()),
+            b',' => match steps.last_mut() {
+                Some(Step::Item(index)) => *index += 1,
+                Some(Step::Field { named, .. }) => *named = false,
+                None => {}
+            },
+            b'"' => {
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+                if let Some(Step::Field { key, named: named @ false }) = steps.last_mut() {
+                    (*key, *named) = (start + 1..at - 1, true);
+                }
+            }
+            b'-' | b'0'..=b'9' => {
+                let is_part = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+                at += bytes[at..].iter().take_while(is_part).count();
+                let number = std::str::from_utf8(&bytes[start..at]).unwrap_or_default();
+                let is_whole = !number.contains(['.', 'e', 'E']);
+                if is_whole && number.len() > 18 && number.parse::<i64>().is_err() && number.parse::<u64>().is_err() {
+                    let shown: String = number.chars().take(limits::ERROR_CHARS).collect();
+                    let message = format!("{shown} is beyond 64 bits, and would be rounded: write it as text");
+                    return Err(JsonError::at(what, line, &path_of(&steps, bytes), message));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A step from a value into it.
+enum Step {
+    /// The field whose key stands there, once it is `named`.
+    Field { key: std::ops::Range<usize>, named: bool },
+    /// The item with that number.
+    Item(usize),
+}
+
+/// Steps as a path, such as `ops[3].weight`.
+fn path_of(steps: &[Step], bytes: &[u8]) -> String {
+    let mut path = String::new();
+    for step in steps {
+        match step {
+            Step::Item(index) => path += &format!("[{index}]"),
+            Step::Field { key, .. } => {
+                path += if path.is_empty() { "" } else { "." };
+                path += &String::from_utf8_lossy(&bytes[key.clone()]);
+            }
+        }
+    }
+    path
 }
 
 /// Walks any JSON value and fails at the first key that an object has twice.
@@ -231,6 +299,26 @@ mod tests {
         let large = strict::<serde_json::Value>(b"[1,2,3]", "test", 3).unwrap_err();
         assert!(large.message.contains("limit"));
         assert!(strict::<serde_json::Value>(b"{\"a\": \"\xff\"}", "test", 100).is_err());
+    }
+
+    #[test]
+    fn whole_numbers_are_exact_or_refused_with_their_place() {
+        let exact = r#"{"a": [9007199254740993, -9007199254740993, 18446744073709551615, -9223372036854775808, -0],
+            "b, [{": "123456789012345678901234567890", "c\\": 1e30, "d": 100000000000000000000.0}"#;
+        let read: serde_json::Value = strict(exact.as_bytes(), "test", 1000).unwrap();
+        let kept = ["9007199254740993", "-9007199254740993", "18446744073709551615", "-9223372036854775808"];
+        assert!(kept.iter().all(|number| inline(&read).contains(number)), "{read}");
+        for (number, text) in [
+            ("18446744073709551616", "{\"a\": [1, {\"b \\\"[\": 2, \"c\": [[0],\n N]}]}"),
+            ("-9223372036854775809", "{\"a\": [1, {\"x\": {}, \"c\": [[0],\n N, 1]}], \"d\": 1}"),
+            ("123456789012345678901234567890", "{\"a\": [[], {\"c\": [{},\n N]}]}"),
+        ] {
+            let error = refused(&text.replace('N', number));
+            assert_eq!((error.line, error.path.as_str()), (2, "a[1].c[1]"), "{error}");
+            assert!(error.message.starts_with(number), "{error}");
+        }
+        let long = refused(&format!("{{\"a\": {}}}", "9".repeat(200)));
+        assert!(long.message.contains("would be rounded"), "{long}");
     }
 
     #[test]
