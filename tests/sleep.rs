@@ -605,3 +605,53 @@ impl Nights for Sandbox {
         answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
+
+#[test]
+fn sleep_is_due_by_runs_by_saturation_and_by_load() {
+    let sandbox = Sandbox::new();
+    sandbox.brain(&["feed", "--source", "s", "Anna drinks green tea in Uji."]).exits(0);
+    let due = |setting: &str| {
+        let off = ["sleep.every_hours=0", "sleep.after_runs=0", "sleep.saturation=0", "sleep.idle_load=0"];
+        let settings = off.iter().chain([&setting]).flat_map(|setting| ["-c", setting]);
+        let args: Vec<&str> = settings.chain(["sleep", "--if-due", "--dry-run"]).collect();
+        let told = sandbox.json(&args);
+        (told["state"].as_str().unwrap().to_owned(), told["because"].as_str().unwrap_or_default().to_owned())
+    };
+    let not = ("not_due".to_owned(), String::new());
+    assert_eq!(due("sleep.after_runs=0"), not);
+    // As many as wake's history tells.
+    let told = sandbox.git(&["log", "--first-parent", "--format=%(trailers:key=Run,valueonly,separator=%x0a)", "wake"]);
+    let runs = told.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(runs > 2, "{told}");
+    let after = |runs: usize| due(&format!("sleep.after_runs={runs}"));
+    assert_eq!(after(runs), ("dry_run".to_owned(), format!("{runs} runs since the last sleep")));
+    assert_eq!(after(runs + 1), not);
+    assert_eq!(due("sleep.saturation=100000"), not);
+    let (state, because) = due("sleep.saturation=1");
+    assert!(state == "dry_run" && because.ends_with("vivid neurons"), "{because}");
+    let vivid: usize = because.split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(due(&format!("sleep.saturation={vivid}")).0, "dry_run");
+    assert_eq!(due(&format!("sleep.saturation={}", vivid + 1)), not);
+    if std::path::Path::new("/proc/loadavg").exists() {
+        let (state, because) = due("sleep.idle_load=16");
+        assert!(state == "dry_run" && because.starts_with("the machine is idle"), "{because}");
+    }
+}
+
+#[test]
+fn the_neuron_of_an_open_terminal_goal_is_never_pruned() {
+    let mut sandbox = Sandbox::fixed(sandbox::NOW, "goal");
+    sandbox.apply(&delta(json!([create("aim"), create("forgotten")])), &[]);
+    sandbox.brain(&["goal", "add", "learn to make tea", "--neuron", "aim"]).exits(0);
+    let goal = sandbox.json(&["goal", "list"])["goals"][0]["id"].as_str().unwrap().to_owned();
+    let sleep = |sandbox: &Sandbox| sandbox.json(&["-c", "sleep.prune_age_days=1", "sleep"]);
+    sandbox.at("2026-02-26T23:00:00Z");
+    assert_eq!(sleep(&sandbox)["state"], "slept");
+    assert!(sandbox.neuron_path("wake", "forgotten").is_none(), "nothing touched it for a month");
+    assert!(sandbox.neuron_path("wake", "aim").is_some() && sandbox.neuron_path("main", "aim").is_some());
+    // Once it is reached, its neuron fades as any other.
+    sandbox.brain(&["goal", "close", &goal]).exits(0);
+    sandbox.at("2026-03-26T23:00:00Z");
+    assert_eq!(sleep(&sandbox)["state"], "slept");
+    assert!(sandbox.neuron_path("wake", "aim").is_none());
+}

@@ -1,5 +1,6 @@
 use super::*;
-use crate::brain::{InitRequest, World};
+use crate::brain::{InitRequest, Override, World};
+use crate::cycle::budget::Payer;
 use crate::model::Stamp;
 use crate::model::ids::RunId;
 use crate::store::{Author, Batch, CommitId, CommitSpec, LockName, RefChange, RefOutcome, Store, TreeEdit};
@@ -108,4 +109,28 @@ fn a_run_that_cannot_be_read_is_left_to_its_submitter() {
     assert_eq!(waiting.answer(), None);
     // Nothing of it was written either.
     assert!(mine.cycle.store.commit(commit).is_err());
+}
+
+#[test]
+fn what_another_process_has_reserved_cannot_be_reserved_again() {
+    let scene = Scene::new();
+    let bound = Override { place: "-c".into(), key: "budget.tokens_per_day".into(), value: "1500".into() };
+    let open =
+        |seed| Brain::open(&scene.folder.path().join("brain"), world(seed), std::slice::from_ref(&bound)).unwrap();
+    let (one, two) = (open("one"), open("two"));
+    let cost = crate::model::spending::Cost { turns: 1, tokens: 1000, micros: 0 };
+    let payer = |name| Payer::new(&AgentName::parse(name).unwrap(), &[]);
+    let reserve = |brain: &Brain, name| brain.cycle.shared.reserve(&payer(name), cost).unwrap();
+    // Neither has settled anything: all that the second one can see is what the first one has reserved.
+    let held = reserve(&one, "echo").unwrap();
+    for name in ["echo", "other"] {
+        assert_eq!(reserve(&two, name).unwrap_err().bound, "budget.tokens_per_day");
+    }
+    one.cycle.shared.release(held).unwrap();
+    let held = reserve(&two, "other").unwrap();
+    assert!(reserve(&one, "echo").is_err());
+    two.cycle.shared.settle(held, None).unwrap();
+    assert!(reserve(&one, "echo").is_err(), "it is spent");
+    let left = one.cycle.shared.budget_left().unwrap();
+    assert_eq!(left.iter().find(|left| left.bound == "budget.tokens_per_day").map(|left| left.spent), Some(1000));
 }

@@ -476,6 +476,40 @@ mod tests {
     }
 
     #[test]
+    fn every_bound_is_held_at_its_edge() {
+        let (echo, roots) = (agent("echo"), [stimulus("s-1")]);
+        let once = Sum::of(1, Cost { turns: 2, tokens: 30, micros: 400 });
+        let mut spent = Spent { day: 3, ..Spent::default() };
+        spent.enter(&echo, &roots, once);
+        type Set = fn(&mut Budget, u64);
+        let bounds: [(&str, u64, Set); 7] = [
+            ("runs_per_day", 2, |bound, most| bound.runs_per_day = most),
+            ("turns_per_day", 4, |bound, most| bound.turns_per_day = most),
+            ("tokens_per_day", 60, |bound, most| bound.tokens_per_day = most),
+            ("micros_per_day", 800, |bound, most| bound.micros_per_day = most),
+            ("turns_per_stimulus", 4, |bound, most| bound.turns_per_stimulus = most),
+            ("tokens_per_stimulus", 60, |bound, most| bound.tokens_per_stimulus = most),
+            ("micros_per_stimulus", 800, |bound, most| bound.micros_per_stimulus = most),
+        ];
+        for (name, twice, set) in bounds {
+            let passes = |most: u64, of_all: bool, roots: &[StimulusId]| {
+                let mut bound = Budget::UNBOUNDED;
+                set(&mut bound, most);
+                let (all, own) = if of_all { (bound, Budget::UNBOUNDED) } else { (Budget::UNBOUNDED, bound) };
+                let bounds = [("budget", &all, None, 0), (echo.as_str(), &own, Some(&echo), 0)];
+                spent.passes(&echo, roots, once, bounds).map(|exhausted| (exhausted.bound, exhausted.most))
+            };
+            for (of_all, whose) in [(true, "budget"), (false, "echo")] {
+                assert_eq!(passes(twice, of_all, &roots), None, "{name}");
+                assert_eq!(passes(twice - 1, of_all, &roots), Some((format!("{whose}.{name}"), twice - 1)));
+                // What another stimulus has caused counts for the day alone.
+                let other = passes(twice - 1, of_all, &[stimulus("s-2")]);
+                assert_eq!(other.is_some(), name.ends_with("_per_day"), "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn a_day_begins_anew_and_a_stimulus_on_the_day_after_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let account = Account::at(folder.path());

@@ -290,6 +290,41 @@ mod tests {
         assert_eq!(ids, ["n-002", "n-001"], "by its own activation");
     }
 
+    #[test]
+    fn tainted_memories_have_their_share_of_the_places_together() {
+        // Of two origins, and better than all trusted ones.
+        let ranked = |tainted: usize, trusted: usize| -> Vec<Recalled> {
+            let one = |n: usize| {
+                let mut one = recalled(n, 100.0 - n as f64, "x");
+                let origin = if n >= tainted { "local" } else { ["http", "mcp:a"][n % 2] };
+                one.neuron.origin = Origin::parse(origin).unwrap();
+                one
+            };
+            (0..tainted + trusted).map(one).collect()
+        };
+        for (share, places, tainted, trusted, expected) in [
+            (30, 10, 8, 10, 3),
+            (30, 10, 2, 10, 2),
+            (30, 4, 8, 10, 2),
+            (30, 10, 8, 4, 6),
+            (30, 10, 8, 0, 8),
+            (0, 10, 8, 10, 0),
+            (100, 10, 8, 10, 8),
+            (50, 10, 8, 10, 5),
+        ] {
+            let origins = Origins { weight: 1000, share, ..Origins::default() };
+            let mut found = ranked(tainted, trusted);
+            hold_back_tainted(&mut found, places, places, &origins);
+            let is_tainted = |recalled: &&Recalled| recalled.neuron.origin != Origin::local();
+            let (kept, all) = (found.iter().filter(is_tainted).count(), (tainted + trusted).min(places));
+            assert_eq!((kept, found.len()), (expected, all), "{share} % of {places}: {tainted} and {trusted}");
+        }
+        // Half as good as it is: the trusted one comes first, and the order tells.
+        let mut found = ranked(1, 1);
+        hold_back_tainted(&mut found, 2, 2, &Origins { weight: 500, ..Origins::default() });
+        assert_eq!(found.iter().map(|r| r.found.activation).collect::<Vec<_>>(), [99.0, 50.0]);
+    }
+
     proptest! {
         /// Nothing is lost or moved but what says the same, and that stands behind the best of it.
         #[test]

@@ -202,7 +202,8 @@ pub struct Origins {
     pub influence: u32,
     /// What the score of a memory that is not trusted counts in `recall` beside that of a trusted one, 0 to 1000 thousandths.
     pub weight: u32,
-    /// Most places in a hundred that memories of one origin that is not trusted may have in an answer of `recall`, 0 to 100.
+    /// Most places in a hundred that memories that are not trusted may have together in an answer of `recall`, as long as others can fill
+    /// the rest, 0 to 100.
     pub share: u32,
 }
 

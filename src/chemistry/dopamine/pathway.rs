@@ -209,6 +209,9 @@ mod tests {
             [(0, vec![edge("a", "b"), edge("b", "c"), edge("x", "y")]), (2, vec![edge("p", "a"), edge("a", "b")])];
         let errors: Vec<f64> = credits(0.8, &trails, &learning).into_iter().map(|c| c.error).collect();
         assert_eq!(errors, [0.4, 0.8, 0.8, 0.1]);
+        let long = [(0, vec![edge("a", "b"), edge("b", "c"), edge("c", "d"), edge("d", "e")])];
+        let errors: Vec<f64> = credits(0.8, &long, &learning).into_iter().map(|c| c.error).collect();
+        assert_eq!(errors, [0.1, 0.2, 0.4, 0.8], "a factor for each step, and not for the first alone");
         let nothing = Learning { discount: 0.0, ..Learning::default() };
         assert_eq!(credits(0.8, &trails[..1], &nothing).len(), 2, "only what stands last");
     }
