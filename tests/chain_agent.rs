@@ -51,7 +51,7 @@ fn brain_over(endpoints: [&Endpoint; 3], sandbox: Sandbox) -> Sandbox {
 
 fn trusted(endpoints: [&Endpoint; 3], sandbox: Sandbox) -> Sandbox {
     let sandbox = brain_over(endpoints, sandbox);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox
 }
 
@@ -87,7 +87,7 @@ fn its_last_step_writes_a_delta_and_the_commit_names_who_answered() {
         listed.out.contains("ask the models of the chain (m0, m1, m2), which may read the whole network"),
         "{listed}"
     );
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let models = sandbox.json(&["models"]);
     assert_eq!(models["models"][1]["agents"], json!(["scholar"]), "{models}");
 
@@ -159,7 +159,7 @@ fn who_is_not_there_is_skipped_and_where_nobody_is_the_stimuli_wait() {
     definition["cognition"] = json!({"kind": "chain"});
     std::fs::write(sandbox.dir().join("agents/perception.json"), definition.to_string()).unwrap();
     sandbox.git(&["commit", "-qam", "perception thinks in steps"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox.json(&["feed", "Who grows oolong?", "--no-run"]);
     let before = sandbox.tip("wake");
     let said = sandbox.brain(&["--json", "run", "--agent", "perception"]).exits(4);

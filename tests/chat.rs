@@ -466,7 +466,7 @@ fn a_clone_shows_no_files_before_it_is_trusted() {
     assert_eq!(offered(), ["recall", "read_neuron", "query_network"]);
     let listed = scene.sandbox.brain(&["trust", "--list"]).exits(0);
     assert!(listed.out.contains(&scene.root), "{listed}");
-    scene.sandbox.brain(&["trust"]).exits(0);
+    scene.sandbox.brain(&["trust", "--yes"]).exits(0);
     assert!(offered().contains(&"read_file".to_owned()));
 }
 

@@ -32,7 +32,7 @@ fn define(sandbox: &Sandbox, definition: &Value) {
 }
 
 fn trust(sandbox: &Sandbox) {
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
 }
 
 fn wake(sandbox: &Sandbox) {

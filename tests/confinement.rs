@@ -28,7 +28,7 @@ fn define(sandbox: &Sandbox, script: &str, more: &Value) {
     std::fs::write(sandbox.dir().join("agents/echo.json"), format!("{definition:#}\n")).unwrap();
     sandbox.git(&["add", "agents/echo.json"]);
     sandbox.git(&["commit", "-q", "--allow-empty", "-m", "agents: echo"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
 }
 
 fn run(sandbox: &Sandbox) -> Answer {

@@ -58,7 +58,7 @@ fn agents_that_answer_each_other_stop_three_steps_from_their_cause() {
     echo(&sandbox, "pong", "ping");
     sandbox.git(&["add", "agents"]);
     sandbox.git(&["commit", "-q", "-m", "agents: two that answer each other"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox.apply(&json!({"ops": [{"op": "signal", "to": "ping", "payload": {"kind": "start"}}]}), &[]);
     assert_eq!(runs(&sandbox.json(&["run"])), ["ping", "pong", "ping"]);
     assert!(runs(&sandbox.json(&["run"])).is_empty(), "the next command does not take it up again");

@@ -220,7 +220,7 @@ fn configure(sandbox: &Sandbox, url: &str, more: &str) {
 
 fn trusted(server: &Server, more: &str) -> Sandbox {
     let sandbox = brain(server, more);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox
 }
 
@@ -312,7 +312,7 @@ fn nothing_is_sent_anywhere_before_a_person_trusts_it() {
     let listed = sandbox.brain(&["trust", "--list"]).exits(0);
     assert!(listed.out.contains("every memory") && listed.out.contains(&server.url()), "{listed}");
     assert!(listed.out.contains("TINY_KEY") && !listed.out.contains(KEY), "{listed}");
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     assert_eq!(answers(&sandbox, &["ship"]).1, "");
     assert!(server.connections() > 0);
 
@@ -379,7 +379,7 @@ fn whatever_an_endpoint_does_recall_answers_as_without_it() {
     // The address of a server that is gone.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     configure(&sandbox, &format!("http://{free}/v1"), "");
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let (found, notes) = answers(&sandbox, &["ship"]);
     assert_eq!(found, plain);
     assert!(notes.contains("cannot be reached"), "{notes}");

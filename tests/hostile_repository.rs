@@ -596,7 +596,7 @@ fn what_git_config_says_of_endpoints_needs_trust() {
     }
     let listed = s.brain(&["trust", "--list"]).exits(0);
     assert!(listed.out.contains("git config") && listed.out.contains(&trap.url()), "{listed}");
-    s.brain(&["trust"]).exits(0);
+    s.brain(&["trust", "--yes"]).exits(0);
     let _ = s.brain(&["-c", "recall.embeddings_timeout_ms=50", "recall", "heron"]).exits(0);
     assert!(trap.listener.accept().is_ok(), "trusted, it is asked");
     s.git(&["config", "brain.models.own", &model.replace("\"m\"", "\"other\"")]);

@@ -32,7 +32,7 @@ fn chatter(sandbox: &Sandbox) {
     }
     sandbox.git(&["add", "agents"]);
     sandbox.git(&["commit", "-q", "-m", "agents: four that chat"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
 }
 
 fn start(sandbox: &Sandbox) {

@@ -42,7 +42,7 @@ fn brain(cognition: &Value) -> Sandbox {
     std::fs::write(sandbox.dir().join("agents/mallory.json"), format!("{:#}\n", definition(cognition))).unwrap();
     sandbox.git(&["add", "agents/mallory.json"]);
     sandbox.git(&["commit", "-q", "-m", "agents: mallory"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let core = json!({"op": "create", "id": "note-core", "concept": "note core", "type": "core"});
     let ops = json!([
         create("tea"), create("coffee"), create("shared"), create("note-a"), create("note-b"), create("note-c"), core,

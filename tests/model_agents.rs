@@ -62,7 +62,7 @@ fn a_model_narrates_within_the_form_and_the_gap_is_measured() {
     let today = |args: &[&str]| sandbox.json(&[&["story", "--narrator"], args].concat())["today"].clone();
     let untrusted = today(&[]);
     assert!(untrusted["notes"][0].as_str().unwrap().contains("not trusted"), "{untrusted}");
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     assert!(endpoint.asked().is_empty(), "inert until trusted");
 
     let honest =
@@ -120,7 +120,7 @@ fn a_brief_is_cut_to_what_the_model_can_read_and_a_person_can_word_it() {
     std::fs::write(sandbox.dir().join("agents/narrator.prompt.md"), "Be {{ agent }}.").unwrap();
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "words"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox.json(&["story", "--narrator"]);
     let said = text(&endpoint.asked()[0].body);
     assert!(said.starts_with("Be narrator.\n[data: the brief]\n| {"), "{said}");
@@ -134,7 +134,7 @@ fn a_model_judges_texts_and_does_not_see_who_wrote_them() {
     let run = attempt(&sandbox, 0.7);
     sandbox.brain(&["outcome", &run, "--text", "it poured"]).exits(3);
     assert!(endpoint.asked().is_empty(), "inert until trusted");
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let shown = run.strip_suffix("human").map(|stem| format!("{stem}somebody")).unwrap();
     // It cannot calculate, and need not.
     let worth = json!({"op": "outcome", "run": shown, "value": 0.9, "error": -1, "method": "model"});
@@ -195,7 +195,7 @@ fn a_coding_agent_is_a_command_agent_by_its_preset() {
         sandbox.brain(&["--json", "run", "--agent", "perception"]).exits(3);
         let listed = sandbox.brain(&["trust", "--list"]).exits(0);
         assert!(listed.out.contains("with HOME with the network"), "{listed}");
-        sandbox.brain(&["trust"]).exits(0);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
         sandbox.brain(&["--json", "run", "--agent", "perception"]).exits(0);
         assert!(sandbox.neurons("wake").values().any(|n| n["concept"] == "green tea"), "{preset}");
         let read = |name: &str| std::fs::read_to_string(sandbox.beside(&format!("home/{folder}/{name}"))).unwrap();

@@ -44,7 +44,7 @@ fn brain_over(endpoint: &Endpoint, sandbox: Sandbox, more: &str) -> Sandbox {
 
 fn trusted(endpoint: &Endpoint, more: &str) -> Sandbox {
     let sandbox = brain_over(endpoint, Sandbox::new(), more);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox
 }
 
@@ -77,7 +77,7 @@ fn a_model_is_asked_only_once_it_is_trusted() {
     let listed = sandbox.brain(&["trust", "--list"]).exits(0);
     assert!(listed.out.contains("ask the model small"), "{listed}");
     assert!(listed.out.contains(&format!("(at {}", endpoint.url())), "where it would be asked: {listed}");
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     run(&sandbox).exits(0);
     assert_eq!(endpoint.asked().len(), 1);
 }
@@ -298,7 +298,7 @@ fn a_recorded_run_is_repeated_to_the_byte_without_the_model() {
     let made = |how: &str| {
         let sandbox = Sandbox::fixed(NOW, "7").with("BRAIN_CASSETTE", &format!("{how}:{}", tape.display()));
         let sandbox = brain_over(&endpoint, sandbox, "");
-        sandbox.brain(&["trust"]).exits(0);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
         run(&sandbox).exits(0);
         let run = sandbox.git(&["log", "-1", "--author=^scholar <", "--all", "--format=%T"]);
         (run, sandbox.neurons("wake"))
@@ -315,7 +315,7 @@ fn keys_go_to_the_endpoint_and_nowhere_else() {
     let key = "sk-canary-0123456789abcdef";
     let endpoint = Endpoint::new(&[says(&MADE.replace("green tea", &format!("green tea {key}")))]);
     let sandbox = brain_over(&endpoint, Sandbox::new().with("SMALL_KEY", key), "key_env = \"SMALL_KEY\"");
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let said = run(&sandbox).exits(0);
     assert_eq!(endpoint.asked()[0].key, format!("Bearer {key}"));
     assert!(!said.out.contains(key) && !said.err.contains(key), "{said}");
@@ -339,7 +339,7 @@ fn a_key_that_git_keeps_goes_nowhere_else_either() {
     let step =
         "key_from_git = true\n[[chain.step]]\nname = \"OL1\"\nmodel = \"small\"\nrole = \"research\"\nturns = 4\n";
     let sandbox = brain_over(&endpoint, sandbox.with("GIT_CONFIG_GLOBAL", &config), step);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let answer = sandbox.json(&["chat", "What is my key?"]);
     assert!(answer["reply"].as_str().unwrap().contains("Your key is [redacted"), "{answer}");
     assert!(!answer.to_string().contains(key), "{answer}");
@@ -364,7 +364,7 @@ fn a_person_can_edit_the_prompt_and_must_trust_it() {
     write("Only ever say what {{ agent }} would.");
     run(&sandbox).exits(3);
     assert!(endpoint.asked().is_empty());
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     run(&sandbox).exits(0);
     assert_eq!(endpoint.asked()[0].body["messages"][0]["content"], "Only ever say what scholar would.");
     write("one\n{{ agent");
@@ -393,7 +393,7 @@ fn chain_over(endpoints: [&Endpoint; 3]) -> Sandbox {
     std::fs::write(settings, text).unwrap();
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "chain"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox
 }
 
@@ -440,7 +440,7 @@ fn no_step_is_asked_more_than_its_model_can_read() {
     let text = std::fs::read_to_string(&settings).unwrap();
     std::fs::write(settings, text.replace("timeout_ms", "context = 4000\nmax_tokens = 500\ntimeout_ms")).unwrap();
     sandbox.git(&["commit", "-qam", "small models"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox.brain(&["chat", "what does long.txt say?", "--mode", "reflexive"]).exits(0);
     let asked: Vec<_> = reads.asked().into_iter().chain(last.asked()).collect();
     assert!(asked.len() >= 4, "{}", asked.len());
@@ -479,7 +479,7 @@ fn a_model_is_shown_what_its_stimuli_bring_to_mind() {
     let definition = sandbox.brain(&["models", "small", "--define", "perception"]).exits(0).out;
     std::fs::write(sandbox.dir().join("agents/perception.json"), definition).unwrap();
     sandbox.git(&["commit", "-qam", "perception thinks"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox.json(&["feed", "Who grows oolong?", "--no-run"]);
     sandbox.brain(&["run", "--agent", "perception"]).exits(0);
     let data = endpoint.asked()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();

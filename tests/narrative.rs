@@ -114,7 +114,7 @@ fn live(teller: Teller, days: usize) -> (Sandbox, Vec<Chapter>) {
     let mut sandbox = brain(fixed);
     if let Teller::Program(answer) = teller {
         narrator(&sandbox, &saying(answer), 20_000);
-        sandbox.brain(&["trust"]).exits(0);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
     }
     let mut chapters = Vec::new();
     for day in 27..27 + days {
@@ -225,7 +225,7 @@ fn a_narrator_tells_and_one_that_fails_is_noted() {
     assert!(untrusted["notes"][0].as_str().unwrap().contains("not trusted"), "{untrusted}");
     assert!(!sandbox.beside("read/it.json").exists());
 
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     assert_eq!(today(&[])["narrator"], "template", "no program runs unless it is asked for");
     assert!(!sandbox.beside("read/it.json").exists());
     let told = today(&["--narrator"]);
@@ -244,14 +244,14 @@ fn a_narrator_tells_and_one_that_fails_is_noted() {
         ("yes".to_owned(), 20_000, "more than"),
     ] {
         narrator(&sandbox, &script, timeout);
-        sandbox.brain(&["trust"]).exits(0);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
         let fallen = today(&["--narrator"]);
         assert_eq!((&fallen["narrator"], &fallen["text"]), (&json!("template"), &template["text"]), "{script}");
         assert!(fallen["notes"][0].as_str().unwrap().contains(why), "{script}: {fallen}");
     }
 
     narrator(&sandbox, &saying(LIE), 20_000);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let lie = sandbox.brain(&["story", "--narrator"]).exits(0);
     assert!(lie.out.contains("ALARM") && lie.out.contains("no anchor") && lie.out.contains("confidence 1.00"), "{lie}");
 }

@@ -241,7 +241,7 @@ fn a_program_that_judges_sees_both_texts_and_not_who_wrote_them() {
     let seen = programmed(&sandbox);
     let inert = sandbox.brain(&["outcome", &run, "--text", "it poured"]).exits(3);
     assert!(inert.err.contains("git brain trust"), "{inert}");
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     let report = sandbox.json(&["outcome", &run, "--text", "it poured"]);
     assert_eq!((&report["method"], &report["outcome"]["value"]), (&json!("model"), &json!(0.9)));
     assert_eq!((&report["judged"], &report["outcome"]["text"]), (&json!(run), &json!("it poured")));

@@ -13,7 +13,7 @@ fn define(sandbox: &Sandbox, definition: &Value) {
     std::fs::write(sandbox.dir().join("agents/echo.json"), format!("{definition:#}\n")).unwrap();
     sandbox.git(&["add", "agents/echo.json"]);
     sandbox.git(&["commit", "-q", "--allow-empty", "-m", "agents: echo"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
 }
 
 fn settings(sandbox: &Sandbox, text: &str) {

@@ -33,7 +33,7 @@ fn with_models(endpoint: &Endpoint, steps: &str) -> Sandbox {
     );
     std::fs::write(sandbox.dir().join("brain.toml"), settings).unwrap();
     sandbox.git(&["commit", "--quiet", "-a", "-m", "settings"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox
 }
 

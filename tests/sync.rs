@@ -112,7 +112,7 @@ fn agents_that_are_new_on_main_bring_their_runs_along() {
     world.write("a", "agents/second.json", &agent);
     world.git("a", &["add", "agents"]);
     world.git("a", &["commit", "-q", "-m", "a second memory"]);
-    world.brain("a", &["trust"]);
+    world.brain("a", &["trust", "--yes"]);
     let (branch, _) = world.waiting("a", "second", json!([create("by-second")]));
     world.brain("a", &["merge", &branch]);
     world.sync("a");
@@ -127,7 +127,7 @@ fn agents_that_are_new_on_main_bring_their_runs_along() {
     world.git("a", &["rm", "-q", "agents/second.json"]);
     world.git("a", &["commit", "-q", "-am", "salience is gained slower, by one agent less"]);
     world.sync("a");
-    world.brain("b", &["trust"]);
+    world.brain("b", &["trust", "--yes"]);
     for agent in ["second", "perception"] {
         let (branch, _) = world.waiting("b", agent, json!([{"op": "activate", "id": "by-second", "strength": 0.5}]));
         world.brain("b", &["merge", &branch]);

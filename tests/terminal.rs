@@ -79,7 +79,7 @@ fn brain_over(endpoint: &Endpoint) -> Sandbox {
     text += &format!("\n[models.small]\nprovider = \"openai\"\nmodel = \"tiny\"\n{place}\n");
     std::fs::write(settings, text).unwrap();
     sandbox.git(&["commit", "-qam", "chain"]);
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     sandbox
 }
 

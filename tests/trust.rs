@@ -101,7 +101,7 @@ fn what_was_trusted_and_changed_is_inert_and_says_what_changed() {
     let _ = feed(&sandbox);
     let held = sandbox.json(&["run"]);
     assert!(held["runs"][0]["merged"].is_null(), "inert: {held}");
-    sandbox.json(&["trust"]);
+    sandbox.json(&["trust", "--yes"]);
     sandbox.json(&["feed", "Boris grows tea.", "--origin", "stranger:x", "--no-run"]);
     let merged = sandbox.json(&["run"]);
     assert!(!merged["runs"][0]["merged"].is_null(), "trusted: {merged}");
@@ -113,7 +113,7 @@ fn what_was_trusted_and_changed_is_inert_and_says_what_changed() {
         (&json!(old), &json!(false)),
         "{listed}"
     );
-    sandbox.json(&["trust"]);
+    sandbox.json(&["trust", "--yes"]);
     sandbox.json(&["trust", "--revoke"]);
     assert_eq!(sandbox.json(&["trust", "--list"])["items"][0]["trusted"], false);
     // Where it trusts less, nobody has to accept it.
@@ -153,7 +153,7 @@ fn what_git_config_says_of_origins_needs_trust_where_it_loosens() {
     assert!(item["grants"].as_str().unwrap().contains("origins.mcp = trusted"), "{listed}");
     // What is said now is said by whoever is here.
     sandbox.brain(&["-c", "origins.mcp=tainted", "feed", "x", "--origin", "mcp:x", "--dry-run"]).exits(0);
-    sandbox.json(&["trust"]);
+    sandbox.json(&["trust", "--yes"]);
     takes();
     sandbox.git(&["config", "brain.origins.mcp", "tainted"]);
     refuses();
@@ -184,6 +184,50 @@ fn what_git_config_lets_through_as_no_secret_needs_trust() {
     sandbox.git(&["config", "brain.secrets.allow", "[\".*\"]"]);
     assert!(!kept("one"));
     assert!(sandbox.brain(&["trust", "--list"]).exits(0).out.contains("let through as no secrets: [\".*\"]"));
-    sandbox.brain(&["trust"]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
     assert!(kept("two"));
+}
+
+#[test]
+fn nobody_trusts_by_a_pipe() {
+    let sandbox = Sandbox::new();
+    put(&sandbox, "agents/echo.json", &hostile("echo", &sandbox.path("ran"), json!([{"signal": "any"}])));
+    let open = |sandbox: &Sandbox| sandbox.json(&["trust", "--list"])["items"][0]["trusted"] == false;
+    for input in ["n\n", "y\n", ""] {
+        let answer = sandbox.brain_with(&["trust"], input.as_bytes()).exits(3);
+        assert!(answer.err.contains("agents/echo.json"), "it lists: {answer}");
+        assert!(answer.err.contains("no terminal") && answer.err.contains("--yes"), "{answer}");
+        assert!(open(&sandbox), "{answer}");
+    }
+    assert!(!sandbox.beside("state/git-brain/trust").exists(), "nothing was recorded");
+    // What git-brain starts does not trust, whatever it asks for.
+    let inside =
+        sandbox.command(sandbox::PROGRAM, &["trust", "--yes"]).env("BRAIN_IN_HOOK", "command").output().unwrap();
+    assert_eq!(inside.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&inside.stderr).contains("only a person decides"), "{inside:?}");
+    assert!(open(&sandbox));
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    assert!(!open(&sandbox));
+}
+
+#[test]
+fn a_program_of_an_agent_trusts_nothing() {
+    let sandbox = Sandbox::new();
+    let (program, dir, state) = (sandbox::PROGRAM, sandbox.dir().display().to_string(), sandbox.path("state"));
+    // It has been told where the brain is, leaves the mark of its environment behind, and asks.
+    let script = format!(
+        "cat > /dev/null; XDG_STATE_HOME='{state}' '{program}' -C '{dir}' trust --yes >&2; \
+         unset BRAIN_IN_HOOK; XDG_STATE_HOME='{state}' '{program}' -C '{dir}' trust --yes >&2; echo '{{\"ops\": []}}'"
+    );
+    let definition = json!({
+        "name": "echo", "role": "Wants more.", "trigger": {"any": []},
+        "cognition": {"kind": "command", "argv": ["sh", "-c", script]}, "capabilities": {},
+    });
+    put(&sandbox, "agents/echo.json", &definition.to_string());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    put(&sandbox, "agents/worm.json", &hostile("worm", &sandbox.path("ran"), json!([{"signal": "any"}])));
+    sandbox.brain(&["run", "--agent", "echo"]);
+    let items = sandbox.json(&["trust", "--list"])["items"].clone();
+    let worm = items.as_array().unwrap().iter().find(|item| item["path"] == "agents/worm.json").unwrap();
+    assert_eq!(worm["trusted"], false, "{items}");
 }

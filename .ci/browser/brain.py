@@ -44,7 +44,7 @@ class Brain:
             (self.path / "brain.toml").write_text(whole + settings.replace("FILES", str(self.files)))
             self.done("git", "add", "-A")
             self.done("git", "commit", "-q", "-m", "models")
-            self.done(PROGRAM, "trust")
+            self.done(PROGRAM, "trust", "--yes")
 
     def done(self, *argv, at=None, given=None):
         answer = subprocess.run(argv, cwd=at or self.path, env=self.env, input=given, capture_output=True, text=True, timeout=300)

@@ -43,7 +43,7 @@ class Brain:
             (self.path / name).write_text(text)
         self.done("git", "add", "-A")
         self.done("git", "commit", "-q", "-m", "models")
-        self.done(PROGRAM, "trust")
+        self.done(PROGRAM, "trust", "--yes")
 
     def runs(self, agent):
         """Runs of the agent that a model thought."""

@@ -99,8 +99,19 @@ impl Brain {
     }
 
     /// Trusts exactly the given items from now on, in addition to what is trusted.
+    ///
+    /// # Errors
+    /// A program of an agent, a doorbell or a hook asks: only a person decides what is trusted.
     pub fn trust(&self, items: &[TrustItem]) -> Result<TrustReport, BrainError> {
         let world = &self.cycle.shared.world;
+        if world.in_hook() {
+            return Err(BrainError::Refused {
+                message: "nothing was trusted: git-brain started this program (BRAIN_IN_HOOK is set), and only a person decides \
+                          what is trusted"
+                    .to_owned(),
+                hint: Some("`git brain trust` in a terminal of yours".to_owned()),
+            });
+        }
         let mut trust = Trust::load(world, &self.cycle.store.private_dir())?;
         for item in items {
             trust.trusted.insert(item.path.clone(), item.blob.clone());

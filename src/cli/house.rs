@@ -211,8 +211,16 @@ pub(super) fn trust(session: &Session, args: &args::Trust) -> Done {
         return Ok(0);
     }
     session.out.say(listed(&found).trim_end());
-    if std::io::stdin().is_terminal() && !confirmed(session) {
-        return Err(BrainError::refused("nothing was trusted"));
+    if !args.yes {
+        if !std::io::stdin().is_terminal() {
+            return Err(BrainError::Refused {
+                message: "nothing was trusted: nobody can be asked, because standard input is no terminal".to_owned(),
+                hint: Some("look at the list, then `git brain trust --yes`".to_owned()),
+            });
+        }
+        if !confirmed(session) {
+            return Err(BrainError::refused("nothing was trusted"));
+        }
     }
     let report = brain.trust(&open)?;
     session.out.report(&report, |r| format!("trusted {}\n", plural(r.items.len(), "file", "files")));

@@ -59,6 +59,9 @@ pub struct Trust {
     /// Only list what is trusted and what is not.
     #[arg(long, conflicts_with = "revoke")]
     pub list: bool,
+    /// Trust all that is listed without asking, for scripts; refused inside of a program or a hook that git-brain started.
+    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    pub yes: bool,
     /// Forget all trust in this brain.
     #[arg(long)]
     pub revoke: bool,
