@@ -174,6 +174,8 @@ pub const UNFOLLOWED_NEURONS: usize = 500;
 /// Neurons of a brain beyond which `status` tells the vital signs that were taken last: a hundred questions to a larger one take more
 /// than a moment.
 pub const VITALS_AT_ONCE: usize = 5_000;
+/// Files that cannot be read and are told one by one: more than a person corrects by hand, and a screen.
+pub const TOLD_FILES: usize = 20;
 /// Most bytes of a small document in the cache: the vital signs of any brain are some kilobytes.
 pub const CACHED_DOCUMENT_BYTES: u64 = 64 << 10;
 /// Heaps of the C library's allocator: what threads leave in them is not given back.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::{Brain, BrainError};
 use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
-use crate::cycle::signed;
+use crate::cycle::{merge::run_branches, remedy, signed};
+use crate::limits;
 use crate::model::ids::{NeuronId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{Format, Metadata, Neuron};
@@ -18,16 +19,34 @@ use crate::store::{CommitId, File, Store, StoreError, TreeId};
 pub struct CheckReport {
     /// The commit that was checked.
     pub commit: String,
+    /// What it was called: wake, or as it was named.
+    pub name: String,
     /// How many files were read.
     pub files: usize,
     /// What is wrong, by path and line.
+    pub findings: Vec<Finding>,
+    /// Where no commit was named: the other branches of the brain.
+    pub branches: Vec<BranchCheck>,
+}
+
+/// What a check found on a branch that differs from wake: main, or a run that waits.
+#[derive(Clone, Debug, Serialize)]
+pub struct BranchCheck {
+    /// The branch.
+    pub branch: String,
+    /// Its tip.
+    pub commit: String,
+    /// How many files differ from wake's, and were read.
+    pub files: usize,
+    /// What is wrong with those.
     pub findings: Vec<Finding>,
 }
 
 impl CheckReport {
     /// 0: nothing is wrong; 1: something is.
     pub fn exit_code(&self) -> u8 {
-        u8::from(self.findings.iter().any(|f| f.level == Level::Error))
+        let elsewhere = self.branches.iter().flat_map(|branch| &branch.findings);
+        u8::from(self.findings.iter().chain(elsewhere).any(|f| f.level == Level::Error))
     }
 }
 
@@ -41,19 +60,43 @@ pub struct FixReport {
 }
 
 impl Brain {
-    /// Checks every file of a commit; wake's tip by default; and, where signatures are required, who signed what led to it. Needs no settings or agents that can be read: those are
-    /// checked as well.
+    /// Checks every file of a commit; and, where signatures are required, who signed what led to it. Needs no settings or agents
+    /// that can be read: those are checked as well. Where no commit is named: wake's tip, and what main and runs that wait have other than
+    /// wake.
     pub fn check(dir: &Path, revision: Option<&str>) -> Result<CheckReport, BrainError> {
         let store = Store::open(dir)?;
         let commit = match revision {
             None => store.need_tip(store.wake())?,
             Some(text) => store.resolve(text)?.ok_or_else(|| BrainError::usage(format!("{text} names no commit")))?,
         };
-        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?)?;
+        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, None)?;
+        let branches = if revision.is_none() { check_branches(&store)? } else { Vec::new() };
         let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
         let unsigned = signed::unsigned(&store, commit, &since)?;
         findings.extend(unsigned.into_iter().map(|(commit, why)| Finding::error(&commit.to_string(), 0, why)));
-        Ok(CheckReport { commit: commit.to_string(), files, findings })
+        let name = revision.map_or_else(|| store.wake().to_string(), str::to_owned);
+        Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches })
+    }
+
+    /// Files of wake, main and runs that wait that cannot be read, with what to do, one sentence each. Of wake only what main has not, and
+    /// nothing where that is much: `check` looks at everything.
+    pub(super) fn broken_files(&self) -> Result<Vec<String>, BrainError> {
+        let store = &self.cycle.store;
+        let [wake, main] = [store.wake(), store.main()];
+        let trees = (store.tree_of(store.need_tip(main)?)?, store.tree_of(store.need_tip(wake)?)?);
+        if store.diff(Some(trees.0), Some(trees.1), "")?.len() > limits::VITALS_AT_ONCE {
+            return Ok(Vec::new());
+        }
+        let (_, findings) = check_tree(store, trees.1, Some(trees.0))?;
+        let branches = check_branches(store)?.into_iter().map(|check| (check.branch, check.findings));
+        let mut broken = Vec::new();
+        for (branch, findings) in std::iter::once((wake.to_string(), findings)).chain(branches) {
+            let stays = [wake, main].iter().any(|stays| branch == stays.as_str());
+            for finding in findings.iter().filter(|finding| finding.level == Level::Error).take(limits::TOLD_FILES) {
+                broken.push(format!("{branch}: {finding}; {}", remedy(&branch, &finding.path, stays)));
+            }
+        }
+        Ok(broken)
     }
 
     /// Rewrites neurons of the work tree that are readable but not canonical. Nothing is staged or committed.
@@ -84,17 +127,39 @@ impl Brain {
     }
 }
 
-/// Checks all files of the brain in a tree: how many, and what is wrong.
-pub(super) fn check_tree(store: &Store, tree: TreeId) -> Result<(usize, Vec<Finding>), BrainError> {
+/// Checks main and the branches of runs that wait, as far as they differ from wake.
+pub(super) fn check_branches(store: &Store) -> Result<Vec<BranchCheck>, BrainError> {
+    let wake = store.tree_of(store.need_tip(store.wake())?)?;
+    let mut branches = vec![(store.main().clone(), store.need_tip(store.main())?)];
+    branches.extend(run_branches(store)?);
+    let mut checks = Vec::new();
+    for (branch, commit) in branches {
+        let (files, findings) = check_tree(store, store.tree_of(commit)?, Some(wake))?;
+        checks.push(BranchCheck { branch: branch.to_string(), commit: commit.to_string(), files, findings });
+    }
+    Ok(checks)
+}
+
+/// Checks all files of the brain in a tree, or those that another tree has not: how many, and what is wrong.
+pub(super) fn check_tree(
+    store: &Store,
+    tree: TreeId,
+    other: Option<TreeId>,
+) -> Result<(usize, Vec<Finding>), BrainError> {
     let mut files: Vec<(String, File)> = store.files(tree, "")?;
     files.retain(|(path, _)| is_ours(path));
     let neurons: HashSet<NeuronId> = files.iter().filter_map(|(path, _)| neuron_at(path)).collect();
-    let paths: HashSet<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    let paths: HashSet<String> = files.iter().map(|(path, _)| path.clone()).collect();
     let mut findings = Vec::new();
     for required in [layout::METADATA, layout::SETTINGS] {
         if !paths.contains(required) {
             findings.push(Finding::error(required, 1, "is missing"));
         }
+    }
+    if let Some(other) = other {
+        let changes = store.diff(Some(other), Some(tree), "")?;
+        let changed: HashSet<String> = changes.into_iter().map(|change| change.path).collect();
+        files.retain(|(path, _)| changed.contains(path));
     }
     for (path, file) in &files {
         match examine_place(path, *file) {
@@ -119,7 +184,7 @@ pub(super) fn check_tree(store: &Store, tree: TreeId) -> Result<(usize, Vec<Find
                 let missing: Vec<_> = targets(&neuron).into_iter().filter(|id| !neurons.contains(*id)).collect();
                 findings.extend(dangling(path, &bytes, &missing));
             }
-            Content::Queue(_, named) if !paths.contains(named.as_str()) => {
+            Content::Queue(_, named) if !paths.contains(&named) => {
                 findings.push(Finding::error(path, 1, format!("names {named}, which is not there")));
             }
             Content::Queue(id, _) if neurons.contains(&episode_id(&id)) => {

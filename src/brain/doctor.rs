@@ -6,12 +6,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::check::{check_branches, check_tree};
 use super::hook::is_of_the_brain;
-use super::{Brain, BrainError, Override, World};
+use super::{Brain, BrainError, Level, Override, World};
 use crate::cycle::confine::Confinement;
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::merge::{Candidate, Fate};
-use crate::cycle::{Cycle, network};
+use crate::cycle::{Cycle, network, remedy};
 use crate::limits;
 use crate::model::document::FORMAT;
 use crate::model::ids::{StimulusId, episode_id};
@@ -77,20 +78,22 @@ impl Brain {
         visit.git();
         visit.branches()?;
         visit.locks()?;
-        visit.merge_driver()?;
-        visit.hooks()?;
-        visit.work_tree()?;
-        visit.packs()?;
+        visit.look("merge driver", None, Visit::merge_driver);
+        visit.look("hooks", None, Visit::hooks);
+        visit.look("work tree", None, Visit::work_tree);
+        visit.look("packs", None, Visit::packs);
+        visit.look("files", None, Visit::files);
         match Cycle::open(dir, world, flags) {
             Ok(cycle) => {
-                visit.format()?;
+                let brain = Some(&cycle);
+                visit.look("format", brain, Visit::format);
                 visit.agents(&cycle);
                 visit.confinement();
-                visit.runs(&cycle)?;
-                visit.main(&cycle)?;
-                visit.marks(&cycle)?;
-                visit.queue(&cycle)?;
-                visit.signals(&cycle)?;
+                visit.look("runs", brain, |visit| visit.runs(&cycle));
+                visit.look("main", brain, |visit| visit.main(&cycle));
+                visit.look("triggers", brain, |visit| visit.marks(&cycle));
+                visit.look("queue", brain, |visit| visit.queue(&cycle));
+                visit.look("signals", brain, |visit| visit.signals(&cycle));
             }
             Err(error) => {
                 visit.needs("policy", error.to_string(), error.hint().or_else(|| hint("git brain check main")))
@@ -114,6 +117,47 @@ struct Visit<'a> {
 impl Visit<'_> {
     fn note(&mut self, what: &'static str, state: Health, message: String, hint: Option<String>) {
         self.findings.push(Checkup { what, state, message, hint });
+    }
+
+    /// One part of the visit. What makes it fail is a finding, and the next part is looked at.
+    fn look(
+        &mut self,
+        what: &'static str,
+        cycle: Option<&Cycle>,
+        part: impl FnOnce(&mut Self) -> Result<(), BrainError>,
+    ) {
+        let Err(error) = part(self) else { return };
+        let error = match cycle {
+            Some(cycle) => cycle.on_branches(error),
+            None => error,
+        };
+        self.needs(what, error.to_string(), error.hint());
+    }
+
+    /// Files that cannot be read, on wake, on main and on the branches of runs that wait.
+    fn files(&mut self) -> Result<(), BrainError> {
+        let (wake, tip) = (self.store.wake().to_string(), self.store.need_tip(self.store.wake())?);
+        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None)?;
+        let elsewhere = check_branches(self.store)?.into_iter().map(|check| (check.branch, check.findings));
+        let mut broken = 0_usize;
+        for (branch, findings) in std::iter::once((wake.clone(), findings)).chain(elsewhere) {
+            let run = branch != wake && branch != self.store.main().as_str();
+            for finding in findings.iter().filter(|finding| finding.level == Level::Error) {
+                broken += 1;
+                if broken <= limits::TOLD_FILES {
+                    let hint = remedy(&branch, &finding.path, !run);
+                    self.needs("files", format!("{branch}: {finding}"), Some(hint));
+                }
+            }
+        }
+        match broken {
+            0 => self.fine("files", format!("{} can be read", plural(files, "file", "files"))),
+            _ if broken > limits::TOLD_FILES => {
+                self.needs("files", format!("and {} more", broken - limits::TOLD_FILES), hint("git brain check"))
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn format(&mut self) -> Result<(), BrainError> {
@@ -366,7 +410,7 @@ impl Visit<'_> {
             self.fine("runs", "none waits to be merged");
             return Ok(());
         }
-        let report = cycle.merge(pending, self.dry_run)?;
+        let report = cycle.merge_each(pending, self.dry_run)?;
         for (candidate, fate) in report.fates {
             self.fate("runs", &candidate.name, &fate, &format!("git brain merge {}", candidate.name));
         }
@@ -377,7 +421,7 @@ impl Visit<'_> {
         let main = self.store.main();
         let candidate =
             Candidate { name: main.to_string(), commit: self.store.need_tip(main)?, branch: None, run: None };
-        let report = cycle.merge(vec![candidate], self.dry_run)?;
+        let report = cycle.merge_each(vec![candidate], self.dry_run)?;
         for (candidate, fate) in report.fates {
             self.fate("main", &candidate.name, &fate, &format!("git brain merge {main}"));
         }
@@ -437,11 +481,21 @@ impl Visit<'_> {
                 Ok(Some(_)) if store.file(tree, &layout::neuron(&episode_id(&id)))?.is_some() => consumed.push(id),
                 Ok(Some(_)) => waiting += 1,
                 Ok(None) => self.needs("queue", format!("{path} names a stimulus that is not there"), None),
-                Err(error) => self.needs("queue", error.to_string(), hint("git brain check")),
+                Err(error) => {
+                    let error = cycle.on_branches(error);
+                    self.needs("queue", error.to_string(), error.hint());
+                }
             }
         }
         let next = (waiting > 0).then(|| "`git brain run` lets agents look at them".to_owned());
         self.note("queue", Health::Ok, plural(waiting, "stimulus waits", "stimuli wait"), next);
+        let aside = cycle.aside_in(tree)?;
+        let signals = aside.signals.iter().map(|(id, reason)| ("signals", id.as_str(), reason));
+        for (what, id, reason) in aside.stimuli.iter().map(|(id, reason)| ("queue", id.as_str(), reason)).chain(signals)
+        {
+            let again = format!("`git brain run --agent {}` tries it again", reason.agent);
+            self.needs(what, format!("{id} is set aside: {}", reason.why), Some(again));
+        }
         if !consumed.is_empty() {
             let message = match consumed.len() {
                 1 => "1 stimulus waited that is remembered already".to_owned(),

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::{Brain, BrainError, Vitals};
 use crate::cycle::budget::Left;
-use crate::cycle::count;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::cycle::{Reason, count};
 use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::limits;
-use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
+use crate::model::ids::{NeuronId, RunId, SignalId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{AgentName, Flag, Neuron, Stimulus, json};
 use crate::store::{Commit, CommitId, TreeId};
@@ -61,8 +61,14 @@ pub struct Status {
     pub inhibition: Inhibition,
     /// Bounds of the budget, and what is spent of them today.
     pub budget: Vec<Left>,
-    /// The vital signs, at the moment that they name; null if only counts were asked for.
+    /// The vital signs, at the moment that they name; null if only counts were asked for, or if they cannot be taken.
     pub vitals: Option<Vitals>,
+    /// Stimuli that wait until a person asks for them, because an agent failed at them, with the reasons.
+    pub aside: BTreeMap<StimulusId, Reason>,
+    /// Signals that stay unanswered for the same cause.
+    pub aside_signals: BTreeMap<SignalId, Reason>,
+    /// What could not be looked at, with what to do, one sentence each.
+    pub unread: Vec<String>,
 }
 
 /// One entry of the log.
@@ -180,6 +186,7 @@ impl Brain {
         let wake = self.at(None)?;
         let tree = store.tree_of(wake)?;
         let counts = count::counts(store, tree)?;
+        let mut unread = if signs == Signs::None { Vec::new() } else { self.broken_files()? };
         let mut flags = Vec::new();
         for (path, file) in store.files(tree, layout::FLAGS)? {
             if let Place::Flag(name) = Place::of(&path)
@@ -195,12 +202,32 @@ impl Brain {
             let held = !waiting.iter().any(|c| c.branch.as_ref() == Some(&branch));
             pending.push((branch.to_string(), held));
         }
+        let mut told = |error: BrainError| {
+            let BrainError::Json(broken) = &error else { return Err(error) };
+            if !unread.iter().any(|told: &String| told.contains(&broken.what)) {
+                let error = self.cycle.on_branches(error);
+                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                unread.push(format!("{error}{hint}"));
+            }
+            Ok(())
+        };
+        // What cannot be read hides nothing else.
+        let metadata =
+            self.cycle.metadata(tree).map_or_else(|error| told(error).map(|()| None), |found| Ok(Some(found)))?;
+        let vitals = match signs {
+            Signs::None => None,
+            _ => {
+                let taken = self.vitals_at_hand(counted("neurons"), signs == Signs::Now);
+                taken.map_or_else(|error| told(error).map(|()| None), |taken| Ok(Some(taken)))?
+            }
+        };
+        let aside = self.cycle.aside_in(tree)?;
         let marker = self.cycle.marker();
         let unseen = marker.map(|seen| store.first_parents(wake, Some(seen)).take(limits::HISTORY_WALK).count());
         Ok(Status {
             main: (store.main().to_string(), store.need_tip(store.main())?.to_string()),
             wake: (store.wake().to_string(), wake.to_string()),
-            bootstrap_complete: self.cycle.metadata(tree)?.bootstrap_complete,
+            bootstrap_complete: metadata.is_none_or(|metadata| metadata.bootstrap_complete),
             neurons: counted("neurons"),
             stimuli: counted("stimuli"),
             queue: counted("queue"),
@@ -217,10 +244,10 @@ impl Brain {
             unseen,
             inhibition: self.cycle.inhibition(&self.cycle.brake(wake)?),
             budget: self.cycle.shared.budget_left()?,
-            vitals: match signs {
-                Signs::None => None,
-                _ => Some(self.vitals_at_hand(counted("neurons"), signs == Signs::Now)?),
-            },
+            vitals,
+            aside: aside.stimuli,
+            aside_signals: aside.signals,
+            unread,
         })
     }
 

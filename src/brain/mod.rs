@@ -55,7 +55,7 @@ pub use crate::delta::{Method, Valued};
 pub use crate::store::{CheckedOut, HookDone, HookState};
 pub use crate::text::{Shared, said_from, shared};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
-pub use check::{CheckReport, FixReport};
+pub use check::{BranchCheck, CheckReport, FixReport};
 pub use checkout::CheckoutReport;
 pub use define::Thinker;
 pub use doctor::{Checkup, DoctorReport, Health};

@@ -173,7 +173,8 @@ impl Brain {
     /// What would run now; nothing is written.
     pub fn due(&self) -> Result<DueReport, BrainError> {
         let tip = self.at(None)?;
-        let jobs = self.cycle.due(tip, self.cycle.marker(), &Default::default(), true)?;
+        let aside = self.cycle.aside_in(self.cycle.store.tree_of(tip)?)?.stimuli.into_keys().collect();
+        let jobs = self.cycle.due(tip, self.cycle.marker(), &aside, true)?;
         let due = jobs.into_iter().map(|job| Due { agent: job.agent.to_string(), trigger: job.reason }).collect();
         Ok(DueReport { due })
     }
@@ -281,7 +282,7 @@ impl Brain {
             true => self.cycle.pending()?,
             false => names.iter().map(|name| self.cycle.candidate(name)).collect::<Result<_, _>>()?,
         };
-        let report = self.cycle.merge(candidates, dry_run)?;
+        let report = self.cycle.merge_each(candidates, dry_run)?;
         let merges = report.fates.into_iter().map(|(candidate, fate)| {
             let mut line = MergeLine {
                 branch: candidate.name,

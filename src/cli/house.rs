@@ -84,15 +84,22 @@ pub(super) fn check(session: &Session, args: &args::Check) -> Done {
 }
 
 fn checked(report: &CheckReport) -> String {
+    let mut lines = Vec::new();
     if report.findings.is_empty() {
-        return format!("{} at {}: all good\n", plural(report.files, "file", "files"), short(&report.commit));
+        lines.push(format!("{} at {}: all good", plural(report.files, "file", "files"), short(&report.commit)));
+    } else {
+        lines.push(found(&report.findings));
+        let findings = plural(report.findings.len(), "finding", "findings");
+        let files = plural(report.files, "file", "files");
+        lines.push(format!("{findings} in {files} of {}", safe(&report.name)));
     }
-    format!(
-        "{}\n{} in {}\n",
-        found(&report.findings),
-        plural(report.findings.len(), "finding", "findings"),
-        plural(report.files, "file", "files")
-    )
+    for branch in report.branches.iter().filter(|branch| !branch.findings.is_empty()) {
+        let name = safe(&branch.branch);
+        lines.extend(found(&branch.findings).lines().map(|line| format!("{name}: {line}")));
+        let findings = plural(branch.findings.len(), "finding", "findings");
+        lines.push(format!("{findings} in {} of {name}", plural(branch.files, "file", "files")));
+    }
+    lines.join("\n") + "\n"
 }
 
 fn fixed(report: &FixReport) -> String {

@@ -60,6 +60,12 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
         let state = if *held { "waits for review" } else { "waits to be merged" };
         lines.push(format!("{} {state}", safe(branch)));
     }
+    let signals = s.aside_signals.iter().map(|(id, reason)| (id.as_str(), reason));
+    for (id, reason) in s.aside.iter().map(|(id, reason)| (id.as_str(), reason)).chain(signals) {
+        let (why, agent) = (safe_line(&reason.why), &reason.agent);
+        lines.push(format!("{id} is set aside: {why}; `git brain run --agent {agent}` tries it again"));
+    }
+    lines.extend(s.unread.iter().map(|unread| format!("cannot be read: {}", safe_line(unread))));
     lines.push("agents:".to_owned());
     for (name, role, trusted) in &s.agents {
         let inert = if *trusted { "" } else { "  [inert until `git brain trust`]" };

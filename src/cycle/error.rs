@@ -4,7 +4,7 @@
 use crate::delta::DocumentError;
 use crate::llm::LlmError;
 use crate::model::json::JsonError;
-use crate::model::layout::Place;
+use crate::model::layout::{self, Place};
 use crate::model::settings::SettingsError;
 use crate::store::StoreError;
 use crate::world::{TrustError, WorldError};
@@ -33,6 +33,9 @@ pub enum CycleError {
     /// A model that gave no answer.
     #[error(transparent)]
     Model(Box<LlmError>),
+    /// A file of a branch that cannot be read.
+    #[error("{}: {}", .0.on.join(", "), .0.error)]
+    Broken(Box<Broken>),
     /// A side of a merge that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(String),
@@ -66,6 +69,17 @@ pub enum CycleError {
     Busy(String),
 }
 
+/// A file that cannot be read, and where.
+#[derive(Debug)]
+pub struct Broken {
+    /// The branches that have it.
+    pub on: Vec<String>,
+    /// The file, and what is wrong with it.
+    pub error: JsonError,
+    /// True if it is in wake or main, which cannot be thrown away.
+    pub stays: bool,
+}
+
 impl From<LlmError> for CycleError {
     fn from(error: LlmError) -> Self {
         Self::Model(Box::new(error))
@@ -79,6 +93,16 @@ impl CycleError {
             Self::Store(error) => error.is_of_the_system() || matches!(error, StoreError::Busy { .. }),
             Self::World(_) | Self::Busy(_) => true,
             Self::Model(error) => error.may_pass() || matches!(**error, LlmError::Timeout { .. }),
+            _ => false,
+        }
+    }
+
+    /// True for a file of the brain that cannot be read: whatever needs it fails until a person has corrected it, and nothing else
+    /// has to.
+    pub fn is_of_a_file(&self) -> bool {
+        match self {
+            Self::Json(error) => Place::of(&error.what) != Place::Other,
+            Self::Broken(_) | Self::Merge(_) => true,
             _ => false,
         }
     }
@@ -101,6 +125,7 @@ impl CycleError {
             }
             Self::Unanswered(_) | Self::Unheard => 4,
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
+            Self::Broken(_) => 5,
             Self::Model(error) => match **error {
                 LlmError::Settings { .. } | LlmError::Cassette { .. } => 2,
                 _ => 4,
@@ -118,15 +143,30 @@ impl CycleError {
         match self {
             Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint(),
+            Self::Broken(broken) => broken.on.first().map(|branch| remedy(branch, &broken.error.what, broken.stays)),
             // Not for a file from elsewhere, such as one that is imported.
             Self::Json(error) if Place::of(&error.what) != Place::Other => Some(
                 "`git brain check` lists what is wrong with files of wake, `git brain check main` of main".to_owned(),
             ),
+            Self::Settings(error) if error.place.starts_with(layout::SETTINGS) => {
+                Some("correct it on main and commit it; `git brain check main` lists what is wrong".to_owned())
+            }
             Self::Busy(_) => Some("try again when the other command has ended".to_owned()),
             Self::Exhausted(_) => {
                 Some("the next day (UTC) has a budget of its own; or raise it in brain.toml".to_owned())
             }
             _ => None,
         }
+    }
+}
+
+/// The way out of a file of a branch that cannot be read; a branch that need not stay can go.
+pub fn remedy(branch: &str, path: &str, stays: bool) -> String {
+    match stays {
+        true => format!(
+            "correct it on {branch} and commit it; `git log {branch} -- {path}` names the commits that changed it, and \
+             `git show COMMIT~1:{path}` prints what it was"
+        ),
+        false => format!("correct it on {branch} and commit it, or throw the run away: `git branch -D {branch}`"),
     }
 }

@@ -63,7 +63,8 @@ impl Cycle {
                 continue;
             }
             let cause =
-                self.cause_of(&run, || RunRecord::decode(&self.store.content(file.blob)?, &path).map_err(Into::into))?;
+                self.cause_of(&run, || RunRecord::decode(&self.store.content(file.blob)?, &path).map_err(Into::into));
+            let Some(cause) = self.readable(cause)? else { continue };
             if cause.depth == 1 {
                 *perceived.entry(cause.origin.to_string()).or_default() += cause.stimuli.len() as u64;
             }

@@ -7,8 +7,6 @@
 //! start twice unless it was answered, and loses none of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +14,12 @@ use super::wake::Job;
 use super::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, SignalId};
-use crate::model::{json, plural};
-use crate::store::{CommitId, StoreError};
+use crate::model::plural;
+use crate::store::CommitId;
 use crate::trigger::brake::{self, Brake, Round};
+
+/// The file of what is held back.
+const FILE: &str = "held";
 
 /// What an agent has not been woken for yet, though it was due.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,27 +196,15 @@ impl Cycle {
         Ok(rounds.into_iter().rev().map(|(_, round)| round).collect())
     }
 
-    fn held_file(&self) -> PathBuf {
-        self.store.private_dir().join("held")
-    }
-
-    /// What the brake holds back. What cannot be read holds nothing back.
+    /// What the brake holds back.
     pub fn held_back(&self) -> HeldBack {
-        let bytes = std::fs::read(self.held_file()).unwrap_or_default();
-        serde_json::from_slice(&bytes).unwrap_or_default()
+        self.private_document(FILE)
     }
 
     fn keep_held_back(&self, held: &HeldBack) -> Result<(), CycleError> {
         if *held == self.held_back() {
             return Ok(());
         }
-        let path = self.held_file();
-        let write = || {
-            let mut file = tempfile::NamedTempFile::new_in(self.store.private_dir())?;
-            file.write_all(&json::pretty(held))?;
-            file.persist(&path).map_err(|e| e.error).map(|_| ())
-        };
-        write().map_err(|source| StoreError::File { path: path.clone(), source })?;
-        Ok(())
+        self.keep_private(FILE, held)
     }
 }

@@ -16,7 +16,7 @@ use crate::model::settings::MergePolicy;
 use crate::model::{AgentName, json};
 use crate::store::{
     Author, Batch, BlobId, Branch, Commit, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome,
-    Trailer, TreeEdit, TreeId,
+    Store, StoreError, Trailer, TreeEdit, TreeId,
 };
 
 /// Most lines of decisions in a merge commit's message; all can be recomputed from its parents and its policy.
@@ -104,9 +104,7 @@ impl Candidate {
 impl Cycle {
     /// The branches of runs that are not in wake yet.
     pub fn run_branches(&self) -> Result<Vec<(Branch, CommitId)>, CycleError> {
-        let wake = self.store.wake().as_str();
-        let folder = wake.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        Ok(self.store.branches(&format!("{folder}agents/"))?)
+        Ok(run_branches(&self.store)?)
     }
 
     /// Runs that wait on branches of their own and are not held for review.
@@ -480,6 +478,13 @@ impl Cycle {
             }),
         }
     }
+}
+
+/// The branches of runs that are not in wake yet.
+pub fn run_branches(store: &Store) -> Result<Vec<(Branch, CommitId)>, StoreError> {
+    let wake = store.wake().as_str();
+    let folder = wake.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    store.branches(&format!("{folder}agents/"))
 }
 
 /// A branch as a candidate: `…agents/<name>/<run>` is a run's own branch.

@@ -12,6 +12,7 @@
 #![allow(clippy::disallowed_methods, reason = "child processes of command agents, and the marker's file")]
 
 pub mod admission;
+mod aside;
 pub mod bootstrap;
 pub mod budget;
 mod chained;
@@ -57,11 +58,12 @@ pub mod upgrade;
 pub mod wake;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use error::CycleError;
+pub use aside::{Aside, Reason};
+pub use error::{CycleError, remedy};
 pub use export::ExportedFrom;
 pub use import::{ImportProgress, Imported, Triple};
 pub use meaning::{EmbeddingProgress, Meaning};
@@ -93,6 +95,8 @@ pub struct Cycle {
     causes: RefCell<HashMap<RunId, Cause>>,
     /// Stimuli that wait because their origin has brought its share today, by origin.
     held_by_influence: RefCell<BTreeMap<String, usize>>,
+    /// Sentences that this command has said already.
+    told: RefCell<BTreeSet<String>>,
 }
 
 /// What every run of a command shares.
@@ -137,6 +141,7 @@ impl Cycle {
             waiting: RefCell::default(),
             causes: RefCell::default(),
             held_by_influence: RefCell::default(),
+            told: RefCell::default(),
         })
     }
 
@@ -174,8 +179,8 @@ impl Cycle {
 impl Cycle {
     /// The same brain on another thread, by its own view of the repository.
     fn beside(dir: PathBuf, store: Store, shared: Arc<Shared>) -> Self {
-        let (waiting, causes, held_by_influence) = Default::default();
-        Self { dir, store, shared, waiting, causes, held_by_influence }
+        let (waiting, causes, held_by_influence, told) = Default::default();
+        Self { dir, store, shared, waiting, causes, held_by_influence, told }
     }
 
     /// The rule by which an agent thinks, if it is a reflex.

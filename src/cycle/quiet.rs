@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::budget::{Exhausted, Tally};
 use super::commit::Committed;
 use super::confine::Confinement;
-use super::merge::{Fate, in_words};
+use super::merge::{Candidate, Fate, in_words};
 use super::network::format_of;
 use super::run::{Failure, Ran};
 use super::trunk::stimulus_trailers;
@@ -83,10 +83,16 @@ impl Cycle {
     /// Evaluates triggers, runs what is due, merges, and goes on until nothing is due.
     pub fn until_quiet(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<Turned, CycleError> {
         let _cycle = self.store.lock(LockName::Cycle)?;
-        let wake = self.merge(self.pending()?, false)?.wake;
-        let mut turned = Turned { runs: Vec::new(), failures: Vec::new(), unpaid: Vec::new(), wake, notes: Vec::new() };
+        let waiting = self.merge_each(self.pending()?, false)?;
+        let refused = |(candidate, fate): &(Candidate, Fate)| match fate {
+            Fate::Refused(why) => Some(format!("{} is not merged: {why}", candidate.name)),
+            _ => None,
+        };
+        let notes = waiting.fates.iter().filter_map(refused).collect();
+        let wake = waiting.wake;
+        let mut turned = Turned { runs: Vec::new(), failures: Vec::new(), unpaid: Vec::new(), wake, notes };
         let mut seen = self.marker();
-        let mut failed = Failed::new();
+        let mut failed = Failed::from_iter(self.aside().stimuli.into_keys());
         let mut tally = self.shared.tally()?;
         let mut refused = HashSet::new();
         let mut thought = false;
@@ -121,7 +127,7 @@ impl Cycle {
             thought |= jobs.iter().any(|job| self.reflex(&job.agent).is_none());
             progress(Progress::Running(jobs.len(), jobs.iter().map(|j| j.stimuli.len()).sum()));
             let mut committed = Vec::new();
-            for ran in self.run_jobs(tip, jobs)? {
+            for ran in self.run_apart(tip, jobs)? {
                 match ran {
                     Ran::Committed(run) => committed.push(*run),
                     Ran::Nothing(_) => {}
@@ -132,7 +138,8 @@ impl Cycle {
                     }
                     Ran::Failed(failure) => {
                         failed.extend(failure.job.stimuli.iter().map(|s| s.id.clone()));
-                        if failure.error.is_passing() {
+                        turned.notes.extend(self.set_aside(&failure)?);
+                        if failure.error.is_passing() || failure.error.is_of_a_file() {
                             // Not the agent's fault: the next command asks it again.
                             braking.unpaid(std::slice::from_ref(&failure.job));
                             refused.insert((failure.job.agent.clone(), failure.job.roots.clone()));
@@ -252,7 +259,7 @@ impl Cycle {
     }
 
     /// Makes known to all processes what a round starts, before it starts.
-    fn enter(&self, jobs: &[Job]) -> Result<(), CycleError> {
+    pub(super) fn enter(&self, jobs: &[Job]) -> Result<(), CycleError> {
         let reflexes = jobs.iter().filter(|job| self.reflex(&job.agent).is_some()).count();
         self.shared.keep_tally(jobs.iter().flat_map(|job| &job.roots), reflexes)
     }

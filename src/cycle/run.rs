@@ -50,14 +50,15 @@ pub struct Failure {
 }
 
 impl Cycle {
-    /// Runs the jobs side by side, all from the same tip. The order of the answers is the order of the jobs.
-    pub fn run_jobs(&self, tip: CommitId, jobs: Vec<Job>) -> Result<Vec<Ran>, CycleError> {
+    /// Runs the jobs side by side, all from the same tip. The order of the answers is the order of the jobs. `tried` counts the runs
+    /// of a round: where ids are fixed, they follow from it.
+    pub fn run_jobs(&self, tip: CommitId, jobs: Vec<Job>, tried: &mut usize) -> Result<Vec<Ran>, CycleError> {
         let newest = self.store.newest_run(tip)?;
         let runs: Vec<(RunId, Job)> = jobs
             .into_iter()
-            .enumerate()
-            .map(|(index, job)| {
-                let run = self.new_run_id(&job.agent, tip, newest.as_ref(), &[job.reason.as_bytes()], index)?;
+            .map(|job| {
+                let run = self.new_run_id(&job.agent, tip, newest.as_ref(), &[job.reason.as_bytes()], *tried)?;
+                *tried += 1;
                 Ok((run, job))
             })
             .collect::<Result<_, CycleError>>()?;
@@ -372,8 +373,9 @@ fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<crate::model::AgentNa
     let mut raised = Vec::new();
     for (path, file) in store.files(tree, layout::FLAGS)? {
         let Place::Flag(name) = Place::of(&path) else { continue };
-        let flag: Flag = json::strict(&store.blob(file.blob)?, &path, crate::limits::DOCUMENT_BYTES)?;
-        if flag.value {
+        // One that cannot be read is off, and stops no run: `check` names it.
+        let flag = json::strict::<Flag>(&store.blob(file.blob)?, &path, crate::limits::DOCUMENT_BYTES);
+        if flag.is_ok_and(|flag| flag.value) {
             raised.push(name);
         }
     }

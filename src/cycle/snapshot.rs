@@ -12,7 +12,7 @@ use crate::store::{BlobId, LockName, Store, TreeId, cache_key};
 /// The snapshot of the network in a tree. What had to be made is kept for the next command, if that is possible.
 ///
 /// # Errors
-/// A neuron of the tree cannot be read.
+/// The tree, or a file's content, is not there.
 pub fn snapshot(store: &Store, tree: TreeId) -> Result<Snapshot, CycleError> {
     let Some(neurons) = store.folder(tree, layout::NEURONS)? else { return Ok(Snapshot::of([])) };
     if let Some(kept) = store.cached(neurons) {
@@ -70,7 +70,7 @@ fn follow(store: &Store, neurons: TreeId) -> Result<Option<Snapshot>, CycleError
         for change in changes {
             let path = format!("{}/{}", layout::NEURONS, change.path);
             let Place::Neuron(id) = Place::of(&path) else { continue };
-            let neuron = change.new.map(|file| read(store, &path, &id, file.blob)).transpose()?;
+            let neuron = change.new.map(|file| read(store, &path, &id, file.blob)).transpose()?.flatten();
             changed.push((id, neuron));
         }
         let advanced = nearest.advanced(&changed, cache_key(neurons));
@@ -92,8 +92,10 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
                 let mut collector = Collector::default();
                 for (path, file) in files {
                     let path = format!("{}/{path}", layout::NEURONS);
-                    if let Place::Neuron(id) = Place::of(&path) {
-                        collector.add(&read(&store, &path, &id, file.blob)?);
+                    if let Place::Neuron(id) = Place::of(&path)
+                        && let Some(neuron) = read(&store, &path, &id, file.blob)?
+                    {
+                        collector.add(&neuron);
                     }
                 }
                 Ok(collector)
@@ -106,6 +108,10 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
     Ok(Snapshot::build(collectors, cache_key(neurons)))
 }
 
-fn read(store: &Store, path: &str, id: &NeuronId, blob: BlobId) -> Result<Neuron, CycleError> {
-    decode_neuron(&store.blob(blob)?, path, id)
+/// A neuron of the network. One that cannot be read is not found by anybody, and hides no other; `check` names it.
+fn read(store: &Store, path: &str, id: &NeuronId, blob: BlobId) -> Result<Option<Neuron>, CycleError> {
+    match decode_neuron(&store.blob(blob)?, path, id) {
+        Err(error) if error.is_of_a_file() => Ok(None),
+        read => read.map(Some),
+    }
 }

@@ -114,7 +114,8 @@ impl Cycle {
             let answered = self.store.file(tree, &layout::acknowledgement(agent, id))?.is_some();
             let known = woken.signals.iter().any(|signal| signal.id == *id);
             if let (false, Some(bytes)) = (answered || known, self.store.read(tree, &path)?) {
-                woken.signals.push(json::strict(&bytes, &path, limits::DOCUMENT_BYTES)?);
+                let signal = json::strict(&bytes, &path, limits::DOCUMENT_BYTES).map_err(Into::into);
+                woken.signals.extend(self.readable(signal)?);
             }
         }
         woken.active.extend(held.active.iter().cloned());
@@ -173,7 +174,10 @@ impl Cycle {
             let Place::Queue(id) = Place::of(&path) else { continue };
             let found = match known.remove(&id) {
                 Some(found) => Some(found),
-                None => network.queued(&id, &self.store.content(file.blob)?)?.map(Arc::new),
+                None => {
+                    let pointer = self.store.content(file.blob)?;
+                    self.readable(network.queued(&id, &pointer))?.flatten().map(Arc::new)
+                }
             };
             waiting.extend(found);
         }
@@ -198,7 +202,8 @@ impl Cycle {
             return Ok(window);
         }
         for change in self.store.diff(old, Some(tree), layout::NETWORK)? {
-            self.happened(&mut window, tree, &change)?;
+            let happened = self.happened(&mut window, tree, &change);
+            self.readable(happened)?;
         }
         let stamps = window.runs.values().map(|cause| cause.at);
         window.happened.clock = latest(stamps, self.shared.world.now());
@@ -332,8 +337,13 @@ impl Due<'_> {
     fn depth_of(&self, run: &RunId) -> Result<u32, CycleError> {
         match self.window.runs.get(run) {
             Some(cause) => Ok(cause.depth),
-            None => Ok(self.network.record(run)?.map_or(0, |record| record.depth)),
+            None => Ok(self.record(run)?.map_or(0, |record| record.depth)),
         }
+    }
+
+    /// A run's record, unless it cannot be read.
+    fn record(&self, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
+        Ok(self.cycle.readable(self.network.record(run))?.flatten())
     }
 
     /// A run's clock: that of what caused it, but never further ahead of this machine than a stimulus may be. What another machine
@@ -368,7 +378,7 @@ impl Due<'_> {
         let mut runs: BTreeSet<RunId> = signals.iter().map(|s| s.run.clone()).collect();
         let mut origins = Vec::new();
         for id in &active {
-            if let Some(neuron) = self.network.shared(id)? {
+            if let Some(neuron) = self.cycle.readable(self.network.shared(id))?.flatten() {
                 runs.extend(neuron.run.clone());
                 origins.push(neuron.origin.clone());
             }
@@ -381,7 +391,7 @@ impl Due<'_> {
             match self.window.runs.get(run) {
                 Some(cause) => causes.push(cause.clone()),
                 None => {
-                    let record = self.network.record(run)?;
+                    let record = self.record(run)?;
                     causes.extend(record.map(Cause::from));
                 }
             }

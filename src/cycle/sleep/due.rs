@@ -90,8 +90,8 @@ impl Cycle {
         let mut vivid = 0;
         for change in self.store.diff(Some(old), Some(new), layout::NEURONS)? {
             let (Place::Neuron(id), Some(file)) = (Place::of(&change.path), change.new) else { continue };
-            let neuron = decode_neuron(&self.store.content(file.blob)?, &change.path, &id)?;
-            vivid += usize::from(neuron.salience_at(now) > threshold);
+            let neuron = self.readable(decode_neuron(&self.store.content(file.blob)?, &change.path, &id))?;
+            vivid += usize::from(neuron.is_some_and(|neuron| neuron.salience_at(now) > threshold));
         }
         Ok(vivid)
     }

@@ -112,10 +112,12 @@ impl Cycle {
     pub fn sleep(&self, mode: Mode) -> Result<Sleep, CycleError> {
         // Whoever only looks waits for nobody, and may look where nobody can write.
         let _sleep = (mode != Mode::Dry).then(|| self.bedtime()).transpose()?;
-        match self.prepare(mode)? {
+        let slept = self.prepare(mode).and_then(|sleep| match sleep {
             Sleep::Waiting(prepared) if mode == Mode::Whole => Ok(Sleep::Done(Box::new(self.squash(&prepared)?))),
             other => Ok(other),
-        }
+        });
+        // A file that cannot be read would be on main by morning.
+        slept.map_err(|error| self.on_branches(error))
     }
 
     /// Puts a sleep that waits on its branch on main.
