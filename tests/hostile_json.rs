@@ -253,9 +253,8 @@ fn commands_that_meet_a_bad_file_name_it_and_write_nothing() {
         let (_, path, text) = examples.iter().find(|(t, ..)| t == tag).expect("an example");
         (path.clone(), text.replacen('{', "{\n  \"zzz\": 1,", 1).into_bytes())
     };
-    let cases: [(&str, &[&str]); 8] = [
-        ("neuron", &["recall", "tea"]),
-        ("neuron", &["propagate", "--from", "tea-1f3c"]),
+    // Recall goes on with every other neuron: `unreadable`.
+    let cases: [(&str, &[&str]); 6] = [
         ("neuron", &["show", "tea-1f3c"]),
         ("metadata", &["export"]),
         ("ledger", &["ledger"]),

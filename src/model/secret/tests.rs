@@ -52,6 +52,15 @@ fn every_anchor_of_every_rule_has_a_sample_that_is_taken_and_every_rule_a_miss_t
 }
 
 #[test]
+fn the_page_of_the_format_lists_every_kind() {
+    let page = include_str!("../../../docs/format.md");
+    let listed = page.split("## Secrets").nth(1).unwrap();
+    for kind in RULES.iter().map(|rule| rule.kind).chain([KNOWN]) {
+        assert!(listed.contains(&format!("`{kind}`")), "{kind}");
+    }
+}
+
+#[test]
 fn a_rule_alone_takes_its_samples() {
     // What another rule takes as well would hide that this one takes nothing.
     for (number, rule) in RULES.iter().enumerate() {
