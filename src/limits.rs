@@ -223,17 +223,25 @@ pub const NAMED_FAULTS: usize = 20;
 pub const PUSHED_REFS: usize = 10_000;
 /// Processes that one command agent may have at a time: what a build or a browser needs, and a fork bomb is far beyond at once.
 pub const CHILD_PROCESSES: usize = 128;
-/// Bytes of private memory that each process of a command agent may have unless its definition says otherwise: what a runtime with a
+/// Bytes of memory that all processes of a command agent together may have unless its definition says otherwise: what a runtime with a
 /// large heap asks for, and a machine with few gigabytes survives.
 pub const CHILD_MEMORY_MB: u64 = 4 << 10;
 /// Most that a definition may ask for, MiB.
 pub const CHILD_MEMORY_MAX_MB: u64 = 1 << 20;
 /// Largest file that a command agent may write, bytes.
 pub const CHILD_FILE_BYTES: u64 = 1 << 30;
+/// Room of a command agent's own folder, bytes: as much as the largest file in it. In namespaces it is memory.
+pub const CHILD_FOLDER_BYTES: u64 = 1 << 30;
+/// Files and folders in a command agent's own folder, where it is memory: what an archive of sources unpacks to.
+pub const CHILD_FOLDER_FILES: u64 = 100_000;
 /// Files that each process of a command agent may have open: what systems give by default.
 pub const CHILD_FILES: u64 = 1024;
 /// Folders and files that a definition may list to be read, or to be written.
 pub const CHILD_PATHS: usize = 64;
+/// How deep in a folder of a chat git folders are looked for, to hide them from programs: `SRC/GROUP/PROJECT/.git`.
+pub const TOOL_GIT_DEPTH: usize = 4;
+/// Files and folders that are looked at for that, at most.
+pub const TOOL_GIT_ENTRIES: usize = 20_000;
 /// How often a command agent's processes are counted, milliseconds: looking costs the machine's processes.
 pub const CHILD_LOOK_MS: i64 = 100;
 /// How long killing what a command agent has started may take, milliseconds, before its supervisor itself is killed.

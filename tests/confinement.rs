@@ -2,6 +2,7 @@
 
 mod sandbox;
 
+use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 
 use sandbox::{Answer, Sandbox, create, delta};
@@ -45,7 +46,7 @@ fn said(sandbox: &Sandbox) -> String {
 /// True where the kernel confines paths; says so where it does not.
 fn has_landlock(sandbox: &Sandbox) -> bool {
     let report = sandbox.brain(&["--json", "doctor", "--dry-run"]);
-    let has = report.out.contains("are confined (Landlock");
+    let has = report.out.contains("Landlock");
     if !has {
         println!("skipped: this kernel has no Landlock 6");
     }
@@ -100,7 +101,7 @@ fn a_program_reads_the_system_and_not_what_is_yours() {
     let sneaky = sandbox.dir().join(".git/git-brain").display().to_string();
     let script = format!(
         "{{ ls /usr/bin >/dev/null && echo system; cat /etc/passwd >/dev/null && echo etc; cat '{listed}'; \
-         for f in '{key}' '{brain}' '{git}' /etc/shadow /proc/1/environ; do cat \"$f\" && echo READ; done; \
+         for f in '{key}' '{brain}' '{git}' /etc/shadow /etc/hostname /etc/machine-id /proc/1/environ; do cat \"$f\" && echo READ; done; \
          ls '{sneaky}' '{home}' /tmp && echo LISTED; cat < \"$HOME/../$(basename '{key}')\"; \
          ln -s '{key}' \"$HOME/link\" && cat \"$HOME/link\" && echo LINKED; }} >&2; exit 1",
         home = sandbox.path("home"),
@@ -181,12 +182,96 @@ fn a_program_reaches_nobody_unless_its_definition_says_so() {
     assert!(datagrams.recv(&mut [0; 16]).is_err(), "nothing came");
     define(&sandbox, &format!("exec /usr/bin/python3 '{file}'"), &json!({"reads": [file], "network": true}));
     let open = said(&sandbox);
-    assert!(open.contains("ways tcp udp unix bind end"), "{open}");
+    let namespaces = sandbox.brain(&["doctor", "--dry-run"]).out.contains("confined by namespaces");
+    let ways = if namespaces { "ways tcp udp unix bind end" } else { "ways tcp udp bind end" };
+    assert!(open.contains(ways), "{open}");
     assert!(listener.accept().is_ok(), "and the listener does hear");
     assert!(datagrams.recv(&mut [0; 16]).is_ok());
     // A person who trusts it is told.
     let listed = sandbox.brain(&["trust", "--list"]).exits(0).out;
     assert!(listed.contains("network"), "{listed}");
+}
+
+#[test]
+fn no_descriptor_is_inherited() {
+    let sandbox = Sandbox::new();
+    let secret = sandbox.file("home/secret", "canary-of-a-file");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    define(
+        &sandbox,
+        "{ cat <&7; echo canary >&8; echo canary >&9; ls /proc/self/fd; echo tried; } >&2; exit 1",
+        &json!({}),
+    );
+    let brain = sandbox::PROGRAM;
+    let left_open =
+        format!("exec 7<'{secret}' 8<>/dev/tcp/127.0.0.1/{port} 9>>'{secret}'; exec '{brain}' --json run --agent echo");
+    if sandbox.command("bash", &["-c", ""]).status().is_err() {
+        println!("skipped: there is no bash");
+        return;
+    }
+    let output = sandbox.command("bash", &["-c", &left_open]).stdin(std::process::Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("tried") && !said.contains("canary"), "{said}");
+    let (mut heard, _) = listener.accept().unwrap();
+    let mut bytes = Vec::new();
+    heard.read_to_end(&mut bytes).unwrap();
+    assert_eq!((bytes, std::fs::read_to_string(&secret).unwrap()), (Vec::new(), "canary-of-a-file".to_owned()));
+}
+
+#[test]
+fn a_program_that_its_confinement_stops_says_so() {
+    let sandbox = Sandbox::new();
+    let hidden = sandbox.file("home/lib/module.py", "x = 1");
+    let shim = sandbox.file("home/shims/python3", "#!/bin/sh\nexec \"$(dirname \"$0\")/../versions/python3\" \"$@\"\n");
+    let real = sandbox.file("home/versions/python3", "#!/bin/sh\necho '{\"ops\": []}'\n");
+    for file in [&shim, &real] {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let cases = [
+        (json!({"argv": [shim]}), true),
+        (json!({"argv": ["sh", "-c", format!("cat '{hidden}'")]}), true),
+        (json!({"argv": ["sh", "-c", "no-such-program"]}), true),
+        (json!({"argv": ["sh", "-c", format!("cat '{hidden}'; echo no JSON")]}), true),
+        (json!({"argv": ["sh", "-c", "echo 'it is \u{1b}[31mmy own fault' >&2; echo no JSON"]}), false),
+        (json!({"argv": ["sh", "-c", "echo 'it is my own fault' >&2; exit 3"]}), false),
+    ];
+    for (more, confined) in cases {
+        define(&sandbox, "", &more);
+        let said = said(&sandbox);
+        assert_eq!(
+            said.contains("it ran confined: it reads the system, and has no network"),
+            confined,
+            "{more}: {said}"
+        );
+        assert!(confined == said.contains("`reads`") && (confined || said.contains("my own fault")), "{more}: {said}");
+        assert_eq!(
+            more["argv"][2].as_str().is_some_and(|script| script.ends_with("echo no JSON")),
+            said.contains("printed no JSON"),
+            "{said}"
+        );
+        let shown = sandbox.brain(&["run", "--agent", "echo"]).out;
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    }
+    // What it says to allow is what it takes.
+    define(&sandbox, "", &json!({"argv": [shim], "reads": ["~/versions"]}));
+    run(&sandbox).exits(0);
+}
+
+#[test]
+fn what_holds_programs_here_is_said() {
+    let sandbox = brain("exit 0", &json!({}));
+    let doctor = sandbox.brain(&["--json", "doctor", "--dry-run"]).document();
+    let found = doctor["findings"].as_array().unwrap().iter().find(|found| found["what"] == "confinement").cloned();
+    let holds = found.unwrap()["message"].as_str().unwrap().to_owned();
+    assert!(holds.contains("programs of agents"), "{holds}");
+    assert_eq!(sandbox.json(&["trust", "--list"])["confinement"], holds);
+    assert!(sandbox.brain(&["trust", "--list"]).exits(0).out.contains(&holds));
+    let (_, lack) = holds.split_once("; ").unwrap_or((&holds, ""));
+    let notes = run(&sandbox).document()["notes"].to_string();
+    assert_eq!(!lack.is_empty(), notes.contains("programs of agents"), "{holds}: {notes}");
+    assert!(notes.contains(lack), "{holds}: {notes}");
 }
 
 #[test]

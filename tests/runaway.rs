@@ -2,7 +2,6 @@
 
 mod sandbox;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sandbox::{Sandbox, create, delta};
@@ -187,15 +186,6 @@ fn runs_of_a_day_are_bounded_reflexes_included() {
     assert!(!rest["runs"].as_array().unwrap().is_empty(), "{rest}");
 }
 
-fn pid_in(path: &Path) -> Option<i32> {
-    std::fs::read_to_string(path).ok()?.trim().parse().ok()
-}
-
-fn is_alive(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    !(stat.is_empty() || stat.contains(") Z") || stat.contains(") X"))
-}
-
 /// Waits until something holds; fails after a long time, which only a machine that stands still needs.
 fn until(what: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -208,29 +198,33 @@ fn until(what: &str, holds: impl Fn() -> bool) {
 #[test]
 fn nothing_outlives_its_parent_and_a_crash_is_paid_for() {
     let sandbox = Sandbox::new();
-    std::fs::create_dir(sandbox.beside("pids")).unwrap();
-    let pids = sandbox.path("pids");
-    // The program, a child of it, and a grandchild that leaves its session and its parents behind.
-    let script = format!(
-        "echo $$ > '{pids}/program'; sleep 600 & echo $! > '{pids}/child'; \
-         (setsid sh -c 'echo $$ > {pids}/gone; trap \"\" TERM HUP INT; exec sleep 600' </dev/null >/dev/null 2>&1 &) ; sleep 600"
-    );
+    std::fs::create_dir(sandbox.beside("beats")).unwrap();
+    let beats = sandbox.path("beats");
+    // The program, a child of it, and a grandchild that leaves its session and its parents behind. Each writes as long as it lives: the
+    // numbers that they have of themselves are those of their own world.
+    let beat = |name: &str| format!("while :; do echo x >> {beats}/{name}; sleep 0.02; done");
+    let (program, child, gone) = (beat("program"), beat("child"), beat("gone"));
+    let script =
+        format!("({child}) & (setsid sh -c 'trap \"\" TERM HUP INT; {gone}' </dev/null >/dev/null 2>&1 &) ; {program}");
     let mut definition = json!({
         "name": "echo", "role": "Hangs.", "trigger": {"any": []},
-        "cognition": {"kind": "command", "argv": ["sh", "-c", script], "timeout_ms": 3_000_000, "writes": [pids]},
+        "cognition": {"kind": "command", "argv": ["sh", "-c", script], "timeout_ms": 3_000_000, "writes": [beats]},
         "capabilities": {}, "cost": {"turns": 3},
     });
     define(&sandbox, &definition);
     let names = ["program", "child", "gone"];
-    let all = || names.map(|name| pid_in(&sandbox.beside("pids").join(name)));
+    let all = || names.map(|name| std::fs::metadata(sandbox.beside("beats").join(name)).map_or(0, |about| about.len()));
+    let is_silent = || {
+        let before = all();
+        std::thread::sleep(Duration::from_millis(200));
+        before == all()
+    };
     let mut engine = sandbox.spawn(&["run", "--agent", "echo"], b"");
-    until("the program has started", || all().iter().all(Option::is_some));
-    let started: Vec<i32> = all().into_iter().flatten().collect();
-    assert!(started.iter().all(|pid| is_alive(*pid)));
+    until("the program has started", || all().iter().all(|length| *length > 4));
     engine.kill().unwrap();
     engine.wait().unwrap();
     let killed = Instant::now();
-    until("all of them die with the engine", || !started.iter().any(|pid| is_alive(*pid)));
+    until("all of them die with the engine", is_silent);
     assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
 
     // What was reserved is spent: nobody can say any more what it did cost.
@@ -241,12 +235,12 @@ fn nothing_outlives_its_parent_and_a_crash_is_paid_for() {
     assert!(refused.contains("echo.turns_per_day = 5"), "{refused}");
 
     // A deadline ends them all as well.
-    names.iter().for_each(|name| std::fs::remove_file(sandbox.beside("pids").join(name)).unwrap());
+    names.iter().for_each(|name| std::fs::remove_file(sandbox.beside("beats").join(name)).unwrap());
     definition["cognition"]["argv"] = json!(["sh", "-c", script]);
     definition["cognition"]["timeout_ms"] = json!(2000);
     definition["budget"] = json!({});
     define(&sandbox, &definition);
     let late = sandbox.brain(&["run", "--agent", "echo"]).exits(3);
     assert!(late.out.contains("did not finish"), "{late}");
-    assert!(all().into_iter().flatten().all(|pid| !is_alive(pid)), "{:?}", all());
+    assert!(all().iter().all(|length| *length > 0) && is_silent(), "{:?}", all());
 }

@@ -198,9 +198,7 @@ impl Visit<'_> {
 
     /// How far programs of agents can be confined here.
     fn confinement(&mut self) {
-        let machine = Confinement::of_machine();
-        let whole = || format!("programs of agents are confined (Landlock {})", machine.landlock);
-        self.fine("confinement", machine.lacks().unwrap_or_else(whole));
+        self.fine("confinement", Confinement::of_machine().to_string());
     }
 
     /// Repairs, unless this is a dry run.

@@ -139,8 +139,8 @@ impl Brain {
 /// Carries out what the engine orders for a program of an agent, and returns the exit code of this process. What cannot be
 /// done is said on standard error, to the engine.
 #[must_use]
-pub fn confine(orders: &str, inside: bool) -> u8 {
-    crate::cycle::confine::carry_out(orders, inside).unwrap_or_else(|error| {
+pub fn confine(orders: &str, probe: bool) -> u8 {
+    crate::cycle::confine::carry_out(orders, probe).unwrap_or_else(|error| {
         eprintln!("{}{error}", crate::cycle::confine::VOICE);
         crate::cycle::confine::CANNOT_START
     })

@@ -4,7 +4,8 @@
 use serde::Serialize;
 
 use super::{Brain, BrainError};
-use crate::cycle::policy::{GIT_CONFIG, GitConfig};
+use crate::cycle::confine::Confinement;
+use crate::cycle::policy::{GIT_CONFIG, GitConfig, Member};
 use crate::cycle::{Policy, bootstrap};
 use crate::llm::Endpoint;
 use crate::model::document::Cognition;
@@ -34,6 +35,8 @@ pub struct TrustReport {
     pub items: Vec<TrustItem>,
     /// The record; null if nothing was written.
     pub record: Option<String>,
+    /// How far programs are confined on this machine; null where no agent is a program.
+    pub confinement: Option<String>,
 }
 
 impl Brain {
@@ -95,7 +98,10 @@ impl Brain {
                 trusted: near.trusted,
             });
         }
-        Ok(TrustReport { items, record: None })
+        let is_program = |member: &Member| matches!(member.agent.cognition, Cognition::Command { .. });
+        let confinement =
+            cycle.shared.policy.agents.values().any(is_program).then(|| Confinement::of_machine().to_string());
+        Ok(TrustReport { items, record: None, confinement })
     }
 
     /// Trusts exactly the given items from now on, in addition to what is trusted.
@@ -118,7 +124,7 @@ impl Brain {
         }
         let record = trust.save(world)?;
         let items = items.iter().map(|i| TrustItem { trusted: true, before: None, ..i.clone() }).collect();
-        Ok(TrustReport { items, record: Some(record.display().to_string()) })
+        Ok(TrustReport { items, record: Some(record.display().to_string()), confinement: None })
     }
 
     /// Forgets all trust in this brain.
@@ -127,7 +133,7 @@ impl Brain {
         let mut trust = Trust::load(world, &self.cycle.store.private_dir())?;
         trust.trusted.clear();
         let record = trust.save(world)?;
-        Ok(TrustReport { items: Vec::new(), record: Some(record.display().to_string()) })
+        Ok(TrustReport { items: Vec::new(), record: Some(record.display().to_string()), confinement: None })
     }
 }
 

@@ -572,9 +572,9 @@ pub struct Completions {
 /// `confine`.
 #[derive(Debug, Args)]
 pub struct Confine {
-    /// Become the program instead of watching it.
+    /// Make the program's world and start nothing in it.
     #[arg(long)]
-    pub inside: bool,
+    pub probe: bool,
     /// What the program may, as JSON.
     pub orders: String,
 }

@@ -246,7 +246,8 @@ fn listed(report: &TrustReport) -> String {
         let (path, grants) = (safe(&item.path), safe(&item.grants));
         format!("{state}  {path} ({})\n           may {grants}\n{changed}", short(&item.blob))
     };
-    report.items.iter().map(line).collect()
+    let confinement = report.confinement.iter().map(|text| format!("{text}\n"));
+    report.items.iter().map(line).chain(confinement).collect()
 }
 
 fn confirmed(session: &Session) -> bool {
@@ -258,5 +259,5 @@ fn confirmed(session: &Session) -> bool {
 
 /// Carries out what the engine orders for a program of an agent. What cannot be done is said to the engine.
 pub(super) fn confine(args: &args::Confine) -> u8 {
-    crate::brain::confine(&args.orders, args.inside)
+    crate::brain::confine(&args.orders, args.probe)
 }

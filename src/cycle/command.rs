@@ -20,6 +20,24 @@ use crate::model::document::Cognition;
 const ALLOWED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 /// How much of standard error is kept for the report, bytes.
 const STDERR_BYTES: u64 = 4096;
+/// Exit codes by which shells say that a program could not be started.
+const UNSTARTED: [i32; 2] = [126, 127];
+/// Parts of complaints that confinement causes.
+const REFUSALS: [&str; 13] = [
+    "permission denied",
+    "operation not permitted",
+    "read-only file system",
+    "no such file or directory",
+    "cannot open shared object",
+    "function not implemented",
+    "network is unreachable",
+    "could not resolve",
+    "name resolution",
+    "no module named",
+    "eacces",
+    "enoent",
+    "eperm",
+];
 
 /// Why a program gave no delta.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +73,17 @@ pub enum CommandError {
         program: String,
         /// Its exit status.
         status: String,
-        /// The end of its standard error, on a line of its own; empty if it said nothing.
+        /// The beginning of its standard error, on a line of its own, and what confined it if that may be why; empty if it said nothing.
+        stderr: String,
+    },
+    /// It printed no JSON, and said something on standard error.
+    #[error("{program:?} printed no JSON ({source}){stderr}")]
+    NoDocument {
+        /// The program.
+        program: String,
+        /// What is wrong with its output.
+        source: serde_json::Error,
+        /// As of one that failed.
         stderr: String,
     },
 }
@@ -71,6 +99,19 @@ pub struct Program {
     network: bool,
     cpu_seconds: u64,
     memory_mb: u64,
+    /// Files and folders that it does not see.
+    hidden: Vec<PathBuf>,
+    /// Whoever chose the arguments.
+    chosen_by: ChosenBy,
+}
+
+/// Whoever chose a program's arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChosenBy {
+    /// A person, by trusting the definition: it may read the files that they name.
+    Person,
+    /// A model: they open nothing.
+    Model,
 }
 
 impl Program {
@@ -82,7 +123,53 @@ impl Program {
         else {
             return None;
         };
-        Some(Self { argv, timeout_ms, environment, reads, writes, network, cpu_seconds, memory_mb })
+        let (hidden, chosen_by) = (Vec::new(), ChosenBy::Person);
+        Some(Self { argv, timeout_ms, environment, reads, writes, network, cpu_seconds, memory_mb, hidden, chosen_by })
+    }
+
+    /// A program that a model asks for: it reads and writes in the folders alone, and sees nothing of what is hidden there.
+    #[must_use]
+    pub fn of_model(argv: Vec<String>, folders: Vec<String>, hidden: Vec<PathBuf>) -> Self {
+        Self {
+            argv,
+            timeout_ms: limits::TOOL_EXEC_MS,
+            environment: Vec::new(),
+            reads: Vec::new(),
+            writes: folders,
+            network: false,
+            cpu_seconds: 0,
+            memory_mb: limits::CHILD_MEMORY_MB,
+            hidden,
+            chosen_by: ChosenBy::Model,
+        }
+    }
+
+    /// What confines it, for whoever wonders why it failed.
+    fn bounds(&self) -> String {
+        let list = |what: &str, paths: &[String]| match paths {
+            [] => String::new(),
+            paths => format!(", {what} {}", paths.join(" ")),
+        };
+        let (read, write) = (list("reads", &self.reads), list("writes", &self.writes));
+        let reach = if self.network { "has the network" } else { "has no network" };
+        let remedy = match self.chosen_by {
+            ChosenBy::Person => {
+                "if that is why, allow what it lacks by `reads`, `writes`, `environment` or `network` in its definition \
+                 (docs/agents.md#confinement). Programs that lie in your home, as those of pyenv, need their whole folder in `reads`"
+            }
+            ChosenBy::Model => "chain.roots names the folders",
+        };
+        format!("\nit ran confined: it reads the system{read}{write}, and {reach}; {remedy}")
+    }
+
+    /// What it said on standard error, and what confines it where that may be why it failed.
+    fn complaint(&self, said: &str, code: Option<i32>) -> String {
+        let lower = said.to_lowercase();
+        let refused =
+            code.is_some_and(|code| UNSTARTED.contains(&code)) || REFUSALS.iter().any(|part| lower.contains(part));
+        let bounds = if refused { self.bounds() } else { String::new() };
+        let said = if said.trim().is_empty() { String::new() } else { format!("\n{}", said.trim()) };
+        said + &bounds
     }
 
     fn name(&self) -> String {
@@ -95,24 +182,38 @@ impl Program {
         let named = self.name();
         // A path that is not whole means a file in the program's own folder, which is empty.
         let named = if named.contains('/') { folder.join(named).display().to_string() } else { named };
+        let by_name = !named.contains('/');
         let program = confine::locate(&named, path.as_deref())?;
         let here = |listed: &String| match (listed.strip_prefix("~/"), &place.home) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => PathBuf::from(listed),
         };
         let home = place.home.as_deref();
-        let mut reads = confine::needs(&program, &self.argv, path.as_deref(), &place.private, home);
-        reads.extend(self.reads.iter().map(here));
         let mut writes: Vec<PathBuf> = self.writes.iter().map(here).collect();
+        let named = match self.chosen_by {
+            ChosenBy::Person => self.argv.get(1..).unwrap_or_default(),
+            ChosenBy::Model if by_name || confine::lies_in(&program, &writes) => &[],
+            ChosenBy::Model => {
+                let folders = self.writes.join(", ");
+                return Err(std::io::Error::other(format!(
+                    "it is neither in PATH, nor of the system, nor in {folders}"
+                )));
+            }
+        };
+        let mut reads = confine::needs(&program, named, path.as_deref(), &place.private, home);
+        reads.extend(self.reads.iter().map(here));
         writes.push(folder.to_owned());
         Ok(Orders {
             program,
             argv: self.argv.clone(),
+            folder: folder.to_owned(),
             reads,
             writes,
+            hidden: self.hidden.clone(),
             network: self.network,
             cpu_seconds: if self.cpu_seconds == 0 { self.timeout_ms.div_ceil(1000) } else { self.cpu_seconds },
             memory_bytes: self.memory_mb << 20,
+            namespaces: confine::Confinement::of_machine().namespaces,
         })
     }
 }
@@ -126,21 +227,40 @@ pub struct Place {
     pub private: Vec<PathBuf>,
 }
 
-/// Runs a program with `input` on its standard input and returns what it printed.
+/// Runs a program with `input` on its standard input and returns the document that it printed, without a code fence around it.
+///
+/// # Errors
+/// It printed no JSON and complained, or as of [`output_of`].
 pub async fn think(program: &Program, place: &Place, input: Vec<u8>) -> Result<Vec<u8>, CommandError> {
+    let (output, said) = output_of(program, place, input).await?;
+    let document = crate::cognition::llm::unfenced(&output);
+    let stderr = program.complaint(&said, None);
+    match serde_json::from_slice::<serde::de::IgnoredAny>(document) {
+        // Whoever reads the document says best what is wrong with it, where that is all there is to say.
+        Err(source) if !stderr.is_empty() => Err(CommandError::NoDocument { program: program.name(), source, stderr }),
+        _ => Ok(document.to_vec()),
+    }
+}
+
+/// Runs a program with `input` on its standard input and returns what it printed, and the beginning of what it said on standard error.
+///
+/// # Errors
+/// It could not be started, was killed, or said that it failed.
+pub async fn output_of(program: &Program, place: &Place, input: Vec<u8>) -> Result<(Vec<u8>, String), CommandError> {
     let (name, timeout_ms) = (program.name(), program.timeout_ms);
     let start = |source| CommandError::Start { program: name.clone(), source };
     let folder = tempfile::tempdir().map_err(start)?;
-    let orders = program.orders(folder.path(), place).map_err(start)?;
+    let path = folder.path().canonicalize().map_err(start)?;
+    let orders = program.orders(&path, place).map_err(start)?;
     let orders = serde_json::to_string(&orders).map_err(|e| start(e.into()))?;
-    let mut command = Command::new(myself().map_err(start)?);
+    let mut command = Command::new(confine::myself().map_err(start)?);
     command
         .args(["confine", &orders])
         .env_clear()
         .env("BRAIN_IN_HOOK", "command")
-        .env("HOME", folder.path())
-        .env("TMPDIR", folder.path())
-        .current_dir(folder.path())
+        .env("HOME", &path)
+        .env("TMPDIR", &path)
+        .current_dir(&path)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -164,26 +284,16 @@ pub async fn think(program: &Program, place: &Place, input: Vec<u8>) -> Result<V
         return Err(CommandError::Large { program: name, max: limits::DELTA_BYTES });
     }
     let status = ended.map_err(|_| late())?.map_err(start)?;
+    let text = String::from_utf8_lossy(&stderr).into_owned();
     if status.success() {
-        return Ok(stdout);
+        return Ok((stdout, text));
     }
-    let text = String::from_utf8_lossy(&stderr);
     let unstarted = status.code() == Some(i32::from(confine::CANNOT_START));
     if let (true, Some(why)) = (unstarted, text.strip_prefix(confine::VOICE)) {
-        return Err(start(std::io::Error::other(why.trim().to_owned())));
+        return Err(start(std::io::Error::other(program.complaint(why, status.code()).trim().to_owned())));
     }
-    let said = if text.trim().is_empty() { String::new() } else { format!("\n{}", text.trim()) };
-    Err(CommandError::Failed { program: name, status: status.to_string(), stderr: said })
-}
-
-/// This program, whatever has become of its file. A program that only uses the library has nobody to confine others.
-fn myself() -> std::io::Result<PathBuf> {
-    let path = std::env::current_exe()?;
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    if !name.starts_with("git-brain") || name.starts_with("git_brain-") {
-        return Err(std::io::Error::other(format!("{name} is not git-brain, and cannot confine programs")));
-    }
-    Ok(if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { path })
+    let stderr = program.complaint(&text, status.code());
+    Err(CommandError::Failed { program: name, status: status.to_string(), stderr })
 }
 
 type Said = (Vec<u8>, Vec<u8>);

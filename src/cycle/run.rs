@@ -17,7 +17,7 @@ use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
 use super::wake::{Job, all_of};
 use super::{Cycle, CycleError, goals, ledger};
-use crate::cognition::{Snapshot, llm, reflex};
+use crate::cognition::{Snapshot, reflex};
 use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -165,13 +165,16 @@ impl super::Shared {
             _ => self.settle(reservation, None)?,
         }
         // What a program says goes no further before its secrets are out of it.
-        let clean = |output: Vec<u8>| {
-            let output = llm::unfenced(&output).to_vec();
-            self.secrets.redact_json(&output).unwrap_or(output)
-        };
+        let clean = |output: Vec<u8>| self.secrets.redact_json(&output).unwrap_or(output);
         output.map(|output| Ok(clean(output))).map_err(|error| {
             let said = format!("{agent}: {error}");
-            CycleError::refused(self.secrets.redact(&said))
+            let said = self.secrets.redact(&said);
+            match &error {
+                CommandError::NoDocument { source, .. } => {
+                    CycleError::Json(json::JsonError::at("delta", source.line().max(1), "", said))
+                }
+                _ => CycleError::refused(said),
+            }
         })
     }
 }

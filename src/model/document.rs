@@ -469,7 +469,7 @@ pub enum Cognition {
         /// Files and folders that it may read, beside those of the system and its own; `~/` is your home.
         #[serde(default)]
         reads: Vec<String>,
-        /// Files and folders that it may read and write, beside its temporary folder.
+        /// Files and folders that it may read and write, beside its own folder, which goes away with it.
         #[serde(default)]
         writes: Vec<String>,
         /// True: it may open sockets.
@@ -478,7 +478,7 @@ pub enum Cognition {
         /// Processor time of each of its processes, seconds; 0: as long as it may take.
         #[serde(default)]
         cpu_seconds: u64,
-        /// Memory of each of its processes, MiB.
+        /// Memory of all its processes together, MiB.
         #[serde(default = "default_memory")]
         memory_mb: u64,
     },

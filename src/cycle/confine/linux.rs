@@ -1,11 +1,10 @@
-//! Confinement on Linux: limits of the kernel's own, Landlock for paths and signals, seccomp for sockets, and a supervisor.
+//! Confinement on Linux: the supervisor, the first process of a namespace, and what becomes the program.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Error;
+use std::io::{Error, ErrorKind, PipeReader, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use landlock::{
@@ -14,86 +13,95 @@ use landlock::{
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open,
-    set_child_subreaper, set_parent_process_death_signal, setrlimit, waitpid,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, getpid, kill_process, pidfd_open, set_child_subreaper,
+    set_parent_process_death_signal, setrlimit, setsid, waitpid,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use rustix::thread::{CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities};
 
-use super::{Orders, VOICE};
+use super::{CANNOT_START, Orders, VOICE, calls, family, system, world};
 use crate::limits;
 
-/// What any program may read: where systems keep programs and what these need to start.
-const SYSTEM: [&str; 21] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-    "/snap",
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/stat",
-    "/proc/loadavg",
-    "/proc/version",
-    "/proc/sys",
-    "/proc/filesystems",
-    "/sys/devices/system/cpu",
-    "/sys/fs/cgroup",
-    "/sys/kernel/mm/transparent_hugepage",
-    "/run/systemd/resolve",
-];
-/// Devices that hold nothing.
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// What of `/etc` is nobody's business, should the brain run as root.
-const KEPT: [&str; 13] = [
-    "shadow",
-    "shadow-",
-    "gshadow",
-    "gshadow-",
-    "sudoers",
-    "sudoers.d",
-    "ssh",
-    "krb5.keytab",
-    "security",
-    "wireguard",
-    "NetworkManager",
-    "private",
-    "openvpn",
-];
 /// The interface of Landlock that is used: scopes of signals and abstract sockets came with it.
 const LEVEL: ABI = ABI::V6;
 
-/// The supervisor: starts the program inside, watches it, and ends all that is left of it.
-pub fn supervise(orders: &str) -> Result<u8, Error> {
+/// The supervisor: starts the program, watches it, and ends all that is left of it. A `probe` makes the program's world and starts
+/// nothing in it.
+pub fn supervise(orders: &Orders, probe: bool) -> Result<u8, Error> {
+    family::pass_on_nothing()?;
     // Nothing could be found that gets away.
     std::fs::read("/proc/self/stat")?;
     set_child_subreaper(Some(getpid()))?;
-    let mut inside = Command::new("/proc/self/exe");
-    let child = inside.args(["confine", "--inside", orders]).spawn()?;
-    let pid = Pid::from_raw(child.id().cast_signed()).ok_or_else(|| Error::other("a child without an id"))?;
-    let stopped = watch(pid)?;
+    let user = world::whoever();
+    let (mut told, telling) = std::io::pipe()?;
+    let (held, holding) = std::io::pipe()?;
+    let namespaces = if orders.namespaces { world::namespaces(orders.network) } else { 0 };
+    let Some(first) = family::start(namespaces)? else {
+        drop((told, holding));
+        die_with(&held)?;
+        if !orders.namespaces {
+            return Err(become_program(orders));
+        }
+        world::enter(orders, user)?;
+        return if probe { Ok(0) } else { first_process(orders, telling) };
+    };
+    drop((telling, held));
+    let stopped = watch(first, orders)?;
     if stopped.is_some() {
         // It may be about to start what replaces it.
-        let _ = kill_process(pid, Signal::KILL);
+        let _ = kill_process(first, Signal::KILL);
     }
-    let status = waitpid(Some(pid), WaitOptions::empty())?.map(|(_, status)| status);
-    end_all();
+    let ended = waitpid(Some(first), WaitOptions::empty())?.map(|(_, status)| status.as_raw());
+    family::end_all();
+    // Whoever made the folder may be dead.
+    let _ = std::fs::remove_dir_all(&orders.folder);
     if let Some(why) = stopped {
         eprintln!("{VOICE}{why}");
         return Ok(137);
     }
-    Ok(status.map_or(1, relayed))
+    let mut raw = [0; 4];
+    let ended = match told.read_exact(&mut raw) {
+        Ok(()) => Some(i32::from_ne_bytes(raw)),
+        Err(_) => ended,
+    };
+    Ok(ended.map_or(CANNOT_START, |raw| relayed(ExitStatus::from_raw(raw))))
+}
+
+/// Sees to it that this process dies with the supervisor, which holds the other end of a pipe.
+fn die_with(held: &PipeReader) -> Result<(), Error> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let mut other = [PollFd::new(held, PollFlags::IN)];
+    match poll(&mut other, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? {
+        0 => Ok(()),
+        // It was dead before that was said.
+        _ => Err(Error::from(ErrorKind::BrokenPipe)),
+    }
+}
+
+/// The first process of a namespace: starts the program, waits for all that ends, and tells how the program did. All the
+/// others die with it.
+fn first_process(orders: &Orders, mut telling: std::io::PipeWriter) -> Result<u8, Error> {
+    setsid()?;
+    let Some(program) = family::start(0)? else {
+        return Err(become_program(orders));
+    };
+    loop {
+        match waitpid(None, WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == program => {
+                telling.write_all(&status.as_raw().to_ne_bytes())?;
+                return Ok(0);
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
 }
 
 /// Waits for the program's end; `Some`: why it is to be ended.
-fn watch(pid: Pid) -> Result<Option<&'static str>, Error> {
-    let program = pidfd_open(pid, PidfdFlags::empty())?;
+fn watch(first: Pid, orders: &Orders) -> Result<Option<String>, Error> {
+    let program = pidfd_open(first, PidfdFlags::empty())?;
     let stderr = std::io::stderr();
     let pause = Timespec { tv_sec: 0, tv_nsec: limits::CHILD_LOOK_MS * 1_000_000 };
+    let mut folder = Folder { orders, first, room: 0, due: Instant::now() };
     loop {
         let mut watched =
             [PollFd::new(&program, PollFlags::IN), PollFd::from_borrowed_fd(stderr.as_fd(), PollFlags::empty())];
@@ -106,58 +114,60 @@ fn watch(pid: Pid) -> Result<Option<&'static str>, Error> {
             return Ok(None);
         }
         if watched[1].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
-            return Ok(Some("nobody listens any more"));
+            return Ok(Some("cancelled: the engine listens no more".to_owned()));
         }
-        if descendants().len() > limits::CHILD_PROCESSES {
-            return Ok(Some("it started too many processes and was killed"));
+        let mut processes = family::descendants();
+        // The first of a namespace is ours.
+        processes.retain(|pid| !orders.namespaces || *pid != first);
+        if processes.len() > limits::CHILD_PROCESSES {
+            return Ok(Some("it started too many processes and was killed".to_owned()));
+        }
+        let room = folder.room();
+        if room > limits::CHILD_FOLDER_BYTES {
+            return Ok(Some(format!(
+                "its folder has more than {} MiB, and it was killed",
+                limits::CHILD_FOLDER_BYTES >> 20
+            )));
+        }
+        let in_memory = if orders.namespaces { room } else { 0 };
+        if in_memory + family::memory(&processes, orders.memory_bytes.saturating_sub(in_memory)) > orders.memory_bytes {
+            return Ok(Some(format!(
+                "its processes took more than {} MiB of memory together and were killed",
+                orders.memory_bytes >> 20
+            )));
         }
     }
 }
 
-/// Everything that descends from this process. What lost its parent is this process' own child by then.
-fn descendants() -> Vec<Pid> {
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-        // The name in brackets may hold anything; state and parent follow it.
-        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-        let (state, parent) = (fields.next(), fields.next().and_then(|parent| parent.parse().ok()));
-        if let (Some(parent), false) = (parent, state.is_some_and(|s| s == "Z" || s == "X")) {
-            children.entry(parent).or_default().push(pid);
-        }
-    }
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    let mut from = vec![getpid().as_raw_nonzero().get()];
-    while let Some(parent) = from.pop() {
-        for child in children.get(&parent).into_iter().flatten().copied().filter(|child| seen.insert(*child)) {
-            from.push(child);
-            found.extend(Pid::from_raw(child));
-        }
-    }
-    found
+/// The program's own folder, as it fills up.
+struct Folder<'o> {
+    orders: &'o Orders,
+    first: Pid,
+    room: u64,
+    due: Instant,
 }
 
-/// Kills all that is left, again and again until there is none: while one is killed, another may be born.
-fn end_all() {
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_millis(limits::CHILD_KILL_MS) {
-        let left = descendants();
-        for pid in &left {
-            let _ = kill_process(*pid, Signal::KILL);
+impl Folder<'_> {
+    /// The room that it takes, bytes. On a disk it is counted file by file, a tenth of the time at most.
+    fn room(&mut self) -> u64 {
+        if self.orders.namespaces {
+            let inside = Path::new("/proc").join(self.first.to_string()).join("root");
+            let folder = inside.join(self.orders.folder.strip_prefix("/").unwrap_or(&self.orders.folder));
+            let used = rustix::fs::statvfs(&folder).map(|about| (about.f_blocks - about.f_bfree) * about.f_frsize);
+            return used.unwrap_or(0);
         }
-        while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
-        if left.is_empty() {
-            return;
+        let began = Instant::now();
+        if began >= self.due {
+            self.room = family::room(&self.orders.folder, limits::CHILD_FOLDER_BYTES);
+            self.due = Instant::now() + 9 * began.elapsed();
         }
-        std::thread::sleep(Duration::from_millis(1));
+        self.room
     }
 }
 
 /// The exit code of the program; of one that a signal killed, the same signal, so that whoever waits sees what happened.
-fn relayed(status: WaitStatus) -> u8 {
-    let signal = status.terminating_signal().and_then(Signal::from_named_raw);
+fn relayed(status: ExitStatus) -> u8 {
+    let signal = status.signal().and_then(Signal::from_named_raw);
     if let Some(signal) = signal {
         let none = Rlimit { current: Some(0), maximum: Some(0) };
         let _ = setrlimit(Resource::Core, none);
@@ -165,13 +175,14 @@ fn relayed(status: WaitStatus) -> u8 {
         std::thread::sleep(Duration::from_millis(50));
         return 128_u8.saturating_add(u8::try_from(signal.as_raw()).unwrap_or(0));
     }
-    status.exit_status().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 /// Takes the limits upon this process and becomes the program. Returns only if that failed.
-pub fn become_program(orders: &Orders) -> Error {
+fn become_program(orders: &Orders) -> Error {
     let limited = || -> Result<(), Error> {
         set_parent_process_death_signal(Some(Signal::KILL))?;
+        family::pass_on_nothing()?;
         for (resource, most) in [
             (Resource::Core, 0),
             (Resource::Cpu, orders.cpu_seconds),
@@ -181,11 +192,9 @@ pub fn become_program(orders: &Orders) -> Error {
         ] {
             lower(resource, most)?;
         }
+        give_up_powers()?;
         restrict(orders)?;
-        if !orders.network {
-            without_sockets()?;
-        }
-        Ok(())
+        calls::allow(orders.namespaces, orders.network)
     };
     if let Err(error) = limited() {
         return Error::other(format!("cannot confine: {error}"));
@@ -200,6 +209,18 @@ fn lower(resource: Resource, most: u64) -> Result<(), Error> {
     Ok(setrlimit(resource, Rlimit { current: Some(hard), maximum: Some(hard) })?)
 }
 
+/// Drops all capabilities, root's own included. None comes back: no program is started with more than this process has.
+fn give_up_powers() -> Result<(), Error> {
+    rustix::thread::set_no_new_privs(true)?;
+    match clear_ambient_capability_set() {
+        // A kernel before 4.3.
+        Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+        Err(e) => return Err(e.into()),
+    }
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
+
 /// Landlock, as far as this kernel has it.
 fn restrict(orders: &Orders) -> Result<(), Error> {
     let failed = |e: landlock::RulesetError| Error::other(e.to_string());
@@ -211,46 +232,52 @@ fn restrict(orders: &Orders) -> Result<(), Error> {
         true => ruleset,
         false => ruleset.handle_access(AccessNet::from_all(LEVEL)).map_err(failed)?,
     };
+    let network: &[&str] = if orders.network { &system::NETWORK } else { &[] };
+    // In namespaces these are the program's own.
+    let own: &[&str] = if orders.namespaces { &["/proc"] } else { &[] };
+    let listed: &str = if orders.namespaces { "/" } else { "/etc" };
+    let (reads, writes) = match orders.namespaces {
+        // What is hidden is not there.
+        true => (orders.reads.clone(), orders.writes.clone()),
+        false => (without(&orders.reads, &orders.hidden), without(&orders.writes, &orders.hidden)),
+    };
     let created = ruleset
         .create()
-        .and_then(|r| r.add_rules(path_beneath_rules(SYSTEM, read)))
-        .and_then(|r| r.add_rules(path_beneath_rules(configuration(Path::new("/etc")), read)))
-        .and_then(|r| r.add_rules(path_beneath_rules(["/etc"], AccessFs::ReadDir)))
-        .and_then(|r| r.add_rules(path_beneath_rules(DEVICES, device)))
-        .and_then(|r| r.add_rules(path_beneath_rules(&orders.reads, read)))
-        .and_then(|r| r.add_rules(path_beneath_rules(&orders.writes, all)));
+        .and_then(|r| r.add_rules(path_beneath_rules(system::PROGRAMS, read)))
+        .and_then(|r| r.add_rules(path_beneath_rules(system::KERNEL, read)))
+        .and_then(|r| r.add_rules(path_beneath_rules(system::CONFIGURATION, read)))
+        .and_then(|r| r.add_rules(path_beneath_rules(network, read)))
+        .and_then(|r| r.add_rules(path_beneath_rules(own, read)))
+        .and_then(|r| r.add_rules(path_beneath_rules([listed], AccessFs::ReadDir)))
+        .and_then(|r| r.add_rules(path_beneath_rules(system::DEVICES, device)))
+        .and_then(|r| r.add_rules(path_beneath_rules(reads, read)))
+        .and_then(|r| r.add_rules(path_beneath_rules(writes, all)));
     created.and_then(|r| r.restrict_self()).map(drop).map_err(failed)
 }
 
-/// What of a folder of configuration any program may read: all but what is kept from other users as well.
-fn configuration(folder: &Path) -> Vec<PathBuf> {
+/// Folders without what is hidden in them: instead of a folder around it, what else is there now.
+fn without(folders: &[PathBuf], hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let hidden: Vec<PathBuf> = hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut open: Vec<PathBuf> = folders.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if KEPT.iter().any(|kept| name == *kept) {
+    while let Some(path) = open.pop() {
+        if hidden.iter().any(|hidden| path.starts_with(hidden)) {
             continue;
         }
-        match name == "ssl" {
-            true => found.extend(configuration(&entry.path())),
-            false => found.push(entry.path()),
+        match hidden.iter().any(|hidden| hidden.starts_with(&path)) {
+            false => found.push(path),
+            // A link of a folder leads to where it leads, which is named apart or not at all.
+            true => open.extend(
+                std::fs::read_dir(&path)
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+                    .map(|entry| entry.path())
+                    .filter(|path| !path.is_symlink()),
+            ),
         }
     }
     found
-}
-
-/// No sockets of any family, be it by the ring that can make them without a call: Landlock knows TCP alone.
-fn without_sockets() -> Result<(), Error> {
-    let failed = |e: seccompiler::Error| Error::other(e.to_string());
-    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|e| Error::other(e.to_string()))?;
-    let denied = [libc::SYS_socket, libc::SYS_io_uring_setup].map(|call| (call, Vec::new()));
-    let filter = SeccompFilter::new(
-        BTreeMap::from(denied),
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::EACCES.cast_unsigned()),
-        arch,
-    );
-    let program: BpfProgram = filter.and_then(TryInto::try_into).map_err(|e| failed(seccompiler::Error::Backend(e)))?;
-    seccompiler::apply_filter(&program).map_err(failed)
 }
 
 /// The level of Landlock's interface that this kernel has. Asked on a thread of its own, which is restricted by the question.
