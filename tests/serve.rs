@@ -312,6 +312,51 @@ fn what_would_change_something_waits_for_a_person() {
     assert_eq!(server.ask("GET", "/confirm", None).json()["waiting"], json!([]));
 }
 
+#[test]
+fn exec_reads_nothing_outside_the_folders() {
+    let exec = |argv: Value| Manner::Calls("exec", json!({ "argv": argv }));
+    let endpoint = Endpoint::new(&[says("Done.")]);
+    let sandbox = with_models(&endpoint, ONE);
+    let [key, tool, notes] = ["home/.ssh/id", "home/tools/run", "root/notes.txt"].map(|name| sandbox.path(name));
+    sandbox.file("home/.ssh/id", "canary-of-ssh");
+    sandbox.file("home/tools/run", "#!/bin/sh\necho canary-of-a-tool\n");
+    sandbox.file("root/.git/config", "canary-of-git");
+    std::fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(&tool, sandbox.beside("root/link")).unwrap();
+    let link = sandbox.path("root/link");
+    let script = format!("cat '{key}'; echo x > '{key}'; cat '{}'; echo tried", sandbox.path("root/.git/config"));
+    let tries = [
+        (json!(["cat", key]), "ended with"),
+        (json!(["head", "-c", "9", key]), "ended with"),
+        (json!(["sh", "-c", script]), "tried"),
+        (json!([tool]), "neither in PATH"),
+        (json!([link]), "neither in PATH"),
+        (json!(["cat", notes]), "Ann likes tea."),
+    ];
+    let namespaces = sandbox.brain(&["doctor", "--dry-run"]).out.contains("by namespaces");
+    let server = Server::start(&sandbox);
+    for (argv, expected) in tries {
+        endpoint.behaves(&[exec(argv.clone()), says("Done.")]);
+        let mut reader =
+            BufReader::new(server.say(EVENTS, &json!({"message": format!("Run {argv}"), "mode": "simple"})));
+        let (mut line, mut gave) = (String::new(), String::new());
+        while reader.read_line(&mut line).unwrap() > 0 {
+            if line.contains("\"needs_confirm\"") {
+                let data: Value = serde_json::from_str(line.trim().strip_prefix("data:").unwrap()).unwrap();
+                server.ask("POST", "/confirm", Some(&json!({"id": data["id"], "allow": true}))).is(200);
+            }
+            if line.contains("\"tool_gave\"") {
+                gave.push_str(&line);
+            }
+            line.clear();
+        }
+        assert!(gave.contains(expected), "{argv}: {gave}");
+        let canary = if namespaces { gave.contains("canary") } else { gave.contains("canary-of-ssh") };
+        assert!(!canary, "{argv}: {gave}");
+    }
+    assert_eq!(std::fs::read_to_string(&key).unwrap(), "canary-of-ssh");
+}
+
 /// Nobody listens any more, so a model that is silent is left, and no other asked; what was said is remembered. As it comes, and whole.
 #[test]
 fn a_model_is_not_asked_on_for_who_has_gone() {

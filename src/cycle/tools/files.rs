@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use serde_json::{Value, json};
 
 use crate::cycle::Shared;
+use crate::cycle::confine::Confinement;
 use crate::limits;
 
 /// The folders, resolved.
@@ -49,6 +50,25 @@ impl Roots {
     /// The folders as text.
     pub fn names(&self) -> Vec<String> {
         self.folders.iter().map(|folder| folder.display().to_string()).collect()
+    }
+
+    /// What programs do not see of the folders: what is private, and, where the kernel can hide it, folders of git near their top.
+    pub fn hidden(&self) -> Vec<PathBuf> {
+        let mut hidden = self.private.clone();
+        if !Confinement::of_machine().namespaces {
+            return hidden;
+        }
+        for root in &self.folders {
+            let entries = walkdir::WalkDir::new(root).max_depth(limits::TOOL_GIT_DEPTH).into_iter();
+            let git = |entry: &walkdir::DirEntry| entry.file_name() == ".git";
+            // What lies in a git folder is no git folder of its own.
+            let entries = entries.filter_entry(move |entry| {
+                entry.depth() < 2 || entry.path().parent().is_none_or(|p| !p.ends_with(".git"))
+            });
+            let found = entries.take(limits::TOOL_GIT_ENTRIES).flatten().filter(git);
+            hidden.extend(found.map(walkdir::DirEntry::into_path));
+        }
+        hidden
     }
 
     /// What is in a folder, sorted by name.

@@ -25,7 +25,6 @@ use crate::cognition::chain::Offer;
 use crate::cognition::chain::extract::Evidence;
 use crate::cognition::exchange::{Tool, ToolCall};
 use crate::limits;
-use crate::model::document::Cognition;
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Neuron, Origin, json as model_json};
 use crate::store::CommitId;
@@ -466,21 +465,10 @@ impl<'c> Tools<'c> {
     }
 
     fn exec(&self, exec: &Exec) -> Result<Value, String> {
-        let roots = self.roots.names();
-        let program = Program::of(&Cognition::Command {
-            argv: exec.argv.clone(),
-            timeout_ms: limits::TOOL_EXEC_MS,
-            environment: Vec::new(),
-            reads: roots.clone(),
-            writes: roots,
-            network: false,
-            cpu_seconds: 0,
-            memory_mb: limits::CHILD_MEMORY_MB,
-        });
-        let program = program.ok_or_else(|| "it is no program".to_owned())?;
+        let program = Program::of_model(exec.argv.clone(), self.roots.names(), self.roots.hidden());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
-        let output = runtime.block_on(command::think(&program, &self.cycle.shared.place, Vec::new()));
-        let output = output.map_err(|e| e.to_string())?;
+        let ran = runtime.block_on(command::output_of(&program, &self.cycle.shared.place, Vec::new()));
+        let (output, _) = ran.map_err(|e| e.to_string())?;
         let text = String::from_utf8_lossy(&output);
         Ok(json!({"output": bounded(&text), "bytes": output.len()}))
     }
