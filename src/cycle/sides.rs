@@ -91,6 +91,8 @@ impl merge::Sides for TreeSides<'_> {
 
     fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let file = self.file(side, path)?;
+        // A symlink or submodule beside the network is never merged: it stays where somebody put it.
+        let file = file.filter(|file| file.is_regular() || path.starts_with("network/"));
         file.map(|file| self.store.read_file(file, path)).transpose()
     }
 

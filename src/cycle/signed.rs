@@ -3,7 +3,7 @@
 //! Asked before commits that wake does not have are merged, wherever they come from, and by `check`. The rule is about
 //! commits, not about files: a record can be carried anywhere, and a signature covers exactly one commit with its parents.
 
-use super::sleep::{SLEEP, SLEEP_TRAILER};
+use super::sleep::{SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER};
 use crate::model::ids::RunId;
 use crate::store::{Commit, CommitId, Signature, Store, StoreError};
 
@@ -37,14 +37,24 @@ pub fn unsigned_commit(store: &Store, commit: &Commit) -> Result<Option<String>,
 
 /// Why a commit is not what its author may make, whatever its signature.
 fn out_of_role(commit: &Commit) -> Option<String> {
-    let agent = commit.agent()?;
+    let Some(agent) = commit.agent() else {
+        let odd = commit.is_of_agents_domain();
+        return odd.then(|| format!("is by {}, which is no agent's address", commit.email));
+    };
     let named =
         |key: &str| -> Vec<Option<RunId>> { commit.trailer_values(key).map(|run| RunId::parse(run).ok()).collect() };
     let sleeps = agent.as_str() == SLEEP;
     let runs = named(if sleeps { SLEEP_TRAILER } else { "Run" });
     let own = matches!(runs.as_slice(), [Some(run)] if run.agent() == agent);
-    // A sleep ends with a merge of its own into wake.
-    let alone = commit.parents.len() == 1 || sleeps;
+    let says = |keys: &[&str]| keys.iter().any(|key| commit.trailer(key).is_some());
+    let alone = match (sleeps, commit.parents.len()) {
+        // A sleep ends with a typed merge of its own into wake.
+        (true, 2) => says(&["Policy"]) && says(&[SNAPSHOT_TRAILER]) && !says(&[UNDOES_TRAILER]),
+        (true, parents) => parents == 1 && !says(&[UNDOES_TRAILER]),
+        (false, parents) => {
+            parents == 1 && !says(&[SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER, "Policy", "Newest-Run"])
+        }
+    };
     (!own || !alone).then(|| format!("is by {agent}, and no run of {agent}"))
 }
 
@@ -53,7 +63,7 @@ mod tests {
     use super::*;
     use crate::store::TreeId;
 
-    fn commit(email: &str, parents: usize, runs: &[&str]) -> Commit {
+    fn commit(email: &str, parents: usize, trailers: &[(&str, &str)]) -> Commit {
         let id = "0123456789012345678901234567890123456789";
         Commit {
             id: CommitId::parse(id).unwrap(),
@@ -64,24 +74,42 @@ mod tests {
             at: 0,
             committed: 0,
             message: String::new(),
-            trailers: runs.iter().map(|run| ("Run".to_owned(), (*run).to_owned())).collect(),
+            trailers: trailers.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         }
     }
 
     #[test]
     fn an_agent_signs_its_own_runs_and_nothing_else() {
-        let (own, other) = ("20260101t100000000z-abcd2345-memory", "20260101t100000000z-abcd2345-decision");
-        let memory = "memory@git-brain.invalid";
-        for (email, parents, runs, allowed) in [
+        let own = ("Run", "20260101t100000000z-abcd2345-memory");
+        let other = ("Run", "20260101t100000000z-abcd2345-decision");
+        let night = "20260101t100000000z-abcd2345-sleep";
+        let (sleep, snapshot, policy) = (("Sleep", night), ("Snapshot", "x"), ("Policy", "default"));
+        let (memory, sleeper) = ("memory@git-brain.invalid", "sleep@git-brain.invalid");
+        for (email, parents, trailers, allowed) in [
             (memory, 1, &[own][..], true),
             (memory, 1, &[other], false),
             (memory, 1, &[], false),
             (memory, 1, &[own, own], false),
             (memory, 2, &[own], false),
+            (memory, 0, &[own], false),
+            (memory, 1, &[own, sleep], false),
+            (memory, 1, &[own, snapshot], false),
+            (memory, 1, &[own, ("Undoes", night)], false),
+            (memory, 1, &[own, policy], false),
+            (memory, 1, &[own, ("Newest-Run", own.1)], false),
+            (sleeper, 1, &[sleep], true),
+            (sleeper, 1, &[own], false),
+            (sleeper, 1, &[sleep, ("Undoes", night)], false),
+            (sleeper, 2, &[sleep, snapshot, policy], true),
+            (sleeper, 2, &[sleep, snapshot], false),
+            (sleeper, 2, &[sleep, policy], false),
             ("ann@example.org", 2, &[own, other], true),
             ("git-brain@git-brain.invalid", 2, &[], true),
+            ("Memory@Git-Brain.Invalid", 1, &[own], false),
+            ("two words@git-brain.invalid", 1, &[own], false),
         ] {
-            assert_eq!(out_of_role(&commit(email, parents, runs)).is_none(), allowed, "{email} {parents} {runs:?}");
+            let said = out_of_role(&commit(email, parents, trailers));
+            assert_eq!(said.is_none(), allowed, "{email} {parents} {trailers:?}");
         }
     }
 }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A moment, in whole seconds since 1970-01-01T00:00:00Z, between the years 1 and 9999.
+/// A moment, in whole seconds since 1970-01-01T00:00:00Z, between the beginning of the year 1 and the end of 9999, but for its last
+/// day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(i64);
 
@@ -18,7 +19,7 @@ pub struct StampError {
 
 impl Stamp {
     const FIRST: i64 = -62_135_596_800; // 0001-01-01T00:00:00Z
-    const LAST: i64 = 253_402_300_799; // 9999-12-31T23:59:59Z
+    const LAST: i64 = 253_402_207_200; // 9999-12-30T22:00:00Z, the last moment that the library of dates knows
 
     /// From seconds since the Unix epoch, held to the years 1 to 9999.
     pub fn from_unix(seconds: i64) -> Self {
@@ -43,7 +44,7 @@ impl Stamp {
 
     /// The date and time without a zone, UTC.
     pub fn civil(self) -> jiff::civil::DateTime {
-        let timestamp = jiff::Timestamp::from_second(self.0).expect("invariant: years 1 to 9999");
+        let timestamp = jiff::Timestamp::from_second(self.0).expect("invariant: held to what it knows");
         timestamp.to_zoned(jiff::tz::TimeZone::UTC).datetime()
     }
 }
@@ -122,6 +123,15 @@ mod tests {
         for bad in ["", "yesterday", "2026-01-26", "2026-13-01T00:00:00Z", "99999-01-01T00:00:00Z"] {
             assert!(bad.parse::<Stamp>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_ends_of_time_are_dates() {
+        for (seconds, date) in [(i64::MIN, (1, 1, 1)), (i64::MAX, (9999, 12, 30))] {
+            assert_eq!(Stamp::from_unix(seconds).date(), date);
+            assert_eq!(Stamp::from_unix(seconds).to_string().parse::<Stamp>(), Ok(Stamp::from_unix(seconds)));
+        }
+        assert!("9999-12-31T23:59:59Z".parse::<Stamp>().is_err());
     }
 
     #[test]

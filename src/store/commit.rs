@@ -83,6 +83,11 @@ impl Commit {
         AgentName::parse(name).ok().filter(|_| self.email != FALLBACK_EMAIL)
     }
 
+    /// Whether its author's address is one of those that agents have, whatever stands before the `@`.
+    pub fn is_of_agents_domain(&self) -> bool {
+        self.email != FALLBACK_EMAIL && self.email.to_ascii_lowercase().ends_with(AGENT_DOMAIN)
+    }
+
     /// The first line of the message.
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()

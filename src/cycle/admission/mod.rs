@@ -11,7 +11,9 @@
 //! | of a person | nothing | the rules of the format (here and in `file`) |
 //!
 //! And for all of them: every file is a plain one, at its place, and readable; what is written once stays; no new
-//! connection dangles; nothing is dated ahead of the clock, or made under a fixed one.
+//! connection dangles; nothing is dated ahead of the clock, or made under a fixed one (`stamps`). Main takes sleeps and what
+//! people commit, and nothing that came of input which nobody approved (`main_line`). A commit that is signed for an agent is
+//! that agent's own run where it was made, or nothing.
 //!
 //! *Grounds.* Agents are judged by main as it is here. Where new commits of main change settings or agents, runs made under
 //! them are judged by those as well: whoever may push to main decides about agents, as whoever may commit there does. A
@@ -20,19 +22,25 @@
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
 pub mod file;
+mod main_line;
+mod night;
+mod revert;
 mod run;
+mod stamps;
 mod trunk;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::network::{TreeNetwork, metadata_of};
+use super::sleep::SLEEP;
 use super::{Cycle, CycleError, HUMAN, signed};
+use crate::delta::RunRecord;
 use crate::limits;
-use crate::model::ids::{NeuronId, RunId};
+use crate::model::Neuron;
+use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
-use crate::model::{Neuron, Stimulus};
 use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
 use file::{Content, Level, examine, examine_place};
 use run::{Grounds, is_in_place};
@@ -63,10 +71,17 @@ impl std::fmt::Display for Fault {
 /// What was judged.
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
-    /// How many commits were new.
+    /// How many commits were new, and may come in.
     pub commits: usize,
-    /// What is wrong with them.
-    pub faults: Vec<Fault>,
+    /// The branches that may not come in, each with what is wrong with its commits.
+    pub refused: BTreeMap<Branch, BTreeSet<Fault>>,
+}
+
+impl Judged {
+    /// What is wrong, each once.
+    pub fn faults(self) -> Vec<Fault> {
+        self.refused.into_values().flatten().collect::<BTreeSet<Fault>>().into_iter().collect()
+    }
 }
 
 impl Cycle {
@@ -100,43 +115,52 @@ impl Cycle {
             tips: tips.values().chain(known).copied().collect(),
             examined: HashSet::new(),
             missing: Vec::new(),
+            links: Vec::new(),
             faults: BTreeSet::new(),
         };
         let (main, wake) = (store.main(), store.wake());
         let mut order: Vec<(&Branch, CommitId)> = tips.iter().map(|(branch, tip)| (branch, *tip)).collect();
         order.sort_by_key(|(branch, _)| (*branch != main, *branch != wake));
         let mut known = known.to_vec();
-        let mut commits = 0;
+        let mut told: HashMap<CommitId, BTreeSet<Fault>> = HashMap::new();
+        let (mut commits, mut refused) = (HashSet::new(), BTreeMap::new());
         for (branch, tip) in order {
-            for id in store.commits_beyond(tip, &known)? {
-                commits += 1;
-                judge.commit(id, branch == main)?;
+            let mut faults = BTreeSet::new();
+            let new = store.commits_beyond(tip, &known)?;
+            let fresh: HashSet<CommitId> = new.iter().copied().collect();
+            // Wake may have had a commit before main: that main takes it too is judged then.
+            let old_main = store.tip(main)?;
+            let walked = match branch == main {
+                true => store.commits_beyond(tip, old_main.as_slice())?,
+                false => new,
+            };
+            for id in walked {
+                if fresh.contains(&id) {
+                    if !told.contains_key(&id) {
+                        judge.commit(id)?;
+                        told.insert(id, std::mem::take(&mut judge.faults));
+                    }
+                    faults.extend(told[&id].iter().cloned());
+                }
+                if branch == main {
+                    judge.taken_by_main(id)?;
+                }
+            }
+            if let (true, Some(old)) = (branch == main, old_main) {
+                judge.line_goes_on(old, tip)?;
             }
             judge.still_missing(tip)?;
-            known.push(tip);
+            judge.still_linked(tip)?;
+            faults.append(&mut judge.faults);
+            // What is not good is judged again where another branch has it as well.
+            if faults.is_empty() {
+                known.push(tip);
+                commits.extend(fresh);
+            } else {
+                refused.insert(branch.clone(), faults);
+            }
         }
-        Ok(Judged { commits, faults: judge.faults.into_iter().collect() })
-    }
-
-    /// Lets in what a remote has, or says why not. How many commits were new.
-    pub(super) fn admit(&self, theirs: &Tips) -> Result<usize, CycleError> {
-        let judged = self.judge(theirs, &self.known()?)?;
-        if judged.faults.is_empty() {
-            return Ok(judged.commits);
-        }
-        Err(refusal("what is there is not let in, and nothing was moved here", &judged.faults))
-    }
-}
-
-/// Faults as one refusal.
-fn refusal(what: &str, faults: &[Fault]) -> CycleError {
-    let mut lines: Vec<String> = faults.iter().take(limits::NAMED_FAULTS).map(ToString::to_string).collect();
-    if faults.len() > limits::NAMED_FAULTS {
-        lines.push(format!("… and {} more", faults.len() - limits::NAMED_FAULTS));
-    }
-    CycleError::Refused {
-        message: format!("{what}:\n{}", lines.join("\n")),
-        hint: Some("docs/scale.md says what is looked at; whoever pushed those commits can push good ones".to_owned()),
+        Ok(Judged { commits: commits.len(), refused })
     }
 }
 
@@ -163,6 +187,8 @@ struct Judge<'c> {
     examined: HashSet<(String, String)>,
     /// Connections to what was not there: commit, the source's file, the target.
     missing: Vec<(Commit, String, NeuronId)>,
+    /// Symlinks and submodules where nothing of ours lies: commit, path.
+    links: Vec<(Commit, String)>,
     faults: BTreeSet<Fault>,
 }
 
@@ -184,7 +210,7 @@ impl Judge<'_> {
         Ok(None)
     }
 
-    fn commit(&mut self, id: CommitId, on_main: bool) -> Result<(), CycleError> {
+    fn commit(&mut self, id: CommitId) -> Result<(), CycleError> {
         let commit = match self.cycle.store.commit(id) {
             Ok(commit) => commit,
             Err(error) => return self.unreadable(id, error.into()),
@@ -193,7 +219,7 @@ impl Judge<'_> {
         self.signature(&commit)?;
         let judged = match commit.parents[..] {
             [] => self.beginning(&commit),
-            [parent] => self.step(&commit, parent, on_main),
+            [parent] => self.step(&commit, parent),
             [left, right] => self.merge(&commit, left, right),
             _ => {
                 self.fault(&commit, "", 0, "merges more than two histories at once");
@@ -206,15 +232,21 @@ impl Judge<'_> {
         }
     }
 
+    /// Whether that commit must be signed here.
+    fn must_be_signed(&self, commit: &Commit) -> Result<bool, CycleError> {
+        let Some(signing) = &self.signing else { return Ok(false) };
+        Ok(match signing.since {
+            Some(since) => !self.cycle.store.is_ancestor(commit.id, since)?,
+            None => true,
+        })
+    }
+
     /// Where signatures are required here: by a key that may sign for its author.
     fn signature(&mut self, commit: &Commit) -> Result<(), CycleError> {
-        let store = &self.cycle.store;
-        let Some(signing) = &self.signing else { return Ok(()) };
-        if let Some(since) = signing.since
-            && store.is_ancestor(commit.id, since)?
-        {
+        if !self.must_be_signed(commit)? {
             return Ok(());
         }
+        let store = &self.cycle.store;
         if let Some(why) = signed::unsigned_commit(store, commit)? {
             self.fault(commit, "", 0, why);
         }
@@ -240,26 +272,6 @@ impl Judge<'_> {
         self.faults.insert(Fault { commit: id.to_string(), path: String::new(), line: 0, message });
     }
 
-    /// Dates and clocks of the commit itself.
-    fn clock(&mut self, commit: &Commit) {
-        if commit.trailer("Clock").is_some() {
-            self.fault(
-                commit,
-                "",
-                0,
-                "was made under a fixed clock (BRAIN_NOW or BRAIN_SEED): its dates and ids are no true ones",
-            );
-        }
-        if commit.at > self.latest || commit.committed > self.latest {
-            self.fault(commit, "", 0, "is dated ahead of the clock here");
-        }
-        for run in commit.trailer_values("Run").filter_map(|text| RunId::parse(text).ok()).collect::<Vec<_>>() {
-            if run.unix_ms().div_euclid(1000) > self.latest {
-                self.fault(commit, "", 0, format!("names {run}, which is dated ahead of the clock here"));
-            }
-        }
-    }
-
     fn beginning(&mut self, commit: &Commit) -> Result<(), CycleError> {
         if !self.first {
             self.fault(commit, "", 0, "begins a history of its own: that of another brain");
@@ -270,37 +282,72 @@ impl Judge<'_> {
         self.connections(commit, &changes, None)
     }
 
-    fn step(&mut self, commit: &Commit, parent: CommitId, on_main: bool) -> Result<(), CycleError> {
+    fn step(&mut self, commit: &Commit, parent: CommitId) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         let before = store.tree_of(parent)?;
         let changes = store.diff(Some(before), Some(commit.tree), "")?;
         self.files(commit, &changes)?;
-        if on_main {
-            self.extend_grounds(commit, &changes)?;
+        let added = |change: &FileChange| match Place::of(&change.path) {
+            Place::Run(run) if change.old.is_none() => Some(run),
+            _ => None,
+        };
+        let records: Vec<RunId> = changes.iter().filter_map(added).collect();
+        let agent = commit.agent().filter(|agent| agent.as_str() != SLEEP);
+        if let Some(agent) = &agent
+            && self.must_be_signed(commit)?
+        {
+            return self.signed_run(commit, agent, (parent, before), &records, &changes);
+        }
+        if let Some(agent) = &agent
+            && let Some(key) = ["Sleep", "Undoes"].into_iter().find(|key| commit.trailer(key).is_some())
+        {
+            self.fault(commit, "", 0, format!("is by the agent {agent}, and says {key}: that is for sleep and people"));
+            return Ok(());
         }
         if commit.trailer("Sleep").is_some() {
             self.squash(commit, parent, &changes)?;
+            self.logged(commit, before)?;
             return self.connections(commit, &changes, Some(before));
         }
         if commit.trailer("Undoes").is_some() {
             return self.undone(commit, parent);
         }
-        let records: Vec<RunId> = changes
-            .iter()
-            .filter(|change| change.old.is_none())
-            .filter_map(|change| match Place::of(&change.path) {
-                Place::Run(run) => Some(run),
-                _ => None,
-            })
-            .collect();
-        if let [run] = records.as_slice()
-            && run.agent().as_str() != HUMAN
-            && let Some(record) = self.record(commit.tree, run)?
-            && is_in_place(&record, parent)
-        {
+        if let Some(record) = self.in_place(commit, parent, &records)? {
             return self.run(commit, &record, before, &changes);
         }
         self.by_hand(commit, &records, before, &changes)
+    }
+
+    /// The record of the agent's run that a commit is, where it was made.
+    fn in_place(
+        &self,
+        commit: &Commit,
+        parent: CommitId,
+        records: &[RunId],
+    ) -> Result<Option<RunRecord>, CycleError> {
+        let [run] = records else { return Ok(None) };
+        if run.agent().as_str() == HUMAN {
+            return Ok(None);
+        }
+        Ok(self.record(commit.tree, run)?.filter(|record| is_in_place(record, parent)))
+    }
+
+    /// A commit that is signed for an agent: its own run where it was made, and nothing else.
+    fn signed_run(
+        &mut self,
+        commit: &Commit,
+        agent: &AgentName,
+        (parent, before): (CommitId, TreeId),
+        records: &[RunId],
+        changes: &[FileChange],
+    ) -> Result<(), CycleError> {
+        match self.in_place(commit, parent, records)? {
+            Some(record) if record.agent == *agent => self.run(commit, &record, before, changes),
+            _ => {
+                self.fault(commit, "", 0, format!("is signed for {agent}, and is no run of {agent} where it was made"));
+                Ok(())
+            }
+        }
     }
 
     /// What a person committed, also if it brings records of runs: by cherry-pick, by squash, by an import, by hand.
@@ -316,7 +363,7 @@ impl Judge<'_> {
         {
             self.fault(commit, "", 0, format!("is by the agent {agent}, and has no record of a run"));
         }
-        let reverted = self.reverted(commit)?;
+        let reverted = self.reverted(commit, before, changes)?;
         for change in changes {
             if Place::of(&change.path).is_immutable()
                 && change.old.is_some()
@@ -352,28 +399,16 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// What a `git revert` may take back: what the commit that it names had added.
-    fn reverted(&self, commit: &Commit) -> Result<HashSet<String>, CycleError> {
-        let store = &self.cycle.store;
-        let named =
-            commit.message.split("This reverts commit ").nth(1).and_then(|rest| CommitId::parse(rest.get(..40)?).ok());
-        let Some(named) = named else { return Ok(HashSet::new()) };
-        // It must be one that the commit descends from: anything else could be made up for the purpose.
-        if store.commit(named).is_err() || !store.is_ancestor(named, commit.id)? {
-            return Ok(HashSet::new());
-        }
-        let named = store.commit(named)?;
-        let before = named.parents.first().map(|parent| store.tree_of(*parent)).transpose()?;
-        let changes = store.diff(before, Some(named.tree), layout::NETWORK)?;
-        Ok(changes.into_iter().filter(|change| change.old.is_none()).map(|change| change.path).collect())
-    }
-
     /// Places, modes, formats and dates of what a commit writes.
     fn files(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
         for change in changes {
             let Some(new) = change.new else { continue };
             let key = (change.path.clone(), new.blob.to_string());
             if self.examined.contains(&key) && new.is_regular() {
+                continue;
+            }
+            if !new.is_regular() && Place::of(&change.path) == Place::Other {
+                self.links.push((commit.clone(), change.path.clone()));
                 continue;
             }
             let place = match examine_place(&change.path, new) {
@@ -407,28 +442,6 @@ impl Judge<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Stamps of the network that are ahead of the clock: one of them would freeze all fading.
-    fn dates(&mut self, commit: &Commit, path: &str, bytes: &[u8], content: &Content) {
-        let latest = self.latest;
-        let late: Vec<&str> = match (content, Place::of(path)) {
-            (Content::Neuron(neuron), _) => [
-                ("created_at", Some(neuron.created_at)),
-                ("last_salience_update", Some(neuron.last_salience_update)),
-                ("last_activated", neuron.last_activated),
-            ]
-            .into_iter()
-            .filter(|(_, at)| at.is_some_and(|at| at.unix() > latest))
-            .map(|(what, _)| what)
-            .collect(),
-            (_, Place::Stimulus(_)) if Stimulus::decode(bytes, path).is_ok_and(|s| s.at.unix() > latest) => vec!["at"],
-            (_, Place::Run(run)) if run.unix_ms().div_euclid(1000) > latest => vec!["run"],
-            _ => Vec::new(),
-        };
-        for what in late {
-            self.fault(commit, path, 1, format!("{what} is ahead of the clock here"));
-        }
     }
 
     /// New connections to what is not there; and, where neurons go, old ones.
@@ -467,6 +480,20 @@ impl Judge<'_> {
         }
         // The runs of an import are a chain, and point to what its later runs bring: the tip decides.
         self.missing.extend(missing.into_iter().map(|(path, target)| (commit.clone(), path, target)));
+        Ok(())
+    }
+
+    /// Of the symlinks and submodules beside the network, those that are still there at the tip: whoever has put one there takes
+    /// it away by a commit more, and need not rewrite anything.
+    fn still_linked(&mut self, tip: CommitId) -> Result<(), CycleError> {
+        let tree = self.cycle.store.tree_of(tip)?;
+        for (commit, path) in std::mem::take(&mut self.links) {
+            if let Some(file) = self.cycle.store.file(tree, &path)?
+                && let Err(finding) = examine_place(&path, file)
+            {
+                self.fault(&commit, &finding.path, finding.line, finding.message);
+            }
+        }
         Ok(())
     }
 

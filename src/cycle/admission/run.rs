@@ -20,7 +20,7 @@ use crate::store::{BlobId, Commit, CommitId, FileChange, Store, TreeEdit, TreeId
 
 /// Settings and agents that were in force at a time.
 pub(super) struct Grounds {
-    settings: Settings,
+    pub settings: Settings,
     agents: BTreeMap<AgentName, Agent>,
     /// The blob of `brain.toml`.
     pub blob: Option<BlobId>,
@@ -80,6 +80,19 @@ fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<
     Ok(None)
 }
 
+/// The trailer of a run's commit that says otherwise than its record, if one does: commands read them instead of the record.
+fn says_otherwise(commit: &Commit, record: &RunRecord) -> Option<&'static str> {
+    let all = |key, holds: &dyn Fn(&str) -> bool| commit.trailer_values(key).all(holds);
+    let stimulus = |text: &str| record.stimuli.iter().any(|id| id.as_str() == text);
+    match () {
+        () if !all("Run", &|text| text == record.run.as_str()) => Some("Run"),
+        () if !all("Agent", &|text| text == record.agent.as_str()) => Some("Agent"),
+        () if !all("Depth", &|text| text == record.depth.to_string()) => Some("Depth"),
+        () if !all("Stimulus", &stimulus) => Some("Stimulus"),
+        () => None,
+    }
+}
+
 /// Why a run is not what it says.
 enum Wrong {
     /// Those grounds know no such agent.
@@ -125,7 +138,10 @@ impl Judge<'_> {
         if record.at.unix() > self.latest {
             self.fault(commit, &path, 1, "the run's clock is ahead of the clock here");
         }
-        let parent = commit.parents[0];
+        if let Some(key) = says_otherwise(commit, record) {
+            self.fault(commit, &path, 1, format!("is not the run that its commit names ({key})"));
+        }
+        let Some(parent) = commit.parents.first().copied() else { return Ok(()) };
         let wrong = self.done_again(record, (parent, before), |judge, applied| {
             Ok(judge.expected(record, applied, before, changes)? == commit.tree)
         })?;

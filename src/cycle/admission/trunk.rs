@@ -49,6 +49,7 @@ impl Judge<'_> {
         };
         let right_tree = store.tree_of(right)?;
         let writer = store.writer()?;
+        let of_sleep = snapshot.is_some();
         let agrees = match snapshot {
             // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is.
             Some((run, snapshot)) => {
@@ -69,12 +70,16 @@ impl Judge<'_> {
             return Ok(());
         }
         // What a merge gives of good parents is good; outside the network it has what main has, which was judged there.
-        let outside: Vec<FileChange> = store
-            .diff(Some(store.tree_of(left)?), Some(commit.tree), "")?
-            .into_iter()
-            .filter(|change| !change.path.starts_with("network/"))
-            .collect();
-        self.files(commit, &outside)
+        let outside = |tree| -> Result<Vec<FileChange>, CycleError> {
+            let mut changes = store.diff(Some(tree), Some(commit.tree), "")?;
+            changes.retain(|change| !change.path.starts_with("network/"));
+            Ok(changes)
+        };
+        let (new, other) = (outside(store.tree_of(left)?)?, outside(right_tree)?);
+        for change in other.into_iter().filter(|_| of_sleep) {
+            self.fault(commit, &change.path, 1, "is not as main has it, and a sleep brings it to wake as it is there");
+        }
+        self.files(commit, &new)
     }
 
     /// True if the typed merge gives the commit's network.

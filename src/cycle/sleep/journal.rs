@@ -20,6 +20,22 @@ use crate::store::{BlobId, CommitId, File, TreeId};
 /// A neuron's file, read.
 type Read = Option<(Arc<Neuron>, String)>;
 
+/// The change of one file between two trees.
+struct ChangeOfFile {
+    lines: Vec<Line>,
+    /// If it is a neuron's: the neuron, before and after.
+    neuron: Option<(NeuronId, Read, Read)>,
+}
+
+impl ChangeOfFile {
+    fn neurons(&self) -> (Option<&Neuron>, Option<&Neuron>) {
+        fn neuron(read: &Read) -> Option<&Neuron> {
+            read.as_ref().map(|(neuron, _)| neuron.as_ref())
+        }
+        self.neuron.as_ref().map_or((None, None), |(_, before, after)| (neuron(before), neuron(after)))
+    }
+}
+
 /// The changes between two trees.
 #[derive(Default)]
 struct Changes {
@@ -73,6 +89,62 @@ impl Cycle {
         })
     }
 
+    /// Why a record does not say what changed from main's `before` to the snapshot, and from there to S's `tree`: each value
+    /// before and after, and the totals. The reasons are the sleeper's own.
+    pub(in crate::cycle) fn misstated(
+        &self,
+        record: &SleepRecord,
+        before: TreeId,
+        snapshot: TreeId,
+        tree: TreeId,
+    ) -> Result<Option<String>, CycleError> {
+        let parts = [
+            (before, snapshot, &record.learnt, &record.learnt_totals),
+            (snapshot, tree, &record.consolidated, &record.consolidated_totals),
+        ];
+        for (old, new, said, said_totals) in parts {
+            let mut open: HashMap<&str, &Line> = said.iter().map(|line| (line.what.as_str(), line)).collect();
+            let (mut why, mut totals) = (None, Totals::default());
+            if open.len() != said.len() {
+                why = Some("says twice what became of something".to_owned());
+            }
+            self.each_change(old, new, &HashMap::new(), &|_, _| String::new(), &mut |change| {
+                let (before, after) = change.neurons();
+                totals.count(before, after);
+                for line in change.lines {
+                    // A sleep's own record tells of all files but itself.
+                    if matches!(Place::of(&line.what), Place::Sleep(run) if run == record.run) {
+                        continue;
+                    }
+                    let wrong = match open.remove(line.what.as_str()) {
+                        None => "does not say that it changed".to_owned(),
+                        Some(said) if said.old != line.old || said.new != line.new => {
+                            format!("says that it went from {} to {}", said.old, said.new)
+                        }
+                        Some(_) => continue,
+                    };
+                    why.get_or_insert_with(|| format!("{wrong}: {} went from {} to {}", line.what, line.old, line.new));
+                }
+            })?;
+            if let Some(line) = open.into_values().min_by_key(|line| &line.what) {
+                why.get_or_insert_with(|| format!("says that {} changed, and it did not", line.what));
+            }
+            if totals != *said_totals {
+                why.get_or_insert_with(|| format!("says in all {}, and it was {}", said_totals.words(), totals.words()));
+            }
+            if why.is_some() {
+                return Ok(why);
+            }
+        }
+        let mut totals = Totals::default();
+        self.each_change(before, tree, &HashMap::new(), &|_, _| String::new(), &mut |change| {
+            let (before, after) = change.neurons();
+            totals.count(before, after);
+        })?;
+        let said = &record.totals;
+        Ok((totals != *said).then(|| format!("says in all {}, and it was {}", said.words(), totals.words())))
+    }
+
     /// The record of a sleep that a tree has, all its parts.
     pub fn sleep_record(&self, tree: TreeId, run: &RunId) -> Result<Option<SleepRecord>, CycleError> {
         let path = layout::sleep(run);
@@ -96,6 +168,26 @@ impl Cycle {
         why: &dyn Fn(&str, Option<&Neuron>) -> String,
     ) -> Result<Changes, CycleError> {
         let mut changes = Changes::default();
+        self.each_change(old, new, known, why, &mut |change| {
+            let (before, after) = change.neurons();
+            changes.totals.count(before, after);
+            changes.lines.extend(change.lines);
+            if let Some((id, before, after)) = change.neuron {
+                changes.neurons.insert(id, (before, after));
+            }
+        })?;
+        Ok(changes)
+    }
+
+    /// The same, one file after the other.
+    fn each_change(
+        &self,
+        old: TreeId,
+        new: TreeId,
+        known: &HashMap<BlobId, Arc<Neuron>>,
+        why: &dyn Fn(&str, Option<&Neuron>) -> String,
+        see: &mut dyn FnMut(ChangeOfFile),
+    ) -> Result<(), CycleError> {
         for change in self.store.diff(Some(old), Some(new), layout::NETWORK)? {
             match Place::of(&change.path) {
                 Place::Run(_) | Place::RunNote(_) | Place::Signal(..) | Place::Acknowledgement(..) => {}
@@ -116,21 +208,18 @@ impl Cycle {
                         read.as_ref().map(|(neuron, blob)| FileOf { neuron, blob })
                     }
                     let last = after.as_ref().or(before.as_ref()).map(|(neuron, _)| neuron.as_ref());
-                    changes.lines.extend(lines(file(&before), file(&after), &|what| why(what, last)));
-                    changes.totals.count(
-                        before.as_ref().map(|(neuron, _)| neuron.as_ref()),
-                        after.as_ref().map(|(neuron, _)| neuron.as_ref()),
-                    );
-                    changes.neurons.insert(id, (before, after));
+                    let lines = lines(file(&before), file(&after), &|what| why(what, last));
+                    see(ChangeOfFile { lines, neuron: Some((id, before, after)) });
                 }
                 _ => {
                     let blob = |file: Option<File>| file.map_or(Value::Null, |file| json!(file.blob.to_string()));
                     let (old, new) = (blob(change.old), blob(change.new));
-                    changes.lines.push(Line { why: why(&change.path, None), what: change.path, old, new });
+                    let line = Line { why: why(&change.path, None), what: change.path, old, new };
+                    see(ChangeOfFile { lines: vec![line], neuron: None });
                 }
             }
         }
-        Ok(changes)
+        Ok(())
     }
 }
 

@@ -28,6 +28,7 @@ pub use due::DueBecause;
 pub use prepare::Prepared;
 pub use restore::Restored;
 pub use squash::Slept;
+pub(super) use taint::settled as settled_runs;
 pub use undo::Undone;
 
 use super::{Cycle, CycleError};
@@ -210,6 +211,10 @@ impl Cycle {
         let mut undone: Vec<String> = Vec::new();
         for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
             let commit = commit?;
+            // Both branches begin with the same commit, and a gate that is empty yet has no main to ask.
+            if commit.parents.is_empty() {
+                return Ok(Evening { wake: commit.tree, main: commit.tree });
+            }
             undone.extend(commit.trailer(UNDOES_TRAILER).map(str::to_owned));
             if commit.trailer(SLEEP_TRAILER).is_some_and(|run| !undone.iter().any(|u| u == run)) {
                 return self.evening_of(&commit);

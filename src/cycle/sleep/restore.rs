@@ -39,7 +39,8 @@ impl Cycle {
         // Wake knew more of it than main did the evening before.
         let from = self.consolidated_by(removed_by.as_ref(), id)?.unwrap_or(from);
         let path = layout::neuron(id);
-        let bytes = self.store.read(from.tree, &path)?.expect("invariant: it was seen in this tree");
+        let gone = || CycleError::Merge(format!("{path} of {} is gone", from.id));
+        let bytes = self.store.read(from.tree, &path)?.ok_or_else(gone)?;
         let mut neuron = Neuron { archived: None, ..decode_neuron(&bytes, &path, id)? };
         let mut gone = Vec::new();
         for connection in &neuron.connections {

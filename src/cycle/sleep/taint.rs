@@ -112,7 +112,7 @@ impl Cycle {
 }
 
 /// Runs that a person has approved, or has taken back: of these nothing is left to hold out.
-fn settled<'r>(runs: impl Iterator<Item = &'r RunOutline>) -> BTreeSet<RunId> {
+pub(in crate::cycle) fn settled<'r>(runs: impl Iterator<Item = &'r RunOutline>) -> BTreeSet<RunId> {
     let own = runs.filter(|run| run.run.agent().as_str() == HUMAN);
     own.flat_map(|run| run.approves.iter().chain(&run.reverts)).cloned().collect()
 }

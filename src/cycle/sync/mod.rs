@@ -7,15 +7,17 @@
 //! ```
 //!
 //! Nothing is forced, here or there. What is pushed descends from what the remote has, and goes as a whole or not at all.
-//! What (1) or (2) refuse moves nothing here. `trunks` has the rules by which main and wake of two machines become one.
+//! What (1) refuses moves nothing here; of what (2) refuses the branch is left alone, here and there, and the others go on. `trunks` has the rules by which main and wake of two machines become one.
 //! No agent is started: what came in is news for the next `run`.
 
 mod places;
 pub mod receive;
 mod trunks;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::admission::Fault;
 use super::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -46,6 +48,14 @@ pub struct Synced {
     pub left: Vec<Left>,
 }
 
+/// What a remote has.
+struct Theirs {
+    /// The branches that may come in.
+    tips: Tips,
+    /// Those that may not, each with what is wrong with its commits.
+    refused: BTreeMap<Branch, BTreeSet<Fault>>,
+}
+
 impl Cycle {
     /// Brings this brain and a remote to the same main and wake. With `dry_run`, fetches and judges, and moves nothing.
     pub fn sync(&self, asked: Option<&str>, dry_run: bool) -> Result<Synced, CycleError> {
@@ -70,9 +80,9 @@ impl Cycle {
             if dry_run {
                 synced.main = self.store.tip(self.store.main())?;
                 synced.wake = self.store.tip(self.store.wake())?;
-                return Ok(());
+                return self.refusal(remote, theirs.refused);
             }
-            let joined = self.join(&theirs, synced)?;
+            let joined = self.join(&theirs.tips, synced)?;
             let wishes = self.wishes(&theirs, &joined)?;
             (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
             let outcome = match wishes.is_empty() {
@@ -82,11 +92,12 @@ impl Cycle {
             match outcome {
                 PushOutcome::Done => {
                     let ours = [(self.store.main(), joined.main), (self.store.wake(), joined.wake)];
-                    let now = ours.into_iter().map(|(branch, tip)| (branch.clone(), tip)).collect();
+                    let there = ours.into_iter().filter(|(branch, _)| !theirs.refused.contains_key(branch));
+                    let now = there.map(|(branch, tip)| (branch.clone(), tip)).collect();
                     self.store.set_seen(remote, &now)?;
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
                     self.tidy_up();
-                    return Ok(());
+                    return self.refusal(remote, theirs.refused);
                 }
                 PushOutcome::Modified => synced.races += 1,
                 PushOutcome::Refused(why) => {
@@ -112,18 +123,53 @@ impl Cycle {
         std::thread::sleep(Duration::from_millis(random % longest));
     }
 
-    /// What the remote has, fetched and found good.
-    fn fetched(&self, remote: &Remote, synced: &mut Synced) -> Result<Tips, CycleError> {
+    /// What the remote has, fetched and judged.
+    fn fetched(&self, remote: &Remote, synced: &mut Synced) -> Result<Theirs, CycleError> {
         let (there, seen) = (self.store.remote_tips(remote)?, self.store.seen(remote)?);
-        let theirs = match there == seen {
+        let mut tips = match there == seen {
             // Nothing moved since it was judged. Branches of runs are not remembered, so there are none either.
             true => there,
             false => self.store.fetch(remote, &there)?,
         };
-        self.refuse_rewritten(remote, &seen, &theirs)?;
-        synced.fetched += self.admit(&theirs)?;
-        self.store.set_seen(remote, &theirs)?;
-        Ok(theirs)
+        self.refuse_rewritten(remote, &seen, &tips)?;
+        let judged = self.judge(&tips, &self.known()?)?;
+        synced.fetched += judged.commits;
+        tips.retain(|branch, _| !judged.refused.contains_key(branch));
+        self.store.set_seen(remote, &tips)?;
+        Ok(Theirs { tips, refused: judged.refused })
+    }
+
+    /// The branches of a remote that did not come in, as the error with which a sync ends that has done all the rest.
+    fn refusal(&self, remote: &Remote, refused: BTreeMap<Branch, BTreeSet<Fault>>) -> Result<(), CycleError> {
+        let Some(branch) = refused.keys().next() else { return Ok(()) };
+        let good = match self.store.seen(remote)?.get(branch) {
+            Some(seen) => Some(*seen),
+            None => self.store.tip(branch)?,
+        };
+        let good = good.map_or_else(|| "COMMIT".to_owned(), |tip| tip.to_string());
+        let hint = format!(
+            "a symlink or submodule goes by one more commit on that branch (`git rm PATH`); of anything else the commit must go: \
+             `git push {} +{good}:refs/heads/{branch}` puts the branch back to the last good one. docs/scale.md says what is looked at",
+            remote.name
+        );
+        let faults: Vec<String> = refused
+            .iter()
+            .flat_map(|(branch, faults)| faults.iter().map(move |fault| format!("{branch}: {fault}")))
+            .collect();
+        let mut lines = faults[..faults.len().min(limits::NAMED_FAULTS)].to_vec();
+        if faults.len() > limits::NAMED_FAULTS {
+            lines.push(format!("… and {} more", faults.len() - limits::NAMED_FAULTS));
+        }
+        let names: Vec<&str> = refused.keys().map(Branch::as_str).collect();
+        Err(CycleError::Refused {
+            message: format!(
+                "{} of {} is not let in, and was not moved here or there; the rest is done:\n{}",
+                names.join(", "),
+                remote.name,
+                lines.join("\n")
+            ),
+            hint: Some(hint),
+        })
     }
 
     /// (1) What was seen there once must still be there, or below what is there now.
@@ -149,10 +195,14 @@ impl Cycle {
     }
 
     /// What the remote is to get.
-    fn wishes(&self, theirs: &Tips, joined: &Joined) -> Result<Vec<Pushed>, CycleError> {
+    fn wishes(&self, theirs: &Theirs, joined: &Joined) -> Result<Vec<Pushed>, CycleError> {
         let store = &self.store;
         let mut wishes = Vec::new();
+        let Theirs { tips: theirs, refused } = theirs;
         let mut wish = |branch: &Branch, new: Option<CommitId>| {
+            if refused.contains_key(branch) {
+                return;
+            }
             let old = theirs.get(branch).copied();
             if old != new {
                 wishes.push(Pushed { branch: branch.clone(), old, new });

@@ -83,7 +83,7 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
         return Ok(faults);
     }
     let cycle = Cycle::receiving(dir, world, tips.get(store.main()).copied())?;
-    faults.extend(cycle.judge(&tips, &cycle.known()?)?.faults);
+    faults.extend(cycle.judge(&tips, &cycle.known()?)?.faults());
     let after = |branch: &Branch| tips.get(branch).copied().map_or_else(|| store.tip(branch), |tip| Ok(Some(tip)));
     if let (Some(main), Some(wake)) = (after(store.main())?, after(store.wake())?)
         && store.merge_bases(main, wake)?.is_empty()

@@ -1,0 +1,74 @@
+//! The log of a sleep, held against the trees: each value that it says was there before and after, and each that it leaves out.
+
+use super::Judge;
+use crate::cycle::CycleError;
+use crate::model::Neuron;
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::store::{Commit, CommitId, TreeId};
+
+impl Judge<'_> {
+    /// S, which changes main from `before`: its record says all that it changed, and of a neuron nothing changes that no sleep
+    /// changes.
+    pub(super) fn logged(&mut self, commit: &Commit, before: TreeId) -> Result<(), CycleError> {
+        let run = commit.trailer("Sleep").and_then(|run| RunId::parse(run).ok());
+        let record = run.as_ref().map(|run| self.cycle.sleep_record(commit.tree, run)).transpose()?.flatten();
+        // What is no sleep was told already.
+        let Some((run, record)) = run.zip(record) else { return Ok(()) };
+        let Ok(snapshot) = CommitId::parse(&record.snapshot) else { return Ok(()) };
+        let Some(snapshot) = self.judged(&record.snapshot)?.filter(|found| found.id == snapshot) else { return Ok(()) };
+        // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is.
+        let mut day = snapshot.tree;
+        let mut misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
+        let writer = self.cycle.store.writer()?;
+        if misstated.is_some() {
+            let approved = self.cycle.snapshot_tree(&writer, &run, snapshot.id)?;
+            if approved != day {
+                day = approved;
+                misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
+            }
+        }
+        let changed = self.changed_by_night(commit, before, day, &run)?;
+        drop(writer);
+        if let Some(why) = misstated {
+            self.fault(commit, &layout::sleep(&run), 1, why);
+        }
+        for (path, message) in changed {
+            self.fault(commit, &path, 1, message);
+        }
+        Ok(())
+    }
+
+    /// Neurons that a sleep makes, and those of which it says what they are or where they come from: the day does that, or main.
+    fn changed_by_night(
+        &self,
+        commit: &Commit,
+        main: TreeId,
+        day: TreeId,
+        run: &RunId,
+    ) -> Result<Vec<(String, String)>, CycleError> {
+        let store = &self.cycle.store;
+        let mut found = Vec::new();
+        for change in store.diff(Some(day), Some(commit.tree), layout::NEURONS)? {
+            let Place::Neuron(id) = Place::of(&change.path) else { continue };
+            let Some(new) = change.new.filter(|file| file.is_regular()) else { continue };
+            // What does not parse was told already.
+            let Ok(after) = self.cycle.shared.neurons.read(store, new, &change.path, &id) else { continue };
+            let mut sources = Vec::new();
+            for tree in [day, main] {
+                if let Some(file) = store.file(tree, &change.path)?.filter(|file| file.is_regular()) {
+                    sources.push(self.cycle.shared.neurons.read(store, file, &change.path, &id)?);
+                }
+            }
+            let same = |of: fn(&Neuron, &Neuron) -> bool| sources.iter().any(|source| of(source, &after));
+            let what = match () {
+                () if sources.is_empty() => "is made",
+                () if !same(|a, b| a.concept == b.concept && a.kind == b.kind) => "is called otherwise",
+                () if !same(|a, b| a.origin == b.origin) => "is said to come from elsewhere",
+                () => continue,
+            };
+            found.push((change.path, format!("{what} by the sleep {run}, and no sleep does that")));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,53 @@
+//! What a `git revert` may take back. It is the only way by which a file that is written once may go, so it is taken at its
+//! word: all that the commit which it names brought goes, and nothing else of the network is touched.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Judge;
+use crate::cycle::CycleError;
+use crate::model::layout;
+use crate::store::{Commit, CommitId, File, FileChange, TreeId};
+
+/// What git writes into the message of a revert.
+const SAYS: &str = "This reverts commit ";
+
+impl Judge<'_> {
+    /// The files that a commit may remove because it reverts the one that brought them. None, if it is no revert.
+    pub(super) fn reverted(
+        &self,
+        commit: &Commit,
+        before: TreeId,
+        changes: &[FileChange],
+    ) -> Result<HashSet<String>, CycleError> {
+        let store = &self.cycle.store;
+        let Some((_, rest)) = commit.message.split_once(SAYS) else { return Ok(HashSet::new()) };
+        let Some(named) = rest.get(..40).and_then(|id| CommitId::parse(id).ok()) else { return Ok(HashSet::new()) };
+        // It must be one that the commit descends from: anything else could be made up for the purpose.
+        if named == commit.id || store.commit(named).is_err() || !store.is_ancestor(named, commit.id)? {
+            return Ok(HashSet::new());
+        }
+        let named = store.commit(named)?;
+        // Of a merge, git says which side's changes it takes back; else they are those from the first parent.
+        let mainline = named.parents.iter().find(|parent| rest.contains(&parent.to_string())).or(named.parents.first());
+        let Some(mainline) = mainline else { return Ok(HashSet::new()) };
+        let brought = store.diff(Some(store.tree_of(*mainline)?), Some(named.tree), layout::NETWORK)?;
+        let after: HashMap<&str, Option<File>> =
+            changes.iter().map(|change| (change.path.as_str(), change.new)).collect();
+        for change in &brought {
+            let now = store.file(before, &change.path)?;
+            // What somebody changed since is for whoever reverts to settle.
+            let becomes = after.get(change.path.as_str()).copied().unwrap_or(now);
+            if now == change.new && becomes != change.old {
+                return Ok(HashSet::new());
+            }
+        }
+        let of_it: HashSet<&str> = brought.iter().map(|change| change.path.as_str()).collect();
+        let beside = |change: &&FileChange| {
+            change.path.starts_with("network/") && !of_it.contains(change.path.as_str())
+        };
+        if changes.iter().any(|change| beside(&change)) {
+            return Ok(HashSet::new());
+        }
+        Ok(brought.into_iter().filter(|change| change.old.is_none()).map(|change| change.path).collect())
+    }
+}
