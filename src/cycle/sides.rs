@@ -90,10 +90,12 @@ impl merge::Sides for TreeSides<'_> {
     }
 
     fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let file = self.file(side, path)?;
-        // A symlink or submodule beside the network is never merged: it stays where somebody put it.
-        let file = file.filter(|file| file.is_regular() || path.starts_with("network/"));
-        file.map(|file| self.store.read_file(file, path)).transpose()
+        let Some(file) = self.file(side, path)? else { return Ok(None) };
+        // A symlink or submodule beside the network is merged nowhere: left has something there, which may go, and the others nothing.
+        if !file.is_regular() && !path.starts_with("network/") {
+            return Ok((side == Side::Left).then(Vec::new));
+        }
+        self.store.read_file(file, path).map(Some)
     }
 
     fn known(&mut self, side: Side, path: &str, id: &NeuronId) -> Result<Option<Arc<Neuron>>, StoreError> {

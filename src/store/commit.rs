@@ -112,7 +112,8 @@ impl CommitSpec {
         Ok(text.into_bytes())
     }
 
-    fn message(&self) -> Result<String, StoreError> {
+    /// The whole message: subject, body and trailers.
+    pub fn message(&self) -> Result<String, StoreError> {
         let subject = one_line(&self.subject);
         let mut message = if subject.is_empty() { "(no subject)".to_owned() } else { subject };
         message.push('\n');

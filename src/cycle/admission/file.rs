@@ -101,7 +101,11 @@ pub(crate) fn told_by_sleep(place: &Place, run: &RunId) -> bool {
 pub(crate) fn examine_place(path: &str, file: File) -> Result<Option<Finding>, Finding> {
     let in_network = !matches!(Place::of(path), Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other);
     if !file.is_regular() {
-        return Err(Finding::error(path, 1, "is a symlink or submodule; only plain files belong on the brain's branches"));
+        return Err(Finding::error(
+            path,
+            1,
+            "is a symlink or submodule; only plain files belong on the brain's branches",
+        ));
     }
     match Place::of(path) {
         Place::Misplaced => Err(Finding::error(path, 1, "nothing belongs at this place")),

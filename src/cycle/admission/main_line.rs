@@ -9,8 +9,8 @@ use crate::cycle::CycleError;
 use crate::cycle::sleep::{SLEEP, settled_runs};
 use crate::delta::RunOutline;
 use crate::limits;
-use crate::model::layout::Place;
 use crate::model::Neuron;
+use crate::model::layout::Place;
 use crate::store::{Commit, CommitId, FileChange};
 
 impl Judge<'_> {
@@ -61,7 +61,8 @@ impl Judge<'_> {
                     };
                     let tainted = origin(new.blob)?.filter(|origin| origins.is_tainted(origin));
                     let Some(tainted) = tainted else { continue };
-                    let before = change.old.filter(|file| file.is_regular()).map(|file| origin(file.blob)).transpose()?;
+                    let before =
+                        change.old.filter(|file| file.is_regular()).map(|file| origin(file.blob)).transpose()?;
                     if before.flatten() != Some(tainted.clone()) {
                         faults.push((change.path.clone(), format!("comes from {tainted}")));
                     }

@@ -319,12 +319,7 @@ impl Judge<'_> {
     }
 
     /// The record of the agent's run that a commit is, where it was made.
-    fn in_place(
-        &self,
-        commit: &Commit,
-        parent: CommitId,
-        records: &[RunId],
-    ) -> Result<Option<RunRecord>, CycleError> {
+    fn in_place(&self, commit: &Commit, parent: CommitId, records: &[RunId]) -> Result<Option<RunRecord>, CycleError> {
         let [run] = records else { return Ok(None) };
         if run.agent().as_str() == HUMAN {
             return Ok(None);

@@ -1,11 +1,28 @@
 //! The log of a sleep, held against the trees: each value that it says was there before and after, and each that it leaves out.
 
 use super::Judge;
+use crate::consolidation::SleepRecord;
 use crate::cycle::CycleError;
+use crate::cycle::sleep::message_of;
 use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::store::{Commit, CommitId, TreeId};
+use crate::store::{Author, Commit, CommitId, CommitSpec, TreeId};
+
+/// Whether the message of S is made of its record: people read that, and `git log`.
+fn says_of(commit: &Commit, record: &SleepRecord) -> Result<bool, CycleError> {
+    let (subject, body) = message_of(record);
+    let spec = CommitSpec {
+        tree: commit.tree,
+        parents: commit.parents.clone(),
+        author: Author::User,
+        at: commit.at,
+        subject,
+        body,
+        trailers: commit.trailers.clone(),
+    };
+    Ok(spec.message()?.trim_end() == commit.message.trim_end())
+}
 
 impl Judge<'_> {
     /// S, which changes main from `before`: its record says all that it changed, and of a neuron nothing changes that no sleep
@@ -13,10 +30,13 @@ impl Judge<'_> {
     pub(super) fn logged(&mut self, commit: &Commit, before: TreeId) -> Result<(), CycleError> {
         let run = commit.trailer("Sleep").and_then(|run| RunId::parse(run).ok());
         let record = run.as_ref().map(|run| self.cycle.sleep_record(commit.tree, run)).transpose()?.flatten();
-        // What is no sleep was told already.
+        // What is no sleep, or one that began elsewhere, was told already.
         let Some((run, record)) = run.zip(record) else { return Ok(()) };
-        let Ok(snapshot) = CommitId::parse(&record.snapshot) else { return Ok(()) };
-        let Some(snapshot) = self.judged(&record.snapshot)?.filter(|found| found.id == snapshot) else { return Ok(()) };
+        let began = commit.parents.first().map(CommitId::to_string) == Some(record.base.clone());
+        if !began || commit.trailer("Snapshot") != Some(&record.snapshot) {
+            return Ok(());
+        }
+        let Some(snapshot) = self.judged(&record.snapshot)? else { return Ok(()) };
         // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is.
         let mut day = snapshot.tree;
         let mut misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
@@ -28,8 +48,12 @@ impl Judge<'_> {
                 misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
             }
         }
+        let told = says_of(commit, &record)?;
         let changed = self.changed_by_night(commit, before, day, &run)?;
         drop(writer);
+        if !told {
+            self.fault(commit, "", 0, "is a sleep, and its message is not that of its record");
+        }
         if let Some(why) = misstated {
             self.fault(commit, &layout::sleep(&run), 1, why);
         }

@@ -42,9 +42,8 @@ impl Judge<'_> {
             }
         }
         let of_it: HashSet<&str> = brought.iter().map(|change| change.path.as_str()).collect();
-        let beside = |change: &&FileChange| {
-            change.path.starts_with("network/") && !of_it.contains(change.path.as_str())
-        };
+        let beside =
+            |change: &&FileChange| change.path.starts_with("network/") && !of_it.contains(change.path.as_str());
         if changes.iter().any(|change| beside(&change)) {
             return Ok(HashSet::new());
         }

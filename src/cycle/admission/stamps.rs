@@ -74,7 +74,12 @@ impl Judge<'_> {
             },
         };
         for what in late {
-            self.fault(commit, path, json::line_of_key(bytes, what).max(1), format!("{what} is ahead of the clock here"));
+            self.fault(
+                commit,
+                path,
+                json::line_of_key(bytes, what).max(1),
+                format!("{what} is ahead of the clock here"),
+            );
         }
     }
 
@@ -83,7 +88,9 @@ impl Judge<'_> {
         let stamps = [("at", at), ("created_at", created_at), ("seed_timestamp", seed_timestamp)]
             .map(|(what, value)| (what, value.as_str().and_then(|text| text.parse().ok())));
         let mut runs: Vec<(&'static str, RunId)> = Vec::new();
-        for (what, value) in [("run", run), ("judged", judged), ("answers", answers), ("reverts", reverts), ("approves", approves)] {
+        for (what, value) in
+            [("run", run), ("judged", judged), ("answers", answers), ("reverts", reverts), ("approves", approves)]
+        {
             let texts = std::iter::once(value).chain(value.as_array().into_iter().flatten()).filter_map(Value::as_str);
             runs.extend(texts.filter_map(|text| Some((what, RunId::parse(text).ok()?))));
         }

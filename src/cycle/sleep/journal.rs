@@ -130,7 +130,9 @@ impl Cycle {
                 why.get_or_insert_with(|| format!("says that {} changed, and it did not", line.what));
             }
             if totals != *said_totals {
-                why.get_or_insert_with(|| format!("says in all {}, and it was {}", said_totals.words(), totals.words()));
+                why.get_or_insert_with(|| {
+                    format!("says in all {}, and it was {}", said_totals.words(), totals.words())
+                });
             }
             if why.is_some() {
                 return Ok(why);

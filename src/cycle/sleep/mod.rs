@@ -28,6 +28,7 @@ pub use due::DueBecause;
 pub use prepare::Prepared;
 pub use restore::Restored;
 pub use squash::Slept;
+pub(super) use squash::message as message_of;
 pub(super) use taint::settled as settled_runs;
 pub use undo::Undone;
 

@@ -222,7 +222,7 @@ pub(super) fn settled(outcome: Outcome) -> Result<Outcome, CycleError> {
 }
 
 /// Subject and body of S.
-fn message(record: &SleepRecord) -> (String, String) {
+pub(in crate::cycle) fn message(record: &SleepRecord) -> (String, String) {
     let mut lines = vec![
         format!("learnt: {}", record.learnt_totals.words()),
         format!("consolidated: {}", record.consolidated_totals.words()),

@@ -1,0 +1,215 @@
+//! Stolen keys at a gate that requires signatures: the key of an agent signs runs of that agent where they were made, that of
+//! sleep signs sleeps, and neither anything else.
+//!
+//! Without `ssh-keygen` on the path these tests say so and pass.
+
+mod machines;
+mod sandbox;
+
+use std::process::Command;
+
+use machines::World;
+use sandbox::create;
+use serde_json::{Value, json};
+
+/// A gate that requires signatures, and a machine `a` that signs: a person, the agents `memory` and `perception`, and sleep have
+/// keys of their own.
+fn signing() -> Option<World> {
+    if Command::new("ssh-keygen").arg("-?").output().is_err() {
+        eprintln!("SKIPPED: there is no ssh-keygen");
+        return None;
+    }
+    let world = World::gated();
+    let sandbox = &world.sandbox;
+    let mut allowed = String::new();
+    for (name, identity) in [
+        ("ann", "ann@example.invalid"),
+        ("keys/memory", "memory@git-brain.invalid"),
+        ("keys/perception", "perception@git-brain.invalid"),
+        ("keys/sleep", "sleep@git-brain.invalid"),
+    ] {
+        let path = sandbox.file(name, "");
+        std::fs::remove_file(&path).unwrap();
+        let made = sandbox.command("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &path]).status().unwrap();
+        assert!(made.success());
+        allowed.push_str(&format!("{identity} {}", std::fs::read_to_string(format!("{path}.pub")).unwrap()));
+    }
+    let allowed = sandbox.file("allowed", allowed);
+    let since = world.tip("a", "wake");
+    for name in ["a", "remote.git"] {
+        for (key, value) in [
+            ("brain.sign", "true"),
+            ("brain.signingKey", &sandbox.path("ann")),
+            ("brain.agentKeys", &sandbox.path("keys")),
+            ("brain.allowedSigners", &allowed),
+            ("brain.requireSignatures", "true"),
+            ("brain.signedSince", &since),
+        ] {
+            world.git(name, &["config", key, value]);
+        }
+    }
+    Some(world)
+}
+
+/// That commit, signed by a key.
+fn signed(world: &World, key: &str, commit: &str) -> String {
+    let text = world.git("a", &["cat-file", "commit", commit]) + "\n";
+    let file = world.sandbox.file("payload", &text);
+    let _ = std::fs::remove_file(format!("{file}.sig"));
+    let key = world.sandbox.path(key);
+    let made =
+        world.sandbox.command("ssh-keygen", &["-q", "-Y", "sign", "-n", "git", "-f", &key, &file]).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let signature = std::fs::read_to_string(format!("{file}.sig")).unwrap();
+    let header = format!("gpgsig {}\n\n", signature.trim_end().replace('\n', "\n "));
+    let whole = world.sandbox.file("commit", text.replacen("\n\n", &format!("\n{header}"), 1));
+    world.git("a", &["hash-object", "-t", "commit", "-w", &whole])
+}
+
+/// A commit of an agent, signed by its key.
+fn of_agent(
+    world: &World,
+    agent: &str,
+    from: &str,
+    parents: &[&str],
+    files: &[(&str, Option<&str>)],
+    message: &str,
+) -> String {
+    let email = format!("{agent}@git-brain.invalid");
+    let made = world.commit("a", from, parents, files, message, &[("GIT_AUTHOR_EMAIL", &email)]);
+    signed(world, &format!("keys/{agent}"), &made)
+}
+
+/// The gate refuses it, and nothing moves.
+#[track_caller]
+fn refused(world: &World, what: &str, commit: &str, branch: &str, says: &str) {
+    let before = world.refs("remote.git");
+    let (pushed, said) = world.git_try("a", &["push", "origin", &format!("+{commit}:refs/heads/{branch}")]);
+    assert!(!pushed && said.contains("hook declined"), "{what} is let in: {said}");
+    assert!(said.contains(says), "{what}: {said}");
+    assert_eq!(world.refs("remote.git"), before, "{what}");
+}
+
+/// A run of memory that waits: branch, commit, the path of its record, its record.
+fn waiting(world: &World, ops: Value) -> (String, String, String, String) {
+    let (branch, run) = world.waiting("a", "memory", ops);
+    let path = world.path_of("a", &run, &format!("{}.json", branch.rsplit('/').next().unwrap()));
+    let record = world.git("a", &["show", &format!("{run}:{path}")]) + "\n";
+    (branch, run, path, record)
+}
+
+#[test]
+fn an_agents_key_makes_no_sleep() {
+    let Some(world) = signing() else { return };
+    let (main, wake) = (world.tip("a", "main"), world.tip("a", "wake"));
+    let night = "20260126t143200123z-abcd2345-sleep";
+    let own = "20260126t143200123z-abcd2345-memory";
+    let none = json!({"neurons_made": 0, "neurons_changed": 0, "neurons_removed": 0, "connections_made": 0, "connections_removed": 0,
+        "strengthened": 0, "weakened": 0, "weight_gained": 0, "weight_lost": 0});
+    let record = json!({"run": night, "at": "2026-01-26T14:32:00Z", "base": main, "snapshot": wake, "left_out": 0, "learnt_totals": none,
+        "consolidated_totals": none, "totals": none, "further": 0, "learnt": [], "consolidated": []});
+    let path = format!("network/sleep/2026/01/26/{}/{night}.json", shard(night));
+    let message = format!("sleep\n\nRun: {own}\nSleep: {night}\nSnapshot: {wake}\n");
+    let files = [(path.as_str(), Some(&*format!("{record:#}\n")))];
+    let forged = of_agent(&world, "memory", &main, &[&main], &files, &message);
+    refused(&world, "a sleep", &forged, "main", "no run of memory");
+    // With the key of sleep it is one of sleep's, and says of itself what it is: here, that nothing happened, which is not so.
+    let forged = of_agent(&world, "sleep", &main, &[&main], &files, &message.replace(own, night));
+    refused(&world, "a made-up night", &forged, "main", "does not say that it changed");
+    let undoes = of_agent(&world, "sleep", &main, &[&main], &[], &format!("x\n\nSleep: {night}\nUndoes: {night}\n"));
+    refused(&world, "an undoing", &undoes, "main", "no run of sleep");
+    let merge =
+        of_agent(&world, "sleep", &wake, &[&wake, &main], &[("notes", Some("x"))], &format!("x\n\nSleep: {night}\n"));
+    refused(&world, "a merge by hand", &merge, "wake", "no run of sleep");
+    let odd = world.commit(
+        "a",
+        &main,
+        &[&main],
+        &[("notes", Some("x"))],
+        "x\n",
+        &[("GIT_AUTHOR_EMAIL", "Memory@git-brain.invalid")],
+    );
+    refused(&world, "an odd address", &signed(&world, "keys/memory", &odd), "main", "no agent's address");
+}
+
+#[test]
+fn an_agents_key_brings_its_own_run_and_nothing_beside_it() {
+    let Some(world) = signing() else { return };
+    let (main, wake) = (world.tip("a", "main"), world.tip("a", "wake"));
+    let (branch, run, path, record) = waiting(&world, json!([{"op": "activate", "id": "x", "strength": 0.5}]));
+    let message = world.git("a", &["log", "-1", "--format=%B", &run]) + "\n";
+    let agent = world.read("a", "agents/memory.json");
+    let bold = agent.replacen("\"priority\": ", "\"priority\": 9", 1);
+    let settings = world.read("a", "brain.toml") + "\n# mine\n";
+    let x = world.path_of("a", &wake, "/x.json");
+    let stronger = world.git("a", &["show", &format!("{wake}:{x}")]).replace("20000", "60000") + "\n";
+    let own = branch.rsplit('/').next().unwrap().to_owned();
+    let empty = record.lines().filter(|line| !line.contains("activate")).collect::<Vec<_>>().join("\n") + "\n";
+    let _ = empty;
+    // The record as it is, on main, with settings and an agent beside it.
+    for (what, branch, from) in
+        [("on main", "main", &main), ("on wake", "wake", &wake), ("on its branch", branch.as_str(), &wake)]
+    {
+        for files in [
+            vec![
+                (path.as_str(), Some(record.as_str())),
+                ("agents/memory.json", Some(&bold)),
+                ("brain.toml", Some(&settings)),
+            ],
+            vec![("agents/memory.json", Some(&bold))],
+            vec![(x.as_str(), Some(&stronger))],
+            vec![(&path, Some(&record)), (&x, Some(&stronger))],
+        ] {
+            let forged = of_agent(&world, "memory", from, &[from], &files, &message);
+            refused(&world, what, &forged, branch, "");
+        }
+    }
+    // The run itself, where it is, but on main.
+    refused(&world, "a run on main", &run, "main", "takes runs by sleeps alone");
+    // Its own record and one of a person, which is not done again, and a neuron that is written anew.
+    let human = own.replace("-memory", "-human");
+    let by_human = path.replace(&own, &human).replace(&format!("/{}/", shard(&own)), &format!("/{}/", shard(&human)));
+    let said = record.replace(&own, &human).replace("\"agent\": \"memory\"", "\"agent\": \"human\"");
+    let files = [(path.as_str(), Some(record.as_str())), (&by_human, Some(&said)), (&x, Some(&stronger))];
+    let forged = of_agent(&world, "memory", &wake, &[&wake], &files, &message);
+    refused(&world, "two records", &forged, &branch, "is signed for memory, and is no run of memory where it was made");
+    let forged = of_agent(&world, "memory", &wake, &[&wake], &files[1..], &message);
+    refused(
+        &world,
+        "a person's record",
+        &forged,
+        &branch,
+        "is signed for memory, and is no run of memory where it was made",
+    );
+    // Elsewhere than where it was made.
+    let later = world.apply("a", json!([create("later")]))["commit"].as_str().unwrap().to_owned();
+    let picked = of_agent(&world, "memory", &run, &[&later], &[], &message);
+    refused(
+        &world,
+        "a run elsewhere",
+        &picked,
+        &branch,
+        "is signed for memory, and is no run of memory where it was made",
+    );
+    // With another agent's key, and as it is.
+    let foreign = world.commit("a", &run, &[&wake], &[], &message, &[("GIT_AUTHOR_EMAIL", "memory@git-brain.invalid")]);
+    refused(
+        &world,
+        "another key",
+        &signed(&world, "keys/perception", &foreign),
+        &branch,
+        "is not signed by memory@git-brain.invalid",
+    );
+    world.git("a", &["push", "-q", "origin", &branch]);
+    world.brain("a", &["merge", &branch]);
+    world.brain("a", &["feed", "Anna grows green tea in Uji."]);
+    world.slept("a");
+    world.sync("a");
+    world.json("a", &["sleep", "--undo"]);
+    world.sync("a");
+}
+
+fn shard(id: &str) -> String {
+    use sha2::Digest;
+    format!("{:02x}", sha2::Sha256::digest(id.as_bytes())[0])
+}
