@@ -145,12 +145,20 @@ fn merges_are_typed_by_a_known_policy_and_of_two_histories() {
     let octopus = world.commit("a", &wake, &[&wake, &one, &other], &[], "all at once\n", &[]);
     refused(&world, "an octopus", &octopus, "wake", "merges more than two histories at once");
     let blob = world.git("a", &["rev-parse", "wake:brain.toml"]);
-    let (_, run) = world.waiting("a", "perception", json!([create("z")]));
+    let (branch, run) = world.waiting("a", "perception", json!([create("z")]));
     let strange = world.git("a", &["rev-parse", "wake:agents/affect.json"]);
     for (policy, says) in [(strange.as_str(), "is no brain.toml of this brain"), ("nothing", "")] {
         let merge = world.commit("a", &run, &[&wake, &run], &[], &format!("merge\n\nPolicy: {policy}\n"), &[]);
         refused(&world, "an unknown policy", &merge, "wake", says);
     }
+    // What a person merges by plain git is a person's; a run of an agent that it brings beside is done again.
+    let own = world.path_of("a", &run, &format!("{}.json", branch.rsplit('/').next().unwrap()));
+    let record = world.git("a", &["show", &format!("{run}:{own}")]) + "\n";
+    let made_up = record.replace("\"z\"", "\"q\"");
+    assert_ne!(made_up, record);
+    let merge =
+        world.commit("a", &one, &[&one, &other], &[("others", Some("two\n")), (&own, Some(&made_up))], "merge\n", &[]);
+    refused(&world, "a made-up record in a merge", &merge, "wake", "not what its operations do");
     let merge = world.commit("a", &run, &[&wake, &run], &[], &format!("merge\n\nPolicy: {blob}\n"), &[]);
     world.git("a", &["push", "-q", "origin", &format!("{merge}:refs/heads/wake")]);
     assert_eq!(world.tip("a", "main"), main);

@@ -136,11 +136,14 @@ impl Cycle {
             };
             for id in walked {
                 if fresh.contains(&id) {
-                    if !told.contains_key(&id) {
-                        judge.commit(id)?;
-                        told.insert(id, std::mem::take(&mut judge.faults));
-                    }
-                    faults.extend(told[&id].iter().cloned());
+                    let found = match told.get(&id) {
+                        Some(found) => found,
+                        None => {
+                            judge.commit(id)?;
+                            told.entry(id).or_insert(std::mem::take(&mut judge.faults))
+                        }
+                    };
+                    faults.extend(found.iter().cloned());
                 }
                 if branch == main {
                     judge.taken_by_main(id)?;

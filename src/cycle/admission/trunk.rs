@@ -148,6 +148,13 @@ impl Judge<'_> {
         }
         let own: Vec<FileChange> = changes.iter().filter(|change| others.contains(&change.path)).cloned().collect();
         self.files(commit, &own)?;
+        for change in &own {
+            match Place::of(&change.path) {
+                Place::Run(run) if change.old.is_none() => self.brought(commit, &run, left, &changes, false)?,
+                Place::Metadata => self.metadata(commit, change, left)?,
+                _ => {}
+            }
+        }
         self.connections(commit, &changes, Some(left))
     }
 
@@ -243,7 +250,7 @@ impl Judge<'_> {
         let Some(run) = commit.trailer("Undoes") else { return Ok(None) };
         for found in self.cycle.store.first_parents(main, None).take(limits::HISTORY_WALK) {
             let found = found?;
-            if found.trailer("Sleep") == Some(run) {
+            if found.trailer("Sleep") == Some(run) && found.parents.len() == 1 {
                 return Ok(Some(found));
             }
         }
