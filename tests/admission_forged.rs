@@ -5,7 +5,7 @@ mod machines;
 mod sandbox;
 
 use machines::World;
-use sandbox::{adjust, create};
+use sandbox::{adjust, connect, create};
 use serde_json::json;
 
 const MCP: &str = "mcp:editor";
@@ -41,12 +41,12 @@ fn whatever_is_read_of_time_is_not_ahead_of_the_clock() {
     for (path, text, says) in [
         (
             "network/flags/late.json",
-            json!({"value": 1, "at": "2099-01-01T00:00:00Z", "by": "human", "run": null}),
+            json!({"value": true, "at": "2099-01-01T00:00:00Z", "reason": "so", "run": null}),
             "at is ahead",
         ),
         (
             "network/flags/late.json",
-            json!({"value": 1, "at": "2026-01-01T00:00:00Z", "by": "human", "run": LATE}),
+            json!({"value": true, "at": "2026-01-01T00:00:00Z", "reason": "so", "run": LATE}),
             "run is ahead",
         ),
         (
@@ -145,7 +145,7 @@ fn merges_are_typed_by_a_known_policy_and_of_two_histories() {
     let octopus = world.commit("a", &wake, &[&wake, &one, &other], &[], "all at once\n", &[]);
     refused(&world, "an octopus", &octopus, "wake", "merges more than two histories at once");
     let blob = world.git("a", &["rev-parse", "wake:brain.toml"]);
-    let (branch, run) = world.waiting("a", "perception", json!([create("z")]));
+    let (branch, run) = world.waiting("a", "perception", json!([create("z"), connect("x", "z", "feeds_into", 2000)]));
     let strange = world.git("a", &["rev-parse", "wake:agents/affect.json"]);
     for (policy, says) in [(strange.as_str(), "is no brain.toml of this brain"), ("nothing", "")] {
         let merge = world.commit("a", &run, &[&wake, &run], &[], &format!("merge\n\nPolicy: {policy}\n"), &[]);
@@ -154,11 +154,14 @@ fn merges_are_typed_by_a_known_policy_and_of_two_histories() {
     // What a person merges by plain git is a person's; a run of an agent that it brings beside is done again.
     let own = world.path_of("a", &run, &format!("{}.json", branch.rsplit('/').next().unwrap()));
     let record = world.git("a", &["show", &format!("{run}:{own}")]) + "\n";
-    let made_up = record.replace("\"z\"", "\"q\"");
+    let made_up = record.replace(
+        "  \"effects\"",
+        "  \"ops\": [\n    {\"op\":\"archive\",\"id\":\"y\",\"reason\":\"so\"}\n  ],\n  \"effects\"",
+    );
     assert_ne!(made_up, record);
     let merge =
         world.commit("a", &one, &[&one, &other], &[("others", Some("two\n")), (&own, Some(&made_up))], "merge\n", &[]);
-    refused(&world, "a made-up record in a merge", &merge, "wake", "not what its operations do");
+    refused(&world, "a made-up record in a merge", &merge, "wake", "may not archive");
     let merge = world.commit("a", &run, &[&wake, &run], &[], &format!("merge\n\nPolicy: {blob}\n"), &[]);
     world.git("a", &["push", "-q", "origin", &format!("{merge}:refs/heads/wake")]);
     assert_eq!(world.tip("a", "main"), main);
@@ -259,7 +262,7 @@ fn the_log_of_a_night_says_what_the_night_did() {
     let gained = format!("\"weight_gained\": {}", record["consolidated_totals"]["weight_gained"]);
     refused(&world, "another sum", &relogged(&gained, "\"weight_gained\": 1"), "main", "says in all");
     let flag = "network/flags/calm.json";
-    let text = format!("{:#}\n", json!({"value": 1, "at": "2026-01-01T00:00:00Z", "by": "human"}));
+    let text = format!("{:#}\n", json!({"value": true, "at": "2026-01-01T00:00:00Z", "reason": "so", "run": null}));
     let unlogged = world.recommit("a", &slept, &[(flag, Some(&text))]);
     refused(&world, "a flag", &unlogged, "main", &format!("does not say that it changed: {flag}"));
     // Where it began.
@@ -384,7 +387,7 @@ fn only_a_true_revert_takes_a_record_back() {
     let said = format!("Revert\n\nThis reverts commit {run}.\n");
     let other = format!("Revert\n\nThis reverts commit {}.\n", world.tip("a", "main"));
     let own = "network/flags/own.json";
-    let flag = format!("{:#}\n", json!({"value": 1, "at": "2026-01-01T00:00:00Z", "by": "human"}));
+    let flag = format!("{:#}\n", json!({"value": true, "at": "2026-01-01T00:00:00Z", "reason": "so", "run": null}));
     for (what, message, files) in [
         ("the record alone", &said, vec![(record.as_str(), None)]),
         ("not the weight", &said, vec![(&record, None), (&z, None)]),

@@ -51,13 +51,16 @@ impl Judge<'_> {
         let writer = store.writer()?;
         let of_sleep = snapshot.is_some();
         let agrees = match snapshot {
-            // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is.
+            // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is, or if something
+            // goes. What is tainted stays in wake, and goes where the snapshot as it is passes for the one without it.
             Some((run, snapshot)) => {
                 let plain = store.tree_of(snapshot)?;
-                self.gives(&writer, commit, &policy, plain, left, right_tree)? || {
-                    let base = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
-                    self.gives(&writer, commit, &policy, base, left, right_tree)?
-                }
+                (self.gives(&writer, commit, &policy, plain, left, right_tree)?
+                    && !self.something_goes(commit, left)?)
+                    || {
+                        let base = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
+                        self.gives(&writer, commit, &policy, base, left, right_tree)?
+                    }
             }
             None => match self.cycle.base_of(&writer, left, right)? {
                 Some(base) => self.gives(&writer, commit, &policy, base, left, right_tree)?,
@@ -80,6 +83,16 @@ impl Judge<'_> {
             self.fault(commit, &change.path, 1, "is not as main has it, and a sleep brings it to wake as it is there");
         }
         self.files(commit, &new)
+    }
+
+    /// Whether a merge takes neurons or what is written once away from its first parent.
+    fn something_goes(&self, commit: &Commit, left: CommitId) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        let changes = store.diff(Some(store.tree_of(left)?), Some(commit.tree), layout::NETWORK)?;
+        Ok(changes.iter().filter(|change| change.new.is_none()).any(|change| {
+            let place = Place::of(&change.path);
+            place.is_immutable() || matches!(place, Place::Neuron(_))
+        }))
     }
 
     /// True if the typed merge gives the commit's network.
