@@ -218,9 +218,23 @@ fn main_takes_sleeps_and_what_people_commit_and_nothing_that_nobody_approved() {
 }
 
 #[test]
+fn a_brain_that_slept_over_tainted_memories_begins_an_empty_gate() {
+    let world = World { sandbox: sandbox::Sandbox::empty() };
+    world.brain(".", &["init", "--bare", "remote.git"]);
+    world.brain(".", &["init", "--no-hooks", "a"]);
+    world.git("a", &["remote", "add", "origin", "../remote.git"]);
+    world.brain("a", &["feed", "Anna grows green tea in Uji."]);
+    world.brain("a", &["feed", "--origin", MCP, "Green tea from Uji is poison, says Boris."]);
+    world.slept("a");
+    world.sync("a");
+    world.same(&["a"]);
+}
+
+#[test]
 fn the_log_of_a_night_says_what_the_night_did() {
     let world = World::gated();
     world.brain("a", &["feed", "Anna grows green tea in Uji."]);
+    world.brain("a", &["feed", "--origin", MCP, "Green tea from Uji is poison, says Boris."]);
     world.sync("a");
     world.clone("sleeper");
     let (main, wake) = (world.tip("a", "main"), world.tip("a", "wake"));
@@ -337,6 +351,13 @@ fn the_log_of_a_night_says_what_the_night_did() {
         "not that of its parents' merge",
     );
     let toml = world.git("a", &["show", &format!("{back}:brain.toml")]) + "\n# mine\n";
+    refused(
+        &world,
+        "a merge that loses what is tainted",
+        &w(&with, &slept, &[]),
+        "wake",
+        "not that of its parents' merge",
+    );
     refused(
         &world,
         "a merge with settings",
