@@ -279,6 +279,9 @@ fn the_log_of_a_night_says_what_the_night_did() {
     let text = format!("{:#}\n", json!({"value": true, "at": "2026-01-01T00:00:00Z", "reason": "so", "run": null}));
     let unlogged = world.recommit("a", &slept, &[(flag, Some(&text))]);
     refused(&world, "a flag", &unlogged, "main", &format!("does not say that it changed: {flag}"));
+    let of_day = world.path_of("a", &slept, "-perception.json");
+    let unrecorded = world.recommit("a", &slept, &[(&of_day, None)]);
+    refused(&world, "a record of the day that is left out", &unrecorded, "main", "the sleep leaves it out");
     // Where it began.
     refused(&world, "another base", &relogged(&main, &wake), "main", "began elsewhere");
     let message = world.git("a", &["log", "-1", "--format=%B", &slept]);

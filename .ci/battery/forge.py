@@ -493,7 +493,9 @@ def refusal(world, f):
         if all_of("Policy"):
             if one_of("Policy") not in ("default", *world.tomls, f.files["brain.toml"][1]):
                 return "an unknown policy"
-            name = next((n for n in ("M", "W") if f.parents == list(commits[true[n]].parents)), None)
+            # The merge of two runs does not depend on their order.
+            same = lambda n: f.parents == list(commits[true[n]].parents) or n == "M" and f.parents[::-1] == list(commits[true[n]].parents)
+            name = next((n for n in ("M", "W") if same(n)), None)
             if name is None or inside(f.files) != inside(world.files(commits[true[name]].tree)):
                 return "no merge of its parents"
             night = {key: world.trailer(commits[true["S"]].message, key) for key in ("Sleep", "Snapshot")}
@@ -544,7 +546,8 @@ def refusal(world, f):
         same = same_as("S") and head(f.message) == head(true_night.message)
         return None if same and all(one_of(k) == world.trailer(true_night.message, k) for k in ("Sleep", "Snapshot")) else "no sleep"
     if all_of("Undoes"):
-        return None if one_of("Undoes") == world.night and same_as("U") else "no undoing"
+        again = f.parents == [true["U"]] and f.files == world.files(commits[true["U"]].tree)
+        return None if one_of("Undoes") == world.night and (same_as("U") or again) else "no undoing"
     if in_place:
         return run() or tainted(world, f, changes)
     if agent and not records:

@@ -7,7 +7,7 @@ use crate::cycle::sleep::message_of;
 use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::store::{Author, Commit, CommitId, CommitSpec, TreeId};
+use crate::store::{Author, Commit, CommitId, CommitSpec, FileChange, TreeId};
 
 /// Whether the message of S is made of its record: people read that, and `git log`.
 fn says_of(commit: &Commit, record: &SleepRecord) -> Result<bool, CycleError> {
@@ -41,7 +41,7 @@ impl Judge<'_> {
         let mut day = snapshot.tree;
         let mut misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
         let writer = self.cycle.store.writer()?;
-        if misstated.is_some() {
+        if misstated.is_some() || self.left_out(day, commit.tree)?.is_some() {
             let approved = self.cycle.snapshot_tree(&writer, &run, snapshot.id)?;
             if approved != day {
                 day = approved;
@@ -50,6 +50,7 @@ impl Judge<'_> {
         }
         let told = says_of(commit, &record)?;
         let changed = self.changed_by_night(commit, before, day, &run)?;
+        let left_out = self.left_out(day, commit.tree)?;
         drop(writer);
         if !told {
             self.fault(commit, "", 0, "is a sleep, and its message is not that of its record");
@@ -57,10 +58,20 @@ impl Judge<'_> {
         if let Some(why) = misstated {
             self.fault(commit, &layout::sleep(&run), 1, why);
         }
+        if let Some(path) = left_out {
+            self.fault(commit, &path, 1, "is written once for ever, and the sleep leaves it out");
+        }
         for (path, message) in changed {
             self.fault(commit, &path, 1, message);
         }
         Ok(())
+    }
+
+    /// A file of the day that is written once, and that the tree of a sleep does not have.
+    fn left_out(&self, day: TreeId, tree: TreeId) -> Result<Option<String>, CycleError> {
+        let changes = self.cycle.store.diff(Some(day), Some(tree), layout::NETWORK)?;
+        let gone = |change: &FileChange| change.new.is_none() && Place::of(&change.path).is_immutable();
+        Ok(changes.into_iter().find(gone).map(|change| change.path))
     }
 
     /// Neurons that a sleep makes, and those of which it says what they are or where they come from: the day does that, or main.
