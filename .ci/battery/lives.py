@@ -15,9 +15,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import threading
 import time
 
 import form
@@ -28,11 +28,13 @@ import steps as drawing
 SLOW = 30
 # Faults that a life brings about on purpose, by kind of step: what the command says of them.
 ON_PURPOSE = {
+    "outcome": r"there is no run",
     "undo": r"no sleep|nothing to (undo|take back)",
-    "revert": r"taken back already|not in wake|not taken back|took it back",
+    "revert": r"taken back already|there is no run",
     "revert-origin": r"nothing|no run",
     "approve": r"nothing|no neuron|no run",
     "house": r'"state":"needs_you"',
+    "gone": r"nothing is remembered of files",
     "correct": r"was replaced already",
     "plain": r"non-fast-forward|fetch first|stale info|Not possible to fast-forward|failed to push",
 }
@@ -74,9 +76,14 @@ class Said:
 
 
 def likeness(text):
-    """A message without what differs from life to life."""
+    """A message without what differs from life to life; of what a gate says, that alone."""
+    try:
+        text = json.loads(text)["error"]
+    except (ValueError, KeyError, TypeError):
+        pass
+    text = next((line for line in text.split("\n") if line.startswith("remote: ")), text)
     text = re.sub(r"\d{8}t\d{9}z-[a-z2-7]{8}-[a-z]+", "RUN", text)
-    text = re.sub(r"/\S+", "PATH", text)
+    text = re.sub(r"\S*/\S+", "PATH", text)
     text = re.sub(r"\b(?=[a-z-]*\d)[a-z0-9-]+\b", "ID", text)
     return text[:160]
 
@@ -132,38 +139,34 @@ class Ledger:
 class World:
     """A life that is lived."""
 
-    def __init__(self, root, clones, binary=lab.PROGRAM):
-        self.root, self.clones, self.binary = root, list(drawing.NAMES[:clones]), binary
+    def __init__(self, root, clones, hurried, known):
+        self.root, self.clones, self.known = root, list(drawing.NAMES[:clones]), known
         self.ledger, self.commands, self.heard, self.slowest = Ledger(), collections.Counter(), 0, 0.0
-        self.env = {"PATH": os.environ["PATH"], "GIT_BRAIN": str(binary), "CLONES": " ".join(self.clones)}
+        self.env = {"PATH": os.environ["PATH"], "GIT_BRAIN": lab.PROGRAM, "CLONES": " ".join(self.clones)}
         # What all lives of so many clones begin with is made once. Paths stand in it, so that each life has the same place.
         begun = root.parent / f"begun-{clones}"
         if begun.exists():
             subprocess.run(["cp", "-a", str(begun), str(root)], check=True)
             self.heard = len((root / "log").read_text().splitlines())
+            self.env.update(hurried)
             return
         root.mkdir()
         build_clock(root / "clock.so")
         (root / "log").touch()
         self.live(drawing.Step(0, "setup", None, drawing.setup()))
         subprocess.run(["cp", "-a", str(root), str(begun)], check=True)
+        self.env.update(hurried)
 
     def live(self, step):
         """One step, with all that it leaves running behind it."""
-        self.restless = False
-        inner, outer = os.pipe()
         script = f"{drawing.PRELUDE}\nSTEP={step.number} K=0\n{step.line}\n"
-        child = subprocess.Popen(["bash", "-c", script], cwd=self.root, env=self.env, pass_fds=[outer], stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        os.close(outer)
-        said = child.communicate()[0]
-        # What the hooks left in the background holds the pipe open.
-        ended = threading.Thread(target=lambda: os.read(inner, 1), daemon=True)
-        ended.start()
-        ended.join(2 * SLOW)
-        if ended.is_alive():
-            raise Failed("hangs behind a hook", f"step {step.number}: something runs on after {2 * SLOW} s")
-        os.close(inner)
+        child = subprocess.Popen(["bash", "-c", script], cwd=self.root, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        try:
+            said = child.communicate(timeout=20 * SLOW)[0]
+        except subprocess.TimeoutExpired as late:
+            os.killpg(child.pid, signal.SIGKILL)
+            raise Failed("hangs behind a hook", f"step {step.number}: something runs on after {20 * SLOW} s: {step.line}") from late
         if step.number == 0 and child.returncode != 0:
             raise Failed("setup", said)
         self.listen(step, said)
@@ -204,7 +207,7 @@ class World:
             if said:
                 raise Failed(f"fsck: {likeness(said)}", f"step {step.number}: {name}: {said[:600]}")
             for branch in ("wake", "main"):
-                answer = lab.call([self.binary, "-C", str(brain.path), "check", branch], self.clocked(), timeout=60)
+                answer = lab.call([lab.PROGRAM, "-C", str(brain.path), "check", branch], self.clocked(), timeout=60)
                 if answer.code != 0:
                     raise Failed(f"check {branch}: {likeness(answer.out)}", f"step {step.number}: {name}: {answer}")
         first = brains[here[0]]
@@ -213,7 +216,7 @@ class World:
         missing(step, ledger, first, away)
         tainted(step, first)
         held = {run: stimuli for brain in brains.values() for run, stimuli in brain.held().items()}
-        waiting(step, first, self.root, held)
+        waiting(step, first, self.root, held, self.known)
         for run, (where, _) in ledger.held.items():
             if run not in held and run not in first.named("wake", "runs") and not any(f", {clone}: " in where for clone in away):
                 raise Failed("a held run is gone", f"step {step.number}: {run}, held at {where}, is on no branch and not in wake")
@@ -309,7 +312,7 @@ def tainted(step, brain):
             raise Failed("a tainted run in main", f"step {step.number}: main has the record {name} of {record['origin']}")
 
 
-def waiting(step, brain, root, held):
+def waiting(step, brain, root, held, known):
     """What waits, and nobody says why."""
     last = [Said(root, line) for line in (root / "log").read_text().splitlines()]
     runs = [said for said in last if said.step == step.number and said.command() == "run"]
@@ -321,11 +324,11 @@ def waiting(step, brain, root, held):
     records = brain.records()
     kept = {stimulus for stimuli in held.values() for stimulus in stimuli}
     for path, text in files.items():
-        if path.startswith("network/signals/") and not path.endswith(".ack.json"):
-            signal = json.loads(text)
-            deep = records.get(signal.get("run"), {}).get("depth", 0) >= DEPTH
-            if path.removesuffix(".json") + ".ack.json" not in files and signal["to"] in agents and not deep:
-                raise Failed(f"a signal waits: {signal['to']} {signal['payload'].get('kind')}", f"step {step.number}: nobody answers {path}: {text.decode()}, and no note says why")
+        if "deep" not in known and path.startswith("network/signals/") and not path.endswith(".ack.json"):
+            sent = json.loads(text)
+            deep = records.get(sent.get("run"), {}).get("depth", 0) >= DEPTH
+            if path.removesuffix(".json") + ".ack.json" not in files and sent["to"] in agents and not deep:
+                raise Failed(f"a signal waits: {sent['to']} {sent['payload'].get('kind')}", f"step {step.number}: nobody answers {path}: {text.decode()}, and no note says why")
         if path.startswith("network/stimuli/queue/") and path.rsplit("/", 1)[1] not in kept:
             raise Failed("a stimulus waits", f"step {step.number}: {path} waits, and no note says why")
 
@@ -365,11 +368,11 @@ def build_clock(path):
     shutil.copy(cache, path)
 
 
-def lived(folder, clones, steps, keep=None):
+def lived(folder, how, steps, keep=None):
     """Lives it: the failure or None, with the step, and the world."""
     world, step, root = None, drawing.Step(0, "setup", None, ""), folder / "life"
     try:
-        world = World(root, clones)
+        world = World(root, *how)
         for step in steps:
             world.live(step)
             if step.kind == "quiet":
@@ -384,13 +387,13 @@ def lived(folder, clones, steps, keep=None):
         shutil.rmtree(root, ignore_errors=True)
 
 
-def shrunk(folder, clones, steps, failed, last, seconds):
+def shrunk(folder, how, steps, failed, last, seconds):
     """The fewest steps that were found within a time and fail in the same way."""
     until = time.monotonic() + seconds
     steps = [step for step in steps if step.number <= last.number]
 
     def fails(some):
-        return time.monotonic() < until and (lived(folder, clones, some)[0] or Failed("", "")).kind == failed.kind
+        return time.monotonic() < until and (lived(folder, how, some)[0] or Failed("", "")).kind == failed.kind
 
     tail = steps[-1:]
     fewer = [step for step in steps[:-1] if step.kind != "quiet"] + tail
@@ -415,14 +418,16 @@ def shrunk(folder, clones, steps, failed, last, seconds):
     return steps
 
 
-def script(clones, steps):
+def script(how, steps):
     """The life as a script that stands alone."""
-    lines = ["#!/usr/bin/env bash", "# In an empty folder, with GIT_BRAIN naming the program.", "export SHOW=1 CLONES=" + repr(" ".join(drawing.NAMES[:clones])), drawing.PRELUDE]
+    clones, hurried, _ = how
+    lines = ["#!/usr/bin/env bash", "# In an empty folder, with GIT_BRAIN naming the program.", f"export SHOW=1 CLONES='{' '.join(drawing.NAMES[:clones])}'", drawing.PRELUDE]
     if any(step.kind == "later" for step in steps):
         lines.append(f"cc -shared -fPIC -x c - -o clock.so -ldl <<'CLOCK'{drawing.CLOCK}CLOCK")
     lines.append(f"STEP=0 K=0\n{drawing.setup()}")
+    lines += [f"export {name}={value}" for name, value in hurried.items()]
     for step in steps:
-        lines.append(f"( STEP={step.number} K=0; {step.line} ) 9>&1 | cat   # {step.kind}")
+        lines.append(f"( STEP={step.number} K=0; {step.line} )   # {step.kind}")
     return "\n".join(lines) + "\n"
 
 
@@ -454,8 +459,11 @@ def live(folder, arguments):
         if arguments.seconds and time.monotonic() - began > arguments.seconds:
             break
         clones = arguments.clones or lab.dice(seed, "clones").randint(2, 4)
+        # Some do not wait for what hooks leave in the background.
+        hurried = {"HURRY": "1"} if "hurry" not in arguments.known and lab.dice(seed, "hurry").random() < 0.2 else {}
+        how = (clones, hurried, set(arguments.known))
         steps = drawing.life(seed, clones, arguments.steps, set(arguments.known), arguments.every)
-        failed, last, world = lived(folder, clones, steps, arguments.keep)
+        failed, last, world = lived(folder, how, steps, arguments.keep)
         lives += 1
         done += sum(step.number <= last.number for step in steps)
         quiets += sum(step.kind == "quiet" and step.number <= last.number for step in steps)
@@ -463,17 +471,17 @@ def live(folder, arguments):
             commands, slowest = commands + world.commands, max(slowest, world.slowest)
         if not failed:
             continue
-        failures.append(f"seed {seed}, {clones} clones: {failed.kind}\n  {failed.text}")
+        failures.append(f"seed {seed}, {clones} clones{', hurried' if hurried else ''}: {failed.kind}\n  {failed.text}")
         print(failures[-1], file=sys.stderr, flush=True)
-        fewer = shrunk(folder, clones, steps, failed, last, arguments.shrink) if arguments.shrink else [s for s in steps if s.number <= last.number]
+        fewer = shrunk(folder, how, steps, failed, last, arguments.shrink) if arguments.shrink else [s for s in steps if s.number <= last.number]
         if arguments.scripts:
             arguments.scripts.mkdir(parents=True, exist_ok=True)
-            (arguments.scripts / f"{seed}.sh").write_text(script(clones, fewer))
+            (arguments.scripts / f"{seed}.sh").write_text(script(how, fewer))
             print(f"seed {seed}: {len(fewer)} steps in {arguments.scripts / f'{seed}.sh'}", file=sys.stderr)
             for step in fewer:
                 print(f"  {step.line}", file=sys.stderr, flush=True)
         else:
-            print(script(clones, fewer), file=sys.stderr, flush=True)
+            print(script(how, fewer), file=sys.stderr, flush=True)
     figures = {"lives": lives, "seeds": f"{first}..{first + max(lives, 1) - 1}", "steps": done, "commands": sum(commands.values()), "quiet points": quiets,
                "slowest command": f"{slowest:.1f} s"}
     if arguments.verbose:

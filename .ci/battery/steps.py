@@ -6,6 +6,7 @@ not there. So a life is its own script, and stays one when steps are taken out.
 
 import hashlib
 import json
+import re
 import shlex
 
 import lab
@@ -59,11 +60,16 @@ logged() {
     local clone=$1 from=${EPOCHREALTIME/./} code file
     K=$((K + 1)) file=out/$STEP.$K
     shift
-    (
-        if [ -f later ]; then export LATER=$(cat later) LD_PRELOAD=$PWD/clock.so; fi
-        exec timeout -k 1 60 "$@"
-    ) >"$file" 2>"$file.err"
-    code=$?
+    # What its hooks leave behind holds the pipe open, so that it is waited for, unless the life is in a hurry.
+    {
+        (
+            if [ -n "${HURRY:-}" ]; then exec 9>&-; fi
+            if [ -f later ]; then export LATER=$(cat later) LD_PRELOAD=$PWD/clock.so; fi
+            exec timeout -k 1 60 "$@"
+        ) >"$file" 2>"$file.err"
+        echo $? >out/code
+    } 9>&1 | cat
+    code=$(cat out/code)
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$STEP" "$K" "$code" $(((${EPOCHREALTIME/./} - from) / 1000)) "$clone" "$*" | tr '\n' ' ' >>log
     echo >>log
     if [ -n "${SHOW:-}" ]; then
@@ -83,6 +89,7 @@ tips() { for place in $CLONES gate; do git -C $place rev-parse "wake^{tree}" "ma
 # All clones that are here meet, and one lets the agents run, until nothing moves.
 quiet() {
     local before round clone
+    if [ -n "${HURRY:-}" ]; then sleep 2; unset HURRY; fi
     for round in 1 2 3 4 5 6 7 8 9 10; do
         before=$(tips)
         for clone in "$@"; do on $clone sync; done
@@ -458,11 +465,26 @@ def leave(draw, clone):
         draw.away[clone] = len(draw.steps) + draw.dice.randint(20, 80)
 
 
+def twin(draw, clone):
+    """One and the same, at two clones that have not met since."""
+    other = draw.dice.choice([name for name in draw.clones if name != clone])
+    kind = draw.dice.choice([sleep, sleep, revert, approve, correct, archive, outcome, feed, feed_origin, revert_origin, restore, goal, chat, hold, merge])
+    if kind is goal and "goals" in draw.known:
+        return
+    known = len(draw.steps)
+    kind(draw, clone)
+    for step in draw.steps[known:]:
+        line = re.sub(rf"\b(on|memory_of|git -C) {step.clone}\b", rf"\1 {other}", step.line)
+        number = draw.add(step.kind, other, line, **step.more)
+        if step.number in draw.runs and step.kind not in ("feed", "file"):
+            draw.runs[number] = {other}
+
+
 # How often each of them is drawn.
 WEIGHTS = {
     feed: 14, feed_again: 3, feed_origin: 6, feed_file: 6, feed_gone: 2, correct: 4, run: 8, watch: 2, apply: 14, hold: 4, merge: 4, sleep: 9,
     outcome: 6, revert: 4, revert_origin: 1, approve: 2, restore: 1, archive: 2, goal: 3, chat: 4, trade: 3, learn: 3, house: 5, sync: 16, note: 3,
-    move: 2, edit: 3, stimulus: 2, settings: 1, plain: 2, later: 4, leave: 1,
+    move: 2, edit: 3, stimulus: 2, settings: 1, plain: 2, later: 4, leave: 1, twin: 6,
 }
 
 
