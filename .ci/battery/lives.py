@@ -34,7 +34,7 @@ ON_PURPOSE = {
     "revert-origin": r"nothing|no run",
     "approve": r"nothing|no neuron|no run",
     "house": r'"state":"needs_you"',
-    "gone": r"nothing is remembered of files",
+    "gone": r"nothing is remembered of files|nothing was fed from",
     "correct": r"was replaced already",
     "plain": r"non-fast-forward|fetch first|stale info|Not possible to fast-forward|failed to push",
 }

@@ -228,19 +228,21 @@ def feed_file(draw, clone):
     """A file of one clone, new or changed, alone or by its folder."""
     dice, word = draw.dice, draw.word()
     name = dice.choice(["one", "two", "three"])
-    path = f"files/{clone}/{name}.md"
+    # What both write is one file to the brain: each feed takes its text for the newest.
+    path = f"files/{dice.choice([clone, clone, 'both'])}/{name}.md"
     paragraphs = draw.files.setdefault(path, [])
     if paragraphs and dice.random() < 0.5:
         paragraphs.pop(dice.randrange(len(paragraphs)))
     paragraphs.insert(dice.randint(0, len(paragraphs)), draw.text())
-    what = dice.choice([path, path, f"files/{clone}"])
+    folder = path.rsplit("/", 1)[0]
+    what = dice.choice([path, path, folder])
     lines = "\\n\\n".join(text.replace("'", "") for text in paragraphs)
-    number = draw.add("file", clone, f"mkdir -p files/{clone}; printf '{lines}\\n' >{path}; on {clone} feed \"$PWD/{what}\"")
+    number = draw.add("file", clone, f"mkdir -p {folder}; printf '{lines}\\n' >{path}; on {clone} feed \"$PWD/{what}\"")
     draw.texts[word], draw.runs[number] = {clone}, {clone}
 
 
 def feed_gone(draw, clone):
-    mine = [path for path, lines in draw.files.items() if lines and path.startswith(f"files/{clone}/")]
+    mine = [path for path, lines in draw.files.items() if lines and path.split("/")[1] in (clone, "both")]
     if mine:
         path = draw.dice.choice(mine)
         draw.files[path] = []
@@ -488,12 +490,19 @@ WEIGHTS = {
 }
 
 
+# What some lives are mostly about, beside texts, runs and syncs.
+THEMES = [
+    {sleep, edit, twin, archive, restore, later}, {feed_origin, revert_origin, approve, sleep, twin, revert}, {feed_file, feed_gone, correct, archive, restore, revert, twin},
+    {hold, merge, apply, revert, outcome, twin}, {edit, note, move, stimulus, settings, plain, sleep}, {goal, chat, outcome, learn, trade, later}, set(),
+]
+
+
 def life(seed, clones, count, known, every):
     """The steps of a life, with a quiet point now and then and at its end."""
     draw = Draw(lab.dice(seed, "life"), clones, count, known)
     kinds = [kind for kind in WEIGHTS if kind.__name__ not in known]
-    # Each life prefers some commands to others.
-    weights = [WEIGHTS[kind] * draw.dice.choice([0.3, 1, 1, 3]) for kind in kinds]
+    theme = draw.dice.choice(THEMES)
+    weights = [WEIGHTS[kind] * (4 if kind in theme else 0.4 if theme and kind not in (run, sync) else 1) for kind in kinds]
     last = 0
     while len(draw.steps) < count:
         draw.away = {name: until for name, until in draw.away.items() if until > len(draw.steps)}
