@@ -84,7 +84,7 @@ person() { local clone=$1; shift; logged "$clone" git -C "$clone" "$@"; }
 run_of() { local f; f=$(cat "out/$1".* 2>/dev/null | sed -n 's/.*"run": *"\([^"]*\)".*/\1/p;T;q'); [ -n "$f" ] && echo "$f"; }
 # The memory in wake of a clone whose text has a word.
 memory_of() { git -C "$1" grep -l -F -w "$2" wake -- network/neurons 2>/dev/null | sed -n 's,.*/\(e-[^/]*\)\.json,\1,p;T;q' | grep .; }
-file_of() { git -C "$1" ls-tree -r --name-only main network/neurons | grep "/$2\.json$"; }
+file_of() { git -C "$1" ls-tree -r --name-only "$3" network/neurons | grep "/$2\.json$"; }
 tips() { for place in $CLONES gate; do git -C $place rev-parse "wake^{tree}" "main^{tree}"; done; }
 # All clones that are here meet, and one lets the agents run, until nothing moves.
 quiet() {
@@ -137,9 +137,9 @@ def setup():
 class Draw:
     """A life that is being drawn: what may be spoken of at the next step."""
 
-    def __init__(self, dice, clones, steps, known, kinds=None):
-        self.dice, self.clones, self.known = dice, list(NAMES[:clones]), known
-        self.steps, self.count, self.kinds = [], steps, kinds
+    def __init__(self, dice, clones):
+        self.dice, self.clones = dice, list(NAMES[:clones])
+        self.steps = []
         # Runs by step: kind and the clones that know of them. Texts by word, the same. Commits of people by step and clone.
         self.runs, self.texts, self.commits, self.files, self.reverted, self.origins = {}, {}, [], {}, set(), {}
         self.away, self.later, self.talks, self.goals = {}, 0, [], []
@@ -291,9 +291,6 @@ def merge(draw, clone):
 def sleep(draw, clone):
     dice = draw.dice
     options = dice.choice(["", "", "", "", " --undo", " --if-due", " --dry-run", " --review"])
-    if options == " --undo" and "undo" in draw.known:
-        draw.add("undo", clone, f"on {clone} run; on {clone} sync; on {clone} sleep --undo; on {clone} sync")
-        return
     if options != " --review":
         draw.add("undo" if "undo" in options else "sleep", clone, f"on {clone} sleep{options}")
         return
@@ -355,12 +352,11 @@ def archive(draw, clone):
 
 def goal(draw, clone):
     if draw.goals and draw.dice.random() < 0.4:
-        number, maker = draw.dice.choice(draw.goals)
-        clone = maker if "goals" in draw.known else clone
+        number = draw.dice.choice(draw.goals)
         draw.add("goal", clone, f"g=$(sed -n 's/.*\"goal\": *\"\\([^\"]*\\)\".*/\\1/p;T;q' out/{number}.1 2>/dev/null | grep .) || exit 0; "
                                 f"[ -n \"$(git -C {clone} ls-tree wake network/goals/$g.json)\" ] || exit 0; on {clone} goal close $g")
     else:
-        draw.goals.append((draw.add("goal", clone, f"on {clone} goal add 'Find the heron {draw.word()}' --neuron k0"), clone))
+        draw.goals.append(draw.add("goal", clone, f"on {clone} goal add 'Find the heron {draw.word()}' --neuron k0"))
 
 
 def chat(draw, clone):
@@ -393,8 +389,7 @@ def house(draw, clone):
 
 
 def sync(draw, clone):
-    settled = f"on {clone} run; " if "answers" in draw.known else ""
-    draw.add("sync", clone, f"{settled}on {clone} sync")
+    draw.add("sync", clone, f"on {clone} sync")
 
 
 def note(draw, clone):
@@ -422,12 +417,14 @@ def move(draw, clone):
 
 
 def edit(draw, clone):
-    """A neuron by hand, as docs/hooks.md says; and taken back, now and then."""
+    """A neuron by hand, as docs/hooks.md says, on main or on wake; and taken back, now and then."""
     number, own = len(draw.steps) + 1, f"p{clone}"
     change = draw.dice.choice([f"s/\"concept\": .*/\"concept\": \"place {clone} {number}\",/", "s/\"type\": .*/&\\n  \"pinned\": true,/"])
     back = draw.dice.choice(["", f"; person {clone} revert --no-edit HEAD"])
-    draw.add("edit", clone, f"f=$(file_of {clone} {own}) || exit 0; on {clone} checkout neurons; grep -q pinned {clone}/$f && exit 0; sed -i {quoted(change)} {clone}/$f; "
-                            f"on {clone} check --fix; person {clone} commit -qam 'edit {number}'{back}")
+    branch = draw.dice.choice(["main", "main", "wake"])
+    there = f"git -C {clone} checkout -q wake || exit 0; trap 'git -C {clone} checkout -q main' EXIT; " if branch == "wake" else ""
+    draw.add("edit", clone, f"f=$(file_of {clone} {own} {branch}) || exit 0; {there}on {clone} checkout neurons; grep -q pinned {clone}/$f && exit 0; "
+                            f"sed -i {quoted(change)} {clone}/$f; on {clone} check --fix; person {clone} commit -qam 'edit {number}'{back}")
 
 
 def stimulus(draw, clone):
@@ -471,8 +468,6 @@ def twin(draw, clone):
     """One and the same, at two clones that have not met since."""
     other = draw.dice.choice([name for name in draw.clones if name != clone])
     kind = draw.dice.choice([sleep, sleep, revert, approve, correct, archive, outcome, feed, feed_origin, revert_origin, restore, goal, chat, hold, merge])
-    if kind is goal and "goals" in draw.known:
-        return
     known = len(draw.steps)
     kind(draw, clone)
     for step in draw.steps[known:]:
@@ -497,10 +492,10 @@ THEMES = [
 ]
 
 
-def life(seed, clones, count, known, every):
+def life(seed, clones, count, every):
     """The steps of a life, with a quiet point now and then and at its end."""
-    draw = Draw(lab.dice(seed, "life"), clones, count, known)
-    kinds = [kind for kind in WEIGHTS if kind.__name__ not in known]
+    draw = Draw(lab.dice(seed, "life"), clones)
+    kinds = list(WEIGHTS)
     theme = draw.dice.choice(THEMES)
     weights = [WEIGHTS[kind] * (4 if kind in theme else 0.4 if theme and kind not in (run, sync) else 1) for kind in kinds]
     last = 0
@@ -522,8 +517,7 @@ def life(seed, clones, count, known, every):
 
 def meet(draw):
     here = draw.here()
-    settled = "".join(f"on {name} run; " for name in here) if "answers" in draw.known else ""
-    draw.add("quiet", None, f"{settled}quiet {' '.join(here)}", here=here)
+    draw.add("quiet", None, f"quiet {' '.join(here)}", here=here)
     for pool in (draw.runs, draw.texts, draw.origins):
         for places in pool.values():
             if places & set(here):
