@@ -456,6 +456,7 @@ def script(how, steps):
     lines += [f"export {name}={value}" for name, value in hurried.items()]
     for step in steps:
         lines.append(f"( STEP={step.number} K=0; {step.line} )   # {step.kind}")
+    lines.append('tips; for place in $CLONES gate; do "$GIT_BRAIN" -C $place check; git -C $place fsck --strict --no-dangling --no-progress; done')
     return "\n".join(lines) + "\n"
 
 
