@@ -820,7 +820,7 @@ fn a_remote_of_this_machine_needs_trust_once() {
     config("remote.origin.url", "../remote.git");
     let listed = trap.ask(&copy, &["trust", "--list"], b"").exits(0);
     assert!(listed.out.contains(&format!("run the hooks of {good}")), "{listed}");
-    trap.ask(&copy, &["trust"], b"").exits(0);
+    trap.ask(&copy, &["trust", "--yes"], b"").exits(0);
     trap.ask(&copy, &["feed", "--no-run", "The heron sleeps."], b"").exits(0);
     let _ = trap.ask(&copy, &["sync"], b"");
     assert!(trap.canary.exists(), "trusted, its hooks run");

@@ -12,12 +12,10 @@ fn two_machines() -> Sandbox {
     sandbox.brain(&["init", "--bare", "remote.git"]).exits(0);
     sandbox.brain(&["init", "--no-hooks", "a"]).exits(0);
     sandbox.git(&["-C", "a", "remote", "add", "origin", "../remote.git"]);
-    sandbox.brain(&["-C", "a", "trust"]).exits(0);
     sandbox.brain(&["-C", "a", "sync"]).exits(0);
     sandbox.git(&["clone", "-q", "remote.git", "b"]);
     sandbox.git(&["-C", "b", "config", "--replace-all", "remote.origin.url", "../remote.git"]);
     sandbox.brain(&["-C", "b", "init", "--no-hooks"]).exits(0);
-    sandbox.brain(&["-C", "b", "trust"]).exits(0);
     sandbox
 }
 

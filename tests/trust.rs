@@ -193,13 +193,18 @@ fn nobody_trusts_by_a_pipe() {
     let sandbox = Sandbox::new();
     put(&sandbox, "agents/echo.json", &hostile("echo", &sandbox.path("ran"), json!([{"signal": "any"}])));
     let open = |sandbox: &Sandbox| sandbox.json(&["trust", "--list"])["items"][0]["trusted"] == false;
+    let recorded = |sandbox: &Sandbox| {
+        let files = std::fs::read_dir(sandbox.beside("state/git-brain/trust")).unwrap();
+        files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect::<Vec<_>>()
+    };
+    let before = recorded(&sandbox);
     for input in ["n\n", "y\n", ""] {
         let answer = sandbox.brain_with(&["trust"], input.as_bytes()).exits(3);
         assert!(answer.err.contains("agents/echo.json"), "it lists: {answer}");
         assert!(answer.err.contains("no terminal") && answer.err.contains("--yes"), "{answer}");
         assert!(open(&sandbox), "{answer}");
     }
-    assert!(!sandbox.beside("state/git-brain/trust").exists(), "nothing was recorded");
+    assert_eq!(recorded(&sandbox), before, "nothing was recorded");
     // What git-brain starts does not trust, whatever it asks for.
     let inside =
         sandbox.command(sandbox::PROGRAM, &["trust", "--yes"]).env("BRAIN_IN_HOOK", "command").output().unwrap();

@@ -122,7 +122,6 @@ fn machines_of_both_formats_are_one_brain() {
         }
         world.git("a", &["reset", "-q", "--hard"]);
         world.git("a", &["remote", "add", "origin", "../remote.git"]);
-        world.brain("a", &["trust"]);
         world.apply("a", json!([create("x"), create("y"), connect("x", "y", "feeds_into", 20000)]));
         world.sync("a");
         world.clone("b");

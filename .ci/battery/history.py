@@ -290,7 +290,6 @@ def three_clones(root, seed, arguments):
     seed_run = first.apply(*start_of("m-start"))["run"]
     lab.call(["git", "init", "-q", "--bare", "-b", "main", str(home / "remote.git")], env)
     first.git("remote", "add", "origin", str(home / "remote.git"))
-    first.must("trust")
     first.git("push", "-q", "origin", "main", "wake")
     clones = [first]
     for n in (1, 2):
@@ -299,8 +298,6 @@ def three_clones(root, seed, arguments):
         adopted = clone.brain("init", "--in-repo")
         if adopted.code != 0:
             raise lab.Fault(str(adopted))
-        # Its remote is a folder of this machine.
-        clone.must("trust")
         clones.append(clone)
     log, ended, counts = Log(), threading.Event(), {}
 

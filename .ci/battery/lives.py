@@ -40,11 +40,7 @@ ON_PURPOSE = {
 }
 # Faults of the program that are known: with --known NAME a life ends there, and has not failed.
 KNOWN = {
-    "answers": r"ack\.json:1: is written once",
-    "undo": r"network/sleep/\S+ is written once",
-    "goals": r"network/goals/\S+ file: .*undecided",
     "twice": r"records and nights add up to",
-    "deep": r"nobody answers network/signals",
 }
 TRUSTED = {"bootstrap", "local", "approved", "import"}
 # Beyond this depth no agent is woken, and beyond these runs of a stimulus.

@@ -53,6 +53,7 @@ impl Brain {
         let make = if request.in_repo { store::create_in_repo } else { store::create };
         let made = make(&request.dir, files, &first, &request.program)?;
         let brain = Self::open(&request.dir, world, &[])?;
+        brain.cycle.note_made_here();
         if made.adopted {
             brain.cycle.adopt()?;
         }

@@ -25,7 +25,6 @@ impl World {
     pub fn first(&self) {
         self.brain(".", &["init", "--no-hooks", "a"]);
         self.git("a", &["remote", "add", "origin", "../remote.git"]);
-        self.brain("a", &["trust"]);
         self.apply("a", json!([create("x"), create("y"), connect("x", "y", "feeds_into", 20000)]));
         self.sync("a");
     }
@@ -36,7 +35,6 @@ impl World {
         self.git(name, &["config", "--replace-all", "remote.origin.url", "../remote.git"]);
         let made = self.json(name, &["init", "--no-hooks"]);
         assert_eq!(made["adopted"], true, "{made}");
-        self.brain(name, &["trust"]);
     }
 
     pub fn dir(&self, name: &str) -> PathBuf {

@@ -1,12 +1,19 @@
 //! Remotes on this machine: git runs the hooks of such a repository, as whoever syncs.
 //!
 //! A gate is one, and so is a trap: a folder that somebody else made can bring a bare repository along, and name it as its remote. So
-//! what the configuration says of a place of this machine counts once a person has trusted it; a place that the person names counts at once.
+//! what the configuration says of a place of this machine counts in a repository that became a brain here, by `init`, where the place lies
+//! outside it; else once a person has trusted the place, or at once if the person names it.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::hex_hash;
 use crate::store::Remote;
 use crate::world::Trust;
+
+/// The entry of the record of trust for a repository that became a brain here.
+const MADE_HERE: &str = "made here";
 
 /// A remote of the configuration that leads to places of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +49,37 @@ impl Cycle {
         let trust = Trust::load(&self.shared.world, &self.store.private_dir())?;
         let path = format!("git config remote.{}", remote.name);
         let mark = hex_hash(places.join("\n").as_bytes(), 16);
-        let trusted = trust.covers(&path, &mark);
+        let ours = self.identity().is_some_and(|this| trust.covers(MADE_HERE, &this));
+        let trusted = trust.covers(&path, &mark) || ours && !places.iter().any(|place| self.brings_along(place));
         Ok(Some(NearRemote { path, mark, places, trusted }))
+    }
+
+    /// Notes that this repository became a brain on this machine, at the word of whoever calls. Where no record can be kept, its remotes
+    /// ask for trust.
+    pub fn note_made_here(&self) {
+        let Some(this) = self.identity().filter(|_| !self.shared.world.in_hook()) else { return };
+        let noted = Trust::load(&self.shared.world, &self.store.private_dir()).and_then(|mut trust| {
+            trust.trusted.insert(MADE_HERE.to_owned(), this);
+            trust.save(&self.shared.world)
+        });
+        if let Err(error) = noted {
+            tracing::info!("that this brain was made here is not noted: {error}");
+        }
+    }
+
+    /// The folder itself, and no copy of it: its file system, its number there, and where that is known when it came to be.
+    fn identity(&self) -> Option<String> {
+        let of = std::fs::metadata(self.store.common_dir()).ok()?;
+        let since = of.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+        Some(format!("{}-{}-{}", of.dev(), of.ino(), since.as_nanos()))
+    }
+
+    /// True for a place inside the repository or its work tree.
+    fn brings_along(&self, place: &str) -> bool {
+        let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let place = whole(Path::new(place));
+        let around = self.store.work_dir().into_iter().chain([self.store.common_dir().to_owned()]);
+        around.into_iter().any(|folder| place.starts_with(whole(&folder)))
     }
 
     /// Refuses a remote whose hooks would run here and which nobody has trusted.
