@@ -389,3 +389,23 @@ fn tainted_memories_have_no_more_than_their_share_of_an_answer() {
         assert_eq!((results.len().to_string().as_str(), tainted), (top, most), "{found}");
     }
 }
+
+#[test]
+fn nights_of_tainted_input_alone_strengthen_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "Anna: green tea from Uji arrived and it is good."]);
+    sandbox.json(&["sleep"]);
+    let numbers = r#""activation_count"|feeds_into|recalls|inhibits|influences|triggers"#;
+    let consolidated = || sandbox.git(&["grep", "-E", numbers, "main", "--", "network/neurons"]);
+    let before = consolidated();
+    for n in 0..3 {
+        sandbox.json(&["feed", "--origin", "webhook:evil", &format!("Anna: green tea is good, I say {n}.")]);
+        sandbox.json(&["sleep"]);
+        assert_eq!(consolidated(), before, "night {n}");
+    }
+    // What is said here counts, also beside it.
+    sandbox.json(&["feed", "--origin", "webhook:evil", "Anna: green tea is very good."]);
+    sandbox.json(&["feed", "Anna: the green tea is gone."]);
+    sandbox.json(&["sleep"]);
+    assert_ne!(consolidated(), before);
+}

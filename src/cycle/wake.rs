@@ -421,7 +421,7 @@ impl Due<'_> {
 
 /// The origin of what comes from all these, and from this machine, where all runs are at home.
 pub(super) fn all_of(origins: impl IntoIterator<Item = Origin>) -> Origin {
-    origins.into_iter().fold(Origin::local(), |all, origin| all.and(&origin))
+    origins.into_iter().fold(Origin::local(), |all, origin| all.and(&origin.passed_on()))
 }
 
 /// Splits an agent's signals into runs, oldest first. A reflex knows how many it can answer; what another agent does with

@@ -142,6 +142,12 @@ impl Origin {
         Self::of(self.labels().chain(other.labels()))
     }
 
+    /// The origin of what is made of this. What a person has approved is fine: that it was approved is not said again.
+    pub fn passed_on(&self) -> Self {
+        let told: Vec<&str> = self.labels().filter(|label| class(label) != APPROVED).collect();
+        if told.is_empty() { Self::local() } else { Self::of(told.into_iter()) }
+    }
+
     /// True if what comes from `other` may be said to come from here: each label is among these, or is trusted further than one of them.
     pub fn covers(&self, other: &Self) -> bool {
         other
@@ -338,6 +344,8 @@ mod tests {
             assert_eq!(origin(a).and(&origin(b)).as_str(), both);
             assert_eq!(origin(b).and(&origin(a)).as_str(), both);
         }
+        assert_eq!(origin("mcp+approved:webhook").passed_on(), origin("mcp"));
+        assert_eq!(origin("approved:webhook").passed_on(), Origin::local());
         let long = |c: &str| origin(&format!("mcp:{}", c.repeat(200)));
         assert_eq!(long("a").and(&long("b")).as_str(), "mcp", "together they are too long: their class");
         assert_eq!(origin("mcp+import").class(), "mcp");

@@ -72,6 +72,17 @@ pub(super) fn refuse_links_away(git_dir: &Path, common: &Path) -> Result<(), Sto
     Ok(())
 }
 
+/// Refuses a git folder that says that its objects and refs are another repository's, unless it is a folder of that one's `worktrees/`,
+/// as `git worktree` makes them: who was given the folder would write where its maker likes.
+pub(super) fn refuse_borrowed(git_dir: &Path, common: &Path) -> Result<(), StoreError> {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (git_dir, common) = (whole(git_dir), whole(common));
+    if git_dir == common || git_dir.parent() == Some(&common.join("worktrees")) {
+        return Ok(());
+    }
+    Err(StoreError::Borrowed { path: git_dir, from: common })
+}
+
 /// The lock file that a plan names, if it is one of git's locks in that git folder: no other file is ever removed.
 pub(super) fn own_lock(common: &Path, named: &Path) -> Option<PathBuf> {
     let path = common.join(named);
@@ -133,6 +144,22 @@ mod tests {
         std::fs::rename(&private, sandbox.path().join("moved")).unwrap();
         symlink(sandbox.path().join("moved"), &private).unwrap();
         assert!(refuse_links(&private).is_err());
+    }
+
+    #[test]
+    fn a_git_folder_borrows_from_nobody_but_as_a_work_tree_of_his() {
+        let (sandbox, other) = (Sandbox::brain(), tempfile::tempdir().unwrap());
+        let (victim, copy) = (sandbox.path().join(".git"), other.path().join(".git"));
+        for folder in ["objects", "refs"] {
+            std::fs::create_dir_all(copy.join(folder)).unwrap();
+        }
+        std::fs::write(copy.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(copy.join("commondir"), format!("{}\n", victim.display())).unwrap();
+        let refused = crate::store::Store::open(other.path()).err().unwrap().to_string();
+        assert!(refused.contains("commondir") && refused.contains(victim.to_str().unwrap()), "{refused}");
+        assert!(
+            refuse_borrowed(&victim, &victim).is_ok() && refuse_borrowed(&victim.join("worktrees/w"), &victim).is_ok()
+        );
     }
 
     #[test]

@@ -38,6 +38,16 @@ pub enum StoreError {
         /// The repository around it.
         repository: PathBuf,
     },
+    /// A git folder that names another repository's as its own.
+    #[error(
+        "{path}: its file `commondir` says that its objects and refs are those of {from}, which does not know it as a work tree"
+    )]
+    Borrowed {
+        /// The git folder.
+        path: PathBuf,
+        /// The other one.
+        from: PathBuf,
+    },
     /// A symlink where this program writes or deletes.
     #[error("{} is a symlink, or lies behind one; nothing of a brain is written through links", path.display())]
     Link {

@@ -125,6 +125,7 @@ impl Store {
         let store = Self::over(repository, main, wake);
         confine::refuse_links(&store.private_dir())?;
         confine::refuse_links_away(store.repository.path(), &store.common)?;
+        confine::refuse_borrowed(store.repository.path(), &store.common)?;
         Ok(store)
     }
 

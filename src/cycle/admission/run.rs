@@ -77,6 +77,15 @@ fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<
             )));
         }
     }
+    let agent = record.run.agent();
+    let claimed = record.origin.classes().find(|class| match *class {
+        "approved" => agent.as_str() != HUMAN,
+        "bootstrap" => agent.as_str() != "bootstrap",
+        _ => false,
+    });
+    if let Some(class) = claimed {
+        return Ok(Some(format!("says that it comes from {class}, which no run of {agent} does")));
+    }
     Ok(None)
 }
 

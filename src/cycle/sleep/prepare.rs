@@ -159,8 +159,9 @@ impl Cycle {
         // What nothing touched since the last night was consolidated then, however vivid it still is.
         let of_the_day: HashSet<&NeuronId> = survey.changed.iter().map(|(_, id)| id).collect();
         let vivid = survey.noticed(|glance| now.is_vivid(glance));
-        let vivid = vivid.filter(|id| of_the_day.contains(id) && stays(id)).cloned();
-        let day = survey.changed.iter().filter(|(_, id)| stays(id)).cloned();
+        let counts = |id: &NeuronId| stays(id) && !snapshot.untouched.contains(id);
+        let vivid = vivid.filter(|id| of_the_day.contains(id) && counts(id)).cloned();
+        let day = survey.changed.iter().filter(|(_, id)| counts(id)).cloned();
         let candidates = candidates(vivid, day, settings.sleep.top);
         let ledger = if settings.sleep.replay { self.ledger_between(evening.wake, snapshot.tree)? } else { Vec::new() };
 

@@ -22,6 +22,8 @@ pub(super) struct Snapshot {
     pub tree: TreeId,
     /// Neurons that stay in wake.
     pub left_out: BTreeSet<NeuronId>,
+    /// Neurons that nothing but tainted runs touched since main: their day is none.
+    pub untouched: BTreeSet<NeuronId>,
     /// The runs since main, in outline.
     pub runs: Vec<(String, RunOutline)>,
 }
@@ -51,6 +53,10 @@ impl Cycle {
             .map(|(path, _)| path)
             .collect();
         let mut changed = self.without_effects(tree, &tainted, sleep, &left_out)?;
+        let consolidated = read_all(&self.store, main, changed.keys().cloned())?;
+        let untouched =
+            consolidated.iter().filter(|(id, before)| changed.get(*id).is_some_and(|now| says_as_much(before, now)));
+        let untouched = untouched.map(|(id, _)| id.clone()).collect();
         changed.extend(known);
         let sources = survey.pointing_to(&left_out).into_iter().filter(|id| !left_out.contains(id));
         for (id, neuron) in read_all(&self.store, tree, sources)? {
@@ -68,7 +74,7 @@ impl Cycle {
         }
         edits.extend(tainted.into_iter().map(|path| TreeEdit::new(path.clone(), None)));
         let tree = if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? };
-        Ok(Snapshot { tree, left_out, runs })
+        Ok(Snapshot { tree, left_out, untouched, runs })
     }
 
     /// Neurons that stay, without what the recorded runs did to them, the newest run first. What a person has approved stays as it is.
@@ -109,6 +115,14 @@ impl Cycle {
         }
         Ok(without)
     }
+}
+
+/// True if a neuron was neither activated nor changed in between.
+fn says_as_much(before: &Neuron, now: &Neuron) -> bool {
+    let told = |n: &Neuron| {
+        (n.concept.clone(), n.kind, n.activation_count, n.pinned, n.archived.clone(), n.connections.clone())
+    };
+    told(before) == told(now)
 }
 
 /// Runs that a person has approved, or has taken back: of these nothing is left to hold out.

@@ -261,8 +261,7 @@ impl<'c> Tools<'c> {
 
     /// The origin of all that was shown so far.
     pub fn origin(&self) -> Origin {
-        // What a person has approved is fine; that it was approved is not said of what is made of it.
-        if self.origin.is_approved() { Origin::local() } else { self.origin.clone() }
+        self.origin.passed_on()
     }
 
     /// What was shown so far and has a number.
