@@ -155,6 +155,9 @@ class World:
         begun = root.parent / f"begun-{clones}"
         if begun.exists():
             subprocess.run(["cp", "-a", str(begun), str(root)], check=True)
+            # A copied folder's remote needs a person's word.
+            trusts = 'for place in $CLONES; do "$GIT_BRAIN" -C $place trust --yes >/dev/null 2>&1; done'
+            subprocess.run(["bash", "-c", f"{drawing.PRELUDE}\n{trusts}"], cwd=root, env=self.env, check=True)
             self.heard = len((root / "log").read_text().splitlines())
             self.env.update(hurried)
             return

@@ -34,6 +34,8 @@ class Disk:
 
     def __init__(self, git, cwd):
         self.git, self.cwd, self.main = str(git), str(cwd), None
+        # Links that were made, and where they lead: git works on a folder of ours that has some to the real one.
+        self.links = {}
         self.single = [f"{git}/{name}" for name in ("packed-refs", "config", "HEAD")]
         # Path to why it is not safe; names that were made or removed since their folder was synced.
         self.dirty, self.names, self.synced, self.wrong, self.answered, self.refs, self.packs = {}, {}, 0, [], False, 0, 0
@@ -47,7 +49,11 @@ class Disk:
         found = []
         for folder, name, plain in NAMED.findall(arguments):
             name = name or plain
-            found.append(os.path.normpath(os.path.join(folder or self.cwd, name)))
+            path = os.path.normpath(os.path.join(folder or self.cwd, name))
+            for link, there in self.links.items():
+                if path.startswith(link + "/"):
+                    path = there + path[len(link):]
+            found.append(path)
         return found
 
     def take(self, line):
@@ -79,6 +85,12 @@ class Disk:
                 self.names[path] = None
         elif call in ("fsync", "fdatasync") and handle:
             self.sync(handle.group(2))
+        elif call in ("symlink", "symlinkat"):
+            there = re.match(r'"([^"]*)"', arguments)
+            link = self.paths(arguments)[-1]
+            if there:
+                self.links[link] = os.path.normpath(os.path.join(os.path.dirname(link), there.group(1)))
+            self.names[link] = None
         elif call in MAKES:
             self.make(call, self.paths(arguments))
         elif call in ("unlink", "unlinkat", "rmdir"):
@@ -93,7 +105,7 @@ class Disk:
             del self.names[name]
 
     def make(self, call, paths):
-        if call.startswith(("mkdir", "symlink")):
+        if call.startswith("mkdir"):
             self.names[paths[-1]] = None
             return
         if len(paths) < 2:

@@ -420,7 +420,7 @@ def edit(draw, clone):
     """A neuron by hand, as docs/hooks.md says, on main or on wake; and taken back, now and then."""
     number, own = len(draw.steps) + 1, f"p{clone}"
     change = draw.dice.choice([f"s/\"concept\": .*/\"concept\": \"place {clone} {number}\",/", "s/\"type\": .*/&\\n  \"pinned\": true,/"])
-    back = draw.dice.choice(["", f"; person {clone} revert --no-edit HEAD"])
+    back = draw.dice.choice(["", f"; person {clone} revert --no-edit ':/^edit {number}'"])
     branch = draw.dice.choice(["main", "main", "wake"])
     there = f"git -C {clone} checkout -q wake || exit 0; trap 'git -C {clone} checkout -q main' EXIT; " if branch == "wake" else ""
     draw.add("edit", clone, f"f=$(file_of {clone} {own} {branch}) || exit 0; {there}on {clone} checkout neurons; grep -q pinned {clone}/$f && exit 0; "
