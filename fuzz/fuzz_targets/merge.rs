@@ -113,7 +113,7 @@ fn take(net: &mut Network, step: &Step, run: &RunId) {
         Step::Archive(_) => neuron.archived = Some(run.clone()),
         Step::Taint(_, mcp) => {
             let from = Origin::parse(if *mcp { "mcp:editor" } else { "http" }).expect("an origin");
-            neuron.origin = neuron.origin.clone().least_trusted(from);
+            neuron.origin = neuron.origin.and(&from);
         }
         _ => {}
     }
