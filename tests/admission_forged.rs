@@ -4,23 +4,13 @@
 mod machines;
 mod sandbox;
 
-use machines::World;
+use machines::{World, refused};
 use sandbox::{adjust, connect, create};
 use serde_json::json;
 
 const MCP: &str = "mcp:editor";
 const LATE: &str = "20310126t143200123z-abcd2345-memory";
 const LAST: &str = "99991231t235959999z-zzzzzzzz-memory";
-
-/// The gate refuses a push of that commit, for that reason, and nothing moves.
-#[track_caller]
-fn refused(world: &World, what: &str, commit: &str, branch: &str, says: &str) {
-    let before = world.refs("remote.git");
-    let (pushed, said) = world.git_try("a", &["push", "origin", &format!("+{commit}:refs/heads/{branch}")]);
-    assert!(!pushed && said.contains("hook declined"), "{what} is let in: {said}");
-    assert!(said.contains(says), "{what}: {said}");
-    assert_eq!(world.refs("remote.git"), before, "{what}");
-}
 
 /// A commit on the tip of a branch of `a`, with other files.
 fn upon(world: &World, branch: &str, files: &[(&str, Option<&str>)], message: &str) -> String {

@@ -8,7 +8,7 @@ mod sandbox;
 
 use std::process::Command;
 
-use machines::World;
+use machines::{World, refused};
 use sandbox::create;
 use serde_json::{Value, json};
 
@@ -78,16 +78,6 @@ fn of_agent(
     let email = format!("{agent}@git-brain.invalid");
     let made = world.commit("a", from, parents, files, message, &[("GIT_AUTHOR_EMAIL", &email)]);
     signed(world, &format!("keys/{agent}"), &made)
-}
-
-/// The gate refuses it, and nothing moves.
-#[track_caller]
-fn refused(world: &World, what: &str, commit: &str, branch: &str, says: &str) {
-    let before = world.refs("remote.git");
-    let (pushed, said) = world.git_try("a", &["push", "origin", &format!("+{commit}:refs/heads/{branch}")]);
-    assert!(!pushed && said.contains("hook declined"), "{what} is let in: {said}");
-    assert!(said.contains(says), "{what}: {said}");
-    assert_eq!(world.refs("remote.git"), before, "{what}");
 }
 
 /// A run of memory that waits: branch, commit, the path of its record, its record.

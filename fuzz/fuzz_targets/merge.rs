@@ -3,15 +3,17 @@
 
 #![no_main]
 
+mod trees;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 
 use arbitrary::Arbitrary;
-use git_brain::merge::{Outcome, Side, Sides, three_way};
+use git_brain::merge::{Outcome, three_way};
 use git_brain::model::ids::{NeuronId, RunId};
 use git_brain::model::settings::MergePolicy;
 use git_brain::model::{AgentName, Kind, Link, Name, Neuron, Origin, Stamp, layout};
 use libfuzzer_sys::fuzz_target;
+use trees::{Tree, Trees};
 
 const IDS: u8 = 4;
 
@@ -34,34 +36,7 @@ struct Case {
     right: Vec<Vec<Step>>,
 }
 
-type Tree = BTreeMap<String, Vec<u8>>;
 type Network = BTreeMap<NeuronId, Neuron>;
-
-struct Trees<'a>([&'a Tree; 3]);
-
-impl Trees<'_> {
-    fn side(&self, side: Side) -> &Tree {
-        match side {
-            Side::Base => self.0[0],
-            Side::Left => self.0[1],
-            Side::Right => self.0[2],
-        }
-    }
-}
-
-impl Sides for Trees<'_> {
-    type Error = Infallible;
-
-    fn changed(&mut self, side: Side) -> Result<Vec<String>, Infallible> {
-        let (base, tree) = (self.0[0], self.side(side));
-        let paths: BTreeSet<&String> = base.keys().chain(tree.keys()).collect();
-        Ok(paths.into_iter().filter(|p| base.get(*p) != tree.get(*p)).cloned().collect())
-    }
-
-    fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, Infallible> {
-        Ok(self.side(side).get(path).cloned())
-    }
-}
 
 fn id(n: u8) -> NeuronId {
     NeuronId::parse(&format!("n{}", n % IDS)).expect("an id")

@@ -4,7 +4,8 @@
 
 #![no_main]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod trees;
+
 use std::convert::Infallible;
 use std::sync::OnceLock;
 
@@ -13,13 +14,14 @@ use git_brain::chemistry::serotonin::Chapter;
 use git_brain::consolidation::SleepRecord;
 use git_brain::delta::{Document, LedgerEntry, RunOutline, RunRecord};
 use git_brain::limits::DOCUMENT_BYTES;
-use git_brain::merge::{Direction, Side, Sides, apply_record, take_back, three_way};
+use git_brain::merge::{Direction, apply_record, take_back, three_way};
 use git_brain::model::document::Goal;
 use git_brain::model::json;
 use git_brain::model::layout::{self, Place};
 use git_brain::model::settings::Override;
 use git_brain::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, NeuronId, RunId, Settings, Signal, Stimulus};
 use libfuzzer_sys::fuzz_target;
+use trees::{Tree, Trees};
 
 #[derive(Arbitrary, Debug)]
 struct Case {
@@ -123,8 +125,6 @@ fn home(kind: &str, bytes: &[u8]) -> Option<String> {
     })
 }
 
-type Tree = BTreeMap<String, Vec<u8>>;
-
 fn planted(onto: &Tree, files: &[File]) -> Tree {
     let mut tree = onto.clone();
     for (n, file) in files.iter().take(24).enumerate() {
@@ -149,32 +149,6 @@ fn planted(onto: &Tree, files: &[File]) -> Tree {
         }
     }
     tree
-}
-
-struct Trees<'a>([&'a Tree; 3]);
-
-impl Trees<'_> {
-    fn side(&self, side: Side) -> &Tree {
-        match side {
-            Side::Base => self.0[0],
-            Side::Left => self.0[1],
-            Side::Right => self.0[2],
-        }
-    }
-}
-
-impl Sides for Trees<'_> {
-    type Error = Infallible;
-
-    fn changed(&mut self, side: Side) -> Result<Vec<String>, Infallible> {
-        let (base, tree) = (self.0[0], self.side(side));
-        let paths: BTreeSet<&String> = base.keys().chain(tree.keys()).collect();
-        Ok(paths.into_iter().filter(|p| base.get(*p) != tree.get(*p)).cloned().collect())
-    }
-
-    fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, Infallible> {
-        Ok(self.side(side).get(path).cloned())
-    }
 }
 
 /// Every file as its place says, and each run's record held against the neurons that there are.

@@ -19,7 +19,7 @@ use crate::store::{CommitId, File, Store, StoreError, TreeId};
 pub struct CheckReport {
     /// The commit that was checked.
     pub commit: String,
-    /// What it was called: wake, or as it was named.
+    /// The branch or commit: wake, or as it was named.
     pub name: String,
     /// How many files were read.
     pub files: usize,
@@ -29,16 +29,16 @@ pub struct CheckReport {
     pub branches: Vec<BranchCheck>,
 }
 
-/// What a check found on a branch that differs from wake: main, or a run that waits.
+/// The findings on a branch that differs from wake: main, or a run that waits.
 #[derive(Clone, Debug, Serialize)]
 pub struct BranchCheck {
     /// The branch.
     pub branch: String,
     /// Its tip.
     pub commit: String,
-    /// How many files differ from wake's, and were read.
+    /// The number of files that differ from wake's, and were read.
     pub files: usize,
-    /// What is wrong with those.
+    /// The faults of those.
     pub findings: Vec<Finding>,
 }
 

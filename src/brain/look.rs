@@ -67,7 +67,7 @@ pub struct Status {
     pub aside: BTreeMap<StimulusId, Reason>,
     /// Signals that stay unanswered for the same cause.
     pub aside_signals: BTreeMap<SignalId, Reason>,
-    /// What could not be looked at, with what to do, one sentence each.
+    /// Things that could not be looked at, with what to do, one sentence each.
     pub unread: Vec<String>,
 }
 

@@ -27,7 +27,7 @@ pub enum How {
     Priority,
     /// The value of the larger run id.
     LaterRun,
-    /// What both sides have.
+    /// The labels of both sides.
     Union,
     /// A neuron's file that one side removed and the other changed: the change.
     ChangedWins,

@@ -233,3 +233,13 @@ impl World {
         paths.lines().find(|path| path.ends_with(end)).unwrap_or_else(|| panic!("no {end} in {revision}")).to_owned()
     }
 }
+
+/// The gate refuses a push of that commit, for that reason, and nothing moves.
+#[track_caller]
+pub fn refused(world: &World, what: &str, commit: &str, branch: &str, says: &str) {
+    let before = world.refs("remote.git");
+    let (pushed, said) = world.git_try("a", &["push", "origin", &format!("+{commit}:refs/heads/{branch}")]);
+    assert!(!pushed && said.contains("hook declined"), "{what} is let in: {said}");
+    assert!(said.contains(says), "{what}: {said}");
+    assert_eq!(world.refs("remote.git"), before, "{what}");
+}
