@@ -343,6 +343,8 @@ fn the_log_of_a_night_says_what_the_night_did() {
         "wake",
         "not that of its parents' merge",
     );
+    let twice = world.commit("a", &back, &[&wake, &back], &[], &with, &[]);
+    refused(&world, "a merge of the merge of a sleep", &twice, "wake", "another than it says");
     let toml = world.git("a", &["show", &format!("{back}:brain.toml")]) + "\n# mine\n";
     refused(
         &world,
@@ -384,7 +386,9 @@ fn the_log_of_a_night_says_what_the_night_did() {
         "does not do what taking",
     );
     let never = merged(&message.replace("Undoes: ", "Undoes: 20260101t100000000z-abcd2345-sleep\nX: "), &[]);
-    refused(&world, "a merge of the undoing of nothing", &never, "wake", "a sleep that main never had");
+    refused(&world, "a merge of the undoing of nothing", &never, "wake", "merges no undoing of it");
+    let beside = world.commit("a", &back, &[&parents[0], &slept], &[], &message, &[]);
+    refused(&world, "a merge of an undoing that main has not", &beside, "wake", "merges no undoing of it");
     world.git("a", &["push", "-q", "origin", &format!("{undo}:refs/heads/main"), &format!("{back}:refs/heads/wake")]);
 }
 

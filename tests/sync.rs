@@ -290,3 +290,76 @@ fn a_signal_is_answered_beside_neurons_that_come_from_far_away() {
         .collect();
     assert!(sent.contains(".json") && unanswered.is_empty(), "{unanswered:?}");
 }
+
+/// Two machines that know four memories; the one that is taken back, and the run that made it.
+fn remembering() -> (World, String, String) {
+    let world = World::gated();
+    for text in [
+        "Ben keeps the green tea in the cellar beside the old clock.",
+        "Anna and Ben talk about the old clock in the cellar.",
+        CLOCK,
+    ] {
+        world.brain("a", &["feed", text]);
+    }
+    world.sync("a");
+    world.clone("b");
+    world.sync("b");
+    let id = answers(&world, "a").into_iter().find(|(_, text)| text == CLOCK).expect("it is remembered").0;
+    let run = world.neuron("a", "wake", &id)["named_by"]["concept"]["run"].as_str().unwrap().to_owned();
+    (world, id, run)
+}
+
+const CLOCK: &str = "The old clock in the cellar belongs to Anna.";
+
+/// What a machine answers about the clock: ids and texts.
+fn answers(world: &World, name: &str) -> Vec<(String, String)> {
+    let answer = world.json(name, &["recall", "whose is the old clock in the cellar"]);
+    let text = |one: &serde_json::Value, key: &str| one[key].as_str().unwrap().to_owned();
+    answer["results"].as_array().unwrap().iter().map(|one| (text(one, "id"), text(one, "text"))).collect()
+}
+
+#[test]
+fn what_a_person_took_back_stays_taken_back_whatever_another_machine_did_meanwhile() {
+    let ask = ["recall", "--learn", "whose is the old clock in the cellar"];
+    let meanwhile: [&[&str]; 3] = [&["sleep"], &ask, &["feed", "Somebody asked about the old clock of Anna."]];
+    for (number, theirs) in meanwhile.iter().enumerate() {
+        for corrected in [false, true] {
+            let (world, id, run) = remembering();
+            match corrected {
+                true => world.brain("a", &["feed", "--corrects", &id, "The old clock in the cellar is Carl's."]),
+                false => world.brain("a", &["revert", "--run", &run]),
+            };
+            world.brain("b", theirs);
+            // Who comes first merges nothing; the other does.
+            for name in if number == 1 { ["b", "a", "b"] } else { ["a", "b", "a"] } {
+                world.sync(name);
+            }
+            world.same(&["a", "b"]);
+            for name in ["a", "b"] {
+                let found = answers(&world, name);
+                assert!(!found.iter().any(|(_, text)| text == CLOCK), "{theirs:?} {corrected} {name}: {found:?}");
+                assert!(found.len() > 1, "what others remembered stays: {found:?}");
+            }
+            world.brain("b", &["sleep"]);
+            world.sync("b");
+            world.sync("a");
+            world.same(&["a", "b"]);
+            assert!(
+                !answers(&world, "a").iter().any(|(_, text)| text == CLOCK),
+                "{theirs:?} {corrected} after a night"
+            );
+            if number > 0 {
+                continue;
+            }
+            // Whoever says it again means it.
+            world.brain("b", &["feed", "--again", CLOCK]);
+            world.sync("b");
+            world.sync("a");
+            world.same(&["a", "b"]);
+            for name in ["a", "b"] {
+                let found = answers(&world, name);
+                assert!(found.iter().any(|(_, text)| text == CLOCK), "{theirs:?} {corrected} {name}: {found:?}");
+            }
+        }
+    }
+}

@@ -488,6 +488,8 @@ def refusal(world, f):
 
     if len(f.parents) == 2:
         right = world.files(commits[f.parents[1]].tree)
+        # Where one parent is behind the other, there is nothing to merge: the result is the later one.
+        later = next((world.files(commits[b].tree) for a, b in (f.parents, f.parents[::-1]) if a in world.behind(b)), None)
         if all_of("Undoes"):
             return None if one_of("Undoes") == world.night and same_as("V") else "no merge of an undoing"
         if all_of("Policy"):
@@ -496,7 +498,8 @@ def refusal(world, f):
             # The merge of two runs does not depend on their order.
             same = lambda n: f.parents == list(commits[true[n]].parents) or n == "M" and f.parents[::-1] == list(commits[true[n]].parents)
             name = next((n for n in ("M", "W") if same(n)), None)
-            if name is None or inside(f.files) != inside(world.files(commits[true[name]].tree)):
+            merged = later if later is not None else name and world.files(commits[true[name]].tree)
+            if merged is None or inside(f.files) != inside(merged):
                 return "no merge of its parents"
             night = {key: world.trailer(commits[true["S"]].message, key) for key in ("Sleep", "Snapshot")}
             if all_of("Sleep") and all_of("Snapshot"):
@@ -543,7 +546,10 @@ def refusal(world, f):
     if all_of("Sleep"):
         true_night = commits[true["S"]]
         head = lambda message: message[: message.rstrip("\n").rindex("\n\n")] if trailers_of(message) else message
-        same = same_as("S") and head(f.message) == head(true_night.message)
+        # What is tainted may lie beside it on a branch; main refuses that.
+        day = {path for path, (_, blob, _) in world.honest.items() if MCP in world.blob(blob).decode() and f.branch != "main"}
+        files = {path: entry for path, entry in f.files.items() if path not in day}
+        same = f.parents == list(true_night.parents) and files == world.files(true_night.tree) and head(f.message) == head(true_night.message)
         return None if same and all(one_of(k) == world.trailer(true_night.message, k) for k in ("Sleep", "Snapshot")) else "no sleep"
     if all_of("Undoes"):
         again = f.parents == [true["U"]] and f.files == world.files(commits[true["U"]].tree)

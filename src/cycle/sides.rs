@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::network::Neurons;
-use super::{Cycle, CycleError, HUMAN};
+use super::{Cycle, CycleError};
 use crate::merge::{self, Side};
 use crate::model::Neuron;
 use crate::model::document::{Goal, GoalLevel};
@@ -44,7 +44,7 @@ impl<'s> TreeSides<'s> {
                 place if place.is_immutable() && old.is_some() => {
                     return Ok(Some(format!("changes {path}, which stays as it was written")));
                 }
-                Place::Goal if run.agent().as_str() != HUMAN => {
+                Place::Goal if !run.is_a_persons() => {
                     for file in [old, new].into_iter().flatten() {
                         let goal = Goal::decode(&self.store.read_file(*file, path)?, path)?;
                         if goal.level == GoalLevel::Terminal {

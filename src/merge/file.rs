@@ -14,7 +14,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::json::{self, JsonError};
 use crate::model::layout::{self, Place};
-use crate::model::{HUMAN, Metadata, Stamp};
+use crate::model::{Metadata, Stamp};
 
 /// Which file is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl<'c> Said<'c> {
             .map(str::parse::<Stamp>)
             .transpose()
             .map_err(|e| JsonError::at(path, 1, "at", e.to_string()))?;
-        let person = run.as_ref().is_none_or(|run| run.agent().as_str() == HUMAN);
+        let person = run.as_ref().is_none_or(|run| run.is_a_persons());
         // An agent may say any moment; its run's id is in order.
         Ok(Self { person, at: at.filter(|_| person), run, content })
     }

@@ -63,20 +63,18 @@ fn apply_effect(
 ) -> NeuronMerge {
     match (direction, &effect.created, target) {
         (Direction::Again, Some(created), target) => merge_neuron(None, target, Some(created), &decisive(policy)),
-        // Whether a file that one side removed goes is the tree's question, and asked of the sides themselves.
-        (_, _, Some(target)) if effect.removed.is_some() => {
-            NeuronMerge { neuron: Some(target.clone()), ..NeuronMerge::default() }
-        }
+        (direction, _, Some(target)) if effect.removed.is_some() => match (direction, &effect.removed) {
+            // What a person took back and others touched stays as a file without what was taken back. Whether a file that one side
+            // removed goes is the tree's question, and asked of the sides themselves.
+            (Direction::Again, Some(removed)) => without_creation(removed, run, target, &decisive(policy)),
+            _ => NeuronMerge { neuron: Some(target.clone()), ..NeuronMerge::default() },
+        },
         (Direction::Again, None, Some(target)) => {
             let base = effect.set_on(target, false);
             let right = marked(effect, effect.set_on(target, true), run);
             merge_neuron(Some(&base), Some(target), Some(&right), &decisive(policy))
         }
-        (Direction::Back(by), Some(created), Some(target)) => {
-            let base = Neuron { version: target.version, run: target.run.clone(), ..(**created).clone() };
-            let right = touched(emptied(&base, by), by);
-            merge_neuron(Some(&base), Some(target), Some(&right), policy)
-        }
+        (Direction::Back(by), Some(created), Some(target)) => without_creation(created, by, target, policy),
         (Direction::Back(by), None, Some(target)) => {
             let base = effect.set_on(target, true);
             let mut right = effect.set_on(target, false);
@@ -118,6 +116,13 @@ fn marked(effect: &Effect, mut neuron: Neuron, run: &RunId) -> Neuron {
 /// Takes the effect of a run on one neuron back, as the run `by`; see [`Direction::Back`].
 pub fn take_back(effect: &Effect, by: &RunId, target: &Neuron, policy: &MergePolicy) -> NeuronMerge {
     apply_effect(effect, by, Direction::Back(by), Some(target), policy)
+}
+
+/// A neuron without what its creation brought, as the run `by`: what others did to it since stays.
+fn without_creation(created: &Neuron, by: &RunId, target: &Neuron, policy: &MergePolicy) -> NeuronMerge {
+    let base = Neuron { version: target.version, run: target.run.clone(), ..created.clone() };
+    let right = touched(emptied(&base, by), by);
+    merge_neuron(Some(&base), Some(target), Some(&right), policy)
 }
 
 /// With the mark of a run.

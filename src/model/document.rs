@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use super::capabilities::{Capabilities, Region};
-use super::ids::{AgentName, GoalId, HUMAN, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
+use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
 use super::spending::{Budget, Cost};
@@ -288,7 +288,7 @@ impl Goal {
 
     /// True if a person set it last, by a command or by hand.
     pub fn is_a_persons(&self) -> bool {
-        self.run.as_ref().is_none_or(|run| run.agent().as_str() == HUMAN)
+        self.run.as_ref().is_none_or(|run| run.is_a_persons())
     }
 }
 

@@ -190,6 +190,11 @@ impl RunId {
         Self(text.into())
     }
 
+    /// True for a run of a person: of what was said by the command line.
+    pub fn is_a_persons(&self) -> bool {
+        &self.0[29..] == HUMAN
+    }
+
     /// The id's time, milliseconds since the epoch. Impossible days and hours count as the nearest possible ones.
     pub fn unix_ms(&self) -> i64 {
         let n = |from: usize, to: usize| self.0[from..to].parse::<i64>().unwrap_or(0);

@@ -262,9 +262,10 @@ impl Neuron {
         self.connections.binary_search_by(|c| (&c.target, c.link).cmp(&(target, link)))
     }
 
-    /// True if the run that last touched it archived it.
+    /// Archived: by the run that touched it last, or by a person. What a person archived stays so until the field is cleared, whoever
+    /// touches it later without knowing; what an agent archived, any later touch brings back.
     pub fn is_archived(&self) -> bool {
-        self.archived.is_some() && self.archived == self.run
+        self.archived.as_ref().is_some_and(|by| by.is_a_persons() || self.run.as_ref() == Some(by))
     }
 
     pub(super) fn check_bounds(&self) -> Result<(), (&'static str, String)> {
@@ -330,11 +331,20 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_holds_until_the_next_touch() {
+    fn an_agents_archive_holds_until_the_next_touch_and_a_persons_until_it_is_cleared() {
+        let run = |text: &str| Some(RunId::parse(text).unwrap());
         let mut n = sample();
+        n.run = run("20260126t143200123z-abcd2345-memory");
         n.archived = n.run.clone();
         assert!(n.is_archived());
-        n.run = Some(RunId::parse("20260127t143200123z-abcd2345-memory").unwrap());
+        n.run = run("20260127t143200123z-abcd2345-memory");
+        assert!(!n.is_archived());
+        n.archived = run("20260126t143200123z-abcd2345-human");
+        for later in ["20260127t143200123z-abcd2345-sleep", "20260127t143200123z-abcd2345-human"] {
+            n.run = run(later);
+            assert!(n.is_archived(), "{later}");
+        }
+        n.archived = None;
         assert!(!n.is_archived());
     }
 }

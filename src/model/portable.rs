@@ -169,7 +169,7 @@ impl PortableNeuron {
     pub fn is_archived(&self) -> Option<bool> {
         self.archived.as_ref().map(|archived| match archived {
             Archived::Flag(flag) => *flag,
-            Archived::Run(run) => self.run.as_ref() == Some(run),
+            Archived::Run(run) => run.is_a_persons() || self.run.as_ref() == Some(run),
         })
     }
 }

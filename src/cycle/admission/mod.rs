@@ -35,7 +35,7 @@ use serde::Serialize;
 
 use super::network::{TreeNetwork, metadata_of};
 use super::sleep::SLEEP;
-use super::{Cycle, CycleError, HUMAN, signed};
+use super::{Cycle, CycleError, signed};
 use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::Neuron;
@@ -324,7 +324,7 @@ impl Judge<'_> {
     /// The record of the agent's run that a commit is, where it was made.
     fn in_place(&self, commit: &Commit, parent: CommitId, records: &[RunId]) -> Result<Option<RunRecord>, CycleError> {
         let [run] = records else { return Ok(None) };
-        if run.agent().as_str() == HUMAN {
+        if run.is_a_persons() {
             return Ok(None);
         }
         Ok(self.record(commit.tree, run)?.filter(|record| is_in_place(record, parent)))

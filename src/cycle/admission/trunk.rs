@@ -39,7 +39,9 @@ impl Judge<'_> {
                     return Ok(());
                 };
                 let slept = store.commit(right)?;
-                if slept.trailer("Sleep") != Some(sleep) || slept.trailer("Snapshot") != Some(id) {
+                let same = slept.trailer("Sleep") == Some(sleep) && slept.trailer("Snapshot") == Some(id);
+                // The sleep itself, and no merge of it.
+                if !same || slept.parents.len() != 1 {
                     self.fault(commit, "", 0, "merges a sleep that is another than it says");
                     return Ok(());
                 }
@@ -279,6 +281,10 @@ impl Judge<'_> {
         right: CommitId,
     ) -> Result<(), CycleError> {
         let store = &self.cycle.store;
+        if store.commit(right)?.trailer("Undoes") != Some(undone) {
+            self.fault(commit, "", 0, format!("says that {undone} is taken back, and merges no undoing of it"));
+            return Ok(());
+        }
         let night = self.night(commit, right)?;
         let snapshot = night.as_ref().and_then(|night| {
             Some((RunId::parse(night.trailer("Sleep")?).ok()?, CommitId::parse(night.trailer("Snapshot")?).ok()?))

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Survey, read_all};
 use crate::cycle::network::format_of;
-use crate::cycle::{Cycle, CycleError, HUMAN};
+use crate::cycle::{Cycle, CycleError};
 use crate::delta::{Effect, RunOutline, RunRecord};
 use crate::merge;
 use crate::model::Neuron;
@@ -127,6 +127,6 @@ fn says_as_much(before: &Neuron, now: &Neuron) -> bool {
 
 /// Runs that a person has approved, or has taken back: of these nothing is left to hold out.
 pub(in crate::cycle) fn settled<'r>(runs: impl Iterator<Item = &'r RunOutline>) -> BTreeSet<RunId> {
-    let own = runs.filter(|run| run.run.agent().as_str() == HUMAN);
+    let own = runs.filter(|run| run.run.is_a_persons());
     own.flat_map(|run| run.approves.iter().chain(&run.reverts)).cloned().collect()
 }

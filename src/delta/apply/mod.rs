@@ -286,7 +286,10 @@ impl<L: Lookup> Work<'_, L> {
             Operation::Activate(op) => {
                 let clock = self.clock(op.at)?;
                 let added = salience::activation_gain(op.strength, self.learning.salience_gain);
-                self.neuron(&op.id)?.activate(added, clock);
+                let neuron = self.neuron(&op.id)?;
+                neuron.activate(added, clock);
+                // Whoever activates knows of it: it is of use again. Any touch says so of what an agent archived.
+                neuron.archived.take_if(|by| by.is_a_persons());
                 self.spend(|limits, spent| limits.check_strength(&op.id, op.strength, spent))
             }
             Operation::Connect(op) => self.connect(op),
