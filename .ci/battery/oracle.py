@@ -59,6 +59,8 @@ def apply(state, ops, run):
                 now[op["id"]] = neuron(op["concept"], run)
         elif kind == "activate":
             activate(op["id"], half_away(op["strength"] * GAIN))
+            if (now[op["id"]]["archived"] or "").endswith("-human"):
+                now[op["id"]]["archived"] = None
         elif kind == "connect":
             get(op["to"])
             links, key = get(op["from"])["links"], (op["to"], op["type"])
