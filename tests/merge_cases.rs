@@ -7,7 +7,7 @@ mod merge_trees;
 use std::fs;
 use std::path::Path;
 
-use git_brain::merge::{Conflict, MergeError, Options, Outside, three_way};
+use git_brain::merge::{Conflict, MergeError, Options, three_way};
 use git_brain::model::settings::{MergePolicy, Rule};
 use git_brain::model::{Link, Neuron, NeuronId, RunId, layout};
 use merge_trees::{Tree, Trees, merge, merge_with};
@@ -191,22 +191,15 @@ fn renames_by_priorities_5_1_3_in_every_order() {
 }
 
 #[test]
-fn files_outside_the_network_go_to_their_owner() {
+fn files_outside_the_network_are_left_as_they_are() {
     let tree = |settings: &str, agent: Option<&str>| {
         let mut tree = Tree::from([("brain.toml".to_owned(), settings.into())]);
         tree.extend(agent.map(|text| ("agents/a.json".to_owned(), text.into())));
         tree
     };
     let (base, left, right) = (tree("o", None), tree("l", Some("{}")), tree("r", None));
-    let with = |outside| {
-        let options = Options { outside, ..Options::default() };
-        merge_with(&base, &left, &right, &MergePolicy::default(), options)
-    };
-    let (merged, outcome) = with(Outside::Left);
-    assert_eq!((merged, outcome.conflicts), (left.clone(), vec![]));
-    let (merged, outcome) = with(Outside::Right);
-    assert_eq!((merged, outcome.conflicts), (right.clone(), vec![]));
-    assert_eq!(with(Outside::Merge).1.conflicts.len(), 1);
+    let (merged, outcome) = merge_with(&base, &left, &right, &MergePolicy::default(), Options::default());
+    assert_eq!((merged, outcome.conflicts), (left, vec![]));
 }
 
 #[test]

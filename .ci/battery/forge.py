@@ -381,7 +381,7 @@ class Forgery:
             self.files[path] = (FILE, run[1])
             self.email = "memory" + DOMAIN
             self.message = run[0].message
-        elif x not in self.files or y not in self.files or x in self.bad:
+        elif x not in self.files or y not in self.files or x in self.bad or y in self.bad:
             self.what.pop()
         elif how == "weight":
             self.put(x, re.sub(r'("y": \{"feeds_into": )\d+', lambda m: m[1] + str(dice.randint(1, 60000)), self.text(x)))
@@ -503,7 +503,7 @@ def refusal(world, f):
                 return "no merge of its parents"
             night = {key: world.trailer(commits[true["S"]].message, key) for key in ("Sleep", "Snapshot")}
             if all_of("Sleep") and all_of("Snapshot"):
-                if name != "W" or any(one_of(key) != night[key] for key in night):
+                if f.parents[1] != true["S"] or any(one_of(key) != night[key] for key in night):
                     return "the merge of another sleep"
                 outside = lambda files: {p: e for p, e in files.items() if not p.startswith("network/")}
                 if outside(f.files) != outside(right):

@@ -9,15 +9,16 @@ use super::commit::{Committed, create_branch};
 use super::group::Guest;
 use super::sides::TreeSides;
 use super::{Cycle, CycleError, signed};
-use crate::merge::{self, Conflict, Decision, Options, Outcome, Outside};
+use crate::merge::{self, Conflict, Decision, Options, Outcome};
 use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout;
 use crate::model::settings::MergePolicy;
 use crate::model::{AgentName, json};
 use crate::store::{
-    Author, Batch, BlobId, Branch, Commit, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange, RefOutcome,
-    Store, StoreError, Trailer, TreeEdit, TreeId,
+    Author, Batch, BlobId, Branch, Clash, Commit, CommitId, CommitSpec, Left, LockName, ObjectWriter, RefChange,
+    RefOutcome, Store, StoreError, Trailer, TreeEdit, TreeId,
 };
+use serde_json::Value;
 
 /// Most lines of decisions in a merge commit's message; all can be recomputed from its parents and its policy.
 const MESSAGE_LINES: usize = 30;
@@ -296,20 +297,19 @@ impl Cycle {
             return Ok(Fate::Refused(format!("{} {why}", candidate.name)));
         }
         let from_main = store.tip(store.main())? == Some(candidate.commit);
-        let outside = if from_main { Outside::Right } else { Outside::Merge };
-        let outcome = self.merge_sides(
-            &mut sides,
-            &self.shared.policy.settings.merge,
-            Options { outside, ..Options::default() },
-        )?;
+        let mut outcome = self.merge_sides(&mut sides, &self.shared.policy.settings.merge, Options::default())?;
+        let merged = writer.edit(Some(left), edits_of(&outcome))?;
+        let tree = match from_main {
+            true => writer.network_beside(merged, right)?,
+            false => with_outside(store, writer, base, merged, right, &mut outcome)?,
+        };
         if !outcome.conflicts.is_empty() {
             return Ok(Fate::Conflict(outcome.conflicts));
         }
-        if outcome.edits.is_empty() && outcome.brought.is_empty() {
+        if tree == left && outcome.brought.is_empty() {
             return Ok(Fate::Already);
         }
         *newest = newest.take().into_iter().chain(outcome.brought.iter().cloned()).max();
-        let tree = writer.edit(Some(left), edits_of(&outcome))?;
         let commit = writer.commit(&CommitSpec {
             tree,
             parents: vec![current, candidate.commit],
@@ -339,13 +339,26 @@ impl Cycle {
         for base in &bases[1..] {
             let (below, side) = (self.store.merge_bases(*first, *base)?, self.store.tree_of(*base)?);
             let Some(below) = below.first() else { continue };
-            let outcome = self.merge_trees(self.store.tree_of(*below)?, folded, side, Options::default())?;
-            folded = writer.edit(Some(folded), edits_of(&outcome))?;
+            (folded, _) = self.merged_tree(writer, self.store.tree_of(*below)?, folded, side)?;
         }
         Ok(Some(folded))
     }
 
-    /// The typed merge of three trees.
+    /// The typed merge of three trees, what lies outside the network included, as a tree.
+    fn merged_tree(
+        &self,
+        writer: &ObjectWriter<'_>,
+        base: TreeId,
+        left: TreeId,
+        right: TreeId,
+    ) -> Result<(TreeId, Outcome), CycleError> {
+        let mut outcome = self.merge_trees(base, left, right, Options::default())?;
+        let merged = writer.edit(Some(left), edits_of(&outcome))?;
+        let tree = with_outside(&self.store, writer, base, merged, right, &mut outcome)?;
+        Ok((tree, outcome))
+    }
+
+    /// The typed merge of the networks of three trees.
     pub fn merge_trees(
         &self,
         base: TreeId,
@@ -388,11 +401,10 @@ impl Cycle {
         left: TreeId,
         right: TreeId,
     ) -> Result<(TreeId, Outcome), CycleError> {
-        let outcome = self.merge_trees(base, left, right, Options::default())?;
         let writer = self.store.writer()?;
-        let tree = writer.edit(Some(left), edits_of(&outcome))?;
+        let merged = self.merged_tree(&writer, base, left, right)?;
         writer.publish()?;
-        Ok((tree, outcome))
+        Ok(merged)
     }
 
     fn merge_subject(&self, candidate: &Candidate) -> Result<String, CycleError> {
@@ -501,6 +513,37 @@ fn candidate_of(branch: Branch, commit: CommitId) -> Candidate {
 
 pub(super) fn edits_of(outcome: &Outcome) -> Vec<TreeEdit> {
     outcome.edits.iter().map(|edit| TreeEdit::new(edit.path.clone(), edit.content.clone())).collect()
+}
+
+/// What right changed outside the network since the base, brought to a tree; what both changed is a conflict.
+fn with_outside(
+    store: &Store,
+    writer: &ObjectWriter<'_>,
+    base: TreeId,
+    left: TreeId,
+    right: TreeId,
+    outcome: &mut Outcome,
+) -> Result<TreeId, StoreError> {
+    let (tree, clashes) = writer.outside_merged(base, left, right)?;
+    for clash in clashes {
+        outcome.conflicts.push(conflict_of(store, clash)?);
+    }
+    Ok(tree)
+}
+
+/// A clash as the typed merge tells its conflicts.
+pub(super) fn conflict_of(store: &Store, clash: Clash) -> Result<Conflict, StoreError> {
+    let mut values = [const { Value::Null }; 3];
+    for (value, file) in values.iter_mut().zip(clash.sides) {
+        let Some(file) = file else { continue };
+        // The commit of a submodule is in another repository.
+        *value = match file.is_submodule() {
+            true => Value::String(file.blob.to_string()),
+            false => merge::file_value(Some(&store.content(file.blob)?)),
+        };
+    }
+    let [base, left, right] = values;
+    Ok(Conflict { neuron: clash.path, field: "file".to_owned(), base, left, right, runs: Vec::new() })
 }
 
 /// Conflicts in a line.

@@ -134,7 +134,7 @@ fn short(value: &Value) -> String {
 }
 
 /// How a conflict shows a file that is no neuron: its size and the first 64 bits of its SHA-256.
-pub(super) fn file_value(content: Option<&[u8]>) -> Value {
+pub(crate) fn file_value(content: Option<&[u8]>) -> Value {
     content.map_or(Value::Null, |bytes| serde_json::json!({"bytes": bytes.len(), "sha256": hex_hash(bytes, 16)}))
 }
 

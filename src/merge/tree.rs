@@ -2,11 +2,10 @@
 //!
 //! The steps, as `three_way_with` runs them: (1) runs recorded on both sides but not in the base are applied to the base,
 //! in run-id order; (2) every path that right changed is decided by its place; (3) what waited here and was consumed
-//! there leaves the queue; (4) files outside the network go to their owner; (5) removed neurons that a connection points
-//! to stay, until nothing changes.
+//! there leaves the queue; (4) removed neurons that a connection points to stay, until nothing changes. What lies outside the
+//! network is left's: who merges it, merges it as git does, by entries of trees.
 //!
-//! The cost is that of right's changes. Left's are asked for only where right removed neuron files, or where right owns
-//! the files outside the network.
+//! The cost is that of right's changes. Left's are asked for only where right removed neuron files.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,23 +52,9 @@ pub trait Sides {
     }
 }
 
-/// Who owns `brain.toml`, `agents/`, `hooks/` and people's files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outside {
-    /// Nobody: rule 0, else a conflict.
-    #[default]
-    Merge,
-    /// Left: whatever right has there is ignored. For a merge into main.
-    Left,
-    /// Right: the result has exactly right's files there. For a merge of main into wake.
-    Right,
-}
-
 /// What a merge can be told beside its policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Who owns what lies outside the network.
-    pub outside: Outside,
     /// A sleep is taken back: where the base lacks a neuron that left has, it stays as left has it, plus the connections
     /// that only right has.
     pub returning: bool,
@@ -153,8 +138,7 @@ where
         merge.path(path)?; // (2)
     }
     merge.consume()?; // (3)
-    merge.give_outside_to_right()?; // (4)
-    merge.keep_what_is_pointed_to()?; // (5)
+    merge.keep_what_is_pointed_to()?; // (4)
     let edits = merge.edits.into_iter().map(|(path, content)| Edit { path, content }).collect();
     Ok(Outcome { edits, ..merge.outcome })
 }
@@ -269,11 +253,7 @@ where
         match Place::of(&path) {
             Place::Misplaced => Err(MergeError::Misplaced(path)),
             Place::Neuron(id) => self.merge_neuron(path, id),
-            Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other
-                if self.options.outside != Outside::Merge =>
-            {
-                Ok(())
-            }
+            Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other => Ok(()),
             place => self.merge_file(path, &place),
         }
     }
@@ -488,26 +468,6 @@ where
                 rule: How::RemovalWins,
                 clamped: false,
             });
-        }
-        Ok(())
-    }
-
-    // (4)
-
-    fn give_outside_to_right(&mut self) -> Merged<(), S> {
-        if self.options.outside != Outside::Right {
-            return Ok(());
-        }
-        let mut paths: BTreeSet<String> = self.changed(Side::Right)?.into_iter().collect();
-        paths.extend(self.changed(Side::Left)?);
-        for path in paths {
-            if !matches!(Place::of(&path), Place::Agent(_) | Place::Prompt(_) | Place::Settings | Place::Other) {
-                continue;
-            }
-            let right = self.read(Side::Right, &path)?;
-            if right != self.read(Side::Left, &path)? {
-                self.edits.insert(path, right);
-            }
         }
         Ok(())
     }

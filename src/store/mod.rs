@@ -76,7 +76,7 @@ pub use refs::{Races, RefChange, RefOutcome};
 pub use remote::{PushOutcome, Pushed, Remote, Tips};
 pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
 pub use sparse::CheckedOut;
-pub use tree::{Change, File, FileChange, TreeEdit};
+pub use tree::{Change, Clash, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};
 pub use waiting::{Waited, Waiting};
 pub use worktree::Left;

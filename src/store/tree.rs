@@ -11,10 +11,13 @@ use git2::{ObjectType, Oid};
 
 use super::{BlobId, ObjectWriter, Store, StoreError, TreeId};
 use crate::limits;
+use crate::model::layout;
 
 const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_644;
 const EXECUTABLE: u32 = 0o100_755;
+/// In a path, what stands for bytes that are not UTF-8.
+pub(super) const NOT_UTF8: char = char::REPLACEMENT_CHARACTER;
 /// Bytes of an id.
 const ID: usize = 20;
 
@@ -36,6 +39,11 @@ impl File {
     /// True for a regular file, executable or not.
     pub fn is_regular(&self) -> bool {
         self.mode & 0o170_000 == 0o100_000
+    }
+
+    /// True for a commit of another repository.
+    pub fn is_submodule(&self) -> bool {
+        self.mode == 0o160_000
     }
 
     /// True for a regular file with its executable bit set.
@@ -467,13 +475,16 @@ fn components(path: &str) -> impl Iterator<Item = &str> {
     path.split('/')
 }
 
+/// The path of an entry. People's files may have names of any bytes; what is not UTF-8 of them is [`NOT_UTF8`].
 fn join(prefix: &str, name: &[u8], entry: &Entry) -> Result<String, StoreError> {
-    let shown = || format!("{prefix}/{}", String::from_utf8_lossy(name));
-    let name = std::str::from_utf8(name).map_err(|_| bad_path(&shown(), "its name is not UTF-8"))?;
-    if matches!(name, "." | "..") || name.eq_ignore_ascii_case(".git") {
-        return Err(bad_path(&shown(), "no tree may have such a name"));
+    let name = String::from_utf8_lossy(name);
+    let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
+    if is_inside(&path) && matches!(name, Cow::Owned(_)) {
+        return Err(bad_path(&path, "its name is not UTF-8"));
     }
-    let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+    if matches!(&*name, "." | "..") || name.eq_ignore_ascii_case(".git") {
+        return Err(bad_path(&path, "no tree may have such a name"));
+    }
     if path.matches('/').count() >= limits::TREE_DEPTH {
         return Err(bad_path(&path.chars().take(200).collect::<String>(), "it is too deep"));
     }
@@ -483,7 +494,7 @@ fn join(prefix: &str, name: &[u8], entry: &Entry) -> Result<String, StoreError> 
 
 /// The network holds regular files only: a symlink or submodule in it is somebody's trap.
 fn refuse_link(path: &str, mode: u32) -> Result<(), StoreError> {
-    let inside = path == "network" || path.starts_with("network/");
+    let inside = is_inside(path);
     let plain = mode == FOLDER || mode & 0o170_000 == 0o100_000;
     let known = plain || mode == 0o120_000 || mode == 0o160_000;
     match known && (plain || !inside) {
@@ -492,6 +503,13 @@ fn refuse_link(path: &str, mode: u32) -> Result<(), StoreError> {
     }
 }
 
+/// True for the network's folder and what is in it.
+fn is_inside(path: &str) -> bool {
+    path.strip_prefix(layout::NETWORK).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Refuses a path that no edit may write. People's own files are called what git lets them be called; the network's names are
+/// such as every file system, shell and terminal bears.
 fn check_path(path: &str) -> Result<(), StoreError> {
     let fail = |reason| Err(bad_path(&path.chars().take(200).collect::<String>(), reason));
     if path.len() > limits::PATH_BYTES {
@@ -500,25 +518,36 @@ fn check_path(path: &str) -> Result<(), StoreError> {
     if path.matches('/').count() >= limits::TREE_DEPTH {
         return fail("it is too deep");
     }
-    let inside = path.starts_with("network/");
+    if path.contains(['\0', NOT_UTF8]) {
+        return fail("its name cannot be written as it is");
+    }
+    let inside = is_inside(path);
     for name in path.split('/') {
         if matches!(name, "" | "." | "..") {
             return fail("a part of it is empty or made of dots");
         }
-        if name.chars().any(|c| !(c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric()) || "\\:<>\"|?*".contains(c))
-        {
-            return fail("it has characters that file systems or terminals cannot bear");
-        }
-        let lower = name.to_ascii_lowercase();
-        if lower == ".git" || lower.starts_with("git~") || name.ends_with(['.', ' ']) || name.starts_with(' ') {
+        if is_gits(name) {
             return fail("a part of it is special to git or a file system");
         }
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
-        if inside && (name.starts_with(['.', '-']) || !name.bytes().all(plain)) {
+        if inside && (name.starts_with(['.', '-']) || name.ends_with('.') || !name.bytes().all(plain)) {
             return fail("names in network/ are of a-z, 0-9, '.', '_' and '-'");
         }
     }
     Ok(())
+}
+
+/// True for what some file system takes for `.git`: other case, characters that it passes over, dots and spaces at the end, a
+/// stream's name behind a colon, the short name `GIT~1`, or a backslash as a slash.
+fn is_gits(name: &str) -> bool {
+    let ignored =
+        |c: char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    name.split('\\').any(|part| {
+        let part: String = part.chars().filter(|c| !ignored(*c)).flat_map(char::to_lowercase).collect();
+        let part = part.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+        part == ".git"
+            || part.strip_prefix("git~").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    })
 }
 
 fn bad_path(path: &str, reason: &'static str) -> StoreError {
@@ -528,6 +557,9 @@ fn bad_path(path: &str, reason: &'static str) -> StoreError {
 fn bad_tree(id: Oid) -> StoreError {
     StoreError::BadObject { what: "tree", id: id.to_string(), reason: "its entries do not parse".to_owned() }
 }
+
+mod outside;
+pub use outside::Clash;
 
 #[cfg(test)]
 mod tests;

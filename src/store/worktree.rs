@@ -16,7 +16,7 @@ use super::confine::{leads_here, present};
 use super::intent::discard;
 use super::shadow::Shadow;
 use super::sparse::Sparse;
-use super::tree::File as TreeFile;
+use super::tree::{File as TreeFile, NOT_UTF8};
 use super::{Branch, CommitId, FileChange, Store, StoreError, child};
 
 /// How often, and with what pause, a held `index.lock` is tried again: a `git status` lets go in milliseconds, an
@@ -184,6 +184,10 @@ impl Store {
         let (removals, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_none());
         for change in removals.into_iter().chain(others) {
             let entry = index.get_path(Path::new(&change.path), 0);
+            if change.path.contains(NOT_UTF8) {
+                leave(&change.path, "its name is not UTF-8");
+                continue;
+            }
             // A file that the index does not have yet is left out where its place is.
             let left_out = match &entry {
                 Some(entry) => entry.flags_extended & SKIP_WORKTREE != 0,

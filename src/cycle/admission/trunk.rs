@@ -11,7 +11,7 @@ use super::file::told_by_sleep;
 use crate::cycle::CycleError;
 use crate::cycle::merge::edits_of;
 use crate::limits;
-use crate::merge::{Options, Outside};
+use crate::merge::Options;
 use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
@@ -109,7 +109,7 @@ impl Judge<'_> {
     ) -> Result<bool, CycleError> {
         let store = &self.cycle.store;
         let left = store.tree_of(left)?;
-        let options = Options { outside: Outside::Left, ..Options::default() };
+        let options = Options::default();
         let outcome = self.cycle.merge_trees_by(policy, base, left, right, options)?;
         if !outcome.conflicts.is_empty() {
             return Ok(false);
@@ -293,7 +293,7 @@ impl Judge<'_> {
             self.fault(commit, "", 0, format!("takes back {undone}, a sleep that main never had"));
             return Ok(());
         };
-        let options = Options { outside: Outside::Left, returning: true };
+        let options = Options { returning: true };
         let left = store.tree_of(left)?;
         let writer = store.writer()?;
         let returned = self.cycle.snapshot_tree(&writer, &run, snapshot)?;

@@ -7,7 +7,7 @@ use crate::consolidation::record::Line;
 use crate::consolidation::{SleepRecord, Totals};
 use crate::cycle::merge::{edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
-use crate::merge::{Options, Outcome, Outside};
+use crate::merge::{Options, Outcome};
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
 use crate::model::{layout, plural};
@@ -134,7 +134,7 @@ impl Cycle {
                 writer.edit(Some(left), vec![edit])?
             }
             _ => {
-                let options = Options { outside: Outside::Left, ..Options::default() };
+                let options = Options::default();
                 let outcome = self.decided(base, left, prepared.tree, options)?;
                 writer.edit(Some(left), edits_of(&outcome))?
             }
@@ -168,9 +168,9 @@ impl Cycle {
         let tree = if left == prepared.snapshot_tree {
             squashed
         } else {
-            let options = Options { outside: Outside::Right, ..Options::default() };
+            let options = Options::default();
             let outcome = self.decided(prepared.snapshot_tree, left, squashed, options)?;
-            writer.edit(Some(left), edits_of(&outcome))?
+            writer.network_beside(writer.edit(Some(left), edits_of(&outcome))?, squashed)?
         };
         let newest = self.store.newest_run(wake)?.into_iter().chain([prepared.run.clone()]).max();
         let mut trailers = self.sleep_trailers(&prepared.run, prepared.snapshot);

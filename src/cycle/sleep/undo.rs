@@ -5,7 +5,7 @@ use super::squash::settled;
 use super::{Night, UNDOES_TRAILER, agent};
 use crate::cycle::merge::edits_of;
 use crate::cycle::{Cycle, CycleError};
-use crate::merge::{Options, Outcome, Outside};
+use crate::merge::{Options, Outcome};
 use crate::model::ids::RunId;
 use crate::model::settings::MergePolicy;
 use crate::store::{Author, CommitId, CommitSpec, Left, LockName, ObjectWriter, Trailer, TreeId};
@@ -113,7 +113,7 @@ impl Cycle {
         };
         let undo = commit(tree, vec![main], format!("sleep: undo {}", night.run), newest.clone())?;
         let left = self.store.tree_of(wake)?;
-        let options = Options { outside: Outside::Left, returning: true };
+        let options = Options { returning: true };
         let outcome = self.without(slept, left, snapshot, options)?;
         let tree = writer.edit(Some(left), edits_of(&outcome))?;
         let back = commit(tree, vec![wake, undo], format!("merge the undoing of {}", night.run), newest)?;

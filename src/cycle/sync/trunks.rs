@@ -10,10 +10,10 @@
 //! main, so that who walks wake back finds it. Outside the network, wake has what main has.
 
 use super::Synced;
-use crate::cycle::merge::{edits_of, in_words};
+use crate::cycle::merge::{conflict_of, edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
-use crate::merge::{Options, Outcome, Outside};
+use crate::merge::{Options, Outcome};
 use crate::model::{layout, plural};
 use crate::store::{
     Author, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Tips, TreeEdit,
@@ -113,16 +113,13 @@ impl Cycle {
             return Err(another_brain(store.main().as_str()));
         };
         let (base_tree, our_tree, their_tree) = (store.tree_of(base)?, store.tree_of(ours)?, store.tree_of(theirs)?);
-        let by_people = self.outside_network(base_tree, our_tree)?;
         let chosen = |main| Ok(Chosen { main, given_up: Some(ours) });
-        if by_people.is_empty() {
-            return chosen(theirs);
-        }
-        let right = writer.edit(Some(base_tree), edits(by_people))?;
-        let outcome = self.merge_trees(base_tree, their_tree, right, Options::default())?;
-        if !outcome.conflicts.is_empty() {
+        let (tree, clashes) = writer.outside_merged(base_tree, their_tree, our_tree)?;
+        if !clashes.is_empty() {
+            let conflicts: Vec<_> =
+                clashes.into_iter().map(|clash| conflict_of(store, clash)).collect::<Result<_, _>>()?;
             return Err(CycleError::Refused {
-                message: format!("{} was changed here and there: {}", store.main(), in_words(&outcome.conflicts)),
+                message: format!("{} was changed here and there: {}", store.main(), in_words(&conflicts)),
                 hint: Some(format!(
                     "look at theirs with `git show {theirs}:PATH`, commit on {} what is to stand on both sides, and sync again; \
                      nothing was moved",
@@ -130,10 +127,9 @@ impl Cycle {
                 )),
             });
         }
-        if outcome.edits.is_empty() {
+        if tree == their_tree {
             return chosen(theirs);
         }
-        let tree = writer.edit(Some(their_tree), edits_of(&outcome))?;
         let (subjects, replayed) = self.people_said(ours, base)?;
         let mut trailers: Vec<_> = replayed.iter().map(|id| ("Replays".to_owned(), id.to_string())).collect();
         trailers.extend(self.shared.clock_trailer());
@@ -196,7 +192,7 @@ impl Cycle {
             return Err(another_brain(store.wake().as_str()));
         };
         let (left, right) = (store.tree_of(first)?, store.tree_of(second)?);
-        let options = Options { outside: Outside::Left, ..Options::default() };
+        let options = Options::default();
         let outcome = decided(self.merge_trees(base, left, right, options)?)?;
         let merged = writer.edit(Some(left), edits_of(&outcome))?;
         let mut tree = merged;
@@ -217,10 +213,10 @@ impl Cycle {
         let Some(base) = self.base_of(writer, wake, main)? else {
             return Err(another_brain(store.main().as_str()));
         };
-        let left = store.tree_of(wake)?;
-        let options = Options { outside: Outside::Right, ..Options::default() };
-        let outcome = decided(self.merge_trees(base, left, store.tree_of(main)?, options)?)?;
-        let tree = writer.edit(Some(left), edits_of(&outcome))?;
+        let (left, right) = (store.tree_of(wake)?, store.tree_of(main)?);
+        let options = Options::default();
+        let outcome = decided(self.merge_trees(base, left, right, options)?)?;
+        let tree = writer.network_beside(writer.edit(Some(left), edits_of(&outcome))?, right)?;
         let subject = format!("merge {}", store.commit(main)?.subject());
         self.wake_commit(writer, tree, [wake, main], subject, &outcome)
     }
@@ -246,12 +242,6 @@ impl Cycle {
             trailers: self.merge_trailers(None, brought, newest.as_ref()),
         })?)
     }
-}
-
-fn edits(changes: Vec<FileChange>) -> Vec<TreeEdit> {
-    let edit =
-        |change: FileChange| TreeEdit { path: change.path, change: change.new.map_or(Change::Remove, Change::Put) };
-    changes.into_iter().map(edit).collect()
 }
 
 /// A merge that left nothing to a person.

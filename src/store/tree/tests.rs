@@ -98,13 +98,15 @@ fn names_that_hurt_are_refused_before_anything_is_written() {
         ".git/config",
         "a/.GIT/x",
         "git~1/x",
-        "a\nb",
         "a\0b",
-        "a\\b",
-        "c:x",
-        "x.",
-        "x ",
-        "a\u{202e}b",
+        "a\u{fffd}b",
+        "a/.git./x",
+        ".Git::$INDEX_ALLOCATION/x",
+        "a\\.git\\config",
+        "network/a\nb",
+        "network/c:x",
+        "network/x.",
+        "network/a\u{202e}b",
         ".g\u{200c}it/x",
         "network/Tea.json",
         "network/.gitattributes",
@@ -116,6 +118,68 @@ fn names_that_hurt_are_refused_before_anything_is_written() {
         assert!(matches!(refused, Err(StoreError::BadPath { .. })), "{path:?}");
         assert!(writer.is_empty(), "{path:?}");
     }
+}
+
+#[test]
+fn peoples_files_are_called_what_git_lets_them_be_called() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let writer = store.writer().unwrap();
+    let names = [
+        "why?.md",
+        "a:b",
+        "a|b",
+        "a\nb",
+        "a\\b",
+        "x.",
+        " x ",
+        "c\u{202e}d",
+        "git~",
+        "digit~1",
+        ".github/x",
+        "-x",
+        "network.md",
+        "Network/X",
+    ];
+    let tree = writer.edit(None, names.map(|name| write(name, "x")).to_vec()).unwrap();
+    writer.publish().unwrap();
+    let listed = sandbox.git(&["ls-tree", "-r", "-z", "--name-only", &tree.to_string()]);
+    let mut expected = names.to_vec();
+    expected.sort_unstable();
+    assert_eq!(listed.split_terminator('\0').collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn outside_the_network_each_entry_is_merged_whole() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let writer = store.writer().unwrap();
+    let tree = |files: &[(&str, &str)]| {
+        writer.edit(None, files.iter().map(|(path, text)| write(path, text)).collect()).unwrap()
+    };
+    let base = tree(&[("brain.toml", "o"), ("a/same", "o"), ("a/ours", "o"), ("gone", "o"), ("network/n", "o")]);
+    let left = tree(&[("brain.toml", "l"), ("a/same", "l"), ("a/ours", "l"), ("gone", "o"), ("network/n", "l")]);
+    let right = tree(&[("brain.toml", "r"), ("a/same", "l"), ("a/ours", "o"), ("new/a", "r"), ("network/n", "r")]);
+    let all = [("brain.toml", "l"), ("a/same", "l"), ("a/ours", "l"), ("new/a", "r"), ("network/n", "l")];
+    let (merged, clashes) = writer.outside_merged(base, left, right).unwrap();
+    assert_eq!(merged, tree(&all));
+    assert_eq!(clashes.iter().map(|clash| clash.path.as_str()).collect::<Vec<_>>(), ["brain.toml"]);
+    // A folder here and a file there; a folder that went here and was changed there.
+    let (folder, file) = (tree(&[("a/b", "l")]), tree(&[("a", "r")]));
+    let (merged, clashes) = writer.outside_merged(tree(&[("x", "")]), folder, file).unwrap();
+    assert_eq!((merged, clashes[0].path.as_str()), (folder, "a"));
+    let (merged, clashes) = writer
+        .outside_merged(tree(&[("a/b", "o"), ("a/c", "o")]), tree(&[]), tree(&[("a/b", "r"), ("a/c", "o")]))
+        .unwrap();
+    assert_eq!((merged, clashes[0].path.as_str()), (tree(&[]), "a/b"));
+    // A change of mode alone.
+    let run = |text: &str| TreeEdit { path: "run".to_owned(), change: Change::WriteExecutable(text.into()) };
+    let (plain, executable) = (tree(&[("run", "x")]), writer.edit(None, vec![run("x")]).unwrap());
+    assert_eq!(writer.outside_merged(plain, plain, executable).unwrap().0, executable);
+    assert_eq!(
+        writer.network_beside(left, right).unwrap(),
+        tree(&[("brain.toml", "r"), ("a/same", "l"), ("a/ours", "o"), ("new/a", "r"), ("network/n", "l")])
+    );
 }
 
 #[test]
