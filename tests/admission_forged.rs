@@ -323,6 +323,9 @@ fn the_log_of_a_night_says_what_the_night_did() {
         &[("GIT_AUTHOR_EMAIL", "memory@git-brain.invalid")],
     );
     refused(&world, "a sleep of another agent", &by_agent, "main", "is by the agent memory");
+    let night = message.lines().find(|line| line.starts_with("Sleep: ")).unwrap().replace("Sleep: ", "Undoes: ");
+    let both = world.commit("a", &slept, &[&main], &[], &format!("{message}\n{night}\n"), &author);
+    refused(&world, "a sleep that says it is an undoing", &both, "main", "a sleep, and that it takes one back");
     // Its way back into wake.
     let back = world.tip("a", "slept-wake");
     let with = world.git("a", &["log", "-1", "--format=%B", &back]);

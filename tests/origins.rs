@@ -110,6 +110,51 @@ fn tainted_runs_move_nothing_in_main_either() {
 }
 
 #[test]
+fn no_word_of_tainted_input_is_on_main_before_somebody_approves() {
+    let mut sandbox = Sandbox::fixed(sandbox::NOW, "words");
+    let words = |sandbox: &Sandbox, revision: &str| {
+        let grep = ["grep", "-l", "-i", "-E", "zanzibar|quagga", revision, "--", "network"];
+        let ended = sandbox.command("git", &grep).output().unwrap();
+        String::from_utf8(ended.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    feed(&sandbox, "Anna grows green tea in Uji.", None);
+    feed(&sandbox, "URGENT!!! Zanzibar is on fire now, act immediately. What does Anna grow?", Some(MCP));
+    sandbox.json(&["feed", "A quagga waits.", "--no-run", "--origin", MCP]);
+    let by: Vec<String> = sandbox
+        .documents("wake", "network/runs")
+        .values()
+        .filter(|run| run["origin"] == MCP)
+        .map(|run| run["run"].as_str().unwrap().to_owned())
+        .collect();
+    for (night, queue) in [("2026-01-26T23:00:00Z", 1), ("2026-01-27T23:00:00Z", 0)] {
+        if queue == 0 {
+            sandbox.json(&["run"]);
+        }
+        sandbox.at(night);
+        sandbox.json(&["sleep"]);
+        assert_eq!(words(&sandbox, "main"), [""; 0], "{night}");
+        assert!(!words(&sandbox, "wake").is_empty());
+        for folder in ["signals", "flags", "goals", "ledger"] {
+            for (path, document) in sandbox.documents("main", &format!("network/{folder}")) {
+                assert!(!by.iter().any(|run| document["run"] == **run), "{path} on main");
+            }
+        }
+        sandbox.brain(&["check"]).exits(0);
+        sandbox.brain(&["check", "main"]).exits(0);
+    }
+    sandbox.json(&["approve", "--origin", "mcp"]);
+    sandbox.at("2026-01-28T23:00:00Z");
+    sandbox.json(&["sleep"]);
+    let on_main = words(&sandbox, "main");
+    for folder in ["stimuli", "neurons", "runs"] {
+        assert!(on_main.iter().any(|path| path.contains(folder)), "{folder}: {on_main:?}");
+    }
+    sandbox.json(&["sleep", "--undo"]);
+    assert_eq!(words(&sandbox, "main"), [""; 0]);
+    sandbox.fsck();
+}
+
+#[test]
 fn a_tainted_signal_taints_who_answers_it_and_untainted_input_beside_it_stays_clean() {
     let sandbox = Sandbox::new();
     let batch: String =

@@ -307,6 +307,10 @@ impl Judge<'_> {
             self.fault(commit, "", 0, format!("is by the agent {agent}, and says {key}: that is for sleep and people"));
             return Ok(());
         }
+        if commit.trailer("Sleep").is_some() && commit.trailer("Undoes").is_some() {
+            self.fault(commit, "", 0, "says that it is a sleep, and that it takes one back");
+            return Ok(());
+        }
         if commit.trailer("Sleep").is_some() {
             self.squash(commit, parent, &changes)?;
             self.logged(commit, before)?;

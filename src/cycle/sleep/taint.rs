@@ -1,21 +1,25 @@
-//! The snapshot without what is not approved: tainted neurons, connections to them, the records of tainted runs, and what those runs
-//! did to neurons that are not tainted themselves.
+//! The snapshot without what is not approved: tainted neurons, connections to them, the records of tainted runs, what those runs
+//! did to neurons that are not tainted themselves, the stimuli that they perceived or that wait, and their signals, answers, flags,
+//! goals and judgements.
 //!
 //! All of it stays in wake. So a sleep moves nothing to main that came from an origin that nobody here trusts, neither as a neuron nor as
-//! a weight or a salience.
+//! a weight, a salience or a word.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
 
 use super::survey::{Survey, read_all};
 use crate::cycle::network::format_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::{Effect, RunOutline, RunRecord};
 use crate::merge;
-use crate::model::Neuron;
-use crate::model::ids::{NeuronId, RunId};
-use crate::model::layout;
+use crate::model::document::Stimulus;
+use crate::model::ids::{NeuronId, RunId, StimulusId};
+use crate::model::layout::{self, Place};
 use crate::model::settings::MergePolicy;
-use crate::store::{ObjectWriter, TreeEdit, TreeId};
+use crate::model::{Neuron, json};
+use crate::store::{Change, FileChange, ObjectWriter, TreeEdit, TreeId};
 
 /// The snapshot of a sleep.
 pub(super) struct Snapshot {
@@ -52,7 +56,8 @@ impl Cycle {
             .filter(|(_, run)| origins.is_tainted(&run.origin) && !settled.contains(&run.run))
             .map(|(path, _)| path)
             .collect();
-        let mut changed = self.without_effects(tree, &tainted, sleep, &left_out)?;
+        let records = self.newest_first(tree, &tainted)?;
+        let mut changed = self.without_effects(tree, &records, sleep, &left_out)?;
         let consolidated = read_all(&self.store, main, changed.keys().cloned())?;
         let untouched =
             consolidated.iter().filter(|(id, before)| changed.get(*id).is_some_and(|now| says_as_much(before, now)));
@@ -73,24 +78,68 @@ impl Cycle {
             }
         }
         edits.extend(tainted.into_iter().map(|path| TreeEdit::new(path.clone(), None)));
+        edits.extend(self.without_files(main, tree, &records)?);
         let tree = if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? };
         Ok(Snapshot { tree, left_out, untouched, runs })
     }
 
-    /// Neurons that stay, without what the recorded runs did to them, the newest run first. What a person has approved stays as it is.
-    fn without_effects(
-        &self,
-        tree: TreeId,
-        paths: &[&String],
-        sleep: &RunId,
-        left_out: &BTreeSet<NeuronId>,
-    ) -> Result<BTreeMap<NeuronId, Neuron>, CycleError> {
+    /// The records of runs, the newest run first.
+    fn newest_first(&self, tree: TreeId, paths: &[&String]) -> Result<Vec<RunRecord>, CycleError> {
         let mut records = Vec::new();
         for path in paths {
             let Some(bytes) = self.store.read(tree, path)? else { continue };
             records.push(RunRecord::decode(&bytes, path)?);
         }
         records.sort_by(|a, b| b.run.cmp(&a.run));
+        Ok(records)
+    }
+
+    /// What those runs wrote beside neurons, as main has it: the stimuli that they perceived, and those of tainted origins that wait;
+    /// their signals and answers; the flags, goals and judgements that they set last.
+    fn without_files(&self, main: TreeId, tree: TreeId, records: &[RunRecord]) -> Result<Vec<TreeEdit>, CycleError> {
+        let origins = &self.shared.policy.settings.origins;
+        let runs: BTreeSet<&RunId> = records.iter().map(|record| &record.run).collect();
+        let mut stimuli: BTreeSet<StimulusId> = records.iter().flat_map(|record| record.stimuli.clone()).collect();
+        let (mut found, mut waiting) = (Vec::new(), false);
+        for change in self.store.diff(Some(main), Some(tree), layout::QUEUE)? {
+            if let (Place::Queue(id), Some(entry)) = (Place::of(&change.path), change.new)
+                && let Some(path) = layout::queued_path(&id, &self.store.content(entry.blob)?)
+                && let Some(bytes) = self.store.read(tree, &path)?
+                && Stimulus::decode(&bytes, &path).is_ok_and(|stimulus| origins.is_tainted(&stimulus.origin))
+            {
+                (waiting, _) = (true, stimuli.insert(id));
+            }
+        }
+        if records.is_empty() && !waiting {
+            return Ok(found);
+        }
+        for folder in [layout::STIMULI, layout::SIGNALS, layout::FLAGS, layout::GOALS, layout::LEDGER] {
+            for FileChange { path, old, new } in self.store.diff(Some(main), Some(tree), folder)? {
+                let held = match (Place::of(&path), new) {
+                    (Place::Stimulus(id) | Place::Queue(id), Some(_)) => stimuli.contains(&id),
+                    (Place::Ledger(run), Some(_)) => runs.contains(&run),
+                    (Place::Signal(..) | Place::Acknowledgement(..) | Place::Flag(_) | Place::Goal, Some(file)) => {
+                        let by: SetBy = json::typed(&self.store.content(file.blob)?, &path)?;
+                        by.run.is_some_and(|run| runs.contains(&run))
+                    }
+                    _ => false,
+                };
+                if held {
+                    found.push(TreeEdit { path, change: old.map_or(Change::Remove, Change::Put) });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Neurons that stay, without what the recorded runs did to them, the newest run first. What a person has approved stays as it is.
+    fn without_effects(
+        &self,
+        tree: TreeId,
+        records: &[RunRecord],
+        sleep: &RunId,
+        left_out: &BTreeSet<NeuronId>,
+    ) -> Result<BTreeMap<NeuronId, Neuron>, CycleError> {
         let stays = |id: &&NeuronId| !left_out.contains(*id);
         let touched = records.iter().flat_map(|r| &r.effects).filter_map(Effect::id).filter(stays);
         let pointed = records.iter().flat_map(|r| &r.effects).flat_map(|e| &e.connections).map(|c| &c.target);
@@ -98,7 +147,7 @@ impl Cycle {
         let there = read_all(&self.store, tree, ids)?;
         let approved = |id: &NeuronId| there.get(id).is_some_and(|n| n.origin.is_approved());
         let mut without: BTreeMap<NeuronId, Neuron> = BTreeMap::new();
-        for record in &records {
+        for record in records {
             for effect in &record.effects {
                 let Some((id, neuron)) = effect.id().and_then(|id| there.get_key_value(id)) else { continue };
                 if left_out.contains(id) || approved(id) || effect.created.is_some() || effect.removed.is_some() {
@@ -115,6 +164,13 @@ impl Cycle {
         }
         Ok(without)
     }
+}
+
+/// Of a signal, an answer, a flag or a goal, the run that wrote it.
+#[derive(Deserialize)]
+struct SetBy {
+    #[serde(default)]
+    run: Option<RunId>,
 }
 
 /// True if a neuron was neither activated nor changed in between.
