@@ -219,6 +219,8 @@ pub const SYNC_PAUSE_MS: u64 = 50;
 pub const NAMED_RUNS: usize = 64;
 /// Faults that a refusal of what comes from elsewhere names: whoever mends them begins with the first.
 pub const NAMED_FAULTS: usize = 20;
+/// Newest commits whose signatures `doctor` verifies, each by a process of its own; `check` verifies all.
+pub const SIGNATURES_LOOKED_AT: usize = 100;
 /// Branches of one push that the gate of a remote looks at: far more than wait for review at a time.
 pub const PUSHED_REFS: usize = 10_000;
 /// Processes that one command agent may have at a time: what a build or a browser needs, and a fork bomb is far beyond at once.

@@ -199,6 +199,76 @@ fn an_agents_key_brings_its_own_run_and_nothing_beside_it() {
     world.sync("a");
 }
 
+#[test]
+fn a_key_that_was_removed_has_a_remedy_for_what_it_signed() {
+    let Some(world) = signing() else { return };
+    world.clone("c");
+    for key in ["brain.sign", "brain.signingKey", "brain.agentKeys", "brain.allowedSigners", "brain.requireSignatures"]
+    {
+        world.git("c", &["config", key, &world.git("a", &["config", key])]);
+    }
+    let (branch, run, _, _) = waiting(&world, json!([{"op": "activate", "id": "x", "strength": 0.5}]));
+    world.brain("a", &["merge", &branch]);
+    let wake = world.tip("a", "wake");
+    let allowed = world.sandbox.path("allowed");
+    let keys = std::fs::read_to_string(&allowed).unwrap();
+    let left: String =
+        keys.lines().filter(|line| !line.starts_with("memory@")).map(|line| format!("{line}\n")).collect();
+    assert_ne!(left, keys);
+    std::fs::write(&allowed, left).unwrap();
+    // The machine that has the commits is told that others will refuse them, and the gate refuses them.
+    let doctor = world.try_brain("a", &["doctor"]).out;
+    assert!(
+        doctor.contains(&format!("commit {run} is not signed by memory@git-brain.invalid: ED25519 key SHA256:")),
+        "{doctor}"
+    );
+    let remedy = format!("git config brain.signedSince {wake}");
+    assert!(doctor.contains(&remedy), "{doctor}");
+    let said = world.try_brain("a", &["sync"]).exits(3).err;
+    assert!(said.contains(&remedy) && said.contains("key SHA256:") && said.contains(&run), "{said}");
+    // As it says, before the commit is there.
+    world.git("remote.git", &["config", "brain.signedSince", &wake]);
+    world.sync("a");
+    // A machine without those commits.
+    let answer = world.try_brain("c", &["--json", "sync"]).exits(3);
+    let said = answer.error();
+    assert!(said["error"].as_str().unwrap().contains(&run[..12]), "{said}");
+    assert!(said["error"].as_str().unwrap().contains("memory@git-brain.invalid: ED25519 key SHA256:"), "{said}");
+    for command in said["hint"].as_str().unwrap().split('`').skip(1).step_by(2) {
+        let ended = world.sandbox.command("sh", &["-c", command]).current_dir(world.dir("c")).output().unwrap();
+        assert!(ended.status.success(), "{command}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+    world.sync("c");
+    assert_eq!(world.tip("c", "wake"), wake);
+}
+
+#[test]
+fn a_signed_branch_that_lies_here_is_done_again_before_it_is_merged() {
+    let Some(world) = signing() else { return };
+    let wake = world.tip("a", "wake");
+    let (branch, run, _, _) = waiting(&world, json!([{"op": "activate", "id": "x", "strength": 0.5}]));
+    let message = world.git("a", &["log", "-1", "--format=%B", &run]) + "\n";
+    let x = world.path_of("a", &wake, "/x.json");
+    let stronger = world.git("a", &["show", &format!("{run}:{x}")]).replace("20000", "60000") + "\n";
+    // As one that waits for a person, and as one that is merged without being named.
+    let unheld: String =
+        message.lines().filter(|line| !line.starts_with("Review")).map(|line| format!("{line}\n")).collect();
+    assert_ne!(unheld, message);
+    for (message, args) in [(&message, &["merge", &branch][..]), (&unheld, &["merge"])] {
+        let forged = of_agent(&world, "memory", &run, &[&wake], &[(&x, Some(&stronger))], message);
+        world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &forged]);
+        let answer = world.try_brain("a", args).exits(3);
+        assert!(answer.out.contains("is not what its operations do"), "{answer}");
+    }
+    world.try_brain("a", &["run"]);
+    assert_eq!(world.tip("a", "wake"), wake);
+    // Nor does it go along with an honest run.
+    world.apply("a", json!([create("honest")]));
+    assert_eq!(world.neuron("a", "wake", "x")["connections"], world.neuron("a", &wake, "x")["connections"]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &run]);
+    world.brain("a", &["merge", &branch]);
+}
+
 fn shard(id: &str) -> String {
     use sha2::Digest;
     format!("{:02x}", sha2::Sha256::digest(id.as_bytes())[0])

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, World};
 use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
+use crate::cycle::admission::{is_dated_ahead, late_fields, late_run, latest};
 use crate::cycle::{merge::run_branches, remedy, signed};
 use crate::limits;
 use crate::model::ids::{NeuronId, episode_id};
@@ -63,17 +64,22 @@ impl Brain {
     /// Checks every file of a commit; and, where signatures are required, who signed what led to it. Needs no settings or agents
     /// that can be read: those are checked as well. Where no commit is named: wake's tip, and what main and runs that wait have other than
     /// wake.
-    pub fn check(dir: &Path, revision: Option<&str>) -> Result<CheckReport, BrainError> {
+    pub fn check(dir: &Path, world: &World, revision: Option<&str>) -> Result<CheckReport, BrainError> {
         let store = Store::open(dir)?;
         let commit = match revision {
             None => store.need_tip(store.wake())?,
             Some(text) => store.resolve(text)?.ok_or_else(|| BrainError::usage(format!("{text} names no commit")))?,
         };
-        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, None)?;
-        let branches = if revision.is_none() { check_branches(&store)? } else { Vec::new() };
+        let latest = latest(world);
+        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, None, latest)?;
+        let branches = if revision.is_none() { check_branches(&store, latest)? } else { Vec::new() };
+        findings.extend(late_commits(&store, commit, world)?);
         let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
         let unsigned = signed::unsigned(&store, commit, &since)?;
-        findings.extend(unsigned.into_iter().map(|(commit, why)| Finding::error(&commit.to_string(), 0, why)));
+        let unsigned = unsigned.into_iter().map(|(id, why)| {
+            Finding::error(&id.to_string(), 0, format!("{why}; {}", signed::remedy(&commit.to_string())))
+        });
+        findings.extend(unsigned);
         let name = revision.map_or_else(|| store.wake().to_string(), str::to_owned);
         Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches })
     }
@@ -87,8 +93,9 @@ impl Brain {
         if store.diff(Some(trees.0), Some(trees.1), "")?.len() > limits::VITALS_AT_ONCE {
             return Ok(Vec::new());
         }
-        let (_, findings) = check_tree(store, trees.1, Some(trees.0))?;
-        let branches = check_branches(store)?.into_iter().map(|check| (check.branch, check.findings));
+        let latest = latest(&self.cycle.shared.world);
+        let (_, findings) = check_tree(store, trees.1, Some(trees.0), latest)?;
+        let branches = check_branches(store, latest)?.into_iter().map(|check| (check.branch, check.findings));
         let mut broken = Vec::new();
         for (branch, findings) in std::iter::once((wake.to_string(), findings)).chain(branches) {
             let stays = [wake, main].iter().any(|stays| branch == stays.as_str());
@@ -127,14 +134,29 @@ impl Brain {
     }
 }
 
+/// Commits that are dated ahead of the clock, or name such runs: every other machine refuses them.
+fn late_commits(store: &Store, tip: CommitId, world: &World) -> Result<Vec<Finding>, BrainError> {
+    let latest = latest(world);
+    let mut findings = Vec::new();
+    for id in store.commits_beyond(tip, &[])? {
+        let commit = store.commit(id)?;
+        let late = late_run(&commit, latest)
+            .map(|(key, run)| format!("names {run} ({key}), which is dated ahead of the clock here"));
+        let dated = (is_dated_ahead(&commit, latest) && !world.is_fixed())
+            .then(|| "is dated ahead of the clock here".to_owned());
+        findings.extend(late.into_iter().chain(dated).map(|what| Finding::error(&id.to_string(), 0, what)));
+    }
+    Ok(findings)
+}
+
 /// Checks main and the branches of runs that wait, as far as they differ from wake.
-pub(super) fn check_branches(store: &Store) -> Result<Vec<BranchCheck>, BrainError> {
+pub(super) fn check_branches(store: &Store, latest: i64) -> Result<Vec<BranchCheck>, BrainError> {
     let wake = store.tree_of(store.need_tip(store.wake())?)?;
     let mut branches = vec![(store.main().clone(), store.need_tip(store.main())?)];
     branches.extend(run_branches(store)?);
     let mut checks = Vec::new();
     for (branch, commit) in branches {
-        let (files, findings) = check_tree(store, store.tree_of(commit)?, Some(wake))?;
+        let (files, findings) = check_tree(store, store.tree_of(commit)?, Some(wake), latest)?;
         checks.push(BranchCheck { branch: branch.to_string(), commit: commit.to_string(), files, findings });
     }
     Ok(checks)
@@ -145,6 +167,7 @@ pub(super) fn check_tree(
     store: &Store,
     tree: TreeId,
     other: Option<TreeId>,
+    latest: i64,
 ) -> Result<(usize, Vec<Finding>), BrainError> {
     let mut files: Vec<(String, File)> = store.files(tree, "")?;
     files.retain(|(path, _)| is_ours(path));
@@ -178,6 +201,9 @@ pub(super) fn check_tree(
             Err(error) => return Err(error.into()),
         };
         let examined = examine(path, &bytes);
+        let late = late_fields(path, &bytes, &examined.content, latest).into_iter();
+        findings
+            .extend(late.map(|(line, what)| Finding::error(path, line, format!("{what} is ahead of the clock here"))));
         findings.extend(examined.findings);
         match examined.content {
             Content::Neuron(neuron) => {

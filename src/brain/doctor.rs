@@ -2,6 +2,8 @@
 //!
 //! Every repair is one that the brain would do by itself sooner or later, or one that loses nothing.
 
+mod elsewhere;
+
 use std::path::Path;
 
 use serde::Serialize;
@@ -9,6 +11,7 @@ use serde::Serialize;
 use super::check::{check_branches, check_tree};
 use super::hook::is_of_the_brain;
 use super::{Brain, BrainError, Level, Override, World};
+use crate::cycle::admission::latest;
 use crate::cycle::confine::Confinement;
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::merge::{Candidate, Fate};
@@ -74,7 +77,7 @@ impl Brain {
         dry_run: bool,
     ) -> Result<DoctorReport, BrainError> {
         let store = Store::open(dir)?;
-        let mut visit = Visit { store: &store, program, dry_run, findings: Vec::new() };
+        let mut visit = Visit { store: &store, program, dry_run, latest: latest(&world), findings: Vec::new() };
         visit.git();
         visit.branches()?;
         visit.locks()?;
@@ -91,6 +94,8 @@ impl Brain {
                 visit.confinement();
                 visit.look("runs", brain, |visit| visit.runs(&cycle));
                 visit.look("main", brain, |visit| visit.main(&cycle));
+                visit.look("main", brain, |visit| visit.wake_on_main(&cycle));
+                visit.look("signatures", brain, Visit::signatures);
                 visit.look("triggers", brain, |visit| visit.marks(&cycle));
                 visit.look("queue", brain, |visit| visit.queue(&cycle));
                 visit.look("signals", brain, |visit| visit.signals(&cycle));
@@ -111,6 +116,8 @@ struct Visit<'a> {
     store: &'a Store,
     program: &'a str,
     dry_run: bool,
+    /// The last second that something may be dated.
+    latest: i64,
     findings: Vec<Checkup>,
 }
 
@@ -137,8 +144,9 @@ impl Visit<'_> {
     /// Files that cannot be read, on wake, on main and on the branches of runs that wait.
     fn files(&mut self) -> Result<(), BrainError> {
         let (wake, tip) = (self.store.wake().to_string(), self.store.need_tip(self.store.wake())?);
-        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None)?;
-        let elsewhere = check_branches(self.store)?.into_iter().map(|check| (check.branch, check.findings));
+        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None, self.latest)?;
+        let elsewhere =
+            check_branches(self.store, self.latest)?.into_iter().map(|check| (check.branch, check.findings));
         let mut broken = 0_usize;
         for (branch, findings) in std::iter::once((wake.clone(), findings)).chain(elsewhere) {
             let run = branch != wake && branch != self.store.main().as_str();
@@ -395,20 +403,12 @@ impl Visit<'_> {
 
     fn runs(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
         let pending = cycle.pending()?;
-        let held = cycle.run_branches()?.len().saturating_sub(pending.len());
-        if held > 0 {
-            let message = plural(held, "branch of a run waits for a person", "branches of runs wait for a person");
-            self.needs(
-                "runs",
-                message,
-                Some("`git branch --list '*agents/*'`, then `git brain merge BRANCH`".to_owned()),
-            );
-        }
+        self.waiting(cycle, &pending)?;
         if pending.is_empty() {
             self.fine("runs", "none waits to be merged");
             return Ok(());
         }
-        let report = cycle.merge_each(pending, self.dry_run)?;
+        let report = cycle.merge_judged(pending, false, self.dry_run)?;
         for (candidate, fate) in report.fates {
             self.fate("runs", &candidate.name, &fate, &format!("git brain merge {}", candidate.name));
         }

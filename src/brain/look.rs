@@ -8,14 +8,15 @@ use serde_json::Value;
 use super::{Brain, BrainError, Vitals};
 use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
+use crate::cycle::merge::waits_because;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::cycle::{Reason, count};
-use crate::delta::{Effect, Operation, RunRecord, render};
+use crate::delta::{Effect, RunRecord, render};
 use crate::limits;
-use crate::model::ids::{NeuronId, RunId, SignalId, StimulusId, episode_id};
+use crate::model::ids::{NeuronId, RunId, SignalId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{AgentName, Flag, Neuron, Stimulus, json};
-use crate::store::{Commit, CommitId, TreeId};
+use crate::model::{AgentName, Flag, Neuron};
+use crate::store::{Commit, CommitId};
 
 /// Which vital signs `status` tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Status {
     pub flags: Vec<String>,
     /// Runs on branches of their own, and whether they are held for review.
     pub pending: Vec<(String, bool)>,
+    /// Those that are held, each with the reason and what to do.
+    pub held: Vec<String>,
     /// The agents: name, role, whether they may run here.
     pub agents: Vec<(String, String, bool)>,
     /// Definitions that could not be read.
@@ -198,8 +201,13 @@ impl Brain {
         let counted = |word: &str| counts.get(word).copied().unwrap_or(0);
         let waiting = self.cycle.pending()?;
         let mut pending: Vec<(String, bool)> = Vec::new();
-        for (branch, _) in self.cycle.run_branches()? {
+        let mut held_by = Vec::new();
+        for (branch, tip) in self.cycle.run_branches()? {
             let held = !waiting.iter().any(|c| c.branch.as_ref() == Some(&branch));
+            if held {
+                let (why, hint) = waits_because(&store.commit(tip)?, &branch);
+                held_by.push(format!("{branch} {why}: {hint}"));
+            }
             pending.push((branch.to_string(), held));
         }
         let mut told = |error: BrainError| {
@@ -235,6 +243,7 @@ impl Brain {
             signals: (counted("signals"), counted("signals").saturating_sub(counted("answers"))),
             flags,
             pending,
+            held: held_by,
             agents: policy
                 .agents
                 .values()
@@ -267,7 +276,7 @@ impl Brain {
         Ok(History { entries })
     }
 
-    fn entry(&self, commit: &Commit) -> Result<LogEntry, BrainError> {
+    pub(super) fn entry(&self, commit: &Commit) -> Result<LogEntry, BrainError> {
         // A merge commit's run is its second parent, which knows what woke it.
         let run_commit = match commit.parents.get(1) {
             Some(run) => self.cycle.store.commit(*run)?,
@@ -403,168 +412,6 @@ impl Brain {
         }
         Ok(found)
     }
-
-    /// The runs that made and changed a neuron, oldest first.
-    pub fn why(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<WhyEntry>, BrainError> {
-        let mut entries = Vec::new();
-        for (commit, before, after) in self.life(id, at)? {
-            let entry = self.entry(&commit)?;
-            let record = match entry.run.as_deref().and_then(|r| RunId::parse(r).ok()) {
-                Some(run) => TreeNetwork::new(&self.cycle.store, commit.tree).record(&run)?,
-                None => None,
-            };
-            let reason = record.as_ref().and_then(|record| stimulus_behind(record, id, after.as_ref()));
-            let because = match reason {
-                Some(stimulus) => {
-                    TreeNetwork::new(&self.cycle.store, commit.tree).stimulus(stimulus)?.map(|s| render::clip(&s.text))
-                }
-                None => None,
-            };
-            let made = after.as_ref().filter(|_| before.is_none()).and_then(|neuron| neuron.stimulus.as_ref());
-            let older = match made {
-                Some(stimulus) => self.older_than(&TreeNetwork::new(&self.cycle.store, commit.tree), stimulus)?,
-                None => Vec::new(),
-            };
-            let replaced =
-                |old: Stimulus| Replaced { id: episode_id(&old.id).to_string(), text: render::clip(&old.text) };
-            let stimuli = record.as_ref().map(|r| r.stimuli.as_slice()).unwrap_or_default();
-            let effects = match &after {
-                Some(after) => render::effect(&Effect::between(before.as_ref(), after), None),
-                None => vec![format!("- {id}")],
-            };
-            entries.push(WhyEntry {
-                commit: entry.commit,
-                at: entry.at,
-                run: entry.run,
-                agent: entry.agent,
-                trigger: entry.trigger,
-                stimuli: stimuli.iter().map(ToString::to_string).collect(),
-                because,
-                reason: record.as_ref().and_then(|record| archived_for(record, id)),
-                replaces: older.into_iter().map(replaced).collect(),
-                effects,
-            });
-        }
-        Ok(entries)
-    }
-
-    /// Which run last changed each field.
-    pub fn blame(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<BlameLine>, BrainError> {
-        let mut last: BTreeMap<String, BlameLine> = BTreeMap::new();
-        let mut order: Vec<String> = Vec::new();
-        for (commit, before, after) in self.life(id, at)? {
-            let entry = self.entry(&commit)?;
-            let (old, new) = (before.as_ref().map(fields).unwrap_or_default(), after.as_ref().map(fields));
-            let new = new.unwrap_or_default();
-            order = new.iter().map(|(field, _)| field.clone()).collect();
-            for (field, value) in new {
-                let same = old.iter().any(|(f, v)| *f == field && *v == value);
-                if !same || !last.contains_key(&field) {
-                    let line = BlameLine {
-                        field: field.clone(),
-                        value,
-                        commit: entry.commit.clone(),
-                        run: entry.run.clone(),
-                        at: entry.at.clone(),
-                    };
-                    last.insert(field, line);
-                }
-            }
-        }
-        Ok(order.into_iter().filter_map(|field| last.remove(&field)).collect())
-    }
-
-    /// The commits of wake that changed a neuron, oldest first, with the neuron before and after.
-    fn life(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<Change>, BrainError> {
-        let mut life = self.changes_of(id, self.at(at)?, None)?;
-        if life.is_empty() {
-            let text = id.as_str();
-            let begins = text
-                .split_once('-')
-                .is_some_and(|(kind, rest)| kind.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
-            let is_short = begins && text.len() < limits::ID_PREFIX_CHARS;
-            let hint = match (is_short, begins) {
-                (true, _) => "six or more characters after the `-` name a neuron".to_owned(),
-                (false, true) => "`git brain recall` finds neurons by what they mean".to_owned(),
-                (false, false) => format!("`git brain find {id}` finds concepts by their words"),
-            };
-            return Err(BrainError::Usage {
-                message: match is_short {
-                    true => format!("{id} is too short for the beginning of an id"),
-                    false => format!("there is no neuron {id}, and there never was"),
-                },
-                hint: Some(hint),
-            });
-        }
-        life.reverse();
-        Ok(life)
-    }
-
-    /// The commits up to one that changed a neuron, newest first. With bounds (commits that are looked at, changes) the walk also
-    /// ends where the neuron was made.
-    pub(super) fn changes_of(
-        &self,
-        id: &NeuronId,
-        from: CommitId,
-        bounds: Option<(usize, usize)>,
-    ) -> Result<Vec<Change>, BrainError> {
-        let store = &self.cycle.store;
-        let path = layout::neuron(id);
-        let read = |tree: TreeId| -> Result<Option<Neuron>, BrainError> {
-            store.read(tree, &path)?.map(|bytes| decode_neuron(&bytes, &path, id)).transpose()
-        };
-        let (commits, most) = bounds.unwrap_or((usize::MAX, usize::MAX));
-        let mut changes = Vec::new();
-        for commit in store.first_parents(from, None).take(commits) {
-            let commit = commit?;
-            let parent = commit.parents.first().map(|parent| store.tree_of(*parent)).transpose()?;
-            let here = store.file(commit.tree, &path)?.map(|file| file.blob);
-            let there = match parent {
-                Some(tree) => store.file(tree, &path)?.map(|file| file.blob),
-                None => None,
-            };
-            if here != there {
-                let (before, after) = (parent.map(read).transpose()?.flatten(), read(commit.tree)?);
-                // One that only lays it out anew changes nothing.
-                if before != after {
-                    changes.push((commit, before, after));
-                }
-            }
-            if bounds.is_some() && (there.is_none() || changes.len() == most) {
-                break;
-            }
-        }
-        Ok(changes)
-    }
-}
-
-/// A commit that changed a neuron, with the neuron before and after.
-pub(super) type Change = (Commit, Option<Neuron>, Option<Neuron>);
-
-/// The stimulus for whose sake a run touched a neuron: the one that the neuron remembers, else the one of a memory that
-/// the run connected to it, else the run's first.
-fn stimulus_behind<'a>(record: &'a RunRecord, id: &NeuronId, after: Option<&'a Neuron>) -> Option<&'a StimulusId> {
-    let own = after.and_then(|neuron| neuron.stimulus.as_ref()).filter(|s| record.stimuli.contains(s));
-    let mut made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
-    let memory = made.find(|n| n.stimulus.is_some() && n.connections.iter().any(|c| c.target == *id));
-    own.or(memory.and_then(|n| n.stimulus.as_ref())).or(record.stimuli.first())
-}
-
-/// Why a run archived a neuron, if it did.
-fn archived_for(record: &RunRecord, id: &NeuronId) -> Option<String> {
-    record.ops.iter().find_map(|op| match op {
-        Operation::Archive(op) if op.id == *id => Some(op.reason.clone()),
-        _ => None,
-    })
-}
-
-/// The fields of a neuron as (name, value), connections included, in the order of the file.
-fn fields(neuron: &Neuron) -> Vec<(String, String)> {
-    let Value::Object(object) = value(neuron) else { return Vec::new() };
-    let plain = object.into_iter().filter(|(key, _)| key != "connections");
-    let mut list: Vec<(String, String)> = plain.map(|(key, v)| (key, json::inline(&v))).collect();
-    list.extend(neuron.connections.iter().map(|c| (format!("{} {}", c.link, c.target), c.weight.to_string())));
-    list
 }
 
 fn record_lines(record: &RunRecord) -> Vec<String> {
@@ -573,6 +420,6 @@ fn record_lines(record: &RunRecord) -> Vec<String> {
     lines
 }
 
-fn value<T: Serialize>(document: &T) -> Value {
+pub(super) fn value<T: Serialize>(document: &T) -> Value {
     serde_json::to_value(document).expect("invariant: our documents have string keys")
 }

@@ -37,6 +37,7 @@ mod upgrade;
 mod view;
 mod vitals;
 mod watch;
+mod why;
 mod write;
 
 use std::path::Path;

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use super::hook::HookAnswer;
 use super::{Brain, BrainError, InitReport, RunReport, World};
+use crate::cycle::admission::Kind;
 use crate::cycle::admission::file::{Finding, Level};
+use crate::cycle::signed;
 use crate::cycle::sync::receive::{Update, receive};
 use crate::limits;
 use crate::store;
@@ -17,13 +19,23 @@ use crate::world;
 pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
     let input = world::read_stdin_bounded(limits::DELTA_BYTES)?;
     let text = String::from_utf8(input).map_err(|_| BrainError::refused("the names of what is pushed are no UTF-8"))?;
-    let faults = receive(dir, world, &Update::read_all(&text)?)?;
+    let updates = Update::read_all(&text)?;
+    let faults = receive(dir, world, &updates)?;
     let findings = faults.iter().take(limits::NAMED_FAULTS).map(|fault| {
         let place = if fault.path.is_empty() { fault.commit.clone() } else { fault.path.clone() };
         let of = if fault.path.is_empty() { String::new() } else { format!(" (commit {})", fault.commit) };
         Finding { path: place, line: fault.line, level: Level::Error, message: format!("{}{of}", fault.message) }
     });
     let mut hints = Vec::new();
+    let has = |kind| faults.iter().any(|fault| fault.kind == kind);
+    if has(Kind::Signature) {
+        let wake = updates.iter().find(|update| update.name.ends_with("/wake"));
+        let tip = wake.into_iter().chain(&updates).find_map(|update| update.new);
+        hints.extend(tip.map(|tip| signed::remedy(&tip.to_string())));
+    }
+    if has(Kind::WakeOnMain) {
+        hints.push("wake was merged into main with plain git: `git brain sync` there names the way back".to_owned());
+    }
     if faults.len() > limits::NAMED_FAULTS {
         hints.push(format!("{} more are not shown", faults.len() - limits::NAMED_FAULTS));
     }

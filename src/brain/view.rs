@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::look::Change;
+use super::why::Change;
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::delta::{Effect, render};

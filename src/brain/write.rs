@@ -282,7 +282,7 @@ impl Brain {
             true => self.cycle.pending()?,
             false => names.iter().map(|name| self.cycle.candidate(name)).collect::<Result<_, _>>()?,
         };
-        let report = self.cycle.merge_each(candidates, dry_run)?;
+        let report = self.cycle.merge_judged(candidates, !names.is_empty(), dry_run)?;
         let merges = report.fates.into_iter().map(|(candidate, fate)| {
             let mut line = MergeLine {
                 branch: candidate.name,

@@ -78,7 +78,7 @@ pub(super) fn check(session: &Session, args: &args::Check) -> Done {
         session.out.report(&report, fixed);
         return Ok(u8::from(!report.findings.is_empty()));
     }
-    let report = Brain::check(&session.dir, args.rev.as_deref())?;
+    let report = Brain::check(&session.dir, &session.world, args.rev.as_deref())?;
     session.out.report(&report, checked);
     Ok(report.exit_code())
 }

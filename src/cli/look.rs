@@ -56,10 +56,9 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
             safe(&left.bound)
         ));
     }
-    for (branch, held) in &s.pending {
-        let state = if *held { "waits for review" } else { "waits to be merged" };
-        lines.push(format!("{} {state}", safe(branch)));
-    }
+    let merged = s.pending.iter().filter(|(_, held)| !held);
+    lines.extend(merged.map(|(branch, _)| format!("{} waits to be merged", safe(branch))));
+    lines.extend(s.held.iter().map(|held| safe_line(held)));
     let signals = s.aside_signals.iter().map(|(id, reason)| (id.as_str(), reason));
     for (id, reason) in s.aside.iter().map(|(id, reason)| (id.as_str(), reason)).chain(signals) {
         let (why, agent) = (safe_line(&reason.why), &reason.agent);

@@ -122,7 +122,7 @@ impl Cycle {
             self.store.sync_ref(self.store.wake())?;
             return Ok(Landed { fate: Fate::Already, wake });
         }
-        let mut candidates = self.pending()?;
+        let mut candidates = self.judged_pending()?;
         if !candidates.iter().any(|candidate| candidate.run.as_ref() == Some(&run.run)) {
             candidates.push(Candidate::of_run(run));
         }

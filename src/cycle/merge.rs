@@ -283,7 +283,8 @@ impl Cycle {
         if store.is_ancestor(candidate.commit, current)? {
             return Ok(Fate::Already);
         }
-        if let Some((commit, why)) = signed::unsigned(store, candidate.commit, &[current])?.first() {
+        let known: Vec<CommitId> = store.signed_since()?.into_iter().chain([current]).collect();
+        if let Some((commit, why)) = signed::unsigned(store, candidate.commit, &known)?.first() {
             return Ok(Fate::Refused(format!("{}: commit {commit} {why}", candidate.name)));
         }
         let Some(base) = self.base_of(writer, current, candidate.commit)? else {
@@ -497,6 +498,23 @@ pub fn run_branches(store: &Store) -> Result<Vec<(Branch, CommitId)>, StoreError
     let wake = store.wake().as_str();
     let folder = wake.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
     store.branches(&format!("{folder}agents/"))
+}
+
+/// Why a branch of a run waits for a person, and what to do.
+pub fn waits_because(tip: &Commit, branch: &Branch) -> (&'static str, String) {
+    match tip.trailer("Review") {
+        Some("conflict") => (
+            "conflicts with wake",
+            format!(
+                "`git show {branch}` says where; once wake or `[merge]` of brain.toml says otherwise `git brain merge {branch}` tries again, \
+                 `git branch -D {branch}` throws the run away"
+            ),
+        ),
+        _ => (
+            "waits for review",
+            format!("`git brain merge {branch}` lets it in, `git branch -D {branch}` throws it away"),
+        ),
+    }
 }
 
 /// A branch as a candidate: `…agents/<name>/<run>` is a run's own branch.

@@ -83,7 +83,7 @@ impl Cycle {
     /// Evaluates triggers, runs what is due, merges, and goes on until nothing is due.
     pub fn until_quiet(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<Turned, CycleError> {
         let _cycle = self.store.lock(LockName::Cycle)?;
-        let waiting = self.merge_each(self.pending()?, false)?;
+        let waiting = self.merge_judged(self.pending()?, false, false)?;
         let refused = |(candidate, fate): &(Candidate, Fate)| match fate {
             Fate::Refused(why) => Some(format!("{} is not merged: {why}", candidate.name)),
             _ => None,

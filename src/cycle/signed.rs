@@ -5,7 +5,7 @@
 
 use super::sleep::{SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER};
 use crate::model::ids::RunId;
-use crate::store::{Commit, CommitId, Signature, Store, StoreError};
+use crate::store::{CONFIG_SINCE, Commit, CommitId, Signature, Store, StoreError};
 
 /// Why the commits that lead to `tip` and not to one of `known` may not come in; nothing, if they may, or if signatures are
 /// not required here. One sentence a commit, oldest first.
@@ -21,6 +21,14 @@ pub fn unsigned(store: &Store, tip: CommitId, known: &[CommitId]) -> Result<Vec<
         refused.extend(unsigned_commit(store, &store.commit(id)?)?.map(|why| (id, why)));
     }
     Ok(refused)
+}
+
+/// The way to let commits in whose key signed truly then and may not any more: `commit` is an id, or a command in `$(…)`.
+pub fn remedy(commit: &str) -> String {
+    format!(
+        "if they are good, and their key was removed or has expired since: `git config {CONFIG_SINCE} {commit}` lets in all that leads to \
+         that commit, in this repository; each that lacks them needs it, the gate too (docs/signing.md)"
+    )
 }
 
 /// Why that commit does not have the signature that it needs.

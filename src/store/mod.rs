@@ -74,7 +74,7 @@ pub use plumbing::{LOCAL_VARIABLES, called_from, date_in_words, git_version, mer
 pub use recent::Recent;
 pub use refs::{Races, RefChange, RefOutcome};
 pub use remote::{PushOutcome, Pushed, Remote, Tips};
-pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, Signature};
+pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, CONFIG_SINCE, Signature};
 pub use sparse::CheckedOut;
 pub use tree::{Change, Clash, File, FileChange, TreeEdit};
 pub use vectors::{OtherLength, Vectors};

@@ -127,6 +127,8 @@ impl Store {
         let Some(text) = self.local_config(CONFIG_SINCE)? else { return Ok(None) };
         match self.resolve(&text)? {
             Some(commit) => Ok(Some(commit)),
+            // A whole id of a commit that has not come yet: until then it lets nothing in.
+            None if CommitId::parse(&text).is_ok() => Ok(None),
             None => Err(unusable(format!("{CONFIG_SINCE} is {text}, which names no commit"))),
         }
     }
@@ -165,8 +167,20 @@ impl Store {
         ];
         Ok(match ssh_keygen(&arguments, &payload)? {
             Ok(_) => Signature::Good,
-            Err(said) => Signature::Bad(said),
+            Err(said) => Signature::Bad(match self.key_of_signature(&payload, file.path())? {
+                Some(key) => format!("{key}: {said}"),
+                None => said,
+            }),
         })
+    }
+
+    /// The key that made a signature, as `ssh-keygen` names it, if the signature is one of that content.
+    fn key_of_signature(&self, payload: &[u8], signature: &std::path::Path) -> Result<Option<String>, StoreError> {
+        let mut arguments: Vec<OsString> =
+            ["-Y", "check-novalidate", "-n", NAMESPACE, "-s"].map(OsString::from).to_vec();
+        arguments.push(signature.as_os_str().to_owned());
+        let Ok(said) = ssh_keygen(&arguments, payload)? else { return Ok(None) };
+        Ok(String::from_utf8_lossy(&said).split_once(" with ").map(|(_, key)| key.trim().to_owned()))
     }
 
     fn allowed_signers(&self) -> Result<PathBuf, StoreError> {

@@ -3,8 +3,8 @@
 //!
 //! Asked of every commit that main did not have, also of those that wake had before.
 
-use super::Judge;
 use super::run::Grounds;
+use super::{Judge, Kind};
 use crate::cycle::CycleError;
 use crate::cycle::sleep::{SLEEP, settled_runs};
 use crate::delta::RunOutline;
@@ -20,14 +20,20 @@ impl Judge<'_> {
         let Ok(commit) = self.cycle.store.commit(id) else { return Ok(()) };
         let main = self.cycle.store.main().clone();
         if let Some(agent) = commit.agent().filter(|agent| agent.as_str() != SLEEP) {
-            self.fault(&commit, "", 0, format!("is by the agent {agent}: {main} takes runs by sleeps alone"));
+            self.fault_of(
+                Kind::WakeOnMain,
+                &commit,
+                "",
+                0,
+                format!("is by the agent {agent}: {main} takes runs by sleeps alone"),
+            );
             return Ok(());
         }
         let of_wake = ["Policy", "Sleep", "Undoes"].into_iter().any(|key| commit.trailer(key).is_some());
         if commit.parents.len() > 1 && of_wake {
             let wake = self.cycle.store.wake();
             let message = format!("is a merge of {wake}: {main} takes sleeps, their undoing, and what people commit");
-            self.fault(&commit, "", 0, message);
+            self.fault_of(Kind::WakeOnMain, &commit, "", 0, message);
             return Ok(());
         }
         let before = commit.parents.first().map(|parent| self.cycle.store.tree_of(*parent)).transpose()?;

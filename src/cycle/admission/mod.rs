@@ -23,7 +23,9 @@
 
 pub mod file;
 mod main_line;
+mod merged;
 mod night;
+mod records;
 mod revert;
 mod run;
 mod stamps;
@@ -37,16 +39,32 @@ use super::network::{TreeNetwork, metadata_of};
 use super::sleep::SLEEP;
 use super::{Cycle, CycleError, signed};
 use crate::delta::RunRecord;
-use crate::limits;
 use crate::model::Neuron;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
 use file::{Content, Level, examine, examine_place};
+use records::Records;
 use run::{Grounds, is_in_place};
+pub(crate) use stamps::late_fields;
+pub use stamps::{is_dated_ahead, late_run, latest};
+
+/// The kinds of faults that have a way out of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Any other.
+    #[default]
+    Other,
+    /// A second record of a run.
+    SecondRecord,
+    /// A signature that does not count here.
+    Signature,
+    /// Commits of wake on main.
+    WakeOnMain,
+}
 
 /// Something that keeps a commit out.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Fault {
     /// The commit.
     pub commit: String,
@@ -56,6 +74,9 @@ pub struct Fault {
     pub line: usize,
     /// What is wrong.
     pub message: String,
+    /// Its kind.
+    #[serde(skip)]
+    pub kind: Kind,
 }
 
 impl std::fmt::Display for Fault {
@@ -100,7 +121,7 @@ impl Cycle {
     }
 
     /// Judges every commit behind those tips that is not behind `known`: main's first, then wake's, then those of runs.
-    pub fn judge(&self, tips: &Tips, known: &[CommitId]) -> Result<Judged, CycleError> {
+    pub fn judge(&self, tips: &Tips, known: &[CommitId], door: &Door) -> Result<Judged, CycleError> {
         let store = &self.store;
         let signing = match store.requires_signatures()? {
             true => Some(Signing { since: store.signed_since()? }),
@@ -109,7 +130,9 @@ impl Cycle {
         let mut judge = Judge {
             cycle: self,
             signing,
-            latest: self.shared.world.commit_seconds() + limits::FUTURE_SECONDS,
+            latest: latest(&self.shared.world),
+            records: Records::of(self, door)?,
+            fixed_clock: matches!(door, Door::Merge),
             grounds: vec![Grounds::of_policy(&self.shared.policy)],
             first: known.is_empty(),
             tips: tips.values().chain(known).copied().collect(),
@@ -154,10 +177,12 @@ impl Cycle {
             }
             judge.still_missing(tip)?;
             judge.still_linked(tip)?;
+            judge.one_record(branch, tip, &fresh)?;
             faults.append(&mut judge.faults);
             // What is not good is judged again where another branch has it as well.
             if faults.is_empty() {
                 known.push(tip);
+                judge.records.take_in(store, branch, tip)?;
                 commits.extend(fresh);
             } else {
                 refused.insert(branch.clone(), faults);
@@ -165,6 +190,20 @@ impl Cycle {
         }
         Ok(Judged { commits: commits.len(), refused })
     }
+}
+
+/// The way by which commits come in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// A push to the gate, with the branches that it removes.
+    Push {
+        /// Those branches.
+        removed: BTreeSet<Branch>,
+    },
+    /// A remote that this machine syncs with: main and wake come before what waits on a branch here.
+    Sync,
+    /// A branch that lies here already, which a person merges. What was made here under a fixed clock stays here.
+    Merge,
 }
 
 /// That commits must be signed here.
@@ -180,6 +219,10 @@ struct Judge<'c> {
     signing: Option<Signing>,
     /// Seconds since 1970: nothing may be dated later.
     latest: i64,
+    /// The records of runs that branches have.
+    records: Records,
+    /// True where a fixed clock is let in.
+    fixed_clock: bool,
     /// By what runs are judged; the first is this brain's own.
     grounds: Vec<Grounds>,
     /// True if there is nothing here yet: then histories may begin.
@@ -197,8 +240,12 @@ struct Judge<'c> {
 
 impl Judge<'_> {
     fn fault(&mut self, commit: &Commit, path: &str, line: usize, message: impl Into<String>) {
+        self.fault_of(Kind::Other, commit, path, line, message);
+    }
+
+    fn fault_of(&mut self, kind: Kind, commit: &Commit, path: &str, line: usize, message: impl Into<String>) {
         let commit = commit.id.to_string();
-        self.faults.insert(Fault { commit, path: path.to_owned(), line, message: message.into() });
+        self.faults.insert(Fault { commit, path: path.to_owned(), line, message: message.into(), kind });
     }
 
     /// A commit of the histories that are judged or were. Another object can come along in a push, and nobody looks at it.
@@ -251,7 +298,7 @@ impl Judge<'_> {
         }
         let store = &self.cycle.store;
         if let Some(why) = signed::unsigned_commit(store, commit)? {
-            self.fault(commit, "", 0, why);
+            self.fault_of(Kind::Signature, commit, "", 0, why);
         }
         Ok(())
     }
@@ -272,7 +319,7 @@ impl Judge<'_> {
     }
 
     fn note_unreadable(&mut self, id: CommitId, message: String) {
-        self.faults.insert(Fault { commit: id.to_string(), path: String::new(), line: 0, message });
+        self.faults.insert(Fault { commit: id.to_string(), message, ..Fault::default() });
     }
 
     fn beginning(&mut self, commit: &Commit) -> Result<(), CycleError> {
@@ -295,6 +342,7 @@ impl Judge<'_> {
             _ => None,
         };
         let records: Vec<RunId> = changes.iter().filter_map(added).collect();
+        self.records.note(commit.id, &records);
         let agent = commit.agent().filter(|agent| agent.as_str() != SLEEP);
         if let Some(agent) = &agent
             && self.must_be_signed(commit)?

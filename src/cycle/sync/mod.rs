@@ -12,12 +12,13 @@
 
 mod places;
 pub mod receive;
+mod remedy;
 mod trunks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::admission::Fault;
+use super::admission::{Door, Fault};
 use super::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -46,6 +47,15 @@ pub struct Synced {
     pub notes: Vec<String>,
     /// Files of a work tree that people have edited, and that were left alone.
     pub left: Vec<Left>,
+}
+
+impl Synced {
+    /// Says something once, however many rounds there are.
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
 }
 
 /// What a remote has.
@@ -77,13 +87,14 @@ impl Cycle {
     fn exchange(&self, remote: &Remote, dry_run: bool, synced: &mut Synced) -> Result<(), CycleError> {
         for round in 0..limits::SYNC_ROUNDS {
             let theirs = self.fetched(remote, synced)?;
+            self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
             if dry_run {
                 synced.main = self.store.tip(self.store.main())?;
                 synced.wake = self.store.tip(self.store.wake())?;
                 return self.refusal(remote, theirs.refused);
             }
             let joined = self.join(&theirs.tips, synced)?;
-            let wishes = self.wishes(&theirs, &joined)?;
+            let wishes = self.wishes(&theirs, &joined, synced)?;
             (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
             let outcome = match wishes.is_empty() {
                 true => PushOutcome::Done,
@@ -132,7 +143,7 @@ impl Cycle {
             false => self.store.fetch(remote, &there)?,
         };
         self.refuse_rewritten(remote, &seen, &tips)?;
-        let judged = self.judge(&tips, &self.known()?)?;
+        let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
         synced.fetched += judged.commits;
         tips.retain(|branch, _| !judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
@@ -146,12 +157,7 @@ impl Cycle {
             Some(seen) => Some(*seen),
             None => self.store.tip(branch)?,
         };
-        let good = good.map_or_else(|| "COMMIT".to_owned(), |tip| tip.to_string());
-        let hint = format!(
-            "a symlink or submodule goes by one more commit on that branch (`git rm PATH`); of anything else the commit must go: \
-             `git push {} +{good}:refs/heads/{branch}` puts the branch back to the last good one. docs/scale.md says what is looked at",
-            remote.name
-        );
+        let hint = self.remedies(remote, &refused, good);
         let faults: Vec<String> = refused
             .iter()
             .flat_map(|(branch, faults)| faults.iter().map(move |fault| format!("{branch}: {fault}")))
@@ -195,9 +201,9 @@ impl Cycle {
     }
 
     /// What the remote is to get.
-    fn wishes(&self, theirs: &Theirs, joined: &Joined) -> Result<Vec<Pushed>, CycleError> {
+    fn wishes(&self, theirs: &Theirs, joined: &Joined, synced: &mut Synced) -> Result<Vec<Pushed>, CycleError> {
         let store = &self.store;
-        let mut wishes = Vec::new();
+        let (mut wishes, mut second) = (Vec::new(), Vec::new());
         let Theirs { tips: theirs, refused } = theirs;
         let mut wish = |branch: &Branch, new: Option<CommitId>| {
             if refused.contains_key(branch) {
@@ -223,10 +229,16 @@ impl Cycle {
                 Some(there) => store.is_ancestor(there, tip)?,
                 None => true,
             };
-            if onward && self.waits_for_review(tip)? && !store.is_ancestor(tip, joined.wake)? {
+            if !onward || !self.waits_for_review(tip)? || store.is_ancestor(tip, joined.wake)? {
+                continue;
+            }
+            if self.is_second_record(&branch, tip, &[store.tree_of(joined.wake)?])? {
+                second.push(branch);
+            } else {
                 wish(&branch, Some(tip));
             }
         }
+        second.iter().for_each(|branch| synced.note(remedy::second_record(branch, store.wake())));
         Ok(wishes)
     }
 

@@ -7,9 +7,10 @@
 use std::path::Path;
 
 use super::run_of;
-use crate::cycle::admission::Fault;
+use crate::cycle::admission::{Door, Fault};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
+use crate::model::layout;
 use crate::store::{Branch, CommitId, Store, StoreError, Tips};
 use crate::world::World;
 
@@ -70,12 +71,7 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
             Ok(None) => {}
             Err(message) => {
                 let commit = update.new.or(update.old).map_or(String::new(), |id| id.to_string());
-                faults.push(Fault {
-                    commit,
-                    path: String::new(),
-                    line: 0,
-                    message: format!("{}: {message}", update.name),
-                });
+                faults.push(Fault { commit, message: format!("{}: {message}", update.name), ..Fault::default() });
             }
         }
     }
@@ -83,13 +79,15 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
         return Ok(faults);
     }
     let cycle = Cycle::receiving(dir, world, tips.get(store.main()).copied())?;
-    faults.extend(cycle.judge(&tips, &cycle.known()?)?.faults());
+    let named = |update: &Update| Branch::parse(update.name.strip_prefix("refs/heads/")?).ok();
+    let removed = updates.iter().filter(|update| update.new.is_none()).filter_map(named).collect();
+    faults.extend(cycle.judge(&tips, &cycle.known()?, &Door::Push { removed })?.faults());
     let after = |branch: &Branch| tips.get(branch).copied().map_or_else(|| store.tip(branch), |tip| Ok(Some(tip)));
     if let (Some(main), Some(wake)) = (after(store.main())?, after(store.wake())?)
         && store.merge_bases(main, wake)?.is_empty()
     {
         let message = format!("{} and {} would have no history in common", store.main(), store.wake());
-        faults.push(Fault { commit: wake.to_string(), path: String::new(), line: 0, message });
+        faults.push(Fault { commit: wake.to_string(), message, ..Fault::default() });
     }
     Ok(faults)
 }
@@ -122,6 +120,8 @@ fn judge_ref(
         let wake = wake.map_or_else(|| store.tip(store.wake()), |tip| Ok(Some(tip)))?;
         return Ok(match (update.old, wake) {
             (Some(old), Some(wake)) if store.is_ancestor(old, wake)? => Ok(None),
+            // So is a second record of a run that wake has.
+            (Some(_), Some(wake)) if has_run_of(store, &branch, wake)? => Ok(None),
             _ => Err("is not in wake, so it is not removed".to_owned()),
         });
     };
@@ -134,6 +134,12 @@ fn judge_ref(
         return Ok(Err("would lose commits: what is there only ever grows".to_owned()));
     }
     Ok(Ok(Some((branch, new))))
+}
+
+/// Whether wake has a record of the run that a branch is named after.
+fn has_run_of(store: &Store, branch: &Branch, wake: CommitId) -> Result<bool, StoreError> {
+    let Some(run) = run_of(&store.runs_prefix(), branch) else { return Ok(false) };
+    Ok(store.file(store.tree_of(wake)?, &layout::run(&run))?.is_some())
 }
 
 fn meaning(store: &Store, name: &str) -> Result<Meaning, String> {

@@ -37,10 +37,22 @@ struct Chosen {
 impl Cycle {
     /// (3) Moves main and wake to what both sides have together.
     pub(super) fn join(&self, theirs: &Tips, synced: &mut Synced) -> Result<Joined, CycleError> {
-        // What a killed process left on branches goes along.
-        let pending = self.pending()?;
+        // What a killed process left on branches goes along, unless what comes in has another record of it.
+        let mut coming = Vec::new();
+        for branch in [self.store.main(), self.store.wake()] {
+            coming.extend(theirs.get(branch).map(|tip| self.store.tree_of(*tip)).transpose()?);
+        }
+        let mut pending = Vec::new();
+        for candidate in self.pending()? {
+            match &candidate.branch {
+                Some(branch) if self.is_second_record(branch, candidate.commit, &coming)? => {
+                    synced.note(super::remedy::second_record(branch, self.store.wake()));
+                }
+                _ => pending.push(candidate),
+            }
+        }
         if !pending.is_empty() {
-            self.merge(pending, false)?;
+            self.merge_judged(pending, false, false)?;
         }
         let _trunk = self.store.lock(LockName::Trunk)?;
         loop {
@@ -193,7 +205,7 @@ impl Cycle {
         };
         let (left, right) = (store.tree_of(first)?, store.tree_of(second)?);
         let options = Options::default();
-        let outcome = decided(self.merge_trees(base, left, right, options)?)?;
+        let outcome = decided(self.merge_trees(base, left, right, options)?, ours_is_newer)?;
         let merged = writer.edit(Some(left), edits_of(&outcome))?;
         let mut tree = merged;
         if let Some(network) = store.folder(merged, layout::NETWORK)? {
@@ -215,7 +227,7 @@ impl Cycle {
         };
         let (left, right) = (store.tree_of(wake)?, store.tree_of(main)?);
         let options = Options::default();
-        let outcome = decided(self.merge_trees(base, left, right, options)?)?;
+        let outcome = decided(self.merge_trees(base, left, right, options)?, true)?;
         let tree = writer.network_beside(writer.edit(Some(left), edits_of(&outcome))?, right)?;
         let subject = format!("merge {}", store.commit(main)?.subject());
         self.wake_commit(writer, tree, [wake, main], subject, &outcome)
@@ -245,13 +257,13 @@ impl Cycle {
 }
 
 /// A merge that left nothing to a person.
-fn decided(outcome: Outcome) -> Result<Outcome, CycleError> {
+fn decided(outcome: Outcome, left_is_ours: bool) -> Result<Outcome, CycleError> {
     if outcome.conflicts.is_empty() {
         return Ok(outcome);
     }
     Err(CycleError::Refused {
         message: format!("the policy leaves this to a person: {}", in_words(&outcome.conflicts)),
-        hint: Some("nothing was moved; one of the two machines must go back to the value from before both changed it, then sync again".to_owned()),
+        hint: Some(super::remedy::undecided(&outcome.conflicts, left_is_ours)),
     })
 }
 

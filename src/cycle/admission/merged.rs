@@ -1,0 +1,57 @@
+//! What lies here already and a person merges: held to what the gate would hold it to, before wake has it and no machine takes wake.
+
+use super::{Door, Kind};
+use crate::cycle::merge::{Candidate, Fate, Report};
+use crate::cycle::{Cycle, CycleError, signed};
+use crate::limits;
+use crate::store::Branch;
+
+impl Cycle {
+    /// Merges what a person names, or what waits, judged as the gate judges it: all of it where signatures are required, else what is
+    /// named. Main is people's own.
+    pub fn merge_judged(&self, candidates: Vec<Candidate>, named: bool, dry_run: bool) -> Result<Report, CycleError> {
+        let (mut good, mut refused) = (Vec::new(), Vec::new());
+        let main = self.store.tip(self.store.main())?;
+        for candidate in candidates {
+            let asked = main != Some(candidate.commit) && (named || self.store.requires_signatures()?);
+            match if asked { self.fault_of(&candidate)? } else { None } {
+                Some(why) => refused.push((candidate, Fate::Refused(why))),
+                None => good.push(candidate),
+            }
+        }
+        let mut report = self.merge_each(good, dry_run)?;
+        report.fates.extend(refused);
+        Ok(report)
+    }
+
+    /// What waits to be merged and, where signatures are required, is good.
+    pub(in crate::cycle) fn judged_pending(&self) -> Result<Vec<Candidate>, CycleError> {
+        let mut pending = self.pending()?;
+        if self.store.requires_signatures()? {
+            let mut good = Vec::new();
+            for candidate in pending {
+                if self.fault_of(&candidate)?.is_none() {
+                    good.push(candidate);
+                }
+            }
+            pending = good;
+        }
+        Ok(pending)
+    }
+
+    /// The faults of the commits that a candidate brings to wake, as a sentence.
+    fn fault_of(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
+        let branch = candidate.branch.clone().map_or_else(|| Branch::parse("candidate"), Ok)?;
+        let mut known = Vec::new();
+        for trunk in [self.store.main(), self.store.wake()] {
+            known.extend(self.store.tip(trunk)?);
+        }
+        let tips = [(branch, candidate.commit)].into_iter().collect();
+        let faults = self.judge(&tips, &known, &Door::Merge)?.faults();
+        let said: Vec<String> =
+            faults.iter().take(limits::NAMED_FAULTS).map(|fault| format!("{}: {fault}", candidate.name)).collect();
+        let unsigned = faults.iter().any(|fault| fault.kind == Kind::Signature);
+        let hint = unsigned.then(|| format!("; {}", signed::remedy(&candidate.commit.to_string()))).unwrap_or_default();
+        Ok((!said.is_empty()).then(|| said.join("\n") + &hint))
+    }
+}

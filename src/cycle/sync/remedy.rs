@@ -1,0 +1,188 @@
+//! The ways out of what a sync refuses, as commands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::cycle::admission::{Fault, Kind};
+use crate::cycle::sleep::SLEEP;
+use crate::cycle::{Cycle, CycleError, signed};
+use crate::limits;
+use crate::merge::Conflict;
+use crate::store::{Branch, Commit, CommitId, Remote};
+
+/// A branch that lies here with another record of its run than wake has.
+pub(super) fn second_record(branch: &Branch, wake: &Branch) -> String {
+    format!(
+        "{branch} was left alone: {wake} has another record of its run. `git log -p {wake}..{branch}` shows it, \
+         `git branch -D {branch}` removes it"
+    )
+}
+
+/// The way out of what the merge of two machines leaves to a person. Names that people wrote into files by hand are settled by taking over
+/// the other machine's.
+pub(super) fn undecided(conflicts: &[Conflict], left_is_ours: bool) -> String {
+    let named = |conflict: &Conflict| {
+        let op = match conflict.field.as_str() {
+            "concept" => "reword",
+            "type" => "retype",
+            _ => return None,
+        };
+        let theirs = if left_is_ours { &conflict.right } else { &conflict.left };
+        Some(json!({"op": op, "id": conflict.neuron, conflict.field.as_str(): theirs}))
+    };
+    match conflicts.iter().map(named).collect::<Option<Vec<Value>>>() {
+        Some(ops) => {
+            // Inside the quotation marks of a shell.
+            let delta = json!({"ops": ops}).to_string().replace('\'', "\\u0027");
+            format!(
+                "nothing was moved; `echo '{delta}' | git brain apply -` takes over what the other machine says, then sync again; \
+                 a `reword` or `retype` after that gives another name on both"
+            )
+        }
+        None => "nothing was moved; one of the two machines must go back to the value from before both changed it, then sync again".to_owned(),
+    }
+}
+
+/// Main from before commits of wake came on it.
+struct Before {
+    /// The first of those commits.
+    first: CommitId,
+    /// Main before it.
+    good: CommitId,
+    /// What people committed on main since, oldest first.
+    since: Vec<CommitId>,
+}
+
+impl Cycle {
+    /// The hint of a refusal: one way out for each kind of fault.
+    pub(super) fn remedies(
+        &self,
+        remote: &Remote,
+        refused: &BTreeMap<Branch, BTreeSet<Fault>>,
+        good: Option<CommitId>,
+    ) -> String {
+        let (main, wake, name) = (self.store.main(), self.store.wake(), &remote.name);
+        let good = good.map_or_else(|| "COMMIT".to_owned(), |tip| tip.to_string());
+        let all = || refused.iter().flat_map(|(branch, faults)| faults.iter().map(move |fault| (branch, fault)));
+        let mut hints = Vec::new();
+        if let Some((branch, fault)) = all().find(|(_, fault)| fault.kind == Kind::SecondRecord) {
+            hints.push(if branch == main || branch == wake {
+                format!(
+                    "one of the two records must go: on {wake} here, `git revert -m 1 MERGE` of the merge that \
+                     `git log --full-history -m --format=%H {wake} -- {}` names takes this machine's back",
+                    fault.path
+                )
+            } else {
+                format!("a second record goes with its branch: `git push {name} --delete {branch}`")
+            });
+        }
+        if let Some((branch, _)) = all().find(|(_, fault)| fault.kind == Kind::Signature) {
+            let then = signed::remedy("\"$(git rev-parse FETCH_HEAD)\"");
+            hints.push(format!("`git fetch {name} {branch}`; {then}"));
+        }
+        if all().any(|(_, fault)| fault.kind == Kind::WakeOnMain) {
+            hints.push(format!(
+                "somebody merged {wake} into {main} with plain git: `git push {name} +{good}:refs/heads/{main}` puts {main} back to the \
+                 last good commit, and nothing is lost, because {wake} has it all; the machine that merged says the rest at its next sync"
+            ));
+        }
+        if all().any(|(_, fault)| fault.kind == Kind::Other) {
+            let branch = all().find(|(_, fault)| fault.kind == Kind::Other).map_or(main, |(branch, _)| branch);
+            hints.push(format!(
+                "a symlink or submodule goes by one more commit on that branch (`git rm PATH`); of anything else the commit must go: \
+                 `git push {name} +{good}:refs/heads/{branch}` puts the branch back to the last good one. docs/scale.md says what is looked at"
+            ));
+        }
+        hints.join("\n")
+    }
+
+    /// Refuses to push a main that has commits of wake, which no other machine would take.
+    pub(super) fn refuse_wake_on_main(&self, remote: &Remote, theirs: Option<CommitId>) -> Result<(), CycleError> {
+        let seen = self.store.seen(remote)?.get(self.store.main()).copied();
+        self.wake_on_main(theirs.or(seen))?.map_or(Ok(()), Err)
+    }
+
+    /// Commits of wake on main, beyond what a remote has, as a refusal with the way back.
+    pub fn wake_on_main(&self, known: Option<CommitId>) -> Result<Option<CycleError>, CycleError> {
+        let main = self.store.main();
+        let Some(tip) = self.store.tip(main)? else { return Ok(None) };
+        let Some(before) = self.before_wake(tip, known)? else { return Ok(None) };
+        Ok(Some(CycleError::Refused {
+            message: format!(
+                "{main} has commits of {} since {}: it takes sleeps, their undoing, and what people commit. Nothing was moved",
+                self.store.wake(),
+                before.first
+            ),
+            hint: Some(self.way_back(&before)?),
+        }))
+    }
+
+    /// The commands that take main back to before commits of wake came on it.
+    fn way_back(&self, before: &Before) -> Result<String, CycleError> {
+        let (main, wake, good) = (self.store.main(), self.store.wake(), before.good);
+        let mut hint = match self.store.head()?.0 {
+            Some(head) if head == *main => format!("`git reset --keep {good}`"),
+            _ => format!("`git branch -f {main} {good}`"),
+        };
+        if !before.since.is_empty() {
+            let since: Vec<String> = before.since.iter().map(CommitId::to_string).collect();
+            hint += &format!(" and, on {main}, `git cherry-pick {}`", since.join(" "));
+        }
+        Ok(format!("{hint}, then sync again; {wake} keeps all that was merged, and the next sleep brings it to {main}"))
+    }
+
+    /// Main before the commits of wake that it has and `known` has not, if it has any.
+    fn before_wake(&self, tip: CommitId, known: Option<CommitId>) -> Result<Option<Before>, CycleError> {
+        let store = &self.store;
+        let (mut found, mut newer): (Option<Before>, Vec<CommitId>) = (None, Vec::new());
+        for commit in store.first_parents(tip, known).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if let Some(known) = known
+                && store.is_ancestor(commit.id, known)?
+            {
+                break;
+            }
+            let Some(parent) = commit.parents.first().copied() else { break };
+            if of_wake(&commit) || self.brings_wake(&commit)? {
+                let since = found.map_or_else(|| std::mem::take(&mut newer), |before| before.since);
+                // A night on its way back into wake has main as its other parent.
+                let night = commit.parents.get(1).filter(|_| commit.trailer("Sleep").is_some());
+                found = Some(Before { first: commit.id, good: night.copied().unwrap_or(parent), since });
+                if night.is_some() {
+                    break;
+                }
+            } else if commit.parents.len() == 1 && !["Sleep", "Undoes"].iter().any(|key| commit.trailer(key).is_some())
+            {
+                newer.insert(0, commit.id);
+            }
+        }
+        // Where main went on as wake, its own line is not among wake's first parents.
+        if let (Some(before), Some(known)) = (&mut found, known)
+            && store.is_ancestor(known, tip)?
+            && !store.is_ancestor(known, before.good)?
+        {
+            before.good = known;
+        }
+        Ok(found)
+    }
+
+    /// Whether a person's merge brings commits of wake.
+    fn brings_wake(&self, commit: &Commit) -> Result<bool, CycleError> {
+        let [first, others @ ..] = commit.parents.as_slice() else { return Ok(false) };
+        for other in others {
+            for id in self.store.commits_beyond(*other, &[*first])? {
+                if of_wake(&self.store.commit(id)?) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A run, or a merge of the engine: a commit that main takes by sleeps alone.
+fn of_wake(commit: &Commit) -> bool {
+    let merged = ["Policy", "Sleep", "Undoes"].into_iter().any(|key| commit.trailer(key).is_some());
+    commit.agent().is_some_and(|agent| agent.as_str() != SLEEP) || commit.parents.len() > 1 && merged
+}
