@@ -70,7 +70,7 @@ impl Brain {
             None => store.need_tip(store.wake())?,
             Some(text) => store.resolve(text)?.ok_or_else(|| BrainError::usage(format!("{text} names no commit")))?,
         };
-        let latest = latest(world);
+        let latest = Some(latest(world));
         let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, None, latest)?;
         let branches = if revision.is_none() { check_branches(&store, latest)? } else { Vec::new() };
         findings.extend(late_commits(&store, commit, world)?);
@@ -93,9 +93,8 @@ impl Brain {
         if store.diff(Some(trees.0), Some(trees.1), "")?.len() > limits::VITALS_AT_ONCE {
             return Ok(Vec::new());
         }
-        let latest = latest(&self.cycle.shared.world);
-        let (_, findings) = check_tree(store, trees.1, Some(trees.0), latest)?;
-        let branches = check_branches(store, latest)?.into_iter().map(|check| (check.branch, check.findings));
+        let (_, findings) = check_tree(store, trees.1, Some(trees.0), None)?;
+        let branches = check_branches(store, None)?.into_iter().map(|check| (check.branch, check.findings));
         let mut broken = Vec::new();
         for (branch, findings) in std::iter::once((wake.to_string(), findings)).chain(branches) {
             let stays = [wake, main].iter().any(|stays| branch == stays.as_str());
@@ -150,7 +149,7 @@ fn late_commits(store: &Store, tip: CommitId, world: &World) -> Result<Vec<Findi
 }
 
 /// Checks main and the branches of runs that wait, as far as they differ from wake.
-pub(super) fn check_branches(store: &Store, latest: i64) -> Result<Vec<BranchCheck>, BrainError> {
+pub(super) fn check_branches(store: &Store, latest: Option<i64>) -> Result<Vec<BranchCheck>, BrainError> {
     let wake = store.tree_of(store.need_tip(store.wake())?)?;
     let mut branches = vec![(store.main().clone(), store.need_tip(store.main())?)];
     branches.extend(run_branches(store)?);
@@ -162,12 +161,13 @@ pub(super) fn check_branches(store: &Store, latest: i64) -> Result<Vec<BranchChe
     Ok(checks)
 }
 
-/// Checks all files of the brain in a tree, or those that another tree has not: how many, and what is wrong.
+/// Checks all files of the brain in a tree, or those that another tree has not: how many, and what is wrong. With `latest`, what is dated
+/// later than that second is wrong as well.
 pub(super) fn check_tree(
     store: &Store,
     tree: TreeId,
     other: Option<TreeId>,
-    latest: i64,
+    latest: Option<i64>,
 ) -> Result<(usize, Vec<Finding>), BrainError> {
     let mut files: Vec<(String, File)> = store.files(tree, "")?;
     files.retain(|(path, _)| is_ours(path));
@@ -201,7 +201,7 @@ pub(super) fn check_tree(
             Err(error) => return Err(error.into()),
         };
         let examined = examine(path, &bytes);
-        let late = late_fields(path, &bytes, &examined.content, latest).into_iter();
+        let late = latest.map(|latest| late_fields(path, &bytes, &examined.content, latest)).into_iter().flatten();
         findings
             .extend(late.map(|(line, what)| Finding::error(path, line, format!("{what} is ahead of the clock here"))));
         findings.extend(examined.findings);

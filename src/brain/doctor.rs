@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::check::{check_branches, check_tree};
 use super::hook::is_of_the_brain;
 use super::{Brain, BrainError, Level, Override, World};
-use crate::cycle::admission::latest;
 use crate::cycle::confine::Confinement;
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::merge::{Candidate, Fate};
@@ -77,7 +76,7 @@ impl Brain {
         dry_run: bool,
     ) -> Result<DoctorReport, BrainError> {
         let store = Store::open(dir)?;
-        let mut visit = Visit { store: &store, program, dry_run, latest: latest(&world), findings: Vec::new() };
+        let mut visit = Visit { store: &store, program, dry_run, findings: Vec::new() };
         visit.git();
         visit.branches()?;
         visit.locks()?;
@@ -116,8 +115,6 @@ struct Visit<'a> {
     store: &'a Store,
     program: &'a str,
     dry_run: bool,
-    /// The last second that something may be dated.
-    latest: i64,
     findings: Vec<Checkup>,
 }
 
@@ -144,9 +141,8 @@ impl Visit<'_> {
     /// Files that cannot be read, on wake, on main and on the branches of runs that wait.
     fn files(&mut self) -> Result<(), BrainError> {
         let (wake, tip) = (self.store.wake().to_string(), self.store.need_tip(self.store.wake())?);
-        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None, self.latest)?;
-        let elsewhere =
-            check_branches(self.store, self.latest)?.into_iter().map(|check| (check.branch, check.findings));
+        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None, None)?;
+        let elsewhere = check_branches(self.store, None)?.into_iter().map(|check| (check.branch, check.findings));
         let mut broken = 0_usize;
         for (branch, findings) in std::iter::once((wake.clone(), findings)).chain(elsewhere) {
             let run = branch != wake && branch != self.store.main().as_str();
