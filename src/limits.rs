@@ -238,6 +238,10 @@ pub const CHILD_FOLDER_BYTES: u64 = 1 << 30;
 pub const CHILD_FOLDER_FILES: u64 = 100_000;
 /// Files that each process of a command agent may have open: what systems give by default.
 pub const CHILD_FILES: u64 = 1024;
+/// Bytes that the queue of a socket holds where the kernel does not say: its own default.
+pub const CHILD_SOCKET_BYTES: u64 = 212_992;
+/// Bytes that a pipe holds: the kernel's default.
+pub const CHILD_PIPE_BYTES: u64 = 64 << 10;
 /// Folders and files that a definition may list to be read, or to be written.
 pub const CHILD_PATHS: usize = 64;
 /// How deep in a folder of a chat git folders are looked for, to hide them from programs: `SRC/GROUP/PROJECT/.git`.

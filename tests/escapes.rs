@@ -268,6 +268,26 @@ fn memory_of_all_processes_together_is_bounded() {
             "for n in range(12):\n  if os.fork() == 0:\n    x = bytearray(b'x' * (120 << 20)); time.sleep(600)\ntime.sleep(600)",
         ),
         (
+            "pairs of sockets that nobody reads",
+            "keep = []\nfor p in range(4):\n  if os.fork() == 0:\n    for n in range(500):\n      a, b = socket.socketpair(); keep += [a, b]\n      for s in (a, b):\n        s.setblocking(False)\n        try:\n          while True: s.send(bytes(65536))\n        except BlockingIOError: pass\n    time.sleep(600)\ntime.sleep(600)",
+        ),
+        (
+            "pairs of datagrams",
+            "keep = []\nfor p in range(4):\n  if os.fork() == 0:\n    for n in range(500):\n      a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET); keep += [a, b]\n      for s in (a, b):\n        s.setblocking(False)\n        try:\n          while True: s.send(bytes(106000))\n        except BlockingIOError: pass\n    time.sleep(600)\ntime.sleep(600)",
+        ),
+        (
+            "pipes",
+            "for p in range(16):\n  if os.fork() == 0:\n    for n in range(480):\n      r, w = os.pipe(); os.set_blocking(w, False)\n      try:\n        while True: os.write(w, bytes(4096))\n      except BlockingIOError: pass\n    time.sleep(600)\ntime.sleep(600)",
+        ),
+        (
+            "larger queues",
+            "a, b = socket.socketpair()\nfor name in (7, 8, 32, 33):\n  try: a.setsockopt(1, name, 1 << 24); sys.exit(0)\n  except PermissionError: pass\nprint('is full'); sys.exit(9)",
+        ),
+        (
+            "files on their way",
+            "a, b = socket.socketpair()\nfd = os.memfd_create('x')\ntry: socket.send_fds(a, [b'x'], [fd])\nexcept PermissionError: print('is full'); sys.exit(9)",
+        ),
+        (
             "its own folder",
             "try:\n  for n in range(1536): open(str(n), 'wb').write(bytes(1 << 20))\nexcept OSError: print('is full'); sys.exit(9)",
         ),
@@ -275,7 +295,7 @@ fn memory_of_all_processes_together_is_bounded() {
     for case in cases() {
         for (way, code) in ways {
             let cage = Cage::new(case);
-            let code = format!("import mmap, os, sys, time\n{code}\nprint('all of it')");
+            let code = format!("import mmap, os, socket, sys, time\n{code}\nprint('all of it')");
             let (exit, said) = cage.python(&code, &json!({"memory_bytes": 200 << 20}));
             let on_disk = way == "its own folder" && !case.namespaces;
             let bounded = said.contains("of memory together")

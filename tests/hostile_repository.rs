@@ -789,10 +789,13 @@ fn a_remote_of_this_machine_needs_trust_once() {
     }
     let file = format!("file://{}", bare.display());
     let ours = format!("ssh://localhost{}", bare.display());
+    let spelt = format!("ssh://%6cocalhost.{}", bare.display());
+    let bracketed = format!("[u@localhost]:{}", bare.display());
+    let escaped = format!("file://{}", bare.display()).replace("remote.git", "r%65mote.git");
     let config = |key: &str, value: &str| {
         trap.sandbox.git(&["-C", &copy.display().to_string(), "config", key, value]);
     };
-    for address in ["remote.git", "./remote.git", "../remote.git", &file, &good, &ours] {
+    for address in ["remote.git", "./remote.git", "../remote.git", &file, &good, &ours, &spelt, &bracketed, &escaped] {
         config("remote.origin.url", address);
         for args in [&["sync"][..], &["sync", "origin"], &["sync", "--dry-run"]] {
             let answer = trap.ask(&copy, args, b"").exits(3);
@@ -860,6 +863,40 @@ fn hooks_are_not_installed_where_a_copied_folder_leads() {
 }
 
 /// The index, the configuration and the rest of what is written there: none may be a link to somebody's file.
+#[test]
+fn pipes_and_devices_in_the_git_folder_are_refused_unread() {
+    let trap = Trap::new();
+    let names = [
+        "HEAD",
+        "config",
+        "packed-refs",
+        "index",
+        "refs/heads/wake",
+        "refs/heads/x/y",
+        "objects/pack/x.idx",
+        "objects/info/alternates",
+        "logs/HEAD",
+        "info/exclude",
+        "git-brain/seen",
+        "git-brain/cache/counts.json",
+    ];
+    for (number, name) in names.iter().enumerate() {
+        let copy = trap.copied(&format!("pipe-{number}"));
+        let at = copy.join(".git").join(name);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&at);
+        if number % 2 == 0 {
+            assert!(std::process::Command::new("mkfifo").arg(&at).status().unwrap().success());
+        } else {
+            symlink("/dev/zero", &at).unwrap();
+        }
+        for args in [&["feed", "x"][..], &["status"], &["sleep"]] {
+            let answer = trap.ask(&copy, args, b"").exits(5);
+            assert!(answer.err.contains("is no regular file"), "{name}: {answer}");
+        }
+    }
+}
+
 #[test]
 fn links_in_the_git_folder_are_not_followed() {
     let trap = Trap::new();

@@ -66,6 +66,27 @@ fn an_endless_stream_is_read_up_to_the_limit() {
 }
 
 #[test]
+fn devices_pipes_and_folders_are_no_files() {
+    let sandbox = Sandbox::new();
+    let pipe = sandbox.beside("pipe").display().to_string();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let folder = sandbox.beside("").display().to_string();
+    for path in ["/dev/zero", &pipe, &folder] {
+        for args in [&["import", path][..], &["import", "--triples", path], &["apply", path], &["feed", "--file", path]]
+        {
+            let answer = sandbox.brain(args);
+            assert_ne!(answer.code, 0, "{answer}");
+            let folder = path == folder;
+            assert!(answer.err.contains("is no regular file") || folder && answer.err.contains("irectory"), "{answer}");
+        }
+    }
+    // A pipe that a shell hands over is one.
+    let network = sandbox.file("network.json", r#"{"neurons": [{"id": "tea", "concept": "tea", "type": "semantic"}]}"#);
+    let script = format!("exec {} import --dry-run <(cat '{network}')", sandbox::PROGRAM);
+    assert!(sandbox.command("bash", &["-c", &script]).status().unwrap().success());
+}
+
+#[test]
 fn a_million_operations_and_a_hundred_thousand_levels_are_refused() {
     let sandbox = Sandbox::new();
     let (refs, objects) = (sandbox.refs(), sandbox.object_count());

@@ -374,7 +374,7 @@ fn an_agents_branch_brings_no_terminal_goal_and_changes_nothing_that_was_judged(
         smuggled(&sandbox, &format!("network/goals/{goal}.json"), |text| text.replace("open", "reached")),
         smuggled(&sandbox, &entry, |text| text.replace("0.2", "0.9")),
     ];
-    for (answer, why) in refused.iter().zip(["only people", "only people", "stays as it was written"]) {
+    for (answer, why) in refused.iter().zip(["only people", "only people", "is written once for ever"]) {
         assert!(answer.code == 3 && answer.to_string().contains(why), "{answer}");
     }
     assert_eq!(sandbox.tip("wake"), wake);

@@ -591,3 +591,21 @@ fn a_commit_is_named_by_its_id_alone() {
     // A branch of such a name is none.
     server.ask("GET", "/commits/abcd", None).is(404);
 }
+
+#[test]
+fn an_address_that_cannot_be_read_is_refused_by_a_document() {
+    let sandbox = fed();
+    let server = Server::start(&sandbox);
+    for place in [
+        "/neurons/perception?at=wake&at=main",
+        "/neurons/perception?since=1",
+        "/neurons/%ff",
+        "/commits/%ff",
+        "/conversations/%ff",
+        "/assets/%ff",
+    ] {
+        let answer = server.ask("GET", place, None).is(400);
+        assert_eq!(answer.json()["code"], 2, "{place}");
+        assert!(answer.json()["error"].as_str().unwrap().contains("of the request"), "{place}");
+    }
+}

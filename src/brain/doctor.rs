@@ -445,15 +445,14 @@ impl Visit<'_> {
                 self.fine("doorbell", format!("all of {branch} was looked at"));
                 continue;
             }
-            // The engine's own commits ring no bell, so that wake is always some commits ahead of its mark.
-            let expected = branch == *store.wake();
+            // Commits of the engine ring no bell, and most of people's bring nothing to perceive: only what nobody queued was missed.
             let rung = if self.dry_run { Default::default() } else { cycle.ring(&branch)? };
             match rung.queued.len() {
-                0 if expected => self.fine("doorbell", format!("all of {branch} was looked at")),
-                0 => {
-                    let message = format!("{branch} had commits that no doorbell had looked at");
+                0 if rung.merged.is_some() => {
+                    let message = format!("{branch} had changes that wake lacked, and has them now");
                     self.note("doorbell", Health::Repaired, message, None);
                 }
+                0 => self.fine("doorbell", format!("all of {branch} was looked at")),
                 count => {
                     let message =
                         format!("{branch} had {} that no doorbell had queued", plural(count, "stimulus", "stimuli"));

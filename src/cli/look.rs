@@ -41,7 +41,10 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
     }
     match s.unseen {
         Some(0) => {}
-        Some(n) => lines.push(format!("{} of wake not evaluated yet: `git brain run`", plural(n, "commit", "commits"))),
+        Some(n) => lines.push(format!(
+            "agents have not looked at {} of wake yet; the next `feed` or `git brain run` lets them",
+            plural(n, "new commit", "new commits")
+        )),
         None => lines.push("triggers were never evaluated here: `git brain run`".to_owned()),
     }
     if s.inhibition.on {

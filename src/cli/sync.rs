@@ -23,7 +23,7 @@ pub(super) fn init_bare(session: &Session, request: &InitRequest, args: &args::I
         let dir = safe(&report.dir.display().to_string());
         format!(
             "{dir} is a remote for brains (branches {} and {}); its gate looks at what is pushed.\n\
-             Next, in a brain: git remote add origin {dir} && git brain trust && git brain sync\n",
+             Next, in a brain: git remote add origin {dir} && git brain sync\n",
             report.main, report.wake
         )
     });

@@ -133,7 +133,7 @@ impl CycleError {
             Self::Trust(TrustError::Damaged { .. }) => 5,
             Self::Store(StoreError::Busy { .. }) | Self::Busy(_) | Self::Exhausted(_) => 6,
             Self::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }) => 5,
-            Self::Store(StoreError::Link { .. }) => 5,
+            Self::Store(StoreError::Link { .. } | StoreError::Irregular { .. }) => 5,
             Self::Store(_) | Self::World(_) | Self::Trust(_) | Self::Usage { .. } => 2,
         }
     }

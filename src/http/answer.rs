@@ -1,5 +1,6 @@
 //! What goes back: documents, and failures with the status that fits.
 
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
@@ -54,6 +55,18 @@ impl From<BrainError> for Failure {
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self { status, hint: error.hint(), code: error.exit_code(), error: error.to_string() }
+    }
+}
+
+impl From<PathRejection> for Failure {
+    fn from(rejection: PathRejection) -> Self {
+        Self::of(StatusCode::BAD_REQUEST, format!("the path of the request: {}", rejection.body_text()))
+    }
+}
+
+impl From<QueryRejection> for Failure {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::of(StatusCode::BAD_REQUEST, format!("the query of the request: {}", rejection.body_text()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Looking: a sign of life, a conversation again, and what citations lead to.
 
 use axum::Json;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -43,16 +44,18 @@ pub(super) async fn health() -> Json<Value> {
 
 pub(super) async fn conversation(
     State(shared): State<Shared>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Conversation>, Failure> {
+    let Path(name) = name?;
     on_a_thread(move || shared.serving.brain()?.conversation(&name)).await.map(Json)
 }
 
 pub(super) async fn neuron(
     State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(when): Query<When>,
+    id: Result<Path<String>, PathRejection>,
+    when: Result<Query<When>, QueryRejection>,
 ) -> Result<Json<NeuronView>, Failure> {
+    let (Path(id), Query(when)) = (id?, when?);
     let none = Failure::of(StatusCode::NOT_FOUND, format!("there is no neuron {id:?}"));
     let at = when.at.as_deref().map(Id::parse).transpose()?;
     let found =
@@ -60,7 +63,11 @@ pub(super) async fn neuron(
     found.map(Json).ok_or(none)
 }
 
-pub(super) async fn commit(State(shared): State<Shared>, Path(id): Path<String>) -> Result<Json<CommitView>, Failure> {
+pub(super) async fn commit(
+    State(shared): State<Shared>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<CommitView>, Failure> {
+    let Path(id) = id?;
     let id = Id::parse(&id)?;
     let none = Failure::of(StatusCode::NOT_FOUND, format!("there is no commit {}", id.0));
     let found = on_a_thread(move || shared.serving.brain()?.commit_view(&id.0)).await?;

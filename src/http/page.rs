@@ -1,6 +1,7 @@
 //! The page: one document, its styles and its modules, all of them in the program. No data is in it; it asks for what it shows.
 
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use minijinja::{Environment, context};
@@ -39,7 +40,8 @@ pub(super) async fn page() -> Result<Html<String>, Failure> {
 }
 
 /// `GET /assets/FILE`.
-pub(super) async fn asset(Path(file): Path<String>) -> Result<Response, Failure> {
+pub(super) async fn asset(file: Result<Path<String>, PathRejection>) -> Result<Response, Failure> {
+    let Path(file) = file?;
     match ASSETS.iter().find(|(name, _, _)| *name == file) {
         Some((_, kind, text)) => Ok(([(header::CONTENT_TYPE, *kind)], *text).into_response()),
         None => Err(Failure::of(StatusCode::NOT_FOUND, "the page has no such file")),

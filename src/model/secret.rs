@@ -19,6 +19,7 @@ use super::ids::is_invisible;
 use crate::limits;
 use rules::{Alphabet, Form, RULES};
 
+mod placeholder;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -106,7 +107,9 @@ impl Finder {
                 let captures = self.pattern(number, pattern).captures(&text[end..])?;
                 let (name, value) = (captures.get(1)?, captures.get(2)?);
                 let made = looks_made(value.as_bytes()) && !is_plain(value.as_bytes()) && !tells_of(name.as_bytes());
-                made.then_some((end + value.start(), end + value.end()))
+                let next = text.get(end + value.end()).copied();
+                (made && !placeholder::is_placeholder(value.as_bytes(), next))
+                    .then_some((end + value.start(), end + value.end()))
             }
         }
     }

@@ -4,12 +4,16 @@
 //! folder too, with configuration, links between work trees, and our own private folder: all of it written by whoever
 //! made it. So nothing there may name a place that we then write to or delete.
 
+use std::fs::FileType;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
 
 /// How deep links are looked for in the private folder: its folders, and the files in them.
 const PRIVATE_DEPTH: usize = 2;
+/// Our private folder in a git folder.
+const PRIVATE: &str = "git-brain";
 
 /// True if a folder is the work tree of that git folder by its own word: its `.git` is the git folder, or a file that
 /// names it. `core.worktree` and `worktrees/*/gitdir` alone could name anybody's folder.
@@ -67,6 +71,56 @@ pub(super) fn refuse_links_away(git_dir: &Path, common: &Path) -> Result<(), Sto
     for path in [git_dir, common].iter().flat_map(|folder| written.map(|name| folder.join(name))) {
         if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
             return Err(StoreError::Link { path });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses pipes, sockets and devices where git, libgit2 and this program read: they would be waited for. `around` is a folder in or above which
+/// a repository is looked for, before anything of it is read.
+pub(super) fn refuse_irregular(around: &Path) -> Result<(), StoreError> {
+    let around = std::path::absolute(around).unwrap_or_else(|_| around.to_owned());
+    for above in around.ancestors() {
+        let named = above.join(".git");
+        let git_dir = match std::fs::symlink_metadata(&named) {
+            Ok(found) if found.is_file() => {
+                let text = std::fs::read_to_string(&named).unwrap_or_default();
+                above.join(text.strip_prefix("gitdir:").unwrap_or_default().trim())
+            }
+            Ok(_) => named,
+            Err(_) if above.join("objects").is_dir() && above.join("refs").is_dir() => above.to_owned(),
+            Err(_) => continue,
+        };
+        refuse_irregular_in(&git_dir)?;
+        let common = std::fs::read_to_string(git_dir.join("commondir")).unwrap_or_default();
+        return if common.is_empty() { Ok(()) } else { refuse_irregular_in(&git_dir.join(common.trim())) };
+    }
+    Ok(())
+}
+
+fn refuse_irregular_in(git_dir: &Path) -> Result<(), StoreError> {
+    // To open a socket fails at once.
+    let waits = |kind: FileType| kind.is_fifo() || kind.is_char_device() || kind.is_block_device();
+    let walks = [
+        ("", 1),
+        ("objects", 2),
+        ("refs", 64),
+        ("logs", 64),
+        ("info", 2),
+        ("hooks", 1),
+        ("worktrees", 2),
+        (PRIVATE, 3),
+    ];
+    for (name, depth) in walks {
+        for entry in walkdir::WalkDir::new(git_dir.join(name)).min_depth(1).max_depth(depth).into_iter().flatten() {
+            let (kind, path) = (entry.file_type(), entry.into_path());
+            // A hook that is a link to `/dev/null` is none.
+            let led = kind.is_symlink()
+                && std::fs::metadata(&path).is_ok_and(|found| waits(found.file_type()))
+                && path.canonicalize().is_ok_and(|to| to != Path::new("/dev/null"));
+            if led || waits(kind) {
+                return Err(StoreError::Irregular { path });
+            }
         }
     }
     Ok(())

@@ -54,6 +54,12 @@ pub enum StoreError {
         /// The link.
         path: PathBuf,
     },
+    /// A pipe, socket or device in the git folder: whoever reads it waits, or never ends.
+    #[error("{} is no regular file; a git folder has regular files and folders alone", path.display())]
+    Irregular {
+        /// Which.
+        path: PathBuf,
+    },
     /// A bare repository among the files of another one: a clone could have brought it, with its configuration.
     #[error("{} lies among the files of {}, and may have come with them", path.display(), repository.display())]
     Embedded {

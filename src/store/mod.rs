@@ -299,6 +299,7 @@ fn prepare() {
 }
 
 fn discover(dir: &Path) -> Result<git2::Repository, StoreError> {
+    confine::refuse_irregular(dir)?;
     git2::Repository::discover(dir).map_err(|e| match e.code() {
         git2::ErrorCode::NotFound => StoreError::NoRepository { path: dir.to_owned() },
         _ => StoreError::git(format!("repository at {}", dir.display()), e),

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
+use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
@@ -383,36 +384,73 @@ enum Reached {
 fn reached(address: &str, host_name: &str) -> Reached {
     let folder = |path: &str| Reached::Folder(path.into());
     let host = match address.split_once("://") {
+        // git reads the escapes of an address before it looks for its parts.
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => {
-            return folder(rest.find('/').map_or(rest, |at| &rest[at..]));
+            let rest = unescaped(rest);
+            return folder(rest.find('/').map_or(rest.as_str(), |at| &rest[at..]));
         }
         Some((scheme, rest)) if scheme.to_ascii_lowercase().contains("ssh") => {
-            rest.split('/').next().unwrap_or_default()
+            unescaped(rest).split('/').next().unwrap_or_default().to_owned()
         }
         Some(_) => return Reached::Elsewhere,
         None => match address.find([':', '/']) {
-            Some(at) if address[at..].starts_with(':') && !address.starts_with('[') => &address[..at],
-            _ if address.starts_with('[') => address,
+            Some(at) if address[at..].starts_with(':') && !address.starts_with('[') => address[..at].to_owned(),
+            _ if address.starts_with('[') => address.to_owned(),
             _ => return folder(address),
         },
     };
+    // `u@[h]`, `[u@h]`, `[h:port]`, `[::1%lo]`.
+    let host = host.rsplit_once('[').map_or(host.as_str(), |(_, rest)| rest.split(']').next().unwrap_or_default());
     let host = host.rsplit('@').next().unwrap_or_default();
-    let host = host.strip_prefix('[').map_or(host, |rest| rest.split(']').next().unwrap_or_default());
-    let is_number = |text: &str| text.parse::<std::net::IpAddr>().is_ok();
-    // `[::1]` and `[host:port]` are both written so.
-    let host = if is_number(host) { host } else { host.split(':').next().unwrap_or_default() }.to_ascii_lowercase();
-    let number = host.parse::<std::net::IpAddr>().map(|ip| ip.to_canonical());
-    // Resolvers take `127.1`, `2130706433` and `0x7f.1` for numbers as well; nobody writes another machine so.
-    let odd = number.is_err()
-        && host.split('.').all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
-        && host.bytes().all(|b| b.is_ascii_hexdigit() || b"x.".contains(&b));
-    let ours = host.is_empty()
-        || odd
-        || host == "localhost"
-        || host.ends_with(".localhost")
-        || host.eq_ignore_ascii_case(host_name)
-        || number.is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified());
-    if ours { Reached::ThisMachine } else { Reached::Elsewhere }
+    let host = host.split('%').next().unwrap_or_default();
+    let is_number = |text: &str| text.parse::<IpAddr>().is_ok();
+    let host = if is_number(host) { host } else { host.split(':').next().unwrap_or_default() };
+    if is_this_machine(&host.trim_end_matches('.').to_ascii_lowercase(), host_name) {
+        Reached::ThisMachine
+    } else {
+        Reached::Elsewhere
+    }
+}
+
+/// Whether a host in small letters is this machine, or may be.
+fn is_this_machine(host: &str, host_name: &str) -> bool {
+    const OURS: [&str; 5] = ["localhost", "localhost4", "localhost6", "ip6-localhost", "ip6-loopback"];
+    let Ok(number) = host.parse::<IpAddr>() else {
+        let first = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+        // Resolvers take `127.1`, `2130706433` and `0x7f.1` for numbers as well; people write no other machine so.
+        let odd = host.split('.').all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+            && host.bytes().all(|b| b.is_ascii_hexdigit() || b"x.".contains(&b));
+        return host.is_empty()
+            || !host.is_ascii()
+            || odd
+            || host.ends_with(".localhost")
+            || OURS.contains(&first(host).as_str())
+            || first(host) == first(host_name);
+    };
+    let number = match number {
+        // `::127.0.0.1` and `64:ff9b::127.0.0.1` are numbers of the fourth version too.
+        IpAddr::V6(six) if matches!(six.segments(), [0 | 0x64, 0 | 0xff9b, 0, 0, 0, 0, ..]) && !six.is_loopback() => {
+            let [.., a, b, c, d] = six.octets();
+            IpAddr::from([a, b, c, d])
+        }
+        number => number.to_canonical(),
+    };
+    // A socket takes the addresses of this machine alone.
+    number.is_loopback() || number.is_unspecified() || std::net::UdpSocket::bind((number, 0)).is_ok()
+}
+
+/// The text behind `%` escapes. What is none stays.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, more @ ..] = rest {
+        let escape = (*first == b'%').then(|| more.get(..2)).flatten();
+        let digits = escape.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let read = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(read.unwrap_or(*first));
+        rest = if read.is_some() { &more[2..] } else { more };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The path without `.` and `..`, whether or not it exists.
@@ -459,6 +497,8 @@ mod tests {
             ("gate.git", "gate.git"),
             ("file:///srv/gate.git", "/srv/gate.git"),
             ("FILE://localhost/srv/gate.git", "/srv/gate.git"),
+            ("file:///srv/g%61te%2egit", "/srv/gate.git"),
+            ("file://%2fsrv/100%", "/srv/100%"),
         ] {
             assert_eq!(reached(address, "here"), Reached::Folder(path.into()), "{address}");
         }
@@ -476,6 +516,26 @@ mod tests {
             "ssh://2130706433/x",
             "ssh://0x7f000001/x",
             "ssh://[::ffff:127.0.0.1]/x",
+            "ssh://%6cocalhost/x",
+            "ssh://ann%40localhost%2fx",
+            "ssh://127%2e0.0.1/x",
+            "ssh://localhost./x",
+            "LOCALHOST.:x",
+            "[u@localhost]:x",
+            "[u@localhost:22]:x",
+            "ssh://[u@localhost]/x",
+            "u@[::1]:x",
+            "ssh://u@[::1%25lo]:22/x",
+            "ssh://[0:0:0:0:0:0:0:1]/x",
+            "ssh://[::127.0.0.1]/x",
+            "ssh://[64:ff9b::7f00:1]/x",
+            "127.0.0.1.:x",
+            "0177.1:x",
+            "localhost.localdomain:x",
+            "ip6-localhost:x",
+            "here.example.org:x",
+            "Here.:x",
+            "ssh://ｌocalhost/x",
         ] {
             assert_eq!(reached(address, "here"), Reached::ThisMachine, "{address}");
         }
@@ -485,7 +545,9 @@ mod tests {
             "https://localhost/x",
             "git://localhost/x",
             "there:x",
-            "192.168.1.4:x",
+            "192.0.2.4:x",
+            "ssh://[2001:db8::1]/x",
+            "ssh://%65xample.org/localhost",
         ] {
             assert_eq!(reached(address, "here"), Reached::Elsewhere, "{address}");
         }

@@ -10,12 +10,16 @@ use super::WorldError;
 
 /// Reads a file of at most `max` bytes. Of what is no regular file, only the pipes that a shell hands over are read.
 pub fn read_bounded(path: &Path, max: usize) -> Result<Vec<u8>, WorldError> {
+    bounded(open_input(path)?, path.display().to_string(), max)
+}
+
+/// Opens a file that a person names. Of what is no regular file, only the pipes that a shell hands over are opened.
+pub fn open_input(path: &Path) -> Result<std::fs::File, WorldError> {
     let name = path.display().to_string();
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir() && !is_handed_over(path, &found)) {
         return Err(WorldError::Irregular { path: name });
     }
-    let file = std::fs::File::open(path).map_err(|source| WorldError::Read { path: name.clone(), source })?;
-    bounded(file, name, max)
+    std::fs::File::open(path).map_err(|source| WorldError::Read { path: name, source })
 }
 
 /// Reads standard input of at most `max` bytes.
@@ -29,7 +33,8 @@ fn is_handed_over(path: &Path, found: &std::fs::Metadata) -> bool {
     let is_pipe = std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type());
     #[cfg(not(unix))]
     let is_pipe = !found.is_file();
-    let is_opened = path == Path::new("/dev/stdin") || path.parent() == Some(Path::new("/dev/fd"));
+    let folders = ["/dev/fd", "/proc/self/fd"].map(Path::new);
+    let is_opened = path == Path::new("/dev/stdin") || path.parent().is_some_and(|parent| folders.contains(&parent));
     path == Path::new("/dev/null") || is_pipe && is_opened
 }
 

@@ -10,7 +10,7 @@ mod files;
 mod trust;
 
 pub use environment::{VARIABLES, Variable, environment_table};
-pub use files::{Named, files_below, matching, named, read_bounded, read_stdin_bounded, true_path};
+pub use files::{Named, files_below, matching, named, open_input, read_bounded, read_stdin_bounded, true_path};
 pub use trust::{Trust, TrustError};
 
 use std::path::PathBuf;

@@ -303,7 +303,7 @@ const GROUPS: &[Group] = &[
     ),
     group!(
         "pairs of sockets",
-        "the other end",
+        "the other end; no larger queues, and no messages that carry descriptors",
         Always,
         &[&[(0, ALL, 1), (1, 0xf, 1)], &[(0, ALL, 1), (1, 0xf, 5)],],
         calls![SYS_socketpair]
@@ -314,9 +314,23 @@ const GROUPS: &[Group] = &[
         Always,
         &[],
         calls![
-            SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_sendmmsg SYS_recvmmsg SYS_shutdown SYS_getsockopt SYS_setsockopt SYS_getsockname
-            SYS_getpeername
+            SYS_sendto SYS_recvfrom SYS_recvmsg SYS_recvmmsg SYS_shutdown SYS_getsockopt SYS_getsockname SYS_getpeername
         ]
+    ),
+    // Time limits, lingering and credentials: no queue becomes larger than the kernel's default.
+    group!(
+        "",
+        "",
+        Always,
+        &[
+            &[(1, ALL, 1), (2, ALL, 2)],
+            &[(1, ALL, 1), (2, ALL, 9)],
+            &[(1, ALL, 1), (2, ALL, 13)],
+            &[(1, ALL, 1), (2, ALL, 16)],
+            &[(1, ALL, 1), (2, ALL, 20)],
+            &[(1, ALL, 1), (2, ALL, 21)],
+        ],
+        calls![SYS_setsockopt]
     ),
     group!(
         "sockets",
@@ -325,7 +339,15 @@ const GROUPS: &[Group] = &[
         &[&[(0, ALL, 2)], &[(0, ALL, 10)], &[(0, ALL, 16), (2, ALL, 0)],],
         calls![SYS_socket]
     ),
-    group!("", "", Network, &[], calls![SYS_bind SYS_connect SYS_listen SYS_accept SYS_accept4]),
+    // A message can carry descriptors, and what is on its way is in no process.
+    group!(
+        "",
+        "",
+        Network,
+        &[],
+        calls![SYS_bind SYS_connect SYS_listen SYS_accept SYS_accept4 SYS_sendmsg SYS_sendmmsg]
+    ),
+    group!("", "", Network, &[&[(1, 0, 0)]], calls![SYS_setsockopt]),
     group!(
         "Unix sockets",
         "in the folders that it may read",

@@ -95,22 +95,23 @@ pub fn end_all() {
     }
 }
 
-/// Memory that processes hold together and that is no file's on a disk, bytes. Pages that several of them have are counted once
-/// where the cheap sum, which counts them for each, is beyond `most`.
+/// Memory that processes hold together and that is no file's on a disk, bytes: what the kernel may hold for their sockets and pipes included.
+/// Pages that several of them have are counted once where the cheap sum, which counts them for each, is beyond `most`.
 pub fn memory(processes: &[Pid], most: u64) -> u64 {
-    let files = unnamed_files(processes);
     let sum = |path: &str, fields: &[&str]| -> u64 {
         let of =
             |pid: &Pid| std::fs::read_to_string(format!("/proc/{pid}/{path}")).map_or(0, |text| kib(&text, fields));
         processes.iter().map(of).sum::<u64>() << 10
     };
-    let cheap = files + sum("status", &["RssAnon:", "RssShmem:", "VmSwap:"]);
+    let Held { files, queues } = held(processes);
+    let kernel = queues + sum("status", &["VmPTE:"]);
+    let cheap = kernel + files + sum("status", &["RssAnon:", "RssShmem:", "VmSwap:"]);
     if cheap <= most {
         return cheap;
     }
     let exact = sum("smaps_rollup", &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]);
     // A kernel that does not tell, or a program that hides it.
-    if exact == 0 { cheap } else { files.max(exact) }
+    if exact == 0 { cheap } else { kernel + files.max(exact) }
 }
 
 /// The sum of fields of a file of `/proc`, KiB.
@@ -123,24 +124,41 @@ fn kib(text: &str, fields: &[&str]) -> u64 {
     text.lines().filter_map(value).sum()
 }
 
-/// Room of files that have no name and lie in memory, each counted once.
-fn unnamed_files(processes: &[Pid]) -> u64 {
+/// Memory behind open descriptors, bytes.
+struct Held {
+    /// Files that have no name and lie in memory.
+    files: u64,
+    /// The most that queues of sockets and pipes can hold.
+    queues: u64,
+}
+
+/// The memory behind the descriptors of processes, each file, socket and pipe counted once.
+fn held(processes: &[Pid]) -> Held {
+    let buffer = std::fs::read_to_string("/proc/sys/net/core/wmem_default").ok();
+    let buffer = buffer.and_then(|text| text.trim().parse().ok()).unwrap_or(limits::CHILD_SOCKET_BYTES);
     let mut seen = HashSet::new();
-    let mut room = 0;
+    let mut held = Held { files: 0, queues: 0 };
     for pid in processes {
         for entry in std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
             let path = entry.path();
-            if !std::fs::read_link(&path).is_ok_and(|to| to.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")) {
-                continue;
-            }
+            let Ok(target) = std::fs::read_link(&path) else { continue };
+            let target = target.as_os_str().as_encoded_bytes();
+            let room = match () {
+                // The kernel lets one message more in where a queue is not full yet.
+                () if target.starts_with(b"socket:") => 2 * buffer,
+                () if target.starts_with(b"pipe:") => limits::CHILD_PIPE_BYTES,
+                () if target.starts_with(b"/memfd:") => 0,
+                () => continue,
+            };
             if let Ok(about) = std::fs::metadata(&path)
                 && seen.insert((about.dev(), about.ino()))
             {
-                room += about.blocks() * BLOCK;
+                held.queues += room;
+                held.files += if room == 0 { about.blocks() * BLOCK } else { 0 };
             }
         }
     }
-    room
+    held
 }
 
 /// Room that a folder takes, bytes; counting ends beyond `most`.

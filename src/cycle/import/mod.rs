@@ -36,7 +36,7 @@ use crate::store::{
     BlobId, BulkWriter, Change, CommitId, CommitSpec, File, LockName, ObjectWriter, Packed, Packer, RefChange,
     RefOutcome, Store, StoreError, TreeEdit, TreeId,
 };
-use crate::world::WorldError;
+use crate::world::{WorldError, open_input};
 
 pub use triples::Triple;
 
@@ -194,12 +194,13 @@ impl Cycle {
         if !standard && std::fs::metadata(file).map_err(unread)?.is_file() {
             return Ok(Input { path: file.to_owned(), name, _kept: None });
         }
+        let pipe = if standard { None } else { Some(open_input(file)?) };
         let folder = self.store.private_dir();
         let kept = std::fs::create_dir_all(&folder).and_then(|()| tempfile::NamedTempFile::new_in(&folder));
         let mut kept = kept.map_err(|source| StoreError::File { path: folder, source })?;
-        let copied = match standard {
-            true => std::io::copy(&mut std::io::stdin().lock(), &mut kept),
-            false => std::fs::File::open(file).and_then(|mut pipe| std::io::copy(&mut pipe, &mut kept)),
+        let copied = match pipe {
+            None => std::io::copy(&mut std::io::stdin().lock(), &mut kept),
+            Some(mut pipe) => std::io::copy(&mut pipe, &mut kept),
         };
         copied.map_err(unread)?;
         let name = if standard { "standard input".to_owned() } else { name };

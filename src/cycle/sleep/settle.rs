@@ -25,12 +25,15 @@ pub(super) struct Note {
     main: Option<(String, String)>,
     /// The branch that goes with it.
     branch: Option<String>,
+    /// Whether the sleep is being taken back.
+    #[serde(default)]
+    undoes: bool,
 }
 
 impl Note {
     /// A sleep begins.
     pub(super) fn begun(run: &RunId) -> Self {
-        Self { run: run.to_string(), wake: None, main: None, branch: None }
+        Self { run: run.to_string(), wake: None, main: None, branch: None, undoes: false }
     }
 
     /// Both branches are about to move.
@@ -43,6 +46,22 @@ impl Note {
         let pair = |(old, new): (CommitId, CommitId)| Some((old.to_string(), new.to_string()));
         Self { wake: pair(wake), main: pair(main), branch: branch.map(|b| b.to_string()), ..Self::begun(run) }
     }
+}
+
+impl Note {
+    /// The same of the undoing of that sleep.
+    pub(super) fn undoing(self) -> Self {
+        Self { undoes: true, ..self }
+    }
+
+    /// The sleep or its undoing, as messages name it.
+    fn subject(&self) -> String {
+        subject(&self.run, self.undoes)
+    }
+}
+
+fn subject(run: &str, undoes: bool) -> String {
+    if undoes { format!("the undoing of {run}") } else { run.to_owned() }
 }
 
 impl Cycle {
@@ -163,9 +182,9 @@ impl Cycle {
             {
                 self.remove_branch(&branch, tip)?;
             }
-            return Ok(format!("{run} was cut off before it moved anything: this is the state before it"));
+            return Ok(format!("{} was cut off before it moved anything: this is the state before it", note.subject()));
         }
-        let told = self.follow(parse(&note.main), run)?;
+        let told = self.follow(parse(&note.main), &note.subject())?;
         if let Some(branch) = note.branch.as_deref().map(Branch::parse).transpose()?
             && let Some(tip) = self.store.tip(&branch)?
         {
@@ -188,7 +207,7 @@ impl Cycle {
                 format!("{run} was cut off between its two branches and is completed: this is the state after it")
             }
             RefOutcome::Modified { .. } => format!(
-                "{run} was cut off, and {} has moved on since: what it consolidated is in wake, and the next sleep's log includes it",
+                "{run} was cut off, and {} has moved on since: what it did is in wake, and the next sleep's log includes it",
                 self.store.main()
             ),
         })
@@ -198,12 +217,13 @@ impl Cycle {
     pub(super) fn settle_by_history(&self) -> Result<(), CycleError> {
         let (wake, main) = (self.store.need_tip(self.store.wake())?, self.store.need_tip(self.store.main())?);
         let Some(commit) = self.walk_to_waking(wake)? else { return Ok(()) };
-        let name = commit.trailer(SLEEP_TRAILER).or(commit.trailer(UNDOES_TRAILER)).unwrap_or_default();
+        let undone = commit.trailer(UNDOES_TRAILER).map(|run| subject(run, true));
+        let name = commit.trailer(SLEEP_TRAILER).map(str::to_owned).or(undone).unwrap_or_default();
         let Some(new) = commit.parents.get(1).copied() else { return Ok(()) };
         let old = self.store.commit(new)?.parents.first().copied();
         if old == Some(main) {
             let _trunk = self.store.lock(LockName::Trunk)?;
-            let told = self.follow(Some((main, new)), name)?;
+            let told = self.follow(Some((main, new)), &name)?;
             self.store.add_note(told);
         }
         Ok(())

@@ -51,7 +51,7 @@ impl Cycle {
             let writer = self.store.writer()?;
             let (undo, back) = self.undo_commits(&writer, &night, snapshot, (main, wake))?;
             writer.publish()?;
-            self.write_note(&Note::moving(&run, (wake, back), (main, undo), None))?;
+            self.write_note(&Note::moving(&run, (wake, back), (main, undo), None).undoing())?;
             let moved = self.move_both((wake, back), (main, undo), "git-brain: sleep --undo")?;
             self.forget_note();
             if let Some(left) = moved {

@@ -233,3 +233,93 @@ fn what_is_allowed_is_let_through() {
     assert_ne!(Secrets::new(&["AKIA".to_owned()], &[]).unwrap().redact(token), token.as_str(), "whole, or not");
     assert!(Secrets::new(&["(".to_owned()], &[]).is_err());
 }
+
+#[test]
+fn placeholders_stay_and_values_go() {
+    let secrets = Secrets::default();
+    let names = ["password", "DB_PASSWORD", "api_key", "client_secret", "token"];
+    let signs = [" = ", "=", ": ", " => ", ": \""];
+    let assigned = |value: &str| {
+        let both = names.iter().flat_map(|name| signs.map(|sign| format!("{name}{sign}{value}")));
+        both.collect::<Vec<_>>()
+    };
+    let variables = ["DB_PASS2", "Api1Key", "s3_secret", "token-9"];
+    let forms = ["%{}%", "@{}@", "__{}__", "var.{}", "${{}}", "${}", "{{{}}}", "<{}>", "process.env.{}", "secrets.{}"];
+    let mut stay: Vec<String> =
+        variables.iter().flat_map(|name| forms.map(|form| form.replacen("{}", name, 1))).collect();
+    let others = [
+        "<your-key-1>",
+        "get_secret2(\"x\")",
+        "vault.readKey1('a')",
+        "YOUR_API_KEY_1",
+        "your-mailgun2-api-key",
+        "changeme123",
+        "change_me_1234",
+        "CHANGE-ME-12",
+        "example-token-1",
+        "dummy_secret_42",
+        "REPLACE_WITH_KEY1",
+        "xxxx1234",
+        "XXXXXX12",
+        "ab12...yz89",
+        "proc_macro2::TokenStream",
+        "node.colon2_token",
+        "a1b2c3...",
+        "ab12345…",
+    ];
+    stay.extend(others.map(str::to_owned));
+    for text in stay.iter().flat_map(|value| assigned(value)) {
+        assert_eq!(secrets.redact(&text), text);
+    }
+    // Letters and figures of chance, in the alphabets that generators use, by a seed.
+    let alphabets = [
+        "abcdefghijklmnopqrstuvwxyz0123456789",
+        "0123456789abcdef",
+        "ABCDEFGHJKLMNPQRSTUVWXYZ23456789",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+        "abcdefghijkmnopqrstuvwxyzABCDEFG0123456789-_.%@!#&+/=",
+    ];
+    let mut state = 7_u64;
+    let mut chance = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let mut gone: Vec<String> = Vec::new();
+    while gone.len() < 20_000 {
+        let alphabet = alphabets[chance(alphabets.len())].as_bytes();
+        let length = 8 + chance(40);
+        let value: String = (0..length).map(|_| char::from(alphabet[chance(alphabet.len())])).collect();
+        if looks_made(value.as_bytes()) && !is_plain(value.as_bytes()) {
+            gone.push(value);
+        }
+    }
+    let lost = gone.iter().filter(|value| placeholder::is_placeholder(value.as_bytes(), None)).collect::<Vec<_>>();
+    assert_eq!(lost, Vec::<&String>::new());
+    let people = [
+        "Tr0ub4dor&3x",
+        "hunter2hunter",
+        "Summer2024!",
+        "P@ssw0rd1",
+        "correct-horse-9-battery",
+        "summer.rain24",
+        "Winter.Is.C0ming",
+        "%9fK2mQ7x",
+        "xK9xmP2xvL",
+        "my1lovelycat",
+        "Liverpool1892",
+        "your1stpet-Rex",
+        "var9Kd2mQ.x7",
+        "Hunter22(x)",
+        "Tr0ub4dor&3x...",
+        "1qaz2wsx3edc",
+        "letmein99",
+        "secret99cats",
+        "token7Qm2Zr",
+        "a1b2c3d4",
+        "changed4Rover",
+        "MyDogBenny12",
+    ];
+    for text in people.iter().flat_map(|value| assigned(value)) {
+        assert!(secrets.redact(&text).contains("[redacted:assigned]"), "{text}");
+    }
+}
