@@ -114,6 +114,8 @@ pub const SIGNALS_PER_RUN: usize = 2;
 pub const RUNS_PER_ROUND: usize = 64;
 /// Commits of wake that are looked at to see how the last rounds branched: four full rounds, or a hundred small ones.
 pub const ROUNDS_WALK: usize = 256;
+/// Waves that are sent to see how far they reach.
+pub const MEASURED_WAVES: usize = 10;
 /// Neurons of which the structure of a network is measured: a person waits for it, and each null model costs as much again.
 pub const MEASURED_NEURONS: usize = 2_000;
 /// Neighbours that one neuron brings into that part: a hub alone must not fill it.

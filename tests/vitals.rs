@@ -177,6 +177,46 @@ fn calibration_reads_the_ledger_of_wake() {
 }
 
 #[test]
+fn each_criterion_of_a_brain_has_a_verdict_in_words() {
+    let sandbox = fed();
+    let told = vitals(&sandbox)["verdicts"].clone();
+    let told = told.as_array().expect("verdicts");
+    let named = |criterion: &str| told.iter().find(|v| v["criterion"] == criterion).expect("a verdict").clone();
+    assert_eq!(told.len(), 11, "{told:#?}");
+    for verdict in told {
+        let words = match verdict["answer"].as_str() {
+            Some("yes") => "yes: ",
+            Some("not_yet") => "not yet: ",
+            Some("too_little") => "too little to tell: ",
+            other => panic!("{other:?}"),
+        };
+        assert!(verdict["text"].as_str().expect("words").starts_with(words), "{verdict}");
+    }
+    let neurons = sandbox.json(&["status", "--quick"])["neurons"].clone();
+    let format = format!("too little to tell: {neurons} of {neurons} files of neurons can be read; it takes 10000");
+    assert_eq!(named("format")["text"], format);
+    let asked: u64 = vitals(&sandbox)["recall_by_age"]["ages"]
+        .as_array()
+        .expect("ages")
+        .iter()
+        .map(|age| age["asked"].as_u64().expect("a count"))
+        .sum();
+    let comprehension = named("comprehension");
+    assert!(
+        comprehension["text"].as_str().expect("words").contains(&format!(" of {asked} missing words")),
+        "{comprehension}"
+    );
+    assert!(comprehension["null"].as_f64().expect("chance") < 1.0);
+    let shown = sandbox.brain(&["status"]).exits(0).out;
+    assert!(shown.contains("is it a brain yet? not yet: ") || shown.contains("is it a brain yet? yes: "), "{shown}");
+    assert!(
+        shown.lines().any(|line| line.starts_with("  foresight      too little to tell: no prediction")),
+        "{shown}"
+    );
+    assert!(sandbox.json(&["status", "--quick"])["vitals"].is_null());
+}
+
+#[test]
 fn plots_are_drawn_in_what_the_terminal_can_show() {
     let sandbox = fed();
     let shown = sandbox.brain(&["status"]).exits(0).out;

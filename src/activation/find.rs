@@ -21,6 +21,13 @@ pub struct Match {
     pub salience: u16,
 }
 
+/// The concepts with exactly these words, by their stems, in the order of their ids.
+pub fn called(index: &Index<'_>, words: &str) -> Vec<NeuronId> {
+    let stems: Vec<String> = text::words(words).into_iter().map(|word| word.stem).collect();
+    let named = index.name(&stems.join(" ")).map(|name| index.concepts_of(name)).unwrap_or_default();
+    named.into_iter().filter_map(|node| NeuronId::parse(index.graph.id(node)).ok()).collect()
+}
+
 /// The concepts that match some words: first those that match most of them, then those with the fewest other words, then those that
 /// most memories share, then by salience and id.
 pub fn find(index: &Index<'_>, words: &str, now: Stamp, top: usize) -> Vec<Match> {

@@ -117,7 +117,8 @@ impl Brain {
             let notes = keep_fitting(&mut found, request.tokens).into_iter().collect();
             (found, notes)
         } else {
-            self.cycle.recall_fitting(commit, &snapshot, &request.query, filters, request.tokens, progress)?
+            let (now, query) = (self.cycle.shared.world.now(), &request.query);
+            self.cycle.recall_fitting(commit, &snapshot, query, filters, (now, request.tokens), progress)?
         };
         notes.extend(unknown);
         let closeness = (!request.talk)

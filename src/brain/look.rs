@@ -95,6 +95,14 @@ pub struct LogEntry {
     pub decisions: Vec<String>,
 }
 
+impl LogEntry {
+    /// What a merge settled, one line each; nothing of other commits.
+    pub(super) fn settled(commit: &Commit) -> impl Iterator<Item = &str> {
+        let lines = if commit.parents.len() == 2 { commit.message.as_str() } else { "" };
+        lines.lines().skip(2).take_while(|line| !line.is_empty()).filter(|line| line.contains(": base "))
+    }
+}
+
 /// The log.
 #[derive(Clone, Debug, Serialize)]
 pub struct History {
@@ -284,11 +292,7 @@ impl Brain {
         };
         let text = |c: &Commit, key: &str| c.trailer(key).map(str::to_owned);
         let run = text(commit, "Run").or_else(|| text(&run_commit, "Run"));
-        let body = commit.message.lines().skip(2);
-        let decisions = match commit.parents.len() {
-            2 => body.take_while(|l| !l.is_empty()).filter(|l| l.contains(": base ")).map(str::to_owned).collect(),
-            _ => Vec::new(),
-        };
+        let decisions = LogEntry::settled(commit).map(str::to_owned).collect();
         Ok(LogEntry {
             commit: commit.id.to_string(),
             at: crate::model::Stamp::from_unix(commit.at).to_string(),

@@ -7,19 +7,22 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Brain, BrainError, NarrativeGap};
+use super::{Brain, BrainError, LogEntry, NarrativeGap};
 use crate::activation::recall::{Filters, answer};
-use crate::activation::{Index, NodeIx};
+use crate::activation::{Cue, Graph, Index, NodeIx, Profile, Propagation, propagate};
 use crate::chemistry::dopamine::{Calibration, calibration};
-use crate::cycle::ledger;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::cycle::{count, ledger};
+use crate::delta::LedgerEntry;
 use crate::limits;
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
+use crate::model::settings::Activation;
 use crate::model::{Link, Neuron, Stamp};
 use crate::store::{CommitId, File, TreeId};
 use crate::vitals::cloze::{AGES, Asked, Field, Recalled, age};
-use crate::vitals::{Branching, Cloze, Excerpt, RecallByAge, Saliences, Structure};
+use crate::vitals::verdict::{Constant, Findings, Waves};
+use crate::vitals::{Branching, Cloze, Excerpt, RecallByAge, Saliences, Structure, Verdict};
 
 /// Where the last vital signs are kept, in the cache.
 const KEPT: &str = "vitals.json";
@@ -41,6 +44,9 @@ pub struct Vitals {
     pub recall_by_age: RecallByAge,
     /// What is not consolidated yet.
     pub since_sleep: SinceSleep,
+    /// Is it a brain yet: the verdict on each criterion.
+    #[serde(default)]
+    pub verdicts: Vec<Verdict>,
 }
 
 /// What wake has and main has not.
@@ -79,15 +85,52 @@ impl Brain {
         let graph = snapshot.graph();
         let excerpt = Excerpt::of(&graph, now, limits::MEASURED_NEURONS);
         let hops = self.cycle.shared.policy.settings.activation.max_depth;
-        Ok(Vitals {
+        let entries = ledger::newest(&self.cycle.store, tree, limits::MEASURED_ENTRIES)?;
+        let mut vitals = Vitals {
             saliences: Saliences::of(&graph, now),
             branching: Branching::of(&self.cycle.rounds(wake, limits::ROUNDS_WALK)?),
             structure: Structure::of(&excerpt, hops),
-            calibration: calibration(&ledger::newest(&self.cycle.store, tree, limits::MEASURED_ENTRIES)?),
+            calibration: calibration(&entries),
             narrative_gap: self.narrative_gap(None)?,
             recall_by_age: self.recall_by_age(&snapshot.index(), tree, now)?,
             since_sleep: self.since_sleep(wake)?,
-        })
+            verdicts: Vec::new(),
+        };
+        vitals.verdicts = self.verdicts(wake, &graph, &entries, &vitals)?;
+        Ok(vitals)
+    }
+
+    /// Is it a brain yet, by the vital signs and by what wake's history and its waves say.
+    fn verdicts(
+        &self,
+        wake: CommitId,
+        graph: &Graph<'_>,
+        entries: &[LedgerEntry],
+        vitals: &Vitals,
+    ) -> Result<Vec<Verdict>, BrainError> {
+        let (store, settings) = (&self.cycle.store, &self.cycle.shared.policy.settings);
+        let counts = count::counts(store, store.tree_of(wake)?)?;
+        let files = counts.get("neurons").copied().unwrap_or(0);
+        let nodes = (0..graph.len() as u32).map(NodeIx);
+        let read = nodes.filter(|node| graph.is_present(*node) || graph.is_archived(*node)).count();
+        let rounds = self.cycle.rounds(wake, limits::ROUNDS_WALK)?;
+        let started = |least: usize| rounds.iter().map(|r| r.started).filter(|n| *n >= least).sum::<usize>();
+        let mut settled = 0;
+        for commit in store.first_parents(wake, None).take(limits::ROUNDS_WALK) {
+            settled += LogEntry::settled(&commit?).count();
+        }
+        let pairs: Vec<(f64, f64)> = entries.iter().map(|e| (e.prediction.value, e.outcome.value)).collect();
+        let findings = Findings {
+            files: (files, read),
+            beside: (started(2), started(1), self.cycle.pending()?.len()),
+            settled,
+            waves: waves(graph, self.cycle.shared.world.now(), &settings.activation),
+            branching: (&vitals.branching, settings.inhibition.ratio),
+            structure: vitals.structure.as_ref(),
+            predictions: vitals.calibration.as_ref().map(|calibration| (calibration, Constant::of(&pairs))),
+            recall: &vitals.recall_by_age,
+        };
+        Ok(findings.verdicts())
     }
 
     /// The vital signs of a brain as large as that: those of now where that takes a moment or is wished, else those that were kept last,
@@ -193,6 +236,31 @@ impl Brain {
         }
         Ok(found)
     }
+}
+
+/// Waves from the most salient neurons, with the beam and without it.
+fn waves(graph: &Graph<'_>, now: Stamp, activation: &Activation) -> Waves {
+    let mut salient: Vec<(u16, u64, NodeIx)> =
+        graph.nodes().map(|node| (graph.salience_at(node, now), graph.order(node), node)).collect();
+    let all = salient.len().max(1) as f64;
+    salient.sort_unstable_by_key(|(salience, order, _)| (std::cmp::Reverse(*salience), *order));
+    let (profile, wide) = (Profile::seed(activation), Profile::seed(&Activation { beam: 0, ..activation.clone() }));
+    let (mut found, mut kept, mut whole) = (Waves::default(), 0.0, 0.0);
+    for (.., node) in salient.into_iter().take(limits::MEASURED_WAVES) {
+        let cue = [Cue::new(node, 1.0)];
+        let wave = propagate(graph, &cue, now, &profile);
+        found.count += 1;
+        found.reached += wave.activation.len() as f64 / all;
+        if wave.cut.beam > 0 {
+            found.cut += 1;
+            let sum = |wave: &Propagation| wave.activation.iter().map(|(_, x)| x).sum::<f64>();
+            kept += sum(&wave);
+            whole += sum(&propagate(graph, &cue, now, &wide));
+        }
+    }
+    found.reached /= found.count.max(1) as f64;
+    found.kept = if whole > 0.0 { kept / whole } else { 1.0 };
+    found
 }
 
 fn weights(neuron: &Neuron) -> BTreeMap<(NeuronId, Link), u16> {

@@ -6,6 +6,7 @@ use super::inputs::{Source, read_source};
 use super::{Brain, BrainError, Progress};
 use crate::cycle::commit::{Draft, HELD_AS_ASKED};
 use crate::cycle::merge::Fate;
+use crate::cycle::network::TreeNetwork;
 use crate::cycle::run::Failure;
 use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned};
 use crate::delta::{Applied, Document, DocumentError};
@@ -205,7 +206,7 @@ impl Brain {
 
     /// Applies a document that no trigger asked for.
     pub(super) fn apply_given(&self, given: Given, no_merge: bool, dry_run: bool) -> Result<ApplyReport, BrainError> {
-        let Given { mut document, bytes, lines, agent, reason, cognition } = given;
+        let Given { mut document, bytes, mut lines, agent, reason, cognition } = given;
         // What was not given as text, such as a goal.
         if let Some(clean) = self.cycle.shared.secrets.redact_json(&json::pretty(&document)) {
             document = Document::parse(&clean, "the document")?;
@@ -214,6 +215,8 @@ impl Brain {
         let newest = self.cycle.store.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0)?;
         let shared = &self.cycle.shared;
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(base)?);
+        shared.make_no_doubles(&network, &mut document, &mut lines)?;
         let draft = Draft {
             reason: reason.to_owned(),
             lines,

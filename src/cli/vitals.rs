@@ -3,6 +3,8 @@
 use super::output::STYLES;
 use crate::brain::{NarrativeGap, SinceSleep, Vitals};
 use crate::model::plural;
+use crate::vitals::Verdict;
+use crate::vitals::verdict::{Answer, summed_up};
 
 /// Width of a bar, characters.
 const BAR: usize = 20;
@@ -79,6 +81,14 @@ pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
         line(name, format!("{:<6} {text}", if age.age == "older" { "older" } else { under(&age.age) }));
     }
     since_sleep(&v.since_sleep, &mut line);
+    if !v.verdicts.is_empty() {
+        let (whole, [met, open, unknown]) = summed_up(&v.verdicts);
+        let word = if whole == Answer::Yes { "yes" } else { "not yet" };
+        let counts = format!("{met} of {} criteria met, {open} not yet, {unknown} too early to tell", v.verdicts.len());
+        lines.push(format!("is it a brain yet? {word}: {counts}"));
+        let told = |verdict: &Verdict| format!("  {bold}{:<14}{plain} {}", verdict.criterion, verdict.text);
+        lines.extend(v.verdicts.iter().map(told));
+    }
     lines
 }
 

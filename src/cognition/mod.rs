@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::model::document::Goal;
-use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId};
+use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, concept_id};
 use crate::model::{Neuron, Signal, Stamp, Stimulus};
 
 /// What a run sees of the network: the context of its spawn. A command agent gets exactly this as JSON.
@@ -64,6 +64,17 @@ pub trait Network {
     /// True if there is one.
     fn has(&self, id: &NeuronId) -> bool {
         self.neuron(id).is_some()
+    }
+
+    /// The id of the neuron that stands for a concept: the one that its words give, unless only another neuron says the same.
+    fn concept_named(&self, words: &str) -> NeuronId {
+        concept_id(words)
+    }
+
+    /// What a question recalls at a moment, best first, at most so many, each with its activation.
+    fn recall(&self, question: &str, at: Stamp, top: usize) -> Vec<(NeuronId, f64)> {
+        let _ = (question, at, top);
+        Vec::new()
     }
 
     /// The record of a run, if there is one.

@@ -21,6 +21,7 @@ pub mod command;
 pub mod commit;
 pub mod confine;
 pub mod confirm;
+mod context;
 mod conversation;
 pub mod count;
 pub mod doorbell;
@@ -33,6 +34,7 @@ mod import;
 mod influence;
 pub mod inhibition;
 pub mod judging;
+mod knowledge;
 pub mod ledger;
 pub mod meaning;
 pub mod merge;
@@ -78,6 +80,7 @@ use crate::model::settings::Override;
 use crate::store::{Account, Store, Trailer};
 use crate::world::World;
 use command::Place;
+use knowledge::Concepts;
 use network::Neurons;
 use wake::Cause;
 
@@ -108,6 +111,8 @@ pub struct Shared {
     pub world: World,
     /// Neurons that were read lately.
     pub neurons: Neurons,
+    /// Concepts by their words.
+    pub concepts: Concepts,
     /// What was spent, on all processes of this machine.
     pub account: Account,
     /// Where programs of agents run.
@@ -133,7 +138,15 @@ impl Cycle {
         let account = Account::at(&store.private_dir());
         let private = [Some(store.common_dir().to_owned()), store.work_dir()].into_iter().flatten().collect();
         let place = Place { home: world.home(), private };
-        let shared = Arc::new(Shared { policy, world, neurons: Neurons::default(), account, place, secrets });
+        let shared = Arc::new(Shared {
+            policy,
+            world,
+            neurons: Neurons::default(),
+            concepts: Concepts::default(),
+            account,
+            place,
+            secrets,
+        });
         Ok(Self {
             dir: dir.to_owned(),
             store,
@@ -166,11 +179,17 @@ impl Cycle {
     pub fn forget(&self) {
         self.store.recent().clear();
         self.shared.neurons.clear();
+        self.shared.concepts.clear();
         self.causes.borrow_mut().clear();
     }
 
     /// True if the agent consumes stimuli from the queue.
+    ///
+    /// Never decision, whatever wakes it: it acts on what others made of the input.
     fn consumes_queue(&self, agent: &AgentName) -> bool {
+        if agent.as_str() == policy::DECISION {
+            return false;
+        }
         let asks = |c: &Condition| *c == Condition::State(State::InputQueueNotEmpty);
         self.shared.policy.agents.get(agent).is_some_and(|m| m.agent.trigger.any.iter().any(asks))
     }

@@ -65,8 +65,8 @@ impl std::fmt::Debug for Neurons {
 
 /// A tree of the brain. Costs what is looked at, never the size of the brain.
 pub struct TreeNetwork<'s> {
-    store: &'s Store,
-    tree: TreeId,
+    pub(super) store: &'s Store,
+    pub(super) tree: TreeId,
     neurons: Neurons,
     seen: RefCell<HashMap<NeuronId, Option<Arc<Neuron>>>>,
     failed: RefCell<Option<CycleError>>,
@@ -148,7 +148,7 @@ impl<'s> TreeNetwork<'s> {
     }
 
     /// What an agent gets of a look-up: nothing, and a note, of one that fails.
-    fn noted<T>(&self, found: Result<Option<T>, CycleError>) -> Option<T> {
+    pub(super) fn noted<T>(&self, found: Result<Option<T>, CycleError>) -> Option<T> {
         found.unwrap_or_else(|error| {
             self.failed.borrow_mut().get_or_insert(error);
             None

@@ -10,7 +10,7 @@ use crate::activation::Snapshot;
 use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
 use crate::limits;
 use crate::model::settings::Origins;
-use crate::model::{Kind, Neuron, plural};
+use crate::model::{Kind, Neuron, Stamp, plural};
 use crate::store::CommitId;
 use crate::text;
 use crate::text::talk::{Said, Talk};
@@ -31,7 +31,7 @@ pub type Remembered = (Vec<Recalled>, Vec<String>);
 
 impl Cycle {
     /// The best memories of a commit for a question, no two of which say the same. The vectors of embeddings are filled in where the
-    /// settings ask for them.
+    /// settings ask for them. Salience is that of the moment `now`.
     ///
     /// # Errors
     /// Neurons that cannot be read. An endpoint that fails is a note.
@@ -41,9 +41,10 @@ impl Cycle {
         snapshot: &Snapshot,
         query: &str,
         filters: Filters,
+        now: Stamp,
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
-        self.recall_fitting(commit, snapshot, query, filters, None, progress)
+        self.recall_fitting(commit, snapshot, query, filters, (now, None), progress)
     }
 
     /// [`Cycle::recall`] of memories whose texts fit into so many tokens together: one that does not fit makes room for worse ones
@@ -57,14 +58,13 @@ impl Cycle {
         snapshot: &Snapshot,
         query: &str,
         filters: Filters,
-        tokens: Option<usize>,
+        (now, tokens): (Stamp, Option<usize>),
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
         let settings = &self.shared.policy.settings;
         let Meaning { alike, mut notes } = self.meaning(commit, snapshot, query, progress)?;
         let top = filters.top;
         let mut filters = Filters { meaning: alike, ..filters };
-        let now = self.shared.world.now();
         let index = snapshot.index();
         let said = |found: &Found| index.graph.find(&found.id).map_or(0, |node| index.text_hash(node));
         let mut ask = |most: usize| {

@@ -2,7 +2,6 @@
 //!
 //! Agents run side by side, each on its own snapshot with its own view of the repository.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +10,9 @@ use tokio::sync::Semaphore;
 use super::budget::{Exhausted, Payer};
 use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
+use super::context::without_raw_input;
 use super::judging::{Looked, Veil};
+use super::knowledge::Knowledge;
 use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
@@ -22,7 +23,7 @@ use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{Flag, Format, Neuron, Origin, Stamp, json};
+use crate::model::{Flag, Origin, json};
 use crate::store::{CommitId, Objects, Store, TreeId};
 
 /// What became of one run.
@@ -78,8 +79,13 @@ impl Cycle {
             true => Some(Arc::new(Models::new(Arc::clone(&self.shared))?)),
             false => None,
         };
-        let reminded = runs.iter().map(|run| if asks(run) { self.reminded(tip, &run.1) } else { Ok(Vec::new()) });
-        let reminded: Vec<Vec<NeuronId>> = reminded.collect::<Result<_, CycleError>>()?;
+        let is_rule = |agent: &AgentName| {
+            let member = self.shared.policy.agents.get(agent);
+            member.is_some_and(|member| matches!(member.agent.cognition, Cognition::Reflex { .. }))
+        };
+        let reminded =
+            (runs.iter()).map(|(_, job)| if is_rule(&job.agent) { Ok(Vec::new()) } else { self.reminded(tip, job) });
+        let reminded: Vec<Vec<(NeuronId, f64)>> = reminded.collect::<Result<_, CycleError>>()?;
         runtime.block_on(async {
             let mut handles = Vec::new();
             for ((run, job), reminded) in runs.into_iter().zip(reminded) {
@@ -192,8 +198,8 @@ pub(super) struct Spawn {
     pub tip: CommitId,
     pub run: RunId,
     pub job: Job,
-    /// What comes to mind by what it was woken with, best first; nothing for who does not think with a model.
-    pub reminded: Vec<NeuronId>,
+    /// Memories that its stimuli and signals recall, best first, with the strength of each; none for a rule, which asks for them itself.
+    pub reminded: Vec<(NeuronId, f64)>,
 }
 
 impl Spawn {
@@ -219,7 +225,8 @@ impl Spawn {
                 let store = this.cycle.store()?;
                 let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);
                 let snapshot = this.snapshot(&store, &network)?;
-                let document = reflex::think(rule, &snapshot, &network, &this.cycle.shared.policy.settings);
+                let knowledge = Knowledge { part: &this.cycle, tip: this.tip, network: &network };
+                let document = reflex::think(rule, &snapshot, &knowledge, &this.cycle.shared.policy.settings);
                 if let Some(error) = network.take_failure() {
                     return Err(error);
                 }
@@ -289,7 +296,10 @@ impl Spawn {
     }
 
     /// What to apply and commit; nothing if there is nothing to keep.
-    pub fn draft(&self, document: Document, seen: Origin) -> Result<Option<Draft>, CycleError> {
+    pub fn draft(&self, mut document: Document, seen: Origin) -> Result<Option<Draft>, CycleError> {
+        let (store, shared) = (self.cycle.store()?, &self.cycle.shared);
+        let network = TreeNetwork::remembering(&store, store.tree_of(self.tip)?, &shared.neurons);
+        shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
         let draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
         Ok((!draft.document.ops.is_empty() || !self.job.stimuli.is_empty()).then_some(draft))
     }
@@ -303,7 +313,7 @@ impl Spawn {
             true => (ledger::newest(store, tree, shared.policy.settings.learning.history)?, goals::open(store, tree)?),
             false => (Vec::new(), Vec::new()),
         };
-        Ok(Snapshot {
+        let snapshot = Snapshot {
             run: self.run.clone(),
             agent: self.job.agent.clone(),
             at: self.job.clock,
@@ -316,59 +326,8 @@ impl Spawn {
             neurons: self.context(network, shared.policy.settings.context.tokens)?,
             ledger,
             goals,
-        })
-    }
-
-    /// The part of the network that fits the context: what woke the run, what its signals name, what that brings to mind, the core
-    /// neurons, and what is connected to those; most salient first. Tokens are estimated as a quarter of the bytes.
-    fn context(&self, network: &TreeNetwork<'_>, tokens: u32) -> Result<Vec<Neuron>, CycleError> {
-        let mut wanted: Vec<NeuronId> = self.job.active.clone();
-        for signal in &self.job.signals {
-            named_neurons(&signal.payload, &mut wanted);
-        }
-        wanted.extend(self.reminded.iter().cloned());
-        wanted.extend(CORE.iter().map(|id| NeuronId::parse(id).expect("invariant: core ids are ids")));
-        let mut seen: BTreeSet<NeuronId> = BTreeSet::new();
-        let mut found: Vec<Neuron> = Vec::new();
-        let mut bytes = 0_usize;
-        let budget = tokens as usize * 4;
-        let mut at = 0;
-        while at < wanted.len() && bytes < budget {
-            let id = wanted[at].clone();
-            at += 1;
-            if !seen.insert(id.clone()) {
-                continue;
-            }
-            let Some(neuron) = network.neuron(&id)? else { continue };
-            bytes += neuron.encode_as(Format::One).len();
-            if bytes > budget && !found.is_empty() {
-                break;
-            }
-            let mut strongest: Vec<_> = neuron.connections.iter().filter(|c| c.weight > 0).collect();
-            strongest.sort_by_key(|c| std::cmp::Reverse(c.weight));
-            wanted.extend(strongest.iter().take(8).map(|c| c.target.clone()));
-            found.push(neuron);
-        }
-        sort_by_salience(&mut found, self.job.clock);
-        Ok(found)
-    }
-}
-
-/// The neurons of the bootstrap that every agent sees.
-const CORE: [&str; 6] =
-    ["n_core_perception", "n_core_memory", "n_core_decision", "n_core_affect", "external_stimulus", "decision_point"];
-
-fn sort_by_salience(neurons: &mut [Neuron], now: Stamp) {
-    neurons.sort_by(|a, b| b.salience_at(now).cmp(&a.salience_at(now)).then_with(|| a.id.cmp(&b.id)));
-}
-
-/// Every text inside a payload that could be a neuron's id.
-fn named_neurons(payload: &serde_json::Value, out: &mut Vec<NeuronId>) {
-    match payload {
-        serde_json::Value::String(text) => out.extend(NeuronId::parse(text)),
-        serde_json::Value::Array(items) => items.iter().for_each(|item| named_neurons(item, out)),
-        serde_json::Value::Object(fields) => fields.values().for_each(|value| named_neurons(value, out)),
-        _ => {}
+        };
+        Ok(if self.shows_raw_input() { snapshot } else { without_raw_input(snapshot) })
     }
 }
 

@@ -31,8 +31,8 @@ const CUES: usize = 8;
 const MEMORIES: usize = 8;
 
 impl Cycle {
-    /// Memories that the stimuli and signals of a job bring to mind, the best of each first.
-    pub(super) fn reminded(&self, tip: CommitId, job: &Job) -> Result<Vec<NeuronId>, CycleError> {
+    /// Memories that the stimuli and signals of a job recall, the best of each first, each with its strength: 1 for a best one.
+    pub(super) fn reminded(&self, tip: CommitId, job: &Job) -> Result<Vec<(NeuronId, f64)>, CycleError> {
         let said = |payload: &serde_json::Value| {
             ["query", "text"].iter().filter_map(|key| payload.get(key)?.as_str().map(str::to_owned)).collect::<Vec<_>>()
         };
@@ -45,11 +45,11 @@ impl Cycle {
         let mut found = Vec::new();
         for cue in cues.iter().take(CUES) {
             let filters = Filters { top: Some(MEMORIES), ..Filters::default() };
-            let (remembered, _) = self.recall(tip, &snapshot, cue, filters, &mut |_, _| ())?;
+            let (remembered, _) = self.recall(tip, &snapshot, cue, filters, job.clock, &mut |_, _| ())?;
             found.extend(remembered.into_iter().enumerate().map(|(rank, recalled)| (rank, recalled.neuron.id)));
         }
         found.sort_by_key(|(rank, _)| *rank);
-        Ok(found.into_iter().map(|(_, id)| id).collect())
+        Ok(found.into_iter().map(|(rank, id)| (id, 1.0 - rank as f64 / MEMORIES as f64)).collect())
     }
 }
 

@@ -12,9 +12,11 @@ pub mod null;
 pub mod salience;
 pub mod structure;
 pub mod topology;
+pub mod verdict;
 
 pub use branching::Branching;
 pub use cloze::{Cloze, RecallByAge};
 pub use excerpt::Excerpt;
 pub use salience::Saliences;
 pub use structure::Structure;
+pub use verdict::Verdict;

@@ -11,7 +11,7 @@ mod form;
 mod prompt;
 
 pub use form::form;
-pub use prompt::{DEFAULT_TEMPLATE, PromptError, check_template, messages, syntax};
+pub use prompt::{DEFAULT_TEMPLATE, PromptError, check_template, messages, size, syntax};
 
 /// The JSON document inside an answer: models like to wrap it in words or in a fence. All of it, if there is none.
 #[must_use]

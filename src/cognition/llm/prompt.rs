@@ -79,12 +79,11 @@ fn data(snapshot: &Snapshot, mark: &str, budget: usize) -> String {
     let mut lines = Vec::new();
     let mut used = 0;
     let mut add = |line: String| {
-        used += tokens(&line) + 1;
-        let fits = used <= budget || lines.is_empty();
-        if fits {
+        let size = tokens(&line) + 1;
+        if used + size <= budget || lines.is_empty() {
+            used += size;
             lines.push(line);
         }
-        fits
     };
     for stimulus in &snapshot.stimuli {
         let source = stimulus.source.as_deref().unwrap_or("unnamed");
@@ -101,10 +100,9 @@ fn data(snapshot: &Snapshot, mark: &str, budget: usize) -> String {
     for agent in snapshot.agents.iter().filter(|agent| agent.name != snapshot.agent) {
         add(format!("agent {}: {}", agent.name, clean(&agent.role)));
     }
+    // One that does not fit makes room for others that do.
     for neuron in &snapshot.neurons {
-        if !add(clean(&shown(neuron, snapshot.at))) {
-            break;
-        }
+        add(clean(&shown(neuron, snapshot.at)));
     }
     format!("<data {mark}>\n{}\n</data {mark}>", lines.join("\n"))
 }
@@ -112,6 +110,12 @@ fn data(snapshot: &Snapshot, mark: &str, budget: usize) -> String {
 /// A text as a JSON string: it cannot end the line that it stands in.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
+}
+
+/// The tokens that a neuron takes in a prompt.
+#[must_use]
+pub fn size(neuron: &Neuron, now: Stamp) -> usize {
+    tokens(&shown(neuron, now)) + 1
 }
 
 fn shown(neuron: &Neuron, now: Stamp) -> String {

@@ -14,7 +14,7 @@ use crate::chemistry::dopamine::{Stance, Track, errors_of, track};
 use crate::cognition::{Network, Snapshot};
 use crate::delta::{Document, Edge};
 use crate::limits;
-use crate::model::ids::{NeuronId, concept_id};
+use crate::model::ids::NeuronId;
 use crate::model::neuron::check_concept;
 use crate::model::settings::Learning;
 use crate::model::{Kind, Link, Neuron, Settings, Signal};
@@ -104,14 +104,14 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
         }
     }
     let ignored = given.map_or(0, Vec::len) - options.len();
-    let concepts: Vec<Vec<NeuronId>> = options.iter().map(|o| query::concept_ids(o)).collect();
+    let concepts: Vec<Vec<NeuronId>> = options.iter().map(|o| query::concept_ids(proposal.network, o)).collect();
     let found = query::ask(proposal, query, &concepts.concat(), profile);
     let candidates: Vec<Candidate> = if given.is_some() {
         let weighed = options.into_iter().zip(&concepts).map(|(option, ids)| {
             let score = ids.iter().map(|id| found.strength(id)).sum();
             let reached = ids.iter().filter(|id| found.strength(id) > 0.0);
             let most = reached.max_by(|a, b| found.strength(a).total_cmp(&found.strength(b)).then_with(|| b.cmp(a)));
-            let id = concept_id(&option);
+            let id = proposal.network.concept_named(&option);
             candidate(proposal, &found, option, id, most, score, learning)
         });
         weighed.collect()

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::activation::recall::{Filters, answer};
 use crate::cognition::{AgentSummary, Network, Snapshot};
 use crate::delta::{Document, Edge, LedgerEntry, Method, Operation, Prediction, RunRecord, Valued};
 use crate::limits;
@@ -28,6 +29,22 @@ pub struct World {
 impl Network for World {
     fn neuron(&self, id: &NeuronId) -> Option<Neuron> {
         self.neurons.get(id).cloned()
+    }
+
+    fn concept_named(&self, words: &str) -> NeuronId {
+        let id = concept_id(words);
+        let says_it = |n: &&Neuron| n.kind == Kind::Semantic && !n.is_archived() && concept_id(&n.concept) == id;
+        if self.neurons.get(&id).is_some_and(|n| !n.is_archived()) {
+            return id;
+        }
+        self.neurons.values().find(says_it).map_or(id, |n| n.id.clone())
+    }
+
+    fn recall(&self, question: &str, at: Stamp, top: usize) -> Vec<(NeuronId, f64)> {
+        let network = crate::activation::Snapshot::of(self.neurons.values().cloned());
+        let filters = Filters { top: Some(top), ..Filters::default() };
+        let found = answer(&network.index(), question, at, &self.settings, &filters);
+        found.into_iter().map(|found| (found.id, found.activation)).collect()
     }
 
     fn record(&self, run: &RunId) -> Option<RunRecord> {

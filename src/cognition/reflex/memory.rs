@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::proposal::{Proposal, clip};
 use super::query::{self, Concept};
 use super::{FOUNDATIONS, kind};
-use crate::activation::Profile;
 use crate::cognition::{Network, Snapshot};
 use crate::delta::{Document, Edge, hebbian_change};
 use crate::limits;
@@ -29,6 +28,8 @@ const SILENT_COUNT: u32 = 2;
 const ARCHIVES: usize = 50;
 /// Bytes of a concept in an answer, so that ten of them fit a payload whatever they hold.
 const EXCERPT_BYTES: usize = 480;
+/// Bytes of the best memory, which is answered in full as far as it fits beside the excerpts.
+const ANSWER_BYTES: usize = 2048;
 /// Questions answered in one run: full answers to all of them still fit a document. The rest wait for the next run.
 const QUESTIONS: usize = 40;
 
@@ -234,22 +235,23 @@ fn archive_silent(proposal: &mut Proposal<'_>) {
     }
 }
 
-/// What the network gives for a question.
+/// What a question recalls, and the best of it in its own words.
 fn answer(proposal: &Proposal<'_>, question: &str, settings: &Settings) -> Value {
-    let profile = Profile::recall(&settings.activation, &settings.recall);
-    let found = query::ask(proposal, question, &[], &profile);
+    let found = proposal.network.recall(question, proposal.snapshot.at, settings.recall.top);
+    let mut found = found.into_iter().filter_map(|(id, activation)| Some((proposal.live(&id)?, activation))).peekable();
+    let text = found.peek().map(|(best, _)| clip(&best.concept, ANSWER_BYTES));
     let mut results = Vec::new();
-    let mut bytes = 1024;
-    for (neuron, activation) in found.ranked(&[Kind::Episodic, Kind::Semantic, Kind::Contextual]) {
+    let mut bytes = 1024 + json!(text).to_string().len();
+    for (neuron, activation) in found {
         let concept = clip(&neuron.concept, EXCERPT_BYTES);
         let result = json!({"id": neuron.id, "concept": concept, "activation": activation});
         bytes += result.to_string().len() + 1;
-        if results.len() == settings.recall.top || bytes > limits::PAYLOAD_BYTES {
+        if bytes > limits::PAYLOAD_BYTES {
             break;
         }
         results.push(result);
     }
-    json!({"done": "recalled", "cues": found.cues.iter().take(8).collect::<Vec<_>>(), "results": results})
+    json!({"done": "recalled", "text": text, "results": results})
 }
 
 #[cfg(test)]
@@ -375,27 +377,27 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_answered_by_what_the_network_gives() {
+    fn a_question_is_answered_with_the_memory_that_it_recalls() {
         let mut world = tea_and_milk();
         world.neuron("e2", "Bob likes coffee.", Kind::Episodic, 65535);
         world.concept("coffee", 65535);
         world.link("e2", Link::Recalls, "coffee", 65535);
         world.signal("decision", json!({"kind": "question", "query": "Who drinks TEA?"}));
-        let ops = world.think(Rule::Memory);
-        assert_eq!(ops.len(), 1);
-        assert!(
-            ops[0].contains("\"results\":[{\"id\":\"e1\",\"concept\":\"Anna drinks tea with milk.\""),
-            "{}",
-            ops[0]
-        );
-        assert!(!ops[0].contains("coffee"), "{}", ops[0]);
-        // Beyond the context it follows what the named concepts themselves point to.
-        world.context(&[]);
-        assert!(world.think(Rule::Memory)[0].contains("\"results\":[]"));
-        world.link("tea", Link::FeedsInto, "milk", 65535);
-        world.link("milk", Link::FeedsInto, "e2", 65535);
-        let op = world.think(Rule::Memory).remove(0);
-        assert!(op.contains("\"concept\":\"milk\"") && op.contains("\"id\":\"e2\""), "{op}");
+        // Whatever the context holds.
+        for context in [&["e1", "e2", "tea"][..], &[]] {
+            world.context(context);
+            let ops = world.think(Rule::Memory);
+            assert_eq!(ops.len(), 1);
+            let answer = "{\"done\":\"recalled\",\"text\":\"Anna drinks tea with milk.\",\"results\":[{\"id\":\"e1\"";
+            assert!(ops[0].contains(answer) && !ops[0].contains("coffee"), "{}", ops[0]);
+        }
+    }
+
+    #[test]
+    fn a_question_that_recalls_nothing_is_answered_with_nothing() {
+        let mut world = tea_and_milk();
+        world.signal("decision", json!({"query": "volcanoes"}));
+        assert_eq!(world.think(Rule::Memory), ["acknowledge g1 {\"done\":\"recalled\",\"text\":null,\"results\":[]}"]);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub mod perception;
 mod proposal;
 mod query;
 
+pub use query::concepts_in;
+
 use super::{Network, Snapshot};
 use crate::delta::Document;
 use crate::limits;

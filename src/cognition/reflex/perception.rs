@@ -27,7 +27,7 @@ use crate::cognition::{Network, Snapshot};
 use crate::delta::operation::{Acknowledge, Activate, Connect, Create, Send};
 use crate::delta::{Document, Edge, Operation};
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, episode_id, later_piece, session_id, speaker_id};
+use crate::model::ids::{AgentName, NeuronId, RunId, episode_id, later_piece, session_id, speaker_id};
 use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
 use crate::text;
 use crate::text::talk::{self, Talk};
@@ -352,7 +352,7 @@ impl<'a> Run<'a> {
         }));
         self.activate(episode, EPISODE, stimulus.at);
         for (key, frequency) in &said.concepts {
-            let id = concept_id(key);
+            let id = self.network.concept_named(key);
             self.create(&id, key, Kind::Semantic, stimulus.at);
             let n = f64::from(*frequency);
             self.activate(&id, n / (n + CONCEPT_HALF), stimulus.at);

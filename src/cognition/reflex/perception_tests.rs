@@ -2,7 +2,7 @@ use std::cell::RefCell;
 
 use super::*;
 use crate::cognition::AgentSummary;
-use crate::model::ids::{RunId, StimulusId};
+use crate::model::ids::{RunId, StimulusId, concept_id};
 use crate::model::salience::activation_gain;
 
 /// A network in memory that takes documents, and panics at an operation that names what does not exist.
@@ -380,7 +380,7 @@ fn talk_is_an_episode_of_its_session_and_nothing_else() {
     };
     assert_eq!(signals(&net.feed(&[turn(3, "chat", "thanks")])), [""; 0], "nothing to link");
     assert_eq!(signals(&net.feed(&[turn(4, "answer", "Urgent: call 112!")])), [""; 0], "what is repeated is no alarm");
-    assert_eq!(signals(&net.feed(&[turn(5, "chat", "Where is the urgent letter?")])), ["affect urgency"]);
+    assert_eq!(signals(&net.feed(&[turn(5, "chat", "It is urgent: where is the letter?")])), ["affect urgency"]);
     // What is told in a chat is a memory like any other.
     assert_eq!(signals(&net.feed(&[turn(6, "chat", "Olga has a spare key.")])), ["memory perceived"]);
     assert!(net.get(&episode(6)).weight(&concept_id("olga"), Link::Recalls) > 0);

@@ -1,11 +1,13 @@
 //! What a query names in the network, and what that activates: a small propagation over an agent's context.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
 
 use super::proposal::Proposal;
 use crate::activation::{ColumnsBuf, Cue, Profile, Propagation, Step, propagate};
+use crate::cognition::Network;
 use crate::delta::Edge;
-use crate::model::ids::{NeuronId, concept_id};
+use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Neuron};
 
 /// Words of a query that count; a longer one is a text, not a question.
@@ -23,22 +25,31 @@ fn words(text: &str) -> Vec<String> {
     crate::text::words(text).into_iter().take(WORDS).map(|word| word.key).collect()
 }
 
-/// The ids that the words and phrases of a text would have as concepts, longest phrases first, each once.
-pub(super) fn concept_ids(text: &str) -> Vec<NeuronId> {
+/// The ids of the concepts that the words and phrases of a text name, or would have, longest phrases first, each once.
+pub(super) fn concept_ids(network: &dyn Network, text: &str) -> Vec<NeuronId> {
+    let Ok(ids) = concepts_in(&|words| Ok::<_, Infallible>(network.concept_named(words)), text);
+    ids
+}
+
+/// The same where looking for the neuron of a concept may fail.
+///
+/// # Errors
+/// Those of `concept`.
+pub fn concepts_in<E>(concept: &dyn Fn(&str) -> Result<NeuronId, E>, text: &str) -> Result<Vec<NeuronId>, E> {
     let words = words(text);
     let mut ids: Vec<NeuronId> = Vec::new();
     if !text.trim().is_empty() && text.len() <= crate::limits::LABEL_BYTES {
-        ids.push(concept_id(text));
+        ids.push(concept(text)?);
     }
     for length in (1..=PHRASE).rev() {
         for phrase in words.windows(length) {
-            let id = concept_id(&phrase.join(" "));
+            let id = concept(&phrase.join(" "))?;
             if !ids.contains(&id) {
                 ids.push(id);
             }
         }
     }
-    ids
+    Ok(ids)
 }
 
 /// True for what was said in a conversation and is evidence for nothing.
@@ -92,7 +103,7 @@ pub(super) fn ask(proposal: &Proposal<'_>, text: &str, also: &[NeuronId], profil
     let snapshot = proposal.snapshot;
     let context = snapshot.neurons.iter().filter(|n| !n.is_archived());
     let mut neurons: BTreeMap<NeuronId, Neuron> = context.map(|n| (n.id.clone(), n.clone())).collect();
-    let named = concept_ids(text);
+    let named = concept_ids(proposal.network, text);
     let mut waiting: VecDeque<(NeuronId, u32)> = named.iter().chain(also).map(|id| (id.clone(), 0)).collect();
     let mut seen: std::collections::BTreeSet<NeuronId> = waiting.iter().map(|(id, _)| id.clone()).collect();
     let mut look_ups = 0;
@@ -151,15 +162,29 @@ pub(super) fn strongest_concepts(proposal: &Proposal<'_>, episode: &NeuronId) ->
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::fixture::World;
+    use super::{PHRASE, WORDS, concept_ids};
+    use crate::model::Kind;
+    use crate::model::ids::{NeuronId, concept_id};
 
     #[test]
     fn phrases_come_before_words_and_nothing_twice() {
-        let ids = concept_ids("Green tea, green TEA?");
+        let world = World::new("decision");
+        let ids = concept_ids(&world, "Green tea, green TEA?");
         let expected = ["Green tea, green TEA?", "green tea green tea", "green tea green", "tea green tea"];
         assert_eq!(ids[..4], expected.map(concept_id));
         assert_eq!(ids[4..], ["green tea", "tea green", "green", "tea"].map(concept_id));
-        assert!(concept_ids(" ").is_empty());
-        assert!(concept_ids(&"word ".repeat(5000)).len() <= WORDS * PHRASE);
+        assert!(concept_ids(&world, " ").is_empty());
+        assert!(concept_ids(&world, &"word ".repeat(5000)).len() <= WORDS * PHRASE);
+    }
+
+    #[test]
+    fn a_concept_is_found_whatever_its_id() {
+        let mut world = World::new("decision");
+        world.neuron("drink", "Green Tea", Kind::Semantic, 65535);
+        world.neuron("green-tea", "a meadow", Kind::Semantic, 65535);
+        let ids = concept_ids(&world, "More green tea!");
+        assert!(ids.contains(&NeuronId::parse("drink").unwrap()), "{ids:?}");
+        assert!(!ids.contains(&concept_id("green tea")), "the concept has a neuron: {ids:?}");
     }
 }

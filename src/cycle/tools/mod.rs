@@ -323,7 +323,8 @@ impl<'c> Tools<'c> {
     /// The best memories.
     fn remember(&self, query: &str, top: usize) -> Result<Vec<Recalled>, CycleError> {
         let filters = Filters { top: Some(top), ..Filters::default() };
-        Ok(self.cycle.recall(self.tip, self.snapshot()?, query, filters, &mut |_, _| ())?.0)
+        let now = self.cycle.shared.world.now();
+        Ok(self.cycle.recall(self.tip, self.snapshot()?, query, filters, now, &mut |_, _| ())?.0)
     }
 
     /// The best turns of conversations, where a question asks for them.
