@@ -180,7 +180,7 @@ impl Brain {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let expected = answers.first().map(|best| best.neuron.concept.clone());
         let pathway = ways(index, answers.iter().map(|recalled| &recalled.found));
-        let prediction = Some(Prediction { text: expected, value: None, pathway });
+        let prediction = Some(Prediction { text: expected, pathway, ..Prediction::default() });
         let document = Document { agent: Some(agent.clone()), prediction, ops };
         let bytes = json::pretty(&document);
         let given =

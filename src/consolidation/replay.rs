@@ -62,6 +62,7 @@ mod tests {
             outcome: valued(0.5 + error),
             error,
             method: Method::Number,
+            chosen: None,
             pathway: vec![Edge { from: id(from), to: id(to), link: Link::FeedsInto }],
         }
     }

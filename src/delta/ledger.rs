@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Edge, Prediction};
+use super::{Chosen, Edge, Prediction};
 use crate::limits;
 use crate::model::Stamp;
 use crate::model::ids::{AgentName, RunId};
@@ -29,6 +29,9 @@ pub struct LedgerEntry {
     pub error: f64,
     /// How the outcome got its value.
     pub method: Method,
+    /// The option that the run had chosen, if it chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
     /// The connections that led to the outcome, the one nearest to it last.
     pub pathway: Vec<Edge>,
 }
@@ -98,6 +101,9 @@ impl LedgerEntry {
         field("outcome", json::inline(&self.outcome));
         field("error", json::inline(&self.error));
         field("method", json::inline(&self.method));
+        if let Some(chosen) = &self.chosen {
+            field("chosen", json::inline(chosen));
+        }
         let edges: Vec<String> = self.pathway.iter().map(|edge| format!("\n    {}", json::inline(edge))).collect();
         let end = if edges.is_empty() { "" } else { "\n  " };
         field("pathway", format!("[{}{end}]", edges.join(",")));
@@ -138,10 +144,14 @@ mod tests {
             outcome: Valued { text: None, value: 0.4 },
             error: -0.3,
             method: Method::Number,
+            chosen: None,
             pathway: vec![serde_json::from_str(r#"{"from": "a", "to": "b", "type": "recalls"}"#).unwrap()],
         };
         assert_eq!(String::from_utf8(entry.encode()).unwrap().lines().count(), 13);
         assert_eq!(LedgerEntry::decode(&entry.encode(), "l").unwrap(), entry);
+        let chosen = Some(Chosen { question: "what to wear".into(), option: "boots".into() });
+        let chose = LedgerEntry { chosen, ..entry.clone() };
+        assert_eq!(LedgerEntry::decode(&chose.encode(), "l").unwrap(), chose);
         let wrong = LedgerEntry { error: -2.0, ..entry };
         assert!(LedgerEntry::decode(&wrong.encode(), "l").unwrap_err().to_string().contains("error"));
     }
@@ -149,7 +159,7 @@ mod tests {
     #[test]
     fn an_expectation_has_a_number_and_no_more_text_than_a_ledger_holds() {
         assert_eq!(Valued::expected(None), Valued { text: None, value: UNSTATED });
-        let said = |text: &str| Prediction { text: Some(text.into()), value: Some(0.7), pathway: vec![] };
+        let said = |text: &str| Prediction { text: Some(text.into()), value: Some(0.7), ..Prediction::default() };
         assert_eq!(Valued::expected(Some(&said("rain"))), Valued { text: Some("rain".into()), value: 0.7 });
         // Three bytes a letter: the bound lies inside one, which goes as a whole.
         let long = "会".repeat(limits::CONCEPT_BYTES);

@@ -13,5 +13,5 @@ pub mod render;
 pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply, hebbian_change, weight_change};
 pub use capability::Limits;
 pub use ledger::{LedgerEntry, Method, UNSTATED, Valued};
-pub use operation::{Document, DocumentError, Edge, Operation, Prediction};
+pub use operation::{Chosen, Document, DocumentError, Edge, Operation, Prediction};
 pub use record::{Effect, RunOutline, RunRecord};

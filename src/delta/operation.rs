@@ -40,6 +40,22 @@ pub struct Prediction {
     /// the run's record shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "objects")]
     pub pathway: Vec<Edge>,
+    /// The standard deviation of the value, 0..=1: how far the true mean of such outcomes may be from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+    /// The option that was chosen, and of which question: by it an outcome is found when the question is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
+}
+
+/// An option of a question, both in the words of the agent or person who asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Chosen {
+    /// The question, its beginning if it is long.
+    pub question: String,
+    /// The option.
+    pub option: String,
 }
 
 /// A directed typed edge by its ends.
@@ -358,6 +374,16 @@ fn check_credited(pathway: &[Edge]) -> Result<(), String> {
     if edges <= most { Ok(()) } else { Err(format!("has {edges} edges, the limit is {most}")) }
 }
 
+fn check_chosen(chosen: &Chosen) -> Result<(), (&'static str, String)> {
+    for (field, text) in [("question", &chosen.question), ("option", &chosen.option)] {
+        check_concept(text).map_err(|m| (field, m))?;
+        if text.len() > limits::LABEL_BYTES {
+            return Err((field, format!("is longer than {} bytes", limits::LABEL_BYTES)));
+        }
+    }
+    Ok(())
+}
+
 fn in_range(field: &'static str, x: f64, low: f64, high: f64) -> Result<(), (&'static str, String)> {
     if (low..=high).contains(&x) { Ok(()) } else { Err((field, format!("{x} is not between {low} and {high}"))) }
 }
@@ -434,8 +460,14 @@ impl Document {
             })?;
         }
         if let Some(prediction) = &outer.prediction {
-            check_credited(&prediction.pathway)
-                .map_err(|m| JsonError::at(what, json::line_of_key(bytes, "prediction"), "prediction.pathway", m))?;
+            let at = |path: &str, m: String| JsonError::at(what, json::line_of_key(bytes, "prediction"), path, m);
+            check_credited(&prediction.pathway).map_err(|m| at("prediction.pathway", m))?;
+            if let Some(spread) = prediction.spread {
+                in_range("spread", spread, 0.0, 1.0).map_err(|(_, m)| at("prediction.spread", m))?;
+            }
+            if let Some(chosen) = &prediction.chosen {
+                check_chosen(chosen).map_err(|(f, m)| at(&format!("prediction.chosen.{f}"), m))?;
+            }
         }
         let mut ops = Vec::with_capacity(outer.ops.len());
         for (index, raw) in outer.ops.iter().enumerate() {

@@ -160,6 +160,7 @@ mod tests {
             outcome: Valued { text: Some("it  rained".into()), value: 0.1 + 0.2 },
             error: 0.3 - 0.7,
             method: Method::Number,
+            chosen: None,
             pathway: vec![],
         };
         let line = "20260126t143100123z-abcd2345-decision  expected 0.7, came 0.3, error -0.4 (number)";

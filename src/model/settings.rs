@@ -137,6 +137,10 @@ pub struct Learning {
     pub abandon_after: u32,
     /// Newest ledger entries that agents look back on.
     pub history: usize,
+    /// What an outcome keeps of its weight with each later outcome of the same question, 0..=1; 1: nothing fades.
+    pub kept: f64,
+    /// Width of the draw by which decision explores, in spreads of the expectation; 0: the greatest expectation always.
+    pub exploration: f64,
 }
 
 impl Default for Learning {
@@ -151,6 +155,8 @@ impl Default for Learning {
             discount: 1.0,
             abandon_after: 3,
             history: 256,
+            kept: 0.97,
+            exploration: 0.5,
         }
     }
 }
@@ -403,6 +409,7 @@ impl Settings {
         unit("sleep.downscale", self.sleep.downscale)?;
         unit("learning.eligibility", self.learning.eligibility)?;
         unit("learning.discount", self.learning.discount)?;
+        unit("learning.kept", self.learning.kept)?;
         if self.learning.history > crate::limits::LEDGER_ENTRIES {
             return Err(format!("learning.history is at most {}", crate::limits::LEDGER_ENTRIES));
         }
@@ -411,6 +418,7 @@ impl Settings {
             ("activation.fan", a.fan),
             ("recall.fan", self.recall.fan),
             ("recall.salience_exponent", self.recall.salience_exponent),
+            ("learning.exploration", self.learning.exploration),
             ("learning.salience_boost", self.learning.salience_boost),
             ("sleep.idle_load", self.sleep.idle_load),
         ] {

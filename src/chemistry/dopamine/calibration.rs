@@ -91,6 +91,7 @@ mod tests {
             outcome: Valued { text: None, value: outcome },
             error: outcome - prediction,
             method: Method::Number,
+            chosen: None,
             pathway: vec![],
         }
     }

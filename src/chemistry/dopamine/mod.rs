@@ -2,17 +2,19 @@
 //!
 //! Pure: predictions, outcomes and ledger entries in, numbers and operations out. Must not know who asks, git, or clocks. Place in the
 //! flow: a judged run's record and its outcome → [`judge`] → [`pathway`] → [`credits`] → [`reinforcements`], a corrective delta; and
-//! back: the ledger → [`track`] → what decision does with a pathway next time; the ledger → [`calibration`], for people.
+//! back: the ledger → [`expectations`] → what decision does with a pathway next time; the ledger → [`calibration`], for people.
 //!
 //! It is no reward but a prediction error: what was expected teaches nothing. Source: MagistraAI's technical note, 3.3 (after TD
 //! learning, Sutton and Barto).
 
 mod calibration;
+mod expectation;
 mod judgement;
 mod pathway;
 mod stance;
 
 pub use calibration::{Bin, Calibration, calibration, calibration_of};
+pub use expectation::{Expectation, Prospect, choose, expectations, normal};
 pub use judgement::{Judgement, Unjudged, judge, prediction_error, similarity};
 pub use pathway::{Credit, credits, end, pathway, reinforcements};
-pub use stance::{Stance, Track, errors_of, track};
+pub use stance::{History, Stance, judgements_of, stance};

@@ -20,6 +20,7 @@ pub(crate) fn entry(number: u32, prediction: f64, outcome: f64) -> LedgerEntry {
         outcome: Valued { text: None, value: outcome },
         error: outcome - prediction,
         method: Method::Number,
+        chosen: None,
         pathway: vec![Edge { from: id("a"), to: id(&format!("way-{number}")), link: Link::FeedsInto }],
     }
 }

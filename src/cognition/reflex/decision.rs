@@ -1,20 +1,19 @@
-//! Decision: scores options by what a query activates, looks back on how their pathways did, predicts, and tells whoever asked.
+//! Decision: scores options by what a query activates, expects of each what came of it before, chooses, predicts, and tells the agent
+//! that asked.
 //!
 //! It never sees raw input, only neurons and signals that others have already worked on (MagistraAI's technical note, 4.2):
 //! nothing here reads the snapshot's stimuli.
-
-use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
 use super::proposal::{Proposal, clip};
 use super::{kind, query};
 use crate::activation::Profile;
-use crate::chemistry::dopamine::{Stance, Track, errors_of, track};
+use crate::chemistry::dopamine::{Expectation, History, Prospect, Stance, choose, expectations, normal};
 use crate::cognition::{Network, Snapshot};
-use crate::delta::{Document, Edge};
+use crate::delta::{Chosen, Document, Edge, Prediction};
 use crate::limits;
-use crate::model::ids::NeuronId;
+use crate::model::ids::{NeuronId, hash_fields};
 use crate::model::neuron::check_concept;
 use crate::model::settings::Learning;
 use crate::model::{Kind, Link, Neuron, Settings, Signal};
@@ -24,42 +23,40 @@ const OPTIONS: usize = 24;
 const OPTION_BYTES: usize = limits::LABEL_BYTES;
 /// Ideas of its own that it weighs where no options are given.
 const IDEAS: usize = 5;
-/// Requests decided in one run: each costs a propagation and up to five operations.
-const REQUESTS: usize = 50;
 /// The agent that reads drafts of predictions.
 const JUDGE: &str = "evaluator";
 
-/// What decision proposes.
+/// How many of the first signals one run can answer: up to the second request, because a run has one prediction, and its outcome is that
+/// of one choice.
+pub(super) fn answerable(signals: &[Signal]) -> usize {
+    let requests = signals.iter().enumerate().filter(|(_, signal)| request(signal).is_some());
+    requests.map(|(at, _)| at).nth(1).unwrap_or(signals.len()).min(limits::SIGNALS_PER_RUN)
+}
+
+/// The query of a request. An answer carries the query that it answers; it is no new request.
+fn request(signal: &Signal) -> Option<&str> {
+    let tells = signal.payload_kind() == Some(kind::DECISION);
+    signal.payload.get("query").and_then(Value::as_str).filter(|_| !tells)
+}
+
+/// The document that decision proposes.
 pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Settings) -> Document {
     let mut proposal = Proposal::new(snapshot, network);
     let profile = Profile::seed(&settings.activation);
-    let mut expected = Vec::new();
+    let mut decided = false;
     for signal in proposal.signals() {
-        // An answer carries the query that it answers; it is no new request.
-        let tells = signal.payload_kind() == Some(kind::DECISION);
-        match signal.payload.get("query").and_then(Value::as_str).filter(|_| !tells) {
-            Some(query) if expected.len() < REQUESTS => {
-                let choice = weigh(&proposal, signal, query, &profile, &settings.learning);
-                let pathway = choice.tell(&mut proposal, signal, query, &settings.learning);
-                expected.push((choice.expectation(query), choice.value, pathway));
-            }
+        match request(signal) {
             // Stays unanswered, so that the next run takes it.
-            Some(_) => {}
+            Some(_) if decided => {}
+            Some(query) => {
+                let weighed = weigh(&proposal, signal, query, &profile, &settings.learning);
+                decided = weighed.best.is_some();
+                weighed.tell(&mut proposal, signal, query, &settings.learning);
+            }
             None if signal.payload_kind() == Some(kind::ACTION_REQUIRED) => {
                 proposal.acknowledge(signal, json!({"understood": false, "missing": "query"}));
             }
             None => proposal.acknowledge_other(signal),
-        }
-    }
-    if !expected.is_empty() {
-        let texts: Vec<&str> = expected.iter().map(|(text, ..)| text.as_str()).collect();
-        let mean = expected.iter().map(|(_, value, _)| value).sum::<f64>() / expected.len() as f64;
-        let text = clip(&texts.join("; "), limits::CONCEPT_BYTES);
-        let pathways = expected.into_iter().flat_map(|(.., pathway)| pathway).collect();
-        proposal.predict(&text, mean, pathways);
-        // A draft of the future, for others to read; it strengthens nothing.
-        if let Some(judge) = snapshot.agents.iter().find(|agent| agent.name.as_str() == JUDGE) {
-            proposal.send(&judge.name, json!({"kind": kind::PREDICTION, "text": text, "value": mean}));
         }
     }
     proposal.finish()
@@ -75,26 +72,31 @@ struct Candidate {
     score: f64,
     /// The connections by which, or the one that would be made.
     pathway: Vec<Edge>,
-    /// True if that one is still to be made.
+    /// Whether that one is still to be made.
     is_new: bool,
-    /// How the pathway did so far.
-    track: Track,
+    /// What to expect of it.
+    expected: Expectation,
+    /// How often it was judged, and how many of its newest errors in a row are negative.
+    judged: usize,
+    disappointed: u32,
+    /// Whether that is enough to leave it if another one is expected to be better.
+    is_disappointing: bool,
+    is_abandoned: bool,
 }
 
-/// What was chosen, out of what.
-struct Choice {
+/// What was weighed, and the choice.
+struct Weighed {
     /// In the order given.
     candidates: Vec<Candidate>,
     /// Options that were left out: no text, too long, too many.
     ignored: usize,
-    /// The chosen one's place; none if there was nothing to choose from.
-    best: Option<usize>,
-    /// How good the outcome is expected to be, 0..=1.
-    value: f64,
+    /// The chosen one's place, and its stance; none if there was nothing to choose from.
+    best: Option<(usize, Stance)>,
 }
 
-/// Scores the options of a request; without options, what the query itself brings up.
-fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profile, learning: &Learning) -> Choice {
+/// Scores the options of a request; without options, what the query itself brings up. Then expects of each what came of it before, and
+/// chooses. Source: MagistraAI's technical note, 3.3.
+fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profile, learning: &Learning) -> Weighed {
     let given = signal.payload.get("options").and_then(Value::as_array);
     let mut options: Vec<String> = Vec::new();
     for option in given.into_iter().flatten().filter_map(Value::as_str) {
@@ -104,322 +106,225 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
         }
     }
     let ignored = given.map_or(0, Vec::len) - options.len();
+    let known = |option: &String| NeuronId::parse(option).ok().filter(|id| proposal.live(id).is_some());
+    let ids: Vec<NeuronId> = options.iter().map(|o| known(o).unwrap_or_else(|| proposal.network.concept_named(o))).collect();
     let concepts: Vec<Vec<NeuronId>> = options.iter().map(|o| query::concept_ids(proposal.network, o)).collect();
-    let found = query::ask(proposal, query, &concepts.concat(), profile);
-    let candidates: Vec<Candidate> = if given.is_some() {
-        let weighed = options.into_iter().zip(&concepts).map(|(option, ids)| {
-            let score = ids.iter().map(|id| found.strength(id)).sum();
-            let reached = ids.iter().filter(|id| found.strength(id) > 0.0);
+    let also: Vec<NeuronId> = ids.iter().cloned().chain(concepts.concat()).collect();
+    let found = query::ask(proposal, query, &also, profile);
+    let mut candidates: Vec<Candidate> = if given.is_some() {
+        let weighed = options.into_iter().zip(&concepts).zip(&ids).map(|((option, concepts), id)| {
+            let named = || concepts.iter().chain((!concepts.contains(id)).then_some(id));
+            let score = named().map(|id| found.strength(id)).sum();
+            let reached = named().filter(|id| found.strength(id) > 0.0);
             let most = reached.max_by(|a, b| found.strength(a).total_cmp(&found.strength(b)).then_with(|| b.cmp(a)));
-            let id = proposal.network.concept_named(&option);
-            candidate(proposal, &found, option, id, most, score, learning)
+            candidate(&found, query, option, id.clone(), most, score, &ids)
         });
         weighed.collect()
     } else {
-        let ideas = found.ranked(&[Kind::Semantic]).into_iter().filter(|(n, _)| n.concept.len() <= OPTION_BYTES);
-        let ideas = ideas.take(IDEAS);
-        let idea = |(n, x): (&Neuron, f64)| {
-            candidate(proposal, &found, n.concept.clone(), n.id.clone(), Some(&n.id), x, learning)
-        };
+        let ideas = found.ranked(&[Kind::Semantic]).into_iter();
+        let ideas = ideas.filter(|(n, _)| n.concept.len() <= OPTION_BYTES && is_idea(&n.concept)).take(IDEAS);
+        let idea =
+            |(n, x): (&Neuron, f64)| candidate(&found, query, n.concept.clone(), n.id.clone(), Some(&n.id), x, &[]);
         ideas.map(idea).collect()
     };
-    let best = choose(&candidates);
-    // The share of the evidence, drawn to ½ by one unit of doubt: no evidence promises nothing.
-    let total: f64 = candidates.iter().map(|c| c.score).sum();
-    let value = best.map_or(0.0, |b| (candidates[b].score + 0.5) / (total + 1.0));
-    Choice { candidates, ignored, best, value }
+    look_back(proposal, query, &mut candidates, learning);
+    let best = decide(proposal, signal, &candidates, learning);
+    Weighed { candidates, ignored, best }
 }
 
-/// A candidate with its pathway: the way by which the query reaches it, else a connection from what the query names, which is made if it is
-/// chosen, so that there is something to learn by.
+/// Whether a concept can be an idea: it has a word. Numbers and fragments of stamps are none.
+fn is_idea(concept: &str) -> bool {
+    let is_word =
+        |word: &str| word.chars().filter(|c| c.is_alphabetic()).count() > 1 && !word.contains(char::is_numeric);
+    concept.split(|c: char| c.is_whitespace() || c == '-').any(is_word)
+        || concept.chars().any(|c| c.is_alphabetic() && !c.is_ascii())
+}
+
+/// A candidate with its pathway: the way by which the query reaches it, else a connection from what the query names, or from the question
+/// itself, which is made if it is chosen, so that there is something to learn by.
 fn candidate(
-    proposal: &Proposal<'_>,
     found: &query::Answer,
+    question: &str,
     option: String,
     id: NeuronId,
     reached: Option<&NeuronId>,
     score: f64,
-    learning: &Learning,
+    options: &[NeuronId],
 ) -> Candidate {
     let mut pathway = reached.map(|id| found.pathway(id)).unwrap_or_default();
-    let is_new = pathway.is_empty() && !found.cues.contains(&id);
+    let is_new = pathway.is_empty();
     if is_new {
         let kinds = [Kind::Core, Kind::Contextual, Kind::Semantic];
-        let cue = found.cues.iter().find(|cue| found.neurons.get(*cue).is_some_and(|n| kinds.contains(&n.kind)));
-        pathway.extend(cue.map(|cue| Edge { from: cue.clone(), to: id.clone(), link: Link::FeedsInto }));
+        let names = |cue: &&NeuronId| {
+            found.neurons.get(*cue).is_some_and(|n| kinds.contains(&n.kind)) && !options.contains(cue) && **cue != id
+        };
+        let cue = found.cues.iter().find(names).cloned().or_else(|| own_cue(question).filter(|cue| *cue != id));
+        pathway.extend(cue.map(|from| Edge { from, to: id.clone(), link: Link::FeedsInto }));
     }
-    let track = track(&errors_of(&proposal.snapshot.ledger, &pathway), learning);
-    Candidate { option, id, score, is_new: is_new && !pathway.is_empty(), pathway, track }
+    let is_new = is_new && !pathway.is_empty();
+    let expected = Expectation { value: 0.5, spread: 0.0, evidence: 0.0 };
+    Candidate {
+        option,
+        id,
+        score,
+        pathway,
+        is_new,
+        expected,
+        judged: 0,
+        disappointed: 0,
+        is_disappointing: false,
+        is_abandoned: false,
+    }
 }
 
-/// Exploit what has proved itself, by the greatest score; else explore what is not abandoned, the least tried first, then the greatest
-/// score; what is abandoned only if nothing else is there. Of equal ones the first. Source: MagistraAI's technical note, 3.3.
-fn choose(candidates: &[Candidate]) -> Option<usize> {
-    let best = |stance: Stance, before: &dyn Fn(&Candidate, &Candidate) -> Ordering| {
-        let of = candidates.iter().enumerate().filter(|(_, c)| c.track.stance == stance);
-        of.min_by(|(i, a), (j, b)| before(a, b).then(i.cmp(j))).map(|(at, _)| at)
+/// The neuron that a question is, where it names nothing that is known.
+fn own_cue(question: &str) -> Option<NeuronId> {
+    (question.len() <= limits::LABEL_BYTES && check_concept(question).is_ok()).then(|| concept_id(question))
+}
+
+/// Fills in what to expect of each candidate, from the ledger.
+fn look_back(proposal: &Proposal<'_>, question: &str, candidates: &mut [Candidate], learning: &Learning) {
+    let question = clip(question, limits::LABEL_BYTES);
+    let options: Vec<(&str, &[Edge])> = candidates.iter().map(|c| (c.option.as_str(), c.pathway.as_slice())).collect();
+    let history = History::of(&proposal.snapshot.ledger, &proposal.snapshot.agent, &question, &options);
+    // The share of the evidence, drawn to ½ by one unit of doubt: no evidence promises nothing.
+    let total: f64 = candidates.iter().map(|c| c.score).sum();
+    let priors: Vec<f64> = candidates.iter().map(|c| (c.score + 0.5) / (total + 1.0)).collect();
+    let expected = expectations(&priors, &history.outcomes(), learning.kept);
+    let most = expected.iter().map(|e| e.value).fold(0.0, f64::max);
+    for (at, (candidate, expected)) in candidates.iter_mut().zip(expected).enumerate() {
+        candidate.expected = expected;
+        candidate.judged = history.count(at);
+        candidate.disappointed = history.disappointed(at);
+        let patience = learning.abandon_after;
+        candidate.is_disappointing =
+            patience > 0 && candidate.disappointed >= patience && history.is_fresh(at, learning.kept);
+        candidate.is_abandoned = candidate.is_disappointing && expected.value < most;
+    }
+}
+
+/// The choice: by expectation, explored by draws that the run's own id seeds.
+fn decide(
+    proposal: &Proposal<'_>,
+    signal: &Signal,
+    candidates: &[Candidate],
+    learning: &Learning,
+) -> Option<(usize, Stance)> {
+    let prospect = |c: &Candidate| Prospect { expected: c.expected, is_abandoned: c.is_abandoned };
+    let prospects: Vec<Prospect> = candidates.iter().map(prospect).collect();
+    let (run, request) = (proposal.snapshot.run.as_str(), signal.id.as_str());
+    let draw = |at: usize| normal(hash_fields(&[run.as_bytes(), request.as_bytes(), candidates[at].option.as_bytes()]));
+    let (at, leads) = choose(&prospects, learning.exploration, draw)?;
+    let stance = match (candidates[at].is_disappointing, leads && candidates[at].judged > 0) {
+        (true, _) => Stance::Abandon,
+        (_, true) => Stance::Exploit,
+        _ => Stance::Explore,
     };
-    let by_score = |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score);
-    let by_tries = |a: &Candidate, b: &Candidate| a.track.count.cmp(&b.track.count).then_with(|| by_score(a, b));
-    best(Stance::Exploit, &by_score)
-        .or_else(|| best(Stance::Explore, &by_tries))
-        .or_else(|| best(Stance::Abandon, &by_score))
+    Some((at, stance))
 }
 
 impl Candidate {
     /// Why it was chosen, in words.
-    fn why(&self) -> String {
-        let (count, mean) = (self.track.count, (self.track.mean * 1000.0).round() / 1000.0);
-        match self.track.stance {
-            Stance::Explore if count == 0 => "nothing has proved itself, and this was never judged".to_owned(),
-            Stance::Explore => format!("nothing has proved itself; judged {count} times, mean error {mean:+}"),
-            Stance::Exploit => format!("it has proved itself: judged {count} times, mean error {mean:+}"),
+    fn why(&self, stance: Stance) -> String {
+        let Expectation { value, spread, .. } = self.expected;
+        let expected = format!("expected {value:.2} ± {spread:.2}");
+        let times = crate::model::plural(self.judged, "outcome", "outcomes");
+        match stance {
+            Stance::Explore if self.judged == 0 => {
+                format!("nothing is known to be better, and this was never judged: {expected}")
+            }
+            Stance::Explore => format!("nothing is known to be better: {expected} by {times}"),
+            Stance::Exploit => format!("it has proved itself: {expected} by {times}"),
             Stance::Abandon => {
-                format!("nothing else is left; it disappointed {} times in a row", self.track.negative_in_row)
+                format!("nothing better is left; it disappointed {} times in a row: {expected}", self.disappointed)
             }
         }
     }
 
     fn shown(&self) -> Value {
+        let Expectation { value, spread, .. } = self.expected;
         let mut shown = json!({"option": self.option, "score": self.score});
-        if self.track.count > 0 {
-            shown["stance"] = json!(self.track.stance);
-            shown["judged"] = json!(self.track.count);
+        shown["expected"] = json!(rounded(value));
+        shown["spread"] = json!(rounded(spread));
+        if self.judged > 0 {
+            shown["judged"] = json!(self.judged);
+        }
+        if self.is_abandoned {
+            shown["stance"] = json!(Stance::Abandon);
         }
         shown
     }
 }
 
-impl Choice {
-    fn chosen(&self) -> Option<&Candidate> {
-        self.best.map(|b| &self.candidates[b])
-    }
+/// To a millionth, so that files stay legible.
+fn rounded(x: f64) -> f64 {
+    (x * 1e6).round() / 1e6
+}
 
-    fn expectation(&self, query: &str) -> String {
-        let query = clip(query, limits::LABEL_BYTES);
-        match self.chosen() {
-            Some(choice) => format!("\"{}\" serves \"{query}\"", choice.option),
-            None => format!("nothing known serves \"{query}\""),
-        }
-    }
-
-    /// Makes the choice a concept that is active, and answers. Returns the pathway that the choice relies on.
-    fn tell(&self, proposal: &mut Proposal<'_>, signal: &Signal, query: &str, learning: &Learning) -> Vec<Edge> {
-        let chosen = self.chosen();
-        if let Some(choice) = chosen {
-            proposal.create_if_missing(&choice.id, &choice.option, Kind::Semantic);
-            proposal.activate(&choice.id, self.value);
-        }
-        let option = chosen.map(|choice| choice.option.as_str());
+impl Weighed {
+    /// Makes the choice a concept that is active, predicts, and answers.
+    fn tell(&self, proposal: &mut Proposal<'_>, signal: &Signal, query: &str, learning: &Learning) {
+        let Some((best, stance)) = self.best else {
+            let mut payload = json!({"done": "nothing to decide", "choice": null});
+            if self.ignored > 0 {
+                payload["ignored"] = json!(self.ignored);
+            }
+            return proposal.acknowledge(signal, payload);
+        };
+        let choice = &self.candidates[best];
+        let question = clip(query, limits::LABEL_BYTES);
+        let (value, spread) = (rounded(choice.expected.value), rounded(choice.expected.spread));
+        proposal.create_if_missing(&choice.id, &choice.option, Kind::Semantic);
+        proposal.activate(&choice.id, value);
         let mut payload = json!({
             "kind": kind::DECISION,
             "request": signal.id,
-            "query": clip(query, limits::LABEL_BYTES),
-            "choice": option,
-            "expected": self.value,
+            "query": question,
+            "choice": choice.option,
+            "expected": value,
+            "spread": spread,
+            "stance": stance,
+            "why": choice.why(stance),
         });
-        if let Some(choice) = chosen {
-            payload["stance"] = json!(choice.track.stance);
-            payload["why"] = json!(choice.why());
-        }
         payload["scores"] = self.candidates.iter().map(Candidate::shown).collect();
         if self.ignored > 0 {
             payload["ignored"] = json!(self.ignored);
         }
         proposal.send(&signal.from, payload);
-        proposal.acknowledge(signal, json!({"done": "decided", "choice": option}));
-        let Some(choice) = chosen else { return Vec::new() };
-        if choice.is_new {
-            match proposal.knows(&choice.id) {
-                true => choice.pathway.iter().for_each(|edge| proposal.connect(edge.clone(), learning.connect_floor)),
-                // Archived: nothing is connected to it.
-                false => return Vec::new(),
+        proposal.acknowledge(signal, json!({"done": "decided", "choice": choice.option}));
+        let text = format!("\"{}\" serves \"{question}\"", choice.option);
+        let chosen = check_concept(&question).is_ok().then(|| Chosen { question, option: choice.option.clone() });
+        let pathway = choice.connect(proposal, query, learning);
+        let (said, value) = (Some(clip(&text, limits::CONCEPT_BYTES)), Some(value));
+        let draft = json!({"kind": kind::PREDICTION, "text": said, "value": value});
+        proposal.predict(Prediction { text: said, value, pathway, spread: Some(spread), chosen });
+        // A draft of the future, for others to read; it strengthens nothing.
+        if let Some(judge) = proposal.snapshot.agents.iter().find(|agent| agent.name.as_str() == JUDGE) {
+            proposal.send(&judge.name, draft);
+        }
+    }
+}
+
+impl Candidate {
+    /// The pathway that the choice relies on, made if it is new.
+    fn connect(&self, proposal: &mut Proposal<'_>, question: &str, learning: &Learning) -> Vec<Edge> {
+        if !self.is_new {
+            return self.pathway.clone();
+        }
+        for edge in &self.pathway {
+            if own_cue(question).is_some_and(|cue| cue == edge.from) {
+                proposal.create_if_missing(&edge.from, question, Kind::Contextual);
             }
         }
-        choice.pathway.clone()
+        // Nothing is connected to what is archived.
+        if !self.pathway.iter().all(|edge| proposal.knows(&edge.from) && proposal.knows(&edge.to)) {
+            return Vec::new();
+        }
+        self.pathway.iter().for_each(|edge| proposal.connect(edge.clone(), learning.connect_floor));
+        self.pathway.clone()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::super::fixture::World;
-    use crate::model::document::Rule;
-    use crate::model::ids::concept_id;
-    use crate::model::{Kind, Link};
-
-    /// Rain brings up umbrella strongly and boots weakly.
-    fn rain() -> World {
-        let mut world = World::new("decision");
-        for name in ["rain", "umbrella", "boots"] {
-            world.concept(name, 65535);
-        }
-        world.link("rain", Link::FeedsInto, "umbrella", 65535);
-        world.link("rain", Link::FeedsInto, "boots", 26214);
-        world
-    }
-
-    #[test]
-    fn it_chooses_what_the_query_activates_most_and_tells_the_asker() {
-        let mut world = rain();
-        let options = ["boots", "an umbrella", "sandals"];
-        world.signal("affect", json!({"kind": "action_required", "query": "Rain today", "options": options}));
-        let ops = world.think(Rule::Decision);
-        let choice = concept_id("an umbrella");
-        assert_eq!(ops[0], format!("create {choice} semantic"));
-        assert!(ops[1].starts_with(&format!("activate {choice} 0.6")), "{}", ops[1]);
-        assert!(ops[2].starts_with("signal affect {\"kind\":\"decision\",\"request\":\"g1\""), "{}", ops[2]);
-        assert!(
-            ops[2].contains("\"choice\":\"an umbrella\"") && ops[2].contains("{\"option\":\"sandals\",\"score\":0.0}")
-        );
-        assert_eq!(ops[3..], ["acknowledge g1 {\"done\":\"decided\",\"choice\":\"an umbrella\"}"]);
-        let prediction = world.document(Rule::Decision).prediction.unwrap();
-        assert_eq!(prediction.text.unwrap(), "\"an umbrella\" serves \"Rain today\"");
-        assert!((prediction.value.unwrap() - 1.4 / 2.26).abs() < 1e-12);
-    }
-
-    #[test]
-    fn it_never_sees_raw_input() {
-        let mut world = rain();
-        world.signal("affect", json!({"kind": "action_required", "query": "rain", "options": ["boots", "umbrella"]}));
-        let blind = world.document(Rule::Decision);
-        world.stimulus("Take the boots, boots, boots: rain boots!");
-        assert_eq!(world.document(Rule::Decision), blind);
-        let mut world = World::new("decision");
-        world.stimulus("Decide now: what is the best umbrella?");
-        assert!(world.think(Rule::Decision).is_empty());
-    }
-
-    #[test]
-    fn of_equal_options_the_first_wins_and_nothing_is_promised() {
-        let mut world = rain();
-        world.signal("memory", json!({"kind": "action_required", "query": "snow", "options": ["ski", "sledge"]}));
-        let document = world.document(Rule::Decision);
-        assert_eq!(document.prediction.unwrap().value, Some(0.5));
-        assert!(world.think(Rule::Decision)[3].contains("\"choice\":\"ski\""));
-    }
-
-    #[test]
-    fn without_options_it_has_ideas_of_its_own() {
-        let mut world = rain();
-        world.neuron("e1", "raw words about rain", Kind::Episodic, 65535);
-        world.link("e1", Link::Recalls, "rain", 65535);
-        world.signal("affect", json!({"kind": "action_required", "query": "rain"}));
-        let ops = world.think(Rule::Decision);
-        assert!(ops[0].starts_with(&format!("activate {} ", concept_id("umbrella"))), "{}", ops[0]);
-        assert!(!ops.concat().contains("raw words"));
-        // An idea is the neuron it came from, whatever its id.
-        let mut world = World::new("decision");
-        world.concept("rain", 65535);
-        world.neuron("hat", "a hat", Kind::Semantic, 65535);
-        world.link("rain", Link::FeedsInto, "hat", 65535);
-        world.signal("affect", json!({"kind": "action_required", "query": "rain"}));
-        assert!(world.think(Rule::Decision)[0].starts_with("activate hat "));
-        let mut world = World::new("decision");
-        world.signal("affect", json!({"kind": "action_required", "query": "rain"}));
-        let ops = world.think(Rule::Decision);
-        assert!(ops[0].contains("\"choice\":null") && ops.len() == 2, "{ops:?}");
-    }
-
-    #[test]
-    fn it_never_writes_to_itself_and_answers_everything() {
-        let mut world = rain();
-        world.signal("decision", json!({"query": "rain", "options": ["boots"]}));
-        world.signal("affect", json!({"kind": "action_required"}));
-        world.signal("memory", json!({"kind": "weather"}));
-        world.signal("affect", json!({"kind": "decision", "query": "rain", "options": ["boots"]}));
-        let ops = world.think(Rule::Decision);
-        assert!(!ops.iter().any(|op| op.starts_with("signal")), "{ops:?}");
-        assert_eq!(ops.iter().filter(|op| op.starts_with("acknowledge")).count(), 4);
-    }
-
-    #[test]
-    fn hostile_options_stay_within_the_limits() {
-        let mut world = rain();
-        let mut options: Vec<serde_json::Value> = (0..60).map(|i| json!(format!("{i}{}", "\"".repeat(200)))).collect();
-        options.extend([json!(""), json!(7), json!("a\u{7}"), json!("x".repeat(257))]);
-        world.signal("affect", json!({"query": "rain", "options": options}));
-        let ops = world.think(Rule::Decision);
-        assert!(ops[2].contains("\"ignored\":40"), "{}", ops[2]);
-    }
-
-    /// Rain brings up an umbrella; boots are known, and nothing leads there yet.
-    fn asked(errors: &[(&str, f64)]) -> World {
-        let mut world = World::new("decision");
-        world.agents(&["affect", "decision", "evaluator"]);
-        for name in ["rain", "umbrella", "boots"] {
-            world.concept(name, 65535);
-        }
-        world.link("rain", Link::FeedsInto, "umbrella", 65535);
-        for (to, error) in errors {
-            world.judged(&[("rain", Link::FeedsInto, to)], *error);
-        }
-        world.signal("affect", json!({"query": "rain", "options": ["boots", "umbrella"]}));
-        world
-    }
-
-    /// The choice, its stance, and the whole answer.
-    fn answered(world: &World) -> (String, String, String) {
-        let ops = world.think(Rule::Decision);
-        let answer = ops.iter().find(|op| op.starts_with("signal affect ")).unwrap();
-        let payload: serde_json::Value = serde_json::from_str(&answer["signal affect ".len()..]).unwrap();
-        let word = |key: &str| payload[key].as_str().unwrap().to_owned();
-        (word("choice"), word("stance"), answer.clone())
-    }
-
-    #[test]
-    fn what_was_never_judged_is_explored_by_its_score_then_what_was_tried_least() {
-        let (choice, stance, answer) = answered(&asked(&[]));
-        assert_eq!((choice.as_str(), stance.as_str()), ("umbrella", "explore"));
-        assert!(answer.contains("never judged"), "{answer}");
-        let (choice, _, answer) = answered(&asked(&[("umbrella", 0.1)]));
-        assert_eq!(choice, "boots", "the other has been tried once");
-        assert!(
-            answer.contains("{\"option\":\"umbrella\",\"score\":0.9,\"stance\":\"explore\",\"judged\":1}"),
-            "{answer}"
-        );
-        assert_eq!(answered(&asked(&[("umbrella", 0.1), ("boots", 0.1)])).0, "umbrella");
-    }
-
-    #[test]
-    fn what_proved_itself_is_exploited_and_what_disappoints_is_left() {
-        let good = [("boots", 0.2), ("boots", 0.3), ("boots", 0.25)];
-        let (choice, stance, answer) = answered(&asked(&good));
-        assert_eq!((choice.as_str(), stance.as_str()), ("boots", "exploit"));
-        assert!(answer.contains("judged 3 times, mean error +0.25"), "{answer}");
-        let bad = [("umbrella", -0.1); 3];
-        assert_eq!(answered(&asked(&bad)).0, "boots");
-        let worse: Vec<(&str, f64)> = bad.into_iter().chain([("boots", -0.1); 9]).collect();
-        let (choice, stance, answer) = answered(&asked(&worse));
-        assert_eq!((choice.as_str(), stance.as_str()), ("umbrella", "abandon"), "nothing else is left");
-        assert!(answer.contains("disappointed 3 times in a row"), "{answer}");
-        let other = [("snow", 0.3), ("snow", 0.3), ("snow", 0.3)];
-        let mut world = asked(&[]);
-        world.concept("snow", 65535);
-        other.iter().for_each(|(from, error)| world.judged(&[(from, Link::FeedsInto, "boots")], *error));
-        assert_eq!(answered(&world).0, "umbrella", "what served in snow says nothing of rain");
-    }
-
-    #[test]
-    fn it_predicts_by_the_way_it_came_and_makes_one_where_there_is_none() {
-        let document = asked(&[]).document(Rule::Decision);
-        let prediction = document.prediction.unwrap();
-        let [edge] = prediction.pathway.as_slice() else { panic!("{:?}", prediction.pathway) };
-        assert_eq!((&edge.from, &edge.to, edge.link), (&concept_id("rain"), &concept_id("umbrella"), Link::FeedsInto));
-        let world = asked(&[("umbrella", 0.1)]);
-        let (ops, document) = (world.think(Rule::Decision), world.document(Rule::Decision));
-        let made = format!("connect {} feeds_into {} 1024", concept_id("rain"), concept_id("boots"));
-        assert!(ops.contains(&made), "{ops:?}");
-        assert_eq!(document.prediction.unwrap().pathway[0].to, concept_id("boots"));
-    }
-
-    #[test]
-    fn its_prediction_goes_round_as_a_draft() {
-        let ops = asked(&[]).think(Rule::Decision);
-        let draft = ops.iter().find(|op| op.starts_with("signal evaluator ")).unwrap();
-        let start =
-            "signal evaluator {\"kind\":\"prediction\",\"text\":\"\\\"umbrella\\\" serves \\\"rain\\\"\",\"value\":";
-        assert!(draft.starts_with(start), "{draft}");
-    }
-}
+#[path = "decision_tests.rs"]
+mod tests;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::kind;
 use super::proposal::{Proposal, clip};
-use crate::chemistry::dopamine::{self, Judgement, Stance, credits, errors_of, pathway, reinforcements, track};
+use crate::chemistry::dopamine::{self, Judgement, Stance, credits, judgements_of, pathway, reinforcements, stance};
 use crate::cognition::{Network, Snapshot};
 use crate::delta::operation::{Outcome, SetGoal};
 use crate::delta::{Document, Edge, LedgerEntry, Operation, RunRecord};
@@ -121,7 +121,7 @@ pub fn correct(
         method: judgement.method,
         pathway: own.clone(),
     }));
-    ops.extend(sub_goal(&own, judgement.error, past, network, learning).map(Operation::Goal));
+    ops.extend(sub_goal(&own, judgement, past, network, learning).map(Operation::Goal));
     Verdict { pathway: own, credited: credits.len(), ops }
 }
 
@@ -155,15 +155,15 @@ fn causes(record: &RunRecord, network: &dyn Network) -> Vec<(u32, RunRecord)> {
 /// person has set is left alone. Source: MagistraAI's technical note, 3.3, the hierarchy of goals.
 fn sub_goal(
     pathway: &[Edge],
-    error: f64,
+    judgement: &Judgement,
     past: Past<'_>,
     network: &dyn Network,
     learning: &Learning,
 ) -> Option<SetGoal> {
     let neuron = network.neuron(dopamine::end(pathway)?)?;
-    let mut errors = vec![error];
-    errors.extend(errors_of(past.ledger, pathway));
-    let stance = track(&errors, learning).stance;
+    let mut judged = vec![(judgement.outcome.value, judgement.error)];
+    judged.extend(judgements_of(past.ledger, pathway));
+    let stance = stance(&judged, learning);
     let id = sub_goal_id(&neuron.id);
     let there = network.goal(&id);
     if there.as_ref().is_some_and(|goal| goal.is_a_persons()) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::activation::recall::{Filters, answer};
 use crate::cognition::{AgentSummary, Network, Snapshot};
-use crate::delta::{Document, Edge, LedgerEntry, Method, Operation, Prediction, RunRecord, Valued};
+use crate::delta::{Chosen, Document, Edge, LedgerEntry, Method, Operation, Prediction, RunRecord, Valued};
 use crate::limits;
 use crate::model::document::{Goal, GoalLevel, GoalState, Rule};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id};
@@ -174,9 +174,23 @@ impl World {
             outcome: value(0.5 + error),
             error,
             method: Method::Number,
+            chosen: None,
             pathway: pathway.iter().map(edge).collect(),
         };
         self.snapshot.ledger.insert(0, entry);
+    }
+
+    /// An outcome of a choice that a run of this agent made, newer than those before: the prediction was right.
+    pub fn chose(&mut self, question: &str, option: &str, outcome: f64) {
+        self.judged(&[], outcome - 0.5);
+        let entry = &mut self.snapshot.ledger[0];
+        entry.chosen = Some(Chosen { question: question.to_owned(), option: option.to_owned() });
+        (entry.prediction.value, entry.error) = (outcome, 0.0);
+    }
+
+    /// Another run of the same agent.
+    pub fn run(&mut self, seed: u64) {
+        self.snapshot.run = RunId::new(NOW * 1000, seed, &self.snapshot.agent);
     }
 
     /// An open goal.
@@ -202,7 +216,7 @@ impl World {
             base: None,
             origin: Default::default(),
             stimuli: vec![],
-            prediction: Some(Prediction { text, value: Some(value), pathway }),
+            prediction: Some(Prediction { text, value: Some(value), pathway, ..Prediction::default() }),
             ops,
             effects: vec![],
             notes: vec![],

@@ -51,7 +51,8 @@ pub fn answerable(rule: Rule, signals: &[Signal]) -> usize {
         Rule::Memory => memory::answerable(signals),
         Rule::Affect => affect::SIGNALS,
         Rule::Evaluator => evaluator::answerable(signals),
-        Rule::Bootstrap | Rule::Perception | Rule::Decision => limits::SIGNALS_PER_RUN,
+        Rule::Decision => decision::answerable(signals),
+        Rule::Bootstrap | Rule::Perception => limits::SIGNALS_PER_RUN,
     }
 }
 

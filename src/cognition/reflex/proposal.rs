@@ -138,10 +138,9 @@ impl<'a> Proposal<'a> {
     }
 
     /// Says what the agent expects.
-    pub fn predict(&mut self, text: &str, value: f64, mut pathway: Vec<Edge>) {
-        let value = Some(value.clamp(0.0, 1.0));
-        pathway.truncate(limits::CREDITED_EDGES);
-        self.document.prediction = Some(Prediction { text: Some(clip(text, limits::CONCEPT_BYTES)), value, pathway });
+    pub fn predict(&mut self, mut prediction: Prediction) {
+        prediction.pathway.truncate(limits::CREDITED_EDGES);
+        self.document.prediction = Some(prediction);
     }
 }
 

@@ -56,6 +56,7 @@ impl<L: Lookup> Work<'_, L> {
             outcome: Valued { text: op.text.clone(), value: op.value },
             error: op.error,
             method: op.method,
+            chosen: record.prediction.as_ref().and_then(|p| p.chosen.clone()),
             pathway: op.pathway.clone(),
         });
         Ok(())
