@@ -39,6 +39,8 @@ pub const OLDER: usize = 16;
 pub const FED_FILES: usize = 20_000;
 /// Longest `source`, `session` or `origin` label, bytes.
 pub const LABEL_BYTES: usize = 256;
+/// Options of one decision: the answer tells of all of them within one payload.
+pub const OPTIONS: usize = 20;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.

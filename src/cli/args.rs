@@ -4,6 +4,7 @@ mod chat;
 mod decide;
 mod feed;
 mod find;
+mod learn;
 mod serve;
 mod think;
 
@@ -15,6 +16,7 @@ pub use chat::{Chat, Mode};
 pub use decide::{Approve, Branch, Restore, Revert, Trust};
 pub use feed::Feed;
 pub use find::Find;
+pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
 pub use serve::Serve;
 pub use think::{Models, Preset};
 
@@ -60,6 +62,8 @@ pub enum Command {
     /// What programs of agents are started by.
     #[command(hide = true)]
     Confine(Confine),
+    /// Choose among options by what came of them before
+    Decide(Decide),
     /// Say what came of a run: its pathway learns from what it had not expected.
     Outcome(Outcome),
     /// What runs expected, and what came of it; newest first, with each agent's calibration.
@@ -237,84 +241,6 @@ pub struct Hook {
     /// What git passes.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<String>,
-}
-
-/// `outcome`.
-#[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("came").required(true).multiple(true).args(["value", "text"])))]
-pub struct Outcome {
-    /// The run.
-    pub run: String,
-    /// What the outcome is worth, 0 to 1.
-    #[arg(long, value_name = "V", allow_negative_numbers = true)]
-    pub value: Option<f64>,
-    /// The outcome in words; without a value it is compared with the prediction.
-    #[arg(long, value_name = "T")]
-    pub text: Option<String>,
-    /// Leave the corrective run on its branch, for review.
-    #[arg(long)]
-    pub no_merge: bool,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `ledger`.
-#[derive(Debug, Args)]
-pub struct Ledger {
-    /// How many entries.
-    #[arg(short = 'n', long, default_value_t = 20)]
-    pub number: usize,
-    /// Only runs of this agent.
-    #[arg(long, value_name = "A")]
-    pub agent: Option<String>,
-    /// The brain as it was at this commit.
-    #[arg(long, value_name = "REV")]
-    pub at: Option<String>,
-}
-
-/// `goal`.
-#[derive(Debug, Args)]
-pub struct Goal {
-    /// What to do.
-    #[command(subcommand)]
-    pub action: GoalAction,
-}
-
-/// What to do with goals.
-#[derive(Debug, Subcommand)]
-pub enum GoalAction {
-    /// Set a terminal goal.
-    Add {
-        /// What is to be reached.
-        text: String,
-        /// The neuron that stands for it.
-        #[arg(long, value_name = "ID")]
-        neuron: Option<String>,
-        /// Options of every writer.
-        #[command(flatten)]
-        writer: Writer,
-    },
-    /// List all goals.
-    List {
-        /// The brain as it was at this commit.
-        #[arg(long, value_name = "REV")]
-        at: Option<String>,
-    },
-    /// Close a goal; reached unless said otherwise.
-    Close {
-        /// The goal.
-        id: String,
-        /// It was reached.
-        #[arg(long, conflicts_with = "abandoned")]
-        reached: bool,
-        /// It is given up.
-        #[arg(long)]
-        abandoned: bool,
-        /// Options of every writer.
-        #[command(flatten)]
-        writer: Writer,
-    },
 }
 
 /// `recall`.

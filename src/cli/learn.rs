@@ -1,13 +1,51 @@
-//! `outcome`, `ledger`, `goal`.
+//! `decide`, `outcome`, `ledger`, `goal`.
 
 use super::args;
 use super::output::safe_line;
 use super::write::landed;
 use super::{Done, Session};
 use crate::brain::{
-    AgentCalibration, Calibration, GoalReport, GoalsReport, LedgerReport, OutcomeReport, OutcomeRequest, Valued,
+    AgentCalibration, Calibration, DecideReport, DecideRequest, GoalReport, GoalsReport, LedgerReport, OutcomeReport,
+    OutcomeRequest, Valued,
 };
 use crate::model::document::{Goal, GoalLevel, GoalState};
+use crate::model::plural;
+
+pub(super) fn decide(session: &Session, args: &args::Decide) -> Done {
+    let request = DecideRequest { question: args.question.join(" "), options: args.options.clone() };
+    let bar = session.out.bar();
+    let mut total = 0;
+    let report = session.brain()?.decide(&request, &mut |progress| bar.show(&progress, &mut total))?;
+    drop(bar);
+    session.out.report(&report, |report| decided(report, args.why));
+    Ok(0)
+}
+
+fn decided(report: &DecideReport, why: bool) -> String {
+    let mut text = format!("{}\n", safe_line(&report.choice));
+    if let Some(expected) = report.expected {
+        let spread = report.spread.map_or(String::new(), |spread| format!(" ± {spread:.2}"));
+        text += &format!("  expected {expected:.2}{spread}, from 0 to 1\n");
+    }
+    if why {
+        let reason = [&report.stance, &report.why].map(|part| part.as_deref().map(safe_line));
+        let reason: Vec<String> = reason.into_iter().flatten().collect();
+        if !reason.is_empty() {
+            text += &format!("  {}\n", reason.join(": "));
+        }
+        for option in report.scores.as_array().into_iter().flatten() {
+            let (Some(name), Some(expected)) = (option["option"].as_str(), option["expected"].as_f64()) else {
+                continue;
+            };
+            let spread = option["spread"].as_f64().map_or(String::new(), |spread| format!(" ± {spread:.2}"));
+            let judged = plural(option["judged"].as_u64().unwrap_or(0) as usize, "outcome", "outcomes");
+            text += &format!("    {expected:.2}{spread}  {judged:<12}  {}\n", safe_line(name));
+        }
+    }
+    text += &format!("  run {}\n", report.run);
+    text.extend(report.ran.failures.iter().map(|f| format!("  {} failed: {}\n", f.agent, safe_line(&f.error))));
+    text + &format!("say what came of it: git brain outcome {} --value 0.0 to 1.0\n", report.run)
+}
 
 pub(super) fn outcome(session: &Session, args: &args::Outcome) -> Done {
     let request = OutcomeRequest {

@@ -83,7 +83,7 @@ fn commits(command: &Command) -> bool {
         | Command::Import(args::Import { writer, .. }) => !writer.dry_run,
         Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
         Command::Recall(recall) => recall.learn,
-        Command::Watch(_) | Command::Serve(_) => true,
+        Command::Decide(_) | Command::Watch(_) | Command::Serve(_) => true,
         _ => false,
     }
 }
@@ -136,6 +136,7 @@ impl Session {
             Command::Apply(args) => write::apply(&self, &args),
             Command::Merge(args) => write::merge(&self, &args),
             Command::MergeTree(args) => write::merge_tree(&self, &args),
+            Command::Decide(args) => learn::decide(&self, &args),
             Command::Outcome(args) => learn::outcome(&self, &args),
             Command::Ledger(args) => learn::ledger(&self, &args),
             Command::Goal(args) => learn::goal(&self, &args),

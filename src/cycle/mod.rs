@@ -69,7 +69,7 @@ pub use error::{CycleError, remedy};
 pub use export::ExportedFrom;
 pub use import::{ImportProgress, Imported, Triple};
 pub use meaning::{EmbeddingProgress, Meaning};
-pub use policy::{EVALUATOR, HUMAN, Member, Policy};
+pub use policy::{DECISION, EVALUATOR, HUMAN, Member, Policy};
 pub use quiet::{Progress, RunBounds, RunSummary, Turned};
 
 use crate::model::Stimulus;

@@ -23,6 +23,8 @@ use crate::world::{Trust, World};
 /// The variable that holds the token of whoever may ask a served brain.
 const BRAIN_TOKEN: &str = "BRAIN_TOKEN";
 
+/// The name of the agent that decides.
+pub const DECISION: &str = "decision";
 /// The name of the agent that judges outcomes. A brain without that file has the bootstrap's own.
 pub const EVALUATOR: &str = "evaluator";
 /// The agent that decides, and sees no raw input.

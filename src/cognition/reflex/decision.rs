@@ -18,8 +18,7 @@ use crate::model::neuron::check_concept;
 use crate::model::settings::Learning;
 use crate::model::{Kind, Link, Neuron, Settings, Signal};
 
-/// Options that are weighed, and how long one may be: an answer lists all of them within one payload.
-const OPTIONS: usize = 24;
+/// How long an option may be: an answer lists all of them within one payload.
 const OPTION_BYTES: usize = limits::LABEL_BYTES;
 /// Ideas of its own that it weighs where no options are given.
 const IDEAS: usize = 5;
@@ -101,7 +100,7 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
     let mut options: Vec<String> = Vec::new();
     for option in given.into_iter().flatten().filter_map(Value::as_str) {
         let usable = option.len() <= OPTION_BYTES && check_concept(option).is_ok();
-        if usable && options.len() < OPTIONS && !options.iter().any(|o| o == option) {
+        if usable && options.len() < limits::OPTIONS && !options.iter().any(|o| o == option) {
             options.push(option.to_owned());
         }
     }

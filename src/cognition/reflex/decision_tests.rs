@@ -99,7 +99,7 @@ fn hostile_options_stay_within_the_limits() {
     options.extend([json!(""), json!(7), json!("a\u{7}"), json!("x".repeat(257))]);
     world.signal("affect", json!({"query": "rain", "options": options}));
     let ops = world.think(Rule::Decision);
-    assert!(ops[2].contains("\"ignored\":40"), "{}", ops[2]);
+    assert!(ops[2].contains("\"ignored\":44"), "{}", ops[2]);
 }
 
 /// Rain brings up an umbrella; boots are known, and nothing leads there yet.

@@ -1,0 +1,100 @@
+//! What is decided, and what came of it.
+
+use clap::{Args, Subcommand};
+
+use super::Writer;
+
+/// `decide`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  git brain decide \"what to drink?\" --option tea --option coffee
+  git brain decide \"which way home?\" --option bridge --option ferry --why")]
+pub struct Decide {
+    /// The question; needs no quotes
+    #[arg(required = true, value_name = "QUESTION")]
+    pub question: Vec<String>,
+    /// An option; two or more
+    #[arg(long = "option", short = 'o', value_name = "TEXT", allow_hyphen_values = true)]
+    pub options: Vec<String>,
+    /// Say why, and what was expected of each option
+    #[arg(long)]
+    pub why: bool,
+}
+
+/// `outcome`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("came").required(true).multiple(true).args(["value", "text"])))]
+pub struct Outcome {
+    /// The run.
+    pub run: String,
+    /// What the outcome is worth, 0 to 1.
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
+    pub value: Option<f64>,
+    /// The outcome in words; without a value it is compared with the prediction.
+    #[arg(long, value_name = "T")]
+    pub text: Option<String>,
+    /// Leave the corrective run on its branch, for review.
+    #[arg(long)]
+    pub no_merge: bool,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `ledger`.
+#[derive(Debug, Args)]
+pub struct Ledger {
+    /// How many entries.
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub number: usize,
+    /// Only runs of this agent.
+    #[arg(long, value_name = "A")]
+    pub agent: Option<String>,
+    /// The brain as it was at this commit.
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+/// `goal`.
+#[derive(Debug, Args)]
+pub struct Goal {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: GoalAction,
+}
+
+/// What to do with goals.
+#[derive(Debug, Subcommand)]
+pub enum GoalAction {
+    /// Set a terminal goal.
+    Add {
+        /// What is to be reached.
+        text: String,
+        /// The neuron that stands for it.
+        #[arg(long, value_name = "ID")]
+        neuron: Option<String>,
+        /// Options of every writer.
+        #[command(flatten)]
+        writer: Writer,
+    },
+    /// List all goals.
+    List {
+        /// The brain as it was at this commit.
+        #[arg(long, value_name = "REV")]
+        at: Option<String>,
+    },
+    /// Close a goal; reached unless said otherwise.
+    Close {
+        /// The goal.
+        id: String,
+        /// It was reached.
+        #[arg(long, conflicts_with = "abandoned")]
+        reached: bool,
+        /// It is given up.
+        #[arg(long)]
+        abandoned: bool,
+        /// Options of every writer.
+        #[command(flatten)]
+        writer: Writer,
+    },
+}
