@@ -33,6 +33,7 @@ fn stimulus(name: &str) -> (Stimulus, String) {
         session: None,
         origin: Origin::local(),
         answers: None,
+        value: None,
         supersedes: Vec::new(),
         order: 0,
     };

@@ -65,19 +65,34 @@ fn an_outcome_below_the_prediction_weakens_the_pathway_by_the_formula() {
 }
 
 #[test]
-fn a_text_is_compared_with_the_predicted_one_and_can_be_tried_without_writing() {
+fn words_alone_teach_nothing_and_wait_for_a_judge() {
     let sandbox = brain();
     let run = predicted(&sandbox, "human", json!({"text": "It rains in Uji", "value": 0.5}));
     let before = sandbox.refs();
     let tried = sandbox.json(&["outcome", &run, "--text", "it rains in Uji.", "--dry-run"]);
-    assert_eq!(
-        (&tried["commit"], &tried["error"], &tried["method"]),
-        (&Value::Null, &json!(0.5), &json!("similarity"))
-    );
+    assert_eq!((&tried["commit"], &tried["error"], &tried["method"]), (&Value::Null, &json!(0.0), &json!("unjudged")));
     assert_eq!(sandbox.refs(), before);
-    let shown = sandbox.brain(&["outcome", &run, "--text", "it snows in Uji"]).exits(0);
-    assert!(shown.out.contains("came      0.750") && shown.out.contains("error     +0.250, by similarity"), "{shown}");
-    assert_eq!(weight(&sandbox), 50_625, "3277 · .25 · 50000/65535");
+    let shown = sandbox.brain(&["outcome", &run, "--text", "It worked very well!"]).exits(0);
+    assert!(
+        shown.out.contains("It worked very well!, not judged") && shown.out.contains("words are no value"),
+        "{shown}"
+    );
+    assert_eq!(weight(&sandbox), 50_000, "praise lowers nothing, and raises nothing");
+    assert_eq!(ledger(&sandbox)[0]["method"], "unjudged");
+    let report = sandbox.json(&["ledger"]);
+    assert_eq!((&report["unjudged"], &report["all"]), (&json!(1), &Value::Null));
+    let waiting = sandbox.brain(&["ledger", "--unjudged"]).exits(0);
+    assert!(waiting.out.contains(&run) && waiting.out.contains("It worked very well!"), "{waiting}");
+    // A person judges it: it waits no more.
+    sandbox.json(&["outcome", &run, "--value", "1"]);
+    assert_eq!(weight(&sandbox), 51_250);
+    let report = sandbox.json(&["ledger", "--unjudged"]);
+    assert_eq!((&report["unjudged"], &report["entries"], &report["all"]["count"]), (&json!(0), &json!([]), &json!(1)));
+    // The story tells of what was judged; and what a person takes back counts no more.
+    let judged = sandbox.json(&["ledger"])["entries"][0]["run"].as_str().unwrap().to_owned();
+    sandbox.json(&["revert", "--run", &judged]);
+    assert_eq!(sandbox.json(&["ledger"])["all"], Value::Null);
+    assert_eq!((weight(&sandbox), ledger(&sandbox).len()), (50_000, 2));
 }
 
 #[test]
@@ -92,7 +107,6 @@ fn what_cannot_be_judged_says_why() {
     fails(&["outcome", &run, "--value", "1.5"], 2, "not between 0 and 1");
     fails(&["outcome", &run, "--value", "-0.1"], 2, "not between 0 and 1");
     fails(&["outcome", &run, "--text", ""], 2, "is empty");
-    fails(&["outcome", &run, "--text", "rain"], 3, "no text to compare");
     fails(&["outcome", "rain", "--value", "1"], 2, "not a run id");
     fails(&["outcome", "20200101t000000000z-abcd2345-memory", "--value", "1"], 2, "no run");
     let held = run_of(&sandbox.apply(&delta(json!([create("c")])), &["--no-merge"]));
@@ -146,11 +160,10 @@ fn outcomes_by_signal_are_judged_one_a_run_and_answered() {
     let report = sandbox.json(&["run"]);
     assert_eq!(agents(&report), ["evaluator"; 3], "{report}");
     assert_eq!(ledger(&sandbox).len(), 2);
-    // Both run from one tip, so that both errors count from the same weight.
-    assert_eq!(weight(&sandbox), 50_000 + 2 * 1_250);
+    assert_eq!(weight(&sandbox), 50_000 + 1_250, "words teach nothing");
     let answers = sandbox.documents("wake", "network/signals/evaluator");
     let answers: Vec<&Value> = answers.iter().filter(|(path, _)| path.ends_with(".ack.json")).map(|(_, a)| a).collect();
-    assert_eq!(answers.iter().filter(|a| a["payload"]["done"] == "judged").count(), 2, "{answers:?}");
+    assert_eq!(answers.iter().filter(|a| a["payload"]["done"] == "judged").count(), 1, "{answers:?}");
     assert_eq!(answers.iter().filter(|a| a["payload"]["understood"] == false).count(), 1, "{answers:?}");
 }
 
@@ -168,7 +181,7 @@ fn a_draft_of_a_prediction_is_read_and_strengthens_nothing() {
     let weight = || sandbox.weight(&rain, &umbrella, "feeds_into").unwrap();
     let ask = json!({"kind": "action_required", "query": "rain", "options": ["umbrella", "boots"]});
     sandbox.apply(&delta(json!([{"op": "signal", "to": "decision", "payload": ask}])), &[]);
-    let report = sandbox.json(&["run"]);
+    let report = sandbox.json(&["-c", "learning.exploration=0", "run"]);
     assert_eq!(agents(&report), ["decision", "evaluator"], "{report}");
     let records = sandbox.documents("wake", "network/runs");
     let record = |name: &str| {
@@ -202,15 +215,29 @@ fn what_answers_a_run_is_remembered_and_judged() {
     let stimulus = sandbox.documents("wake", "network/stimuli").into_values().next().unwrap();
     assert_eq!(stimulus["answers"], json!(run));
     let [entry] = ledger(&sandbox).try_into().unwrap();
-    assert_eq!((&entry["judged"], &entry["method"]), (&json!(run), &json!("similarity")));
-    assert_eq!(entry["outcome"], json!({"text": "The tea is sold out", "value": 0.8}));
-    assert!(weight(&sandbox) > 50_000);
+    assert_eq!((&entry["judged"], &entry["method"]), (&json!(run), &json!("unjudged")));
+    assert_eq!((&entry["outcome"]["text"], weight(&sandbox)), (&json!("The tea is sold out"), 50_000));
+    assert!(report["notes"].to_string().contains("teach nothing until"), "{report}");
     assert!(sandbox.neurons("wake").values().any(|n| n["concept"] == "The tea is sold out"), "a memory as any other");
     let line = json!({"text": "Nothing was left of the tea", "answers": run}).to_string();
     sandbox.json(&["feed", "--file", &sandbox.file("more.jsonl", line)]);
     assert_eq!(ledger(&sandbox).len(), 2);
+    let report = sandbox.json(&["feed", "All was gone by noon", "--answers", &run, "--value", "1"]);
+    assert!(report["notes"].to_string().contains("came 1.000, error +0.500"), "{report}");
+    assert_eq!((ledger(&sandbox).len(), weight(&sandbox)), (3, 51_250));
+    // The same words about another run are its outcome, too, though the text is known; fed again, they count once.
+    let other = predicted(&sandbox, "human", json!({"value": 0.5}));
+    for _ in 0..2 {
+        let report = sandbox.json(&["feed", "All was gone by noon", "--answers", &other, "--value", "0"]);
+        assert_eq!((&report["known"], ledger(&sandbox).len()), (&json!(1), 4), "{report}");
+    }
+    let silent = run_of(&sandbox.apply(&delta(json!([{"op": "activate", "id": "a", "strength": 0.1}])), &[]));
+    let report = sandbox.json(&["feed", "Nothing came of it", "--answers", &silent, "--value", "0"]);
+    assert!(report["notes"].to_string().contains("0.5 is assumed"), "{report}");
+    sandbox.brain(&["feed", "y", "--answers", &run, "--value", "1.5"]).exits(2);
+    sandbox.brain(&["feed", "y", "--value", "0.5"]).exits(2);
     sandbox.brain(&["feed", "x", "--answers", "20200101t000000000z-abcd2345-memory"]).exits(2);
-    assert_eq!(sandbox.json(&["status"])["stimuli"], 2);
+    assert_eq!(sandbox.json(&["status"])["stimuli"], 4);
 }
 
 /// An evaluator on main that is a program; what it reads is kept beside the brain.

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::gone::{Compared, GoneFile, Leaving, may_replace, parted, stays};
 use super::inputs::{FedFile, Reading, Source, UnreadFile, counted, subject};
+use super::outcome::check_value;
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
@@ -39,6 +40,8 @@ pub struct FeedRequest {
     pub session: Option<String>,
     /// The run whose action it answers: what is fed is its outcome as well.
     pub answers: Option<String>,
+    /// What that outcome is worth, 0..=1.
+    pub value: Option<f64>,
     /// The memory that it corrects: that is archived.
     pub corrects: Option<String>,
     /// Where it ultimately comes from, `class` or `class:detail`; this machine by default.
@@ -120,6 +123,9 @@ impl Brain {
             false => self.run(&RunBounds::default(), progress)?,
         };
         report.ran.notes.splice(0..0, notes);
+        if let Some(run) = &request.answers {
+            self.say_what_came(run, request, &mut report)?;
+        }
         if let Some(run) = &request.answers
             && !self.cycle.shared.policy.agents.keys().any(|agent| agent.as_str() == EVALUATOR)
         {
@@ -131,6 +137,7 @@ impl Brain {
 
     /// Reads what is fed, and holds it against what is remembered. Nothing is written.
     fn prepare(&self, request: &FeedRequest) -> Result<Prepared, BrainError> {
+        check_value("--value", request.value)?;
         let answers = request.answers.as_deref().map(|run| self.judged(run)).transpose()?.map(|record| record.run);
         let origin = self.claimed_origin(request.origin.as_deref())?;
         let is_text = |source: &Source| matches!(source, Source::Text(_) | Source::Stdin);
@@ -141,7 +148,13 @@ impl Brain {
         let clean = |label: &str| self.cycle.shared.secrets.redact(label).into_owned();
         let session = request.session.as_deref().map(clean);
         let session = session.or_else(|| corrected.as_ref().and_then(|(_, old)| old.session.clone()));
-        let labels = Labels { at: request.at, source: request.source.as_deref().map(clean), session, answers };
+        let labels = Labels {
+            at: request.at,
+            source: request.source.as_deref().map(clean),
+            session,
+            answers,
+            value: request.value,
+        };
         let mut reading = self.read_inputs(&request.sources, &labels)?;
         if request.again && !reading.files.is_empty() {
             return Err(BrainError::Usage {

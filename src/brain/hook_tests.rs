@@ -68,9 +68,19 @@ fn stimulus(name: &str) -> (String, String, StimulusId) {
     let id = StimulusId::parse(name).unwrap();
     let text = "Alice drinks tea.".to_owned();
     let origin = Origin::local();
-    let (answers, supersedes) = Default::default();
-    let stimulus =
-        Stimulus { id: id.clone(), at, text, source: None, session: None, origin, answers, supersedes, order: 0 };
+    let (answers, value, supersedes) = Default::default();
+    let stimulus = Stimulus {
+        id: id.clone(),
+        at,
+        text,
+        source: None,
+        session: None,
+        origin,
+        answers,
+        value,
+        supersedes,
+        order: 0,
+    };
     (layout::stimulus(&id, at), String::from_utf8(stimulus.encode()).unwrap(), id)
 }
 

@@ -1,13 +1,13 @@
 //! `ledger`: what runs expected beside what came of it, and how well each agent knows itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::{Brain, BrainError};
-use crate::chemistry::dopamine::{Calibration, calibration};
-use crate::cycle::ledger::each_from_newest;
-use crate::delta::LedgerEntry;
+use crate::chemistry::dopamine::{Calibration, calibration, calibration_of};
+use crate::cycle::ledger::{each_from_newest, taken_back};
+use crate::delta::{LedgerEntry, Method};
 use crate::limits;
 use crate::model::ids::AgentName;
 
@@ -22,6 +22,8 @@ pub struct LedgerReport {
     pub all: Option<Calibration>,
     /// How many entries the figures rest on: the newest, at most [`limits::LEDGER_ENTRIES`].
     pub considered: usize,
+    /// Runs with an outcome in words that nobody has judged yet, of these.
+    pub unjudged: usize,
     /// True if there are older ones.
     pub older: bool,
 }
@@ -37,11 +39,18 @@ pub struct AgentCalibration {
 }
 
 impl Brain {
-    /// The newest entries of the ledger, and the calibration of predictions; of one agent, if one is named.
+    /// The newest entries of the ledger, and the calibration of predictions; of one agent, if one is named. Without those that were taken
+    /// back; if asked for, only outcomes that nobody has judged yet.
     ///
     /// # Errors
     /// An entry that cannot be read (exit code 5), a revision that names no commit (2).
-    pub fn ledger(&self, number: usize, agent: Option<&str>, at: Option<&str>) -> Result<LedgerReport, BrainError> {
+    pub fn ledger(
+        &self,
+        number: usize,
+        agent: Option<&str>,
+        unjudged: bool,
+        at: Option<&str>,
+    ) -> Result<LedgerReport, BrainError> {
         let agent = agent.map(AgentName::parse).transpose().map_err(|e| BrainError::usage(e.to_string()))?;
         let store = &self.cycle.store;
         let tree = store.tree_of(self.at(at)?)?;
@@ -54,16 +63,32 @@ impl Brain {
             }
             !older
         })?;
-        let mut by_agent: BTreeMap<&AgentName, Vec<LedgerEntry>> = BTreeMap::new();
+        let back = taken_back(store, tree, entries.last().map(|entry: &LedgerEntry| &entry.run))?;
+        entries.retain(|entry| !back.contains(&entry.run));
+        // Newest first: what was judged after its words waits no more.
+        let mut judged = BTreeSet::new();
+        let mut waiting = BTreeSet::new();
         for entry in &entries {
+            if entry.method.is_value() {
+                judged.insert(&entry.judged);
+            } else if entry.method == Method::Unjudged && !judged.contains(&entry.judged) {
+                waiting.insert(entry.run.clone());
+            }
+        }
+        let mut by_agent: BTreeMap<&AgentName, Vec<LedgerEntry>> = BTreeMap::new();
+        for entry in entries.iter().filter(|entry| entry.method != Method::Unjudged) {
             by_agent.entry(&entry.agent).or_default().push(entry.clone());
         }
         let figures = |(agent, entries): (&AgentName, Vec<LedgerEntry>)| {
             calibration(&entries).map(|calibration| AgentCalibration { agent: agent.to_string(), calibration })
         };
         let agents = by_agent.into_iter().filter_map(figures).collect();
-        let (all, considered) = (calibration(&entries), entries.len());
+        let all = calibration_of(entries.iter().filter(|entry| entry.method != Method::Unjudged));
+        let considered = entries.len();
+        if unjudged {
+            entries.retain(|entry| waiting.contains(&entry.run));
+        }
         entries.truncate(number);
-        Ok(LedgerReport { entries, agents, all, considered, older })
+        Ok(LedgerReport { entries, agents, all, considered, unjudged: waiting.len(), older })
     }
 }

@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
+use super::inputs::Source;
 use super::write::Given;
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, FeedReport, FeedRequest};
 use crate::cycle::EVALUATOR;
 use crate::cycle::judging::Corrective;
+use crate::cycle::ledger::each_from_newest;
 use crate::cycle::network::TreeNetwork;
-use crate::delta::{Method, RunRecord, Valued};
+use crate::delta::{LedgerEntry, Method, RunRecord, Valued};
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::json;
@@ -67,11 +69,9 @@ impl Brain {
     /// Judges a run by its outcome, as one corrective run of the evaluator.
     ///
     /// # Errors
-    /// No run of that name, no value or text or one out of range (exit code 2); a text and nothing to compare it with (3).
+    /// No run of that name, no value or text or one out of range (exit code 2); a run that waits on its branch (3).
     pub fn outcome(&self, request: &OutcomeRequest) -> Result<OutcomeReport, BrainError> {
-        if let Some(value) = request.value.filter(|value| !(0.0..=1.0).contains(value)) {
-            return Err(BrainError::usage(format!("--value {value} is not between 0 and 1")));
-        }
+        check_value("--value", request.value)?;
         if let Some(text) = &request.text {
             check_concept(text).map_err(|why| BrainError::usage(format!("--text {why}")))?;
         }
@@ -87,6 +87,12 @@ impl Brain {
         if earlier > 0 {
             let times = if earlier == 1 { "once".to_owned() } else { format!("{earlier} times") };
             notes.push(format!("{} was judged {times} before; this counts beside it", record.run));
+        }
+        if judgement.method == Method::Unjudged {
+            let run = &record.run;
+            notes.push(format!(
+                "words are no value: nothing learns from them until `git brain outcome {run} --value 0 to 1`, or until a trusted evaluator judges"
+            ));
         }
         if credited == 0 && judgement.error != 0.0 {
             notes.push(format!("no connection is known that led to {}: nothing learns from it", record.run));
@@ -110,6 +116,62 @@ impl Brain {
         })
     }
 
+    /// Says in a report of `feed` what became of the outcome that was fed. A text that was known already went to no agent: it is judged here.
+    pub(super) fn say_what_came(
+        &self,
+        run: &str,
+        request: &FeedRequest,
+        report: &mut FeedReport,
+    ) -> Result<(), BrainError> {
+        let record = self.judged(run)?;
+        let entries = self.entries_of(&record.run)?;
+        let texts = request.sources.iter().filter_map(|source| match source {
+            Source::Text(text) => Some(text),
+            _ => None,
+        });
+        let said = |entry: &LedgerEntry, text: &str| entry.outcome.text.as_deref() == Some(text);
+        let new = texts.clone().find(|text| !entries.iter().any(|entry| said(entry, text)));
+        if let (true, Some(text)) = (report.stimuli.is_empty(), new) {
+            let judged = OutcomeRequest {
+                run: run.to_owned(),
+                value: request.value,
+                text: Some(text.clone()),
+                ..OutcomeRequest::default()
+            };
+            report.ran.wake = self.outcome(&judged)?.wake;
+        }
+        if request.no_run && !report.stimuli.is_empty() {
+            return Ok(());
+        }
+        let note = match self.entries_of(&record.run)?.first() {
+            Some(entry) if entry.method == Method::Unjudged => {
+                format!("{run}: the words are kept and teach nothing until `git brain outcome {run} --value 0 to 1`")
+            }
+            Some(entry) => format!(
+                "{run}: expected {:.3}, came {:.3}, error {:+.3}",
+                entry.prediction.value, entry.outcome.value, entry.error
+            ),
+            None => format!("{run} is not judged; `git brain outcome {run} --value 0 to 1` does it"),
+        };
+        report.ran.notes.push(note);
+        if record.prediction.as_ref().and_then(|p| p.value).is_none() {
+            report.ran.notes.push(format!("{run} had predicted no value: 0.5 is assumed"));
+        }
+        Ok(())
+    }
+
+    /// The entries about a run among the newest of the ledger, newest first.
+    fn entries_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, BrainError> {
+        let store = &self.cycle.store;
+        let (mut found, mut seen) = (Vec::new(), 0);
+        each_from_newest(store, store.tree_of(self.at(None)?)?, &mut |_, entry| {
+            seen += 1;
+            found.extend(Some(entry).filter(|entry| entry.judged == *run));
+            seen < self.cycle.shared.policy.settings.learning.history
+        })?;
+        Ok(found)
+    }
+
     /// The record of a run that can be judged: it must be in wake.
     pub(super) fn judged(&self, name: &str) -> Result<RunRecord, BrainError> {
         let unknown = |message: String| BrainError::Usage {
@@ -128,5 +190,13 @@ impl Brain {
             }),
             None => Err(unknown(format!("there is no run {run} in wake"))),
         }
+    }
+}
+
+/// Refuses a value that is none.
+pub(super) fn check_value(name: &str, value: Option<f64>) -> Result<(), BrainError> {
+    match value.filter(|value| !(0.0..=1.0).contains(value)) {
+        Some(value) => Err(BrainError::usage(format!("{name} {value} is not between 0 and 1"))),
+        None => Ok(()),
     }
 }

@@ -255,6 +255,7 @@ mod tests {
             session: None,
             origin: Default::default(),
             answers: Some(run.clone()),
+            value: None,
             supersedes: vec!["s-0".parse().unwrap()],
             order: 1,
         };

@@ -5,8 +5,8 @@ use super::output::safe_line;
 use super::write::landed;
 use super::{Done, Session};
 use crate::brain::{
-    AgentCalibration, Calibration, DecideReport, DecideRequest, GoalReport, GoalsReport, LedgerReport, OutcomeReport,
-    OutcomeRequest, Valued,
+    AgentCalibration, Calibration, DecideReport, DecideRequest, GoalReport, GoalsReport, LedgerReport, Method,
+    OutcomeReport, OutcomeRequest, Valued,
 };
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::plural;
@@ -67,9 +67,14 @@ fn judged(report: &OutcomeReport) -> String {
     };
     let mut lines = vec![
         format!("expected  {}", said(&report.prediction)),
-        format!("came      {}", said(&report.outcome)),
-        format!("error     {:+.3}, by {}", report.error, report.method.as_str()),
+        match (report.method, &report.outcome.text) {
+            (Method::Unjudged, Some(text)) => format!("came      {}, not judged", safe_line(text)),
+            _ => format!("came      {}", said(&report.outcome)),
+        },
     ];
+    if report.method != Method::Unjudged {
+        lines.push(format!("error     {:+.3}, by {}", report.error, report.method.as_str()));
+    }
     lines.extend(report.changes.iter().map(|line| safe_line(line)));
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe_line(note))));
     lines.extend(report.decisions.iter().map(|d| format!("merged {}", safe_line(&d.to_string()))));
@@ -79,17 +84,20 @@ fn judged(report: &OutcomeReport) -> String {
 }
 
 pub(super) fn ledger(session: &Session, args: &args::Ledger) -> Done {
-    let report = session.brain()?.ledger(args.number, args.agent.as_deref(), args.at.as_deref())?;
+    let report = session.brain()?.ledger(args.number, args.agent.as_deref(), args.unjudged, args.at.as_deref())?;
     match session.out.is_json() {
         true => session.out.document(&report),
-        false => session.out.paged(&entries(&report, args.agent.as_deref())),
+        false => session.out.paged(&entries(&report, args.agent.as_deref(), args.unjudged)),
     }
     Ok(0)
 }
 
-fn entries(report: &LedgerReport, agent: Option<&str>) -> String {
+fn entries(report: &LedgerReport, agent: Option<&str>, only_unjudged: bool) -> String {
     if let (0, Some(agent)) = (report.considered, agent) {
         return format!("no run of {} was judged yet\n", safe_line(agent));
+    }
+    if only_unjudged && report.entries.is_empty() {
+        return "no outcome waits for a judge\n".to_owned();
     }
     if report.considered == 0 {
         return "nothing was judged yet; `git brain outcome RUN` says what came of a run\n".to_owned();
@@ -97,7 +105,10 @@ fn entries(report: &LedgerReport, agent: Option<&str>) -> String {
     let mut text = String::new();
     for entry in &report.entries {
         let (expected, came) = (entry.prediction.value, entry.outcome.value);
-        text += &format!("{:+.3}  expected {expected:.3}, came {came:.3} ({})", entry.error, entry.method.as_str());
+        text += &match entry.method {
+            Method::Unjudged => format!("        expected {expected:.3}, not judged"),
+            method => format!("{:+.3}  expected {expected:.3}, came {came:.3} ({})", entry.error, method.as_str()),
+        };
         text += &format!("  {}  {}\n", entry.at, entry.judged);
         let said = |label: &str, words: &Option<String>| {
             words.as_ref().map_or(String::new(), |words| format!("        {label}: {}\n", safe_line(words)))
@@ -110,6 +121,10 @@ fn entries(report: &LedgerReport, agent: Option<&str>) -> String {
     }
     if let Some(all) = report.all.as_ref().filter(|_| report.agents.len() > 1) {
         text += &format!("\nall\n{}", figures(all));
+    }
+    if report.unjudged > 0 && !only_unjudged {
+        let waiting = plural(report.unjudged, "outcome waits", "outcomes wait");
+        text += &format!("\n{waiting} for a judge; `git brain ledger --unjudged` lists them\n");
     }
     if report.older {
         text += "\nthere are older entries, which are not counted\n";

@@ -86,6 +86,7 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
         source: args.source.clone(),
         session: args.session.clone(),
         answers: args.answers.clone(),
+        value: args.value,
         corrects: args.corrects.clone(),
         origin: args.origin.clone(),
         again: args.again,

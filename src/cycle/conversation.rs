@@ -96,7 +96,7 @@ impl Cycle {
         let now = world.now();
         let prefix = if who == Speaker::Person { ASKED } else { ANSWERED };
         let source = Some(format!("{prefix}{name}"));
-        let labels = Labels { at: Some(now), source, session: Some(name.to_owned()), answers: None };
+        let labels = Labels { at: Some(now), source, session: Some(name.to_owned()), answers: None, value: None };
         let inputs = stimulus::from_argument(text, &labels);
         let made = stimulus::stimuli(inputs, now, origin, |index, input| {
             world.id_bits(&[input.text.as_bytes(), &(index as u64).to_be_bytes()])

@@ -14,6 +14,7 @@ fn memory(order: u32, text: &str) -> FileMemory {
         session: Some("d.md".to_owned()),
         origin: Origin::local(),
         answers: None,
+        value: None,
         supersedes: Vec::new(),
         order,
     };

@@ -1,4 +1,5 @@
-//! From the outcome of a run to the corrective delta: by a number, by how alike two texts are, or by a program that compares them.
+//! From the outcome of a run to the corrective delta: by a number, or by a program that compares two texts. A text that no program judges
+//! is kept for a person.
 //!
 //! A program that judges sees both texts and not who wrote them: the [`Veil`] takes out all that tells, and puts it back into the answer.
 
@@ -6,7 +7,7 @@ use super::network::TreeNetwork;
 use super::one_answer::{Wanted, bad_template};
 use super::policy::EVALUATOR;
 use super::{Cycle, CycleError, Member, ledger};
-use crate::chemistry::dopamine::{self, Judgement, Unjudged};
+use crate::chemistry::dopamine::{self, Judgement};
 use crate::cognition::reflex::evaluator::{Past, correct};
 use crate::cognition::{Snapshot, llm};
 use crate::delta::{Document, DocumentError, LedgerEntry, Method, Operation, RunRecord, Valued};
@@ -77,13 +78,8 @@ impl Cycle {
             };
             return Ok(Corrective { judgement, credited, earlier, cognition, document });
         }
-        let judgement = dopamine::judge(record.prediction.as_ref(), value, text).map_err(|why| match why {
-            Unjudged::NoText => CycleError::Refused {
-                message: format!("{}: {why}", record.run),
-                hint: Some("say what it is worth, --value 0 to 1".to_owned()),
-            },
-            other => CycleError::usage(other.to_string()),
-        })?;
+        let judgement = dopamine::judge(record.prediction.as_ref(), value, text)
+            .map_err(|why| CycleError::usage(why.to_string()))?;
         let verdict = looked.correct(record, &judgement);
         if let Some(error) = network.take_failure() {
             return Err(error);

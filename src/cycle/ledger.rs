@@ -1,12 +1,17 @@
-//! The ledger as a tree has it: the newest entries first, at a cost that does not grow with the ledger.
+//! The ledger as a tree has it: the newest entries first, at a cost that does not grow with the ledger; and the runs that are taken back.
+
+use std::collections::BTreeSet;
 
 use super::CycleError;
-use crate::delta::LedgerEntry;
+use super::revert::reverted_among;
+use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
+use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::store::{File, Store, TreeId};
 
-/// The newest entries of the ledger, newest first: at most so many, and at most [`limits::LEDGER_BYTES`] of them.
+/// The newest judgements of the ledger, newest first: at most so many, and at most [`limits::LEDGER_BYTES`] of them. Without those that a
+/// person took back, and without texts that nobody has judged.
 ///
 /// # Errors
 /// An entry that cannot be read.
@@ -17,10 +22,42 @@ pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<LedgerEntr
         if entries.len() == most || bytes > limits::LEDGER_BYTES {
             return false;
         }
-        entries.push(entry);
+        entries.extend(Some(entry).filter(|entry| entry.method.is_value()));
         true
     })?;
+    let back = taken_back(store, tree, entries.last().map(|entry| &entry.run))?;
+    entries.retain(|entry| !back.contains(&entry.run));
     Ok(entries)
+}
+
+/// The runs that people took back since a run; none if there is no such run.
+///
+/// # Errors
+/// A record that cannot be read.
+pub fn taken_back(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<BTreeSet<RunId>, CycleError> {
+    const MARK: &[u8] = b"\"reverts\"";
+    let Some(since) = since else { return Ok(BTreeSet::new()) };
+    let mut records = Vec::new();
+    each_day(store, tree, layout::RUNS, &mut |files| {
+        let mut runs: Vec<_> = files
+            .into_iter()
+            .filter_map(|(path, file)| match Place::of(&path) {
+                Place::Run(run) => Some((run, path, file)),
+                _ => None,
+            })
+            .collect();
+        let goes_on = runs.iter().all(|(run, ..)| run > since);
+        runs.retain(|(run, ..)| run > since && run.is_a_persons());
+        runs.sort_by(|a, b| b.0.cmp(&a.0));
+        for (_, path, file) in runs {
+            let bytes = store.read_file(file, &path)?;
+            if bytes.windows(MARK.len()).any(|part| part == MARK) {
+                records.push(RunRecord::decode(&bytes, &path)?);
+            }
+        }
+        Ok(goes_on)
+    })?;
+    Ok(reverted_among(&records).into_keys().collect())
 }
 
 /// Shows entries, newest first, with their sizes in bytes, as long as `see` wants more. Folders are dated, so that only the days that
@@ -33,7 +70,17 @@ pub fn each_from_newest(
     tree: TreeId,
     see: &mut dyn FnMut(usize, LedgerEntry) -> bool,
 ) -> Result<(), CycleError> {
-    let Some(root) = store.folder(tree, layout::LEDGER)? else { return Ok(()) };
+    each_day(store, tree, layout::LEDGER, &mut |files| each_of_day(store, files, see))
+}
+
+/// Shows the files of each day of a dated folder, newest day first, as long as `see` wants more.
+fn each_day(
+    store: &Store,
+    tree: TreeId,
+    folder: &str,
+    see: &mut dyn FnMut(Vec<(String, File)>) -> Result<bool, CycleError>,
+) -> Result<(), CycleError> {
+    let Some(root) = store.folder(tree, folder)? else { return Ok(()) };
     let below = |path: &str| -> Result<Vec<String>, CycleError> {
         let names = store.folder_names(root, path)?.into_iter().rev();
         Ok(names.map(|name| if path.is_empty() { name } else { format!("{path}/{name}") }).collect())
@@ -41,7 +88,8 @@ pub fn each_from_newest(
     for year in below("")? {
         for month in below(&year)? {
             for day in below(&month)? {
-                if !each_of_day(store, store.files(root, &day)?, see)? {
+                let files = store.files(root, &day)?.into_iter();
+                if !see(files.map(|(path, file)| (format!("{folder}/{path}"), file)).collect())? {
                     return Ok(());
                 }
             }
@@ -56,12 +104,9 @@ fn each_of_day(
     files: Vec<(String, File)>,
     see: &mut dyn FnMut(usize, LedgerEntry) -> bool,
 ) -> Result<bool, CycleError> {
-    let named = files.into_iter().filter_map(|(path, file)| {
-        let path = format!("{}/{path}", layout::LEDGER);
-        match Place::of(&path) {
-            Place::Ledger(run) => Some((run, path, file)),
-            _ => None,
-        }
+    let named = files.into_iter().filter_map(|(path, file)| match Place::of(&path) {
+        Place::Ledger(run) => Some((run, path, file)),
+        _ => None,
     });
     let mut entries: Vec<_> = named.collect();
     entries.sort_by(|a, b| b.0.cmp(&a.0));

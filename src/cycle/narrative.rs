@@ -12,7 +12,7 @@ use crate::chemistry::serotonin::{self, Brief, Chapter, Narration, Slice};
 use crate::cognition::chain::quoted;
 use crate::cognition::exchange::{Form, Message, Voice};
 use crate::cognition::{AgentSummary, Snapshot, llm};
-use crate::delta::LedgerEntry;
+use crate::delta::{LedgerEntry, Method};
 use crate::model::document::{Cognition, GoalLevel};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::layout::{self, Place};
@@ -113,7 +113,8 @@ impl Cycle {
         }
         let mut entries = Vec::with_capacity(found.len());
         for (run, blob) in found {
-            entries.push(LedgerEntry::decode(&self.store.blob(blob)?, &layout::ledger(&run))?);
+            let entry = LedgerEntry::decode(&self.store.blob(blob)?, &layout::ledger(&run))?;
+            entries.extend(Some(entry).filter(|entry| entry.method != Method::Unjudged));
         }
         Ok(entries)
     }

@@ -27,8 +27,6 @@ const BRAIN_TOKEN: &str = "BRAIN_TOKEN";
 pub const DECISION: &str = "decision";
 /// The name of the agent that judges outcomes. A brain without that file has the bootstrap's own.
 pub const EVALUATOR: &str = "evaluator";
-/// The agent that decides, and sees no raw input.
-pub const DECISION: &str = "decision";
 
 /// An agent of the brain.
 #[derive(Clone, Debug)]

@@ -24,6 +24,8 @@ pub struct Labels {
     pub session: Option<String>,
     /// The run whose action it answers.
     pub answers: Option<RunId>,
+    /// What that run's outcome is worth.
+    pub value: Option<f64>,
 }
 
 /// One input before it has an id.
@@ -65,6 +67,8 @@ struct Line {
     session: Option<String>,
     #[serde(default)]
     answers: Option<RunId>,
+    #[serde(default)]
+    value: Option<f64>,
 }
 
 /// Reads a batch: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
@@ -84,6 +88,7 @@ pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) 
             source: line.source.or_else(|| labels.source.clone()),
             session: line.session.or_else(|| labels.session.clone()),
             answers: line.answers.or_else(|| labels.answers.clone()),
+            value: line.value.or(labels.value),
         };
         let parts = text::parts(&line.text);
         if parts.is_empty() {
@@ -137,9 +142,10 @@ impl FileText {
             let text = self.pieces[new.piece].clone();
             let source = Some(Stimulus::label_in(&self.label, &text));
             let answers = self.labels.answers.clone().filter(|_| index == 0);
+            let value = self.labels.value.filter(|_| index == 0);
             Input {
                 text,
-                labels: Labels { at: self.labels.at, source, session: Some(self.session.clone()), answers },
+                labels: Labels { at: self.labels.at, source, session: Some(self.session.clone()), answers, value },
                 day: self.days[new.piece],
                 file: Some(self.key(origin)),
                 supersedes: new.supersedes.iter().cloned().collect(),
@@ -184,6 +190,7 @@ fn numbered(parts: Vec<String>, labels: &Labels) -> Vec<Input> {
                 source: labels.source.as_ref().map(|s| number(index, s)),
                 // One outcome, not one a part.
                 answers: labels.answers.clone().filter(|_| index == 0),
+                value: labels.value.filter(|_| index == 0),
                 ..labels.clone()
             },
             ..Input::default()
@@ -225,6 +232,7 @@ pub fn stimuli(
             session: input.labels.session,
             origin: origin.clone(),
             answers: input.labels.answers,
+            value: input.labels.value,
             supersedes: input.supersedes,
             order: input.order,
         };

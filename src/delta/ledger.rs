@@ -73,8 +73,10 @@ pub enum Method {
     Number,
     /// An agent that thinks with a model or program compared both texts.
     Model,
-    /// The two texts were compared, letter by letter.
+    /// The two texts were compared, word by word: older brains did, and nothing is learnt from it any more.
     Similarity,
+    /// It is a text that nobody has judged yet: its value is that of the prediction, and its error 0.
+    Unjudged,
 }
 
 impl Method {
@@ -84,7 +86,13 @@ impl Method {
             Self::Number => "number",
             Self::Model => "model",
             Self::Similarity => "similarity",
+            Self::Unjudged => "unjudged",
         }
+    }
+
+    /// Whether somebody said what the outcome is worth.
+    pub fn is_value(self) -> bool {
+        matches!(self, Self::Number | Self::Model)
     }
 }
 
@@ -170,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_methods_word_is_the_one_in_the_file() {
-        for method in [Method::Number, Method::Model, Method::Similarity] {
+        for method in [Method::Number, Method::Model, Method::Similarity, Method::Unjudged] {
             assert_eq!(json::inline(&method), format!("{:?}", method.as_str()));
         }
     }

@@ -34,6 +34,9 @@ pub struct Stimulus {
     /// The run whose action this answers (action feedback).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<RunId>,
+    /// What that run's outcome is worth, 0..=1; absent: nobody has judged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
     /// The stimuli that this replaces: a correction of theirs, or what the same place of a file says now. Their memories are archived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<StimulusId>,
@@ -103,6 +106,15 @@ impl Stimulus {
             if let Some(label) = label {
                 check_label(label).map_err(|m| (path, m))?;
             }
+        }
+        match self.value {
+            Some(value) if !(0.0..=1.0).contains(&value) => {
+                return Err(("value", format!("{value} is not between 0 and 1")));
+            }
+            Some(_) if self.answers.is_none() => {
+                return Err(("value", "is that of no run: `answers` names one".to_owned()));
+            }
+            _ => {}
         }
         let (count, most) = (self.supersedes.len(), limits::SUPERSEDED);
         if count > most {

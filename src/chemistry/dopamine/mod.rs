@@ -15,6 +15,6 @@ mod stance;
 
 pub use calibration::{Bin, Calibration, calibration, calibration_of};
 pub use expectation::{Expectation, Prospect, choose, expectations, normal};
-pub use judgement::{Judgement, Unjudged, judge, prediction_error, similarity};
+pub use judgement::{Judgement, Unjudged, judge, prediction_error};
 pub use pathway::{Credit, credits, end, pathway, reinforcements};
 pub use stance::{History, Stance, judgements_of, stance};

@@ -16,7 +16,7 @@ pub struct Feed {
     /// A text, or files, folders and patterns; `-` reads standard input
     ///
     /// A word that names a file or a folder, or a pattern that matches some, is read; other words are one text. A folder's text files are read, without
-    /// hidden ones and those that git ignores. A `.jsonl` file is a batch of {"text", "at", "source", "session", "answers"}. Any other is
+    /// hidden ones and those that git ignores. A `.jsonl` file is a batch of {"text", "at", "source", "session", "answers", "value"}. Any other is
     /// split into its paragraphs, and standard input as well. A file that is fed again replaces what changed, and archives what it no longer says.
     #[arg(value_name = "PATH|TEXT|-", required_unless_present_any = ["file", "said", "gone"])]
     pub inputs: Vec<String>,
@@ -38,9 +38,12 @@ pub struct Feed {
     /// What it belongs to; turns are linked inside one session.
     #[arg(long, value_name = "S")]
     pub session: Option<String>,
-    /// The run whose action this answers: it is remembered, and judged as that run's outcome.
+    /// The run whose action this answers: it is remembered, and that run's outcome; see --value.
     #[arg(long, value_name = "RUN")]
     pub answers: Option<String>,
+    /// What that run's outcome is worth, 0 to 1; without it the text waits for a judge
+    #[arg(long, value_name = "V", requires = "answers", allow_negative_numbers = true)]
+    pub value: Option<f64>,
     /// Archive this memory, and put the text in its place
     #[arg(long, value_name = "NEURON")]
     pub corrects: Option<String>,

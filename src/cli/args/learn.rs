@@ -30,7 +30,7 @@ pub struct Outcome {
     /// What the outcome is worth, 0 to 1.
     #[arg(long, value_name = "V", allow_negative_numbers = true)]
     pub value: Option<f64>,
-    /// The outcome in words; without a value it is compared with the prediction.
+    /// The outcome in words; without a value it is kept until a person or a trusted evaluator judges it
     #[arg(long, value_name = "T")]
     pub text: Option<String>,
     /// Leave the corrective run on its branch, for review.
@@ -50,6 +50,9 @@ pub struct Ledger {
     /// Only runs of this agent.
     #[arg(long, value_name = "A")]
     pub agent: Option<String>,
+    /// Only outcomes in words that nobody has judged yet
+    #[arg(long)]
+    pub unjudged: bool,
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,

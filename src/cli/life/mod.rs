@@ -43,7 +43,7 @@ pub(super) fn life(session: &Session, dir: &Path, number: u64) -> Done {
     let brain = life.brain(life.at(number, 23))?;
     let neuron = most_changed(&brain, dir)?;
     let path = neuron.as_ref().map(|(_, path)| path.as_str());
-    let ledger = brain.ledger(0, None, None)?;
+    let ledger = brain.ledger(0, None, false, None)?;
     let undo = match lived.iter().rev().filter_map(|day| day.sleep.as_ref()).find(|s| s.state == SleepState::Slept) {
         Some(sleep) => Some((brain.undo_sleep(true)?, sleep)),
         None => None,

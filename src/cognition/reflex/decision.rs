@@ -13,7 +13,7 @@ use crate::chemistry::dopamine::{Expectation, History, Prospect, Stance, choose,
 use crate::cognition::{Network, Snapshot};
 use crate::delta::{Chosen, Document, Edge, Prediction};
 use crate::limits;
-use crate::model::ids::{NeuronId, hash_fields};
+use crate::model::ids::{NeuronId, concept_id, hash_fields};
 use crate::model::neuron::check_concept;
 use crate::model::settings::Learning;
 use crate::model::{Kind, Link, Neuron, Settings, Signal};

@@ -14,7 +14,7 @@ use super::proposal::{Proposal, clip};
 use crate::chemistry::dopamine::{self, Judgement, Stance, credits, judgements_of, pathway, reinforcements, stance};
 use crate::cognition::{Network, Snapshot};
 use crate::delta::operation::{Outcome, SetGoal};
-use crate::delta::{Document, Edge, LedgerEntry, Operation, RunRecord};
+use crate::delta::{Document, Edge, LedgerEntry, Method, Operation, RunRecord};
 use crate::limits;
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::{GoalId, NeuronId, RunId, hash_fields};
@@ -50,7 +50,10 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
                     let verdict = correct(&record, &judgement, past, network, &settings.learning);
                     verdict.ops.into_iter().for_each(|op| proposal.take(op));
                     let (run, error) = (&record.run, judgement.error);
-                    let answer = json!({"done": "judged", "run": run, "error": error, "method": judgement.method});
+                    let answer = match judgement.method {
+                        Method::Unjudged => json!({"done": "kept", "run": run, "method": Method::Unjudged}),
+                        method => json!({"done": "judged", "run": run, "error": error, "method": method}),
+                    };
                     proposal.acknowledge(signal, answer);
                     judged = true;
                 }
@@ -121,7 +124,9 @@ pub fn correct(
         method: judgement.method,
         pathway: own.clone(),
     }));
-    ops.extend(sub_goal(&own, judgement, past, network, learning).map(Operation::Goal));
+    if judgement.method.is_value() {
+        ops.extend(sub_goal(&own, judgement, past, network, learning).map(Operation::Goal));
+    }
     Verdict { pathway: own, credited: credits.len(), ops }
 }
 

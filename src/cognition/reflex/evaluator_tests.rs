@@ -36,11 +36,12 @@ fn an_outcome_becomes_an_error_that_the_pathway_learns_from() {
 }
 
 #[test]
-fn a_text_is_compared_with_what_was_predicted() {
+fn a_text_is_kept_and_teaches_nothing() {
     let (mut world, run) = world();
-    world.signal("perception", json!({"kind": "outcome", "run": run, "text": "It rains."}));
+    world.signal("perception", json!({"kind": "outcome", "run": run, "text": "It went very well."}));
     let ops = world.think(Rule::Evaluator);
-    assert_eq!(ops[1], "outcome decision 1 0.300 similarity");
+    assert_eq!(ops[0], "outcome decision 0.7 0.000 unjudged");
+    assert!(ops[1].starts_with("acknowledge g1 {\"done\":\"kept\"") && ops.len() == 2, "{ops:?}");
 }
 
 #[test]

@@ -240,6 +240,7 @@ impl World {
             session: None,
             origin: Default::default(),
             answers: None,
+            value: None,
             supersedes: Vec::new(),
             order: 0,
         });

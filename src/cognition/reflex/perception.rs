@@ -291,7 +291,7 @@ struct Run<'a> {
     episodes: Vec<NeuronId>,
     urgent: Vec<(NeuronId, text::Urgency)>,
     /// What came of runs, in words.
-    outcomes: Vec<(RunId, String)>,
+    outcomes: Vec<(RunId, String, Option<f64>)>,
 }
 
 impl<'a> Run<'a> {
@@ -327,7 +327,7 @@ impl<'a> Run<'a> {
             if said.urgency.level > 0.0 {
                 self.urgent.push((episode.clone(), said.urgency));
             }
-            self.outcomes.extend(stimulus.answers.clone().map(|run| (run, stimulus.text.clone())));
+            self.outcomes.extend(stimulus.answers.clone().map(|run| (run, stimulus.text.clone(), stimulus.value)));
             self.perceived = true;
             if !said.is_talk {
                 self.episodes.push(episode.clone());
@@ -443,8 +443,12 @@ impl<'a> Run<'a> {
             let payload = json!({"kind": "urgency", "level": level, "episode": episode, "words": urgency.words});
             self.signal("affect", payload);
         }
-        for (run, text) in std::mem::take(&mut self.outcomes) {
-            self.signal("evaluator", json!({"kind": "outcome", "run": run, "text": text}));
+        for (run, text, value) in std::mem::take(&mut self.outcomes) {
+            let mut payload = json!({"kind": "outcome", "run": run, "text": text});
+            if let Some(value) = value {
+                payload["value"] = json!(value);
+            }
+            self.signal("evaluator", payload);
         }
     }
 

@@ -96,6 +96,7 @@ fn stimulus(n: u32, session: Option<&str>, text: &str) -> Stimulus {
         session: session.map(Into::into),
         origin: Default::default(),
         answers: None,
+        value: None,
         supersedes: Vec::new(),
         order: n,
     }

@@ -1,7 +1,7 @@
 //! Operations that leave something beside the neurons: answers, outcomes, goals.
 
 use super::{ApplyError, ERROR_TOLERANCE, Lookup, Reason, Work};
-use crate::delta::ledger::{LedgerEntry, Valued};
+use crate::delta::ledger::{LedgerEntry, Method, Valued};
 use crate::delta::operation::{Outcome, SetGoal};
 use crate::model::Acknowledgement;
 use crate::model::document::{Goal, GoalLevel};
@@ -40,7 +40,10 @@ impl<L: Lookup> Work<'_, L> {
         let found = self.lookup.record(&op.run).map_err(ApplyError::Lookup)?;
         let Some(record) = found else { return Err(self.refuse(Reason::NoRun(op.run.clone()))) };
         let prediction = Valued::expected(record.prediction.as_ref());
-        if (op.error - (op.value - prediction.value)).abs() > ERROR_TOLERANCE {
+        let is_kept = op.text.is_some() && op.error == 0.0;
+        if (op.method == Method::Unjudged && !is_kept)
+            || (op.error - (op.value - prediction.value)).abs() > ERROR_TOLERANCE
+        {
             let (value, prediction) = (op.value.to_string(), prediction.value.to_string());
             return Err(self.refuse(Reason::WrongError { value, prediction }));
         }
