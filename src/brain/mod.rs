@@ -83,6 +83,8 @@ pub use sync::{PushedBranch, SyncReport};
 pub use trust::{TrustItem, TrustReport};
 pub use upgrade::UpgradeReport;
 pub use view::{CommitView, Conversation, NeuronView, Said, Touch};
+pub use crate::vitals::Verdict;
+pub use crate::vitals::verdict::{Answer as VerdictAnswer, summed_up};
 pub use vitals::{SinceSleep, Vitals};
 pub use watch::{WatchEvent, Watched};
 pub use write::{ApplyReport, Due, DueReport, MergeReport, MergeTreeReport, RunReport};

@@ -1,10 +1,8 @@
 //! The vital signs as lines and small plots. In Unicode where the terminal can show it, in ASCII elsewhere.
 
 use super::output::STYLES;
-use crate::brain::{NarrativeGap, SinceSleep, Vitals};
+use crate::brain::{NarrativeGap, SinceSleep, Verdict, VerdictAnswer, Vitals, summed_up};
 use crate::model::plural;
-use crate::vitals::Verdict;
-use crate::vitals::verdict::{Answer, summed_up};
 
 /// Width of a bar, characters.
 const BAR: usize = 20;
@@ -83,7 +81,7 @@ pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
     since_sleep(&v.since_sleep, &mut line);
     if !v.verdicts.is_empty() {
         let (whole, [met, open, unknown]) = summed_up(&v.verdicts);
-        let word = if whole == Answer::Yes { "yes" } else { "not yet" };
+        let word = if whole == VerdictAnswer::Yes { "yes" } else { "not yet" };
         let counts = format!("{met} of {} criteria met, {open} not yet, {unknown} too early to tell", v.verdicts.len());
         lines.push(format!("is it a brain yet? {word}: {counts}"));
         let told = |verdict: &Verdict| format!("  {bold}{:<14}{plain} {}", verdict.criterion, verdict.text);
