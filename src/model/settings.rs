@@ -141,6 +141,12 @@ pub struct Learning {
     pub kept: f64,
     /// Width of the draw by which decision explores, in spreads of the expectation; 0: the greatest expectation always.
     pub exploration: f64,
+    /// How much mood narrows that draw, or widens it where it is below 0; 0: not at all.
+    pub mood_width: f64,
+    /// Negative errors more, at full confidence, after which a pathway is abandoned; 0: none.
+    pub patience: f64,
+    /// Strength of open goals as cues where decision weighs, 0..=1; 0: none.
+    pub goals: f64,
 }
 
 impl Default for Learning {
@@ -157,6 +163,9 @@ impl Default for Learning {
             history: 256,
             kept: 0.97,
             exploration: 0.5,
+            mood_width: 0.0,
+            patience: 0.0,
+            goals: 0.2,
         }
     }
 }
@@ -410,6 +419,7 @@ impl Settings {
         unit("learning.eligibility", self.learning.eligibility)?;
         unit("learning.discount", self.learning.discount)?;
         unit("learning.kept", self.learning.kept)?;
+        unit("learning.goals", self.learning.goals)?;
         if self.learning.history > crate::limits::LEDGER_ENTRIES {
             return Err(format!("learning.history is at most {}", crate::limits::LEDGER_ENTRIES));
         }
@@ -419,6 +429,8 @@ impl Settings {
             ("recall.fan", self.recall.fan),
             ("recall.salience_exponent", self.recall.salience_exponent),
             ("learning.exploration", self.learning.exploration),
+            ("learning.mood_width", self.learning.mood_width),
+            ("learning.patience", self.learning.patience),
             ("learning.salience_boost", self.learning.salience_boost),
             ("sleep.idle_load", self.sleep.idle_load),
         ] {

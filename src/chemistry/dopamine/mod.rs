@@ -12,9 +12,11 @@ mod expectation;
 mod judgement;
 mod pathway;
 mod stance;
+mod temper;
 
 pub use calibration::{Bin, Calibration, calibration, calibration_of};
 pub use expectation::{Expectation, Prospect, choose, expectations, normal};
 pub use judgement::{Judgement, Unjudged, judge, prediction_error};
 pub use pathway::{Credit, credits, end, pathway, reinforcements};
 pub use stance::{History, Stance, judgements_of, stance};
+pub use temper::Temper;

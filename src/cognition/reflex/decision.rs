@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::proposal::{Proposal, clip};
 use super::{kind, query};
 use crate::activation::Profile;
-use crate::chemistry::dopamine::{Expectation, History, Prospect, Stance, choose, expectations, normal};
+use crate::chemistry::dopamine::{Expectation, History, Prospect, Stance, Temper, choose, expectations, normal};
 use crate::cognition::{Network, Snapshot};
 use crate::delta::{Chosen, Document, Edge, Prediction};
 use crate::limits;
@@ -108,12 +108,17 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
     let known = |option: &String| NeuronId::parse(option).ok().filter(|id| proposal.live(id).is_some());
     let ids: Vec<NeuronId> = options.iter().map(|o| known(o).unwrap_or_else(|| proposal.network.concept_named(o))).collect();
     let concepts: Vec<Vec<NeuronId>> = options.iter().map(|o| query::concept_ids(proposal.network, o)).collect();
-    let also: Vec<NeuronId> = ids.iter().cloned().chain(concepts.concat()).collect();
+    let goals = proposal.snapshot.goals.iter().filter_map(|goal| goal.neuron.clone());
+    let aims: Vec<(NeuronId, f64)> = goals.map(|id| (id, learning.goals)).filter(|(_, x)| *x > 0.0).collect();
+    let aimed = aims.iter().map(|(id, _)| id.clone());
+    let also: Vec<NeuronId> = ids.iter().cloned().chain(concepts.concat()).chain(aimed).collect();
     let found = query::ask(proposal, query, &also, profile);
+    // What serves a goal counts beside what the query activates; the pathway is that of the query.
+    let by_goals = found.strength_by(&aims, proposal.snapshot.at, profile);
     let mut candidates: Vec<Candidate> = if given.is_some() {
         let weighed = options.into_iter().zip(&concepts).zip(&ids).map(|((option, concepts), id)| {
             let named = || concepts.iter().chain((!concepts.contains(id)).then_some(id));
-            let score = named().map(|id| found.strength(id)).sum();
+            let score = named().map(|id| found.strength(id) + by_goals(id)).sum();
             let reached = named().filter(|id| found.strength(id) > 0.0);
             let most = reached.max_by(|a, b| found.strength(a).total_cmp(&found.strength(b)).then_with(|| b.cmp(a)));
             candidate(&found, query, option, id.clone(), most, score, &ids)
@@ -126,8 +131,9 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
             |(n, x): (&Neuron, f64)| candidate(&found, query, n.concept.clone(), n.id.clone(), Some(&n.id), x, &[]);
         ideas.map(idea).collect()
     };
-    look_back(proposal, query, &mut candidates, learning);
-    let best = decide(proposal, signal, &candidates, learning);
+    let temper = Temper::of(&proposal.snapshot.ledger, &proposal.snapshot.agent);
+    look_back(proposal, query, &mut candidates, temper.patience(learning), learning);
+    let best = decide(proposal, signal, &candidates, temper.exploration(learning));
     Weighed { candidates, ignored, best }
 }
 
@@ -182,7 +188,13 @@ fn own_cue(question: &str) -> Option<NeuronId> {
 }
 
 /// Fills in what to expect of each candidate, from the ledger.
-fn look_back(proposal: &Proposal<'_>, question: &str, candidates: &mut [Candidate], learning: &Learning) {
+fn look_back(
+    proposal: &Proposal<'_>,
+    question: &str,
+    candidates: &mut [Candidate],
+    patience: u32,
+    learning: &Learning,
+) {
     let question = clip(question, limits::LABEL_BYTES);
     let options: Vec<(&str, &[Edge])> = candidates.iter().map(|c| (c.option.as_str(), c.pathway.as_slice())).collect();
     let history = History::of(&proposal.snapshot.ledger, &proposal.snapshot.agent, &question, &options);
@@ -195,7 +207,6 @@ fn look_back(proposal: &Proposal<'_>, question: &str, candidates: &mut [Candidat
         candidate.expected = expected;
         candidate.judged = history.count(at);
         candidate.disappointed = history.disappointed(at);
-        let patience = learning.abandon_after;
         candidate.is_disappointing =
             patience > 0 && candidate.disappointed >= patience && history.is_fresh(at, learning.kept);
         candidate.is_abandoned = candidate.is_disappointing && expected.value < most;
@@ -203,17 +214,12 @@ fn look_back(proposal: &Proposal<'_>, question: &str, candidates: &mut [Candidat
 }
 
 /// The choice: by expectation, explored by draws that the run's own id seeds.
-fn decide(
-    proposal: &Proposal<'_>,
-    signal: &Signal,
-    candidates: &[Candidate],
-    learning: &Learning,
-) -> Option<(usize, Stance)> {
+fn decide(proposal: &Proposal<'_>, signal: &Signal, candidates: &[Candidate], width: f64) -> Option<(usize, Stance)> {
     let prospect = |c: &Candidate| Prospect { expected: c.expected, is_abandoned: c.is_abandoned };
     let prospects: Vec<Prospect> = candidates.iter().map(prospect).collect();
     let (run, request) = (proposal.snapshot.run.as_str(), signal.id.as_str());
     let draw = |at: usize| normal(hash_fields(&[run.as_bytes(), request.as_bytes(), candidates[at].option.as_bytes()]));
-    let (at, leads) = choose(&prospects, learning.exploration, draw)?;
+    let (at, leads) = choose(&prospects, width, draw)?;
     let stance = match (candidates[at].is_disappointing, leads && candidates[at].judged > 0) {
         (true, _) => Stance::Abandon,
         (_, true) => Stance::Exploit,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::fixture::World;
 use super::answerable;
-use crate::model::document::Rule;
+use crate::model::document::{GoalLevel, Rule};
 use crate::model::ids::concept_id;
 use crate::model::{Kind, Link};
 
@@ -248,4 +248,107 @@ fn its_prediction_goes_round_as_a_draft() {
     let start =
         "signal evaluator {\"kind\":\"prediction\",\"text\":\"\\\"umbrella\\\" serves \\\"rain\\\"\",\"value\":";
     assert!(draft.starts_with(start), "{draft}");
+}
+
+/// The option chosen, and the score of each option in the order given.
+fn scored(world: &World) -> (String, Vec<f64>) {
+    let (choice, _, answer) = answered(world);
+    let payload: serde_json::Value = serde_json::from_str(&answer["signal affect ".len()..]).unwrap();
+    (choice, payload["scores"].as_array().unwrap().iter().map(|s| s["score"].as_f64().unwrap()).collect())
+}
+
+#[test]
+fn an_open_goal_is_a_cue_and_its_switch_is_off_at_0() {
+    for (goals, open, choice) in [(0.5, true, "boots"), (0.0, true, "umbrella"), (0.5, false, "umbrella")] {
+        let mut world = World::new("decision");
+        world.settings.learning.exploration = 0.0;
+        world.settings.learning.goals = goals;
+        for name in ["rain", "umbrella", "boots", "dry feet"] {
+            world.concept(name, 65535);
+        }
+        world.link("rain", Link::FeedsInto, "umbrella", 20000);
+        world.link("dry feet", Link::FeedsInto, "boots", 65535);
+        if open {
+            world.wants("dry-feet", GoalLevel::Terminal, "dry feet", None);
+        }
+        world.signal("affect", json!({"query": "rain", "options": ["umbrella", "boots"]}));
+        let (chosen, scores) = scored(&world);
+        assert_eq!((chosen.as_str(), scores[1] > 0.4), (choice, choice == "boots"), "{scores:?}");
+        // The pathway is that of the query: what comes of it says nothing of other questions under the goal.
+        let from = &world.document(Rule::Decision).prediction.unwrap().pathway[0].from;
+        assert_eq!(*from, concept_id("rain"));
+    }
+}
+
+/// What a life of decisions is worth: three options, noise, and all changes half-way. Regret over 60 decisions.
+fn regret(seed: u64, settings: &dyn Fn(&mut crate::model::settings::Learning), goal: bool, serves: bool) -> f64 {
+    let draw = |n: u64| {
+        (crate::model::ids::hash_fields(&[&seed.to_be_bytes(), &n.to_be_bytes()]) >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let options = ["tea", "milk", "water"];
+    let worth = |at: u64| -> Vec<f64> {
+        let mut worth: Vec<f64> = (0..3).map(|o| draw(1000 * (at / 30) + o)).collect();
+        if serves {
+            worth.sort_by(|a, b| b.total_cmp(a));
+        }
+        worth
+    };
+    let mut outcomes: Vec<(String, f64, f64)> = Vec::new();
+    let mut sum = 0.0;
+    for at in 0..60_u64 {
+        let mut world = World::new("decision");
+        settings(&mut world.settings.learning);
+        world.run(seed * 1000 + at);
+        ["thirst", "health", "tea", "milk", "water"].iter().for_each(|name| world.concept(name, 65535));
+        world.link("health", Link::FeedsInto, "tea", 65535);
+        if goal {
+            world.wants("health", GoalLevel::Terminal, "health", None);
+        }
+        for (option, outcome, error) in &outcomes {
+            world.chose("what to drink", option, *outcome);
+            world.wrong_by(*error);
+        }
+        world.signal("affect", json!({"query": "what to drink", "options": options}));
+        let prediction = world.document(Rule::Decision).prediction.unwrap();
+        let option = prediction.chosen.unwrap().option;
+        let worth = worth(at);
+        let own = worth[options.iter().position(|o| *o == option).unwrap()];
+        let outcome = (own + 0.2 * (draw(5000 + at) - 0.5)).clamp(0.0, 1.0);
+        sum += worth.iter().copied().fold(0.0, f64::max) - own;
+        outcomes.push((option, outcome, outcome - prediction.value.unwrap()));
+    }
+    sum
+}
+
+/// Chooses the defaults of `learning.goals`, `.patience` and `.mood_width`: `cargo test --lib switches -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement of some minutes"]
+fn switches_of_goals_and_temper_are_measured() {
+    type Change = fn(&mut crate::model::settings::Learning);
+    let cases: [(&str, Change, bool, bool); 14] = [
+        ("none", |_| (), false, false),
+        ("patience 2", |l| l.patience = 2.0, false, false),
+        ("patience 6", |l| l.patience = 6.0, false, false),
+        ("mood 1", |l| l.mood_width = 1.0, false, false),
+        ("mood 4", |l| l.mood_width = 4.0, false, false),
+        ("mood 8", |l| l.mood_width = 8.0, false, false),
+        ("goal .2, serves", |l| l.goals = 0.2, true, true),
+        ("goal .5, serves", |l| l.goals = 0.5, true, true),
+        ("goal 0, serves", |l| l.goals = 0.0, true, true),
+        ("goal 1, serves", |l| l.goals = 1.0, true, true),
+        ("goal .2, any", |l| l.goals = 0.2, true, false),
+        ("goal .5, any", |l| l.goals = 0.5, true, false),
+        ("goal 0, any", |l| l.goals = 0.0, true, false),
+        ("goal 1, any", |l| l.goals = 1.0, true, false),
+    ];
+    for (name, change, goal, serves) in cases {
+        let of = |parity: u64| {
+            let all: Vec<f64> = (0..40).map(|s| regret(2 * s + parity, &change, goal, serves)).collect();
+            let mean = all.iter().sum::<f64>() / all.len() as f64;
+            let deviation = (all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (all.len() - 1) as f64).sqrt();
+            (mean, 1.96 * deviation / (all.len() as f64).sqrt())
+        };
+        let (even, odd) = (of(0), of(1));
+        println!("{name:<16} even {:.2} ± {:.2}  odd {:.2} ± {:.2}", even.0, even.1, odd.0, odd.1);
+    }
 }

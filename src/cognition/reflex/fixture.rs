@@ -188,6 +188,11 @@ impl World {
         (entry.prediction.value, entry.error) = (outcome, 0.0);
     }
 
+    /// The error of the newest outcome.
+    pub fn wrong_by(&mut self, error: f64) {
+        self.snapshot.ledger[0].error = error;
+    }
+
     /// Another run of the same agent.
     pub fn run(&mut self, seed: u64) {
         self.snapshot.run = RunId::new(NOW * 1000, seed, &self.snapshot.agent);

@@ -8,7 +8,7 @@ use crate::activation::{ColumnsBuf, Cue, Profile, Propagation, Step, propagate};
 use crate::cognition::Network;
 use crate::delta::Edge;
 use crate::model::ids::NeuronId;
-use crate::model::{Kind, Link, Neuron};
+use crate::model::{Kind, Link, Neuron, Stamp};
 
 /// Words of a query that count; a longer one is a text, not a question.
 const WORDS: usize = 64;
@@ -71,6 +71,14 @@ impl Answer {
     /// How much a neuron is activated, 0 if not at all or not within reach.
     pub fn strength(&self, id: &NeuronId) -> f64 {
         self.columns.graph().find(id).map_or(0.0, |node| self.propagation.strength(node))
+    }
+
+    /// How much other cues activate a neuron within the same reach, each with its strength.
+    pub fn strength_by(&self, cues: &[(NeuronId, f64)], at: Stamp, profile: &Profile) -> impl Fn(&NeuronId) -> f64 {
+        let graph = self.columns.graph();
+        let starts = cues.iter().filter_map(|(id, strength)| Some(Cue::new(graph.find(id)?, *strength)));
+        let found = propagate(&graph, &starts.collect::<Vec<_>>(), at, profile);
+        move |id| self.columns.graph().find(id).map_or(0.0, |node| found.strength(node))
     }
 
     /// The connections from what the query names to a neuron, as they are stored; none to what it names itself or does not reach.
