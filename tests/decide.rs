@@ -61,6 +61,7 @@ fn thirty_decisions_find_the_best_and_ten_more_the_new_best() {
 fn a_decision_says_what_it_expects_and_how_to_answer() {
     let sandbox = Sandbox::fixed(NOW, "decide");
     let decision = decide(&sandbox, "which way?", &["--why"]);
+    assert_eq!(sandbox.json(&["status"])["signals"][1], 0, "no signal waits for a person");
     assert_eq!((&decision["expected"], &decision["stance"]), (&json!(0.5), &json!("explore")));
     assert!((decision["spread"].as_f64().unwrap() - 0.288675).abs() < 1e-6, "{decision}");
     let run = decision["run"].as_str().unwrap();

@@ -37,8 +37,8 @@ const STUDENT: [f64; 30] = [
     1.740, 1.734, 1.729, 1.725, 1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699, 1.697,
 ];
 
-/// The stance that outcomes and errors, newest first, speak for. A pathway is abandoned after `learning.abandon_after` negative errors in a
-/// row (0: never); else it is exploited if a one-sided t-test at 5 % says that its mean outcome is above ½, which nothing known promises:
+/// The stance that outcomes and errors, newest first, speak for. A pathway is abandoned after `learning.abandon_after` outcomes in a
+/// row (0: never) that are below ½ and below what was expected; else it is exploited if a one-sided t-test at 5 % says that its mean outcome is above ½, which nothing known promises:
 /// of at least three, `(mean − ½)/(s/√n) > t(n − 1)`; else it is to be explored. Outcomes that all are the same and above ½ are
 /// significant.
 pub fn stance(newest_first: &[(f64, f64)], learning: &Learning) -> Stance {
@@ -50,9 +50,9 @@ pub fn stance(newest_first: &[(f64, f64)], learning: &Learning) -> Stance {
         let variance = gains().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0);
         mean > STUDENT[(n - 2).min(STUDENT.len() - 1)] * (variance / count).sqrt()
     };
-    let negative_in_row = newest_first.iter().take_while(|(_, error)| *error < 0.0).count() as u32;
+    let bad = newest_first.iter().take_while(|(outcome, error)| *error < 0.0 && *outcome < UNSTATED).count() as u32;
     match learning.abandon_after {
-        most if most > 0 && negative_in_row >= most => Stance::Abandon,
+        most if most > 0 && bad >= most => Stance::Abandon,
         _ if significant => Stance::Exploit,
         _ => Stance::Explore,
     }
@@ -161,6 +161,7 @@ mod tests {
     #[test]
     fn accurate_predictions_of_a_good_pathway_do_not_end_its_exploitation() {
         assert_eq!(stance(&[(0.9, 0.0), (0.88, -0.02), (0.91, 0.01)], &Learning::default()), Stance::Exploit);
+        assert_eq!(stance(&[(0.9, -0.01); 9], &Learning::default()), Stance::Exploit, "hardly worse than expected");
         assert_eq!(stance(&[(0.3, 0.0), (0.3, 0.0), (0.3, 0.0)], &Learning::default()), Stance::Explore);
     }
 

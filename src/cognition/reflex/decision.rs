@@ -11,7 +11,7 @@ use super::{kind, query};
 use crate::activation::Profile;
 use crate::chemistry::dopamine::{Expectation, History, Prospect, Stance, Temper, choose, expectations, normal};
 use crate::cognition::{Network, Snapshot};
-use crate::delta::{Chosen, Document, Edge, Prediction};
+use crate::delta::{Chosen, Document, Edge, Prediction, UNSTATED};
 use crate::limits;
 use crate::model::ids::{NeuronId, concept_id, hash_fields};
 use crate::model::neuron::check_concept;
@@ -22,6 +22,9 @@ use crate::model::{Kind, Link, Neuron, Settings, Signal};
 const OPTION_BYTES: usize = limits::LABEL_BYTES;
 /// Ideas of its own that it weighs where no options are given.
 const IDEAS: usize = 5;
+/// Outcomes from which on an option can have proved itself, and the normal quantile of 95 %.
+const LEAST: usize = 3;
+const NORMAL: f64 = 1.645;
 /// The agent that reads drafts of predictions.
 const JUDGE: &str = "evaluator";
 
@@ -106,7 +109,8 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
     }
     let ignored = given.map_or(0, Vec::len) - options.len();
     let known = |option: &String| NeuronId::parse(option).ok().filter(|id| proposal.live(id).is_some());
-    let ids: Vec<NeuronId> = options.iter().map(|o| known(o).unwrap_or_else(|| proposal.network.concept_named(o))).collect();
+    let ids: Vec<NeuronId> =
+        options.iter().map(|o| known(o).unwrap_or_else(|| proposal.network.concept_named(o))).collect();
     let concepts: Vec<Vec<NeuronId>> = options.iter().map(|o| query::concept_ids(proposal.network, o)).collect();
     let goals = proposal.snapshot.goals.iter().filter_map(|goal| goal.neuron.clone());
     let aims: Vec<(NeuronId, f64)> = goals.map(|id| (id, learning.goals)).filter(|(_, x)| *x > 0.0).collect();
@@ -207,8 +211,10 @@ fn look_back(
         candidate.expected = expected;
         candidate.judged = history.count(at);
         candidate.disappointed = history.disappointed(at);
-        candidate.is_disappointing =
-            patience > 0 && candidate.disappointed >= patience && history.is_fresh(at, learning.kept);
+        candidate.is_disappointing = patience > 0
+            && candidate.disappointed >= patience
+            && expected.value < UNSTATED
+            && history.is_fresh(at, learning.kept);
         candidate.is_abandoned = candidate.is_disappointing && expected.value < most;
     }
 }
@@ -220,7 +226,8 @@ fn decide(proposal: &Proposal<'_>, signal: &Signal, candidates: &[Candidate], wi
     let (run, request) = (proposal.snapshot.run.as_str(), signal.id.as_str());
     let draw = |at: usize| normal(hash_fields(&[run.as_bytes(), request.as_bytes(), candidates[at].option.as_bytes()]));
     let (at, leads) = choose(&prospects, width, draw)?;
-    let stance = match (candidates[at].is_disappointing, leads && candidates[at].judged > 0) {
+    let chosen = &candidates[at];
+    let stance = match (chosen.is_disappointing, leads && chosen.has_proved_itself()) {
         (true, _) => Stance::Abandon,
         (_, true) => Stance::Exploit,
         _ => Stance::Explore,
@@ -229,6 +236,11 @@ fn decide(proposal: &Proposal<'_>, signal: &Signal, candidates: &[Candidate], wi
 }
 
 impl Candidate {
+    /// Whether its expectation is significantly above ½, by at least three outcomes: one-sided at 5 %.
+    fn has_proved_itself(&self) -> bool {
+        self.judged >= LEAST && self.expected.value - NORMAL * self.expected.spread > UNSTATED
+    }
+
     /// Why it was chosen, in words.
     fn why(&self, stance: Stance) -> String {
         let Expectation { value, spread, .. } = self.expected;
@@ -295,8 +307,15 @@ impl Weighed {
         if self.ignored > 0 {
             payload["ignored"] = json!(self.ignored);
         }
-        proposal.send(&signal.from, payload);
-        proposal.acknowledge(signal, json!({"done": "decided", "choice": choice.option}));
+        let is_agent = proposal.snapshot.agents.iter().any(|agent| agent.name == signal.from);
+        if is_agent {
+            proposal.send(&signal.from, payload);
+            proposal.acknowledge(signal, json!({"done": "decided", "choice": choice.option}));
+        } else {
+            // A person reads the acknowledgement; nobody would answer a signal to one.
+            payload["done"] = json!("decided");
+            proposal.acknowledge(signal, payload);
+        }
         let text = format!("\"{}\" serves \"{question}\"", choice.option);
         let chosen = check_concept(&question).is_ok().then(|| Chosen { question, option: choice.option.clone() });
         let pathway = choice.connect(proposal, query, learning);

@@ -142,9 +142,10 @@ fn what_was_never_judged_goes_by_its_score_then_by_what_came_of_it() {
 fn what_leads_is_exploited_and_what_disappoints_is_left() {
     let (choice, stance, answer) = answered(&asked(&[("boots", 0.4); 3]));
     assert_eq!((choice.as_str(), stance.as_str()), ("boots", "explore"), "umbrella may be as good: {answer}");
-    let (choice, stance, answer) = answered(&asked(&[("boots", 0.45), ("umbrella", -0.3), ("boots", 0.45)]));
+    let (choice, stance, answer) =
+        answered(&asked(&[("boots", 0.45), ("umbrella", -0.3), ("boots", 0.45), ("boots", 0.45)]));
     assert_eq!((choice.as_str(), stance.as_str()), ("boots", "exploit"), "{answer}");
-    assert!(answer.contains("it has proved itself: expected 0.9") && answer.contains("by 2 outcomes"), "{answer}");
+    assert!(answer.contains("it has proved itself: expected 0.9") && answer.contains("by 3 outcomes"), "{answer}");
     let bad = [("umbrella", -0.45); 3];
     let (choice, _, answer) = answered(&asked(&bad));
     assert_eq!(choice, "boots");
@@ -191,7 +192,7 @@ fn an_options_history_is_found_by_its_words_whatever_its_neurons_and_edges() {
     };
     let seen = [("What now?", "opt-a", 0.9), ("What now?", "opt-b", 0.5), ("What now?", "Opt C", 0.1)];
     let (choice, stance, answer) = answered(&asked("what  NOW", &seen));
-    assert_eq!((choice.as_str(), stance.as_str()), ("opt-a", "exploit"), "{answer}");
+    assert_eq!((choice.as_str(), stance.as_str()), ("opt-a", "explore"), "one outcome proves nothing: {answer}");
     let (_, _, other) = answered(&asked("what then", &seen));
     assert!(!other.contains("judged\":"), "another question: {other}");
     let document = asked("What now?", &seen).document(Rule::Decision);
@@ -204,6 +205,16 @@ fn an_options_history_is_found_by_its_words_whatever_its_neurons_and_edges() {
         (&prediction.pathway[0].from, &prediction.pathway[0].to),
         (&concept_id("What now?"), &concept_id("opt-a"))
     );
+}
+
+#[test]
+fn a_person_reads_the_answer_in_the_acknowledgement_and_no_signal_waits() {
+    let mut own = World::new("decision");
+    own.signal("human", json!({"query": "rain", "options": ["boots", "umbrella"]}));
+    let ops = own.think(Rule::Decision);
+    assert!(!ops.iter().any(|op| op.starts_with("signal")), "{ops:?}");
+    let ack = ops.iter().find(|op| op.starts_with("acknowledge g1 ")).unwrap();
+    assert!(ack.contains("\"done\":\"decided\"") && ack.contains("\"why\":"), "{ack}");
 }
 
 #[test]
