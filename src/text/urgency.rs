@@ -311,7 +311,7 @@ fn latin(sentence: &str, found: &mut Vec<(&'static str, f64)>) {
         start.is_some_and(|at| has(ORDERS, &clause[at])) || leads.iter().any(|word| has(ORDERS, word))
     };
     let is_told = |clause: &[String]| clause.iter().any(|word| has(TOLD, word));
-    let asks = !(is_question && !whole.iter().any(|word| word == "please" || word == "can" || word == "need"))
+    let asks = (!is_question || whole.iter().any(|word| word == "please" || word == "can" || word == "need"))
         && (clauses.iter().any(|clause| order(clause))
             || REQUESTS.iter().any(|request| !places(&whole, request).is_empty()));
     for (marker, uses, level) in MARKERS {

@@ -51,7 +51,8 @@ impl Cycle {
         let said: Vec<String> =
             faults.iter().take(limits::NAMED_FAULTS).map(|fault| format!("{}: {fault}", candidate.name)).collect();
         let unsigned = faults.iter().any(|fault| fault.kind == Kind::Signature);
-        let hint = unsigned.then(|| format!("; {}", signed::remedy(&candidate.commit.to_string()))).unwrap_or_default();
+        let hint =
+            if unsigned { format!("; {}", signed::remedy(&candidate.commit.to_string())) } else { String::new() };
         Ok((!said.is_empty()).then(|| said.join("\n") + &hint))
     }
 }
