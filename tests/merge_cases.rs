@@ -208,7 +208,7 @@ fn a_sleep_taken_back_returns_connections_and_leaves_neurons_as_they_are() {
     let mut there = weighing(50);
     there.set_weight(&id("c"), Link::Recalls, 7);
     let trees = [tree_of(&[]), tree_of(std::slice::from_ref(&here)), tree_of(&[there])];
-    let options = Options { returning: true, ..Options::default() };
+    let options = Options { returning: true };
     let (merged, _) = merge_with(&trees[0], &trees[1], &trees[2], &MergePolicy::default(), options);
     let mut expected = here;
     expected.set_weight(&id("c"), Link::Recalls, 7);

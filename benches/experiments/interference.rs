@@ -218,6 +218,7 @@ impl Subject {
             error,
             method: Method::Number,
             pathway,
+            chosen: None,
         });
         Ok(())
     }
