@@ -2,7 +2,7 @@
 """Row 7: clocks that are wrong, run backwards, or differ between machines.
 
 No number that is none, no salience that rises without an activation, stamps that only grow, a future that is refused, and
-merges that give the same tree whenever they are made.
+merges that give the same tree whenever they are made, or are put off while what they merge is ahead of the clock.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def future(clock):
 
 
 def two_machines(clock, dice):
-    """Runs of two machines an hour apart, merged at different times: always the same tree."""
+    """Runs of two machines two hours apart, merged at different times: always the same tree, or refused until the clock is there."""
     hour = datetime.timedelta(hours=1)
     held = []
     for sign in (1, -1, 1, -1):
@@ -134,9 +134,15 @@ def two_machines(clock, dice):
         for order in (held, held[::-1]):
             copy = clock.brain.copy(clock.root / f"copy-{len(trees)}-{dice.random()}", {**clock.brain.env, "BRAIN_NOW": stamp(when)})
             merged = copy.brain("merge", *order)
+            clock.commands += 1
+            if when < START + hour:
+                if merged.code != 3 or "ahead of the clock here" not in merged.out + merged.err:
+                    clock.wrong(f"merged before its time: {merged}")
+                copy.env["BRAIN_NOW"] = stamp(START + hour)
+                merged = copy.brain("merge", *order)
+                clock.commands += 1
             if merged.code != 0:
                 clock.wrong(str(merged))
-            clock.commands += 1
             trees.setdefault(copy.git("rev-parse", "wake^{tree}"), []).append(stamp(when))
     if len(trees) != 1:
         clock.wrong(f"the merge depends on its time: {trees}")
@@ -156,6 +162,7 @@ def main():
                 future(clock)
                 two_machines(clock, lab.dice(seed, "machines"))
                 wander(clock, lab.dice(seed, "wander"), arguments.steps)
+                clock.at(START + datetime.timedelta(days=3651))
                 check, said = clock.brain.brain("check"), clock.brain.fsck()
                 if check.code != 0 or said:
                     clock.wrong(f"{check} {said}")
