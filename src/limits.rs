@@ -112,6 +112,11 @@ pub const PACKS: usize = 64;
 pub const STIMULI_PER_COMMIT: usize = 1_000;
 /// Signals that one run answers: each can cost some hundred operations.
 pub const SIGNALS_PER_RUN: usize = 2;
+/// Neurons that an agent is shown beside the one whose activation woke it, and memories of the day that it is shown before a sleep: an
+/// answer of a few hundred operations.
+pub const ACTIVE_BESIDE: usize = 64;
+/// Files of neurons that are looked at for the memories of a day: a tenth of a second.
+pub const DAY_MEMORIES: usize = 4_096;
 /// Runs that start from one tip before their results are merged: bounds memory, and how far a snapshot falls behind.
 pub const RUNS_PER_ROUND: usize = 64;
 /// Commits of wake that are looked at to see how the last rounds branched: four full rounds, or a hundred small ones.

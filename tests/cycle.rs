@@ -68,9 +68,11 @@ fn agents_that_answer_each_other_stop_three_steps_from_their_cause() {
 fn one_stimulus_causes_no_more_runs_than_it_may() {
     let sandbox = Sandbox::new();
     let answer = sandbox.json(&["-c", "cycle.runs_per_stimulus=1", "feed", "Otters hold hands while they sleep."]);
-    assert_eq!(runs(&answer), ["perception"]);
+    assert_eq!(runs(&answer), ["perception", "memory"]);
     let notes = answer["notes"].to_string();
     assert!(notes.contains("memory was held back"), "{notes}");
+    let record = sandbox.documents("wake", "network/runs").into_values().find(|r| r["agent"] == "memory").unwrap();
+    assert_eq!(record["cognition"], "refused", "the engine answers for it: {record}");
     let free = Sandbox::new();
     assert_eq!(runs(&free.json(&["feed", "Otters hold hands while they sleep."])), ["perception", "memory"]);
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 const AGENTS: [&str; 4] = ["ant", "bee", "cat", "dog"];
 
-/// Answers each signal, which the snapshot names once by its id, and says what else is to be said.
-const PROGRAM: &str = r#"answers=$(grep -o '"id": "g-[0-9a-f]*"' | sed 's/"id": \(.*\)/{"op": "acknowledge", "signal": \1, "payload": {}},/')
+/// Answers each signal, which the snapshot names once by its id before it tells of answers, and says what else is to be said.
+const PROGRAM: &str = r#"answers=$(tr -d '\n' | sed 's/"answers": *\[.*//' | grep -o '"id": "g-[0-9a-f]*"' | sed 's/"id": \(.*\)/{"op": "acknowledge", "signal": \1, "payload": {}},/')
 echo "{\"ops\": [$answers"
 echo 'OTHERS]}'"#;
 

@@ -36,12 +36,12 @@ fn spawner(more: &Value) -> Value {
     definition
 }
 
-/// How many runs each stimulus has caused, and the greatest depth, by the records in wake.
+/// How many runs each stimulus has caused, and the greatest depth, by the records in wake. Where the engine answered, nobody ran.
 fn caused(sandbox: &Sandbox) -> (u64, u64) {
     let records = sandbox.documents("wake", "network/runs");
     let mut runs = std::collections::BTreeMap::<String, u64>::new();
     let mut deepest = 0;
-    for record in records.values() {
+    for record in records.values().filter(|record| record["cognition"] != "refused") {
         deepest = deepest.max(record["depth"].as_u64().unwrap_or(0));
         for stimulus in record["stimuli"].as_array().into_iter().flatten() {
             *runs.entry(stimulus.as_str().unwrap().to_owned()).or_default() += 1;

@@ -289,6 +289,8 @@ mod tests {
             signals: vec![signal],
             active: vec![],
             flags: vec![],
+            answers: Vec::new(),
+            raised: Vec::new(),
             agents: vec![],
             neurons: vec![after],
             ledger: vec![],

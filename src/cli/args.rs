@@ -6,6 +6,7 @@ mod feed;
 mod find;
 mod learn;
 mod serve;
+mod signals;
 mod think;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub use feed::Feed;
 pub use find::Find;
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
 pub use serve::Serve;
+pub use signals::Signals;
 pub use think::{Models, Preset};
 
 /// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
@@ -68,6 +70,8 @@ pub enum Command {
     Outcome(Outcome),
     /// What runs expected, and what came of it; newest first, with each agent's calibration.
     Ledger(Ledger),
+    /// What agents asked each other, and what was answered; newest first.
+    Signals(Signals),
     /// What all of it is for: goals that you set, and those that emerged.
     Goal(Goal),
     /// Lists the models of the settings, and asks whether they answer

@@ -17,6 +17,7 @@ mod models;
 mod night;
 mod output;
 mod serve;
+mod signals;
 mod story;
 mod sync;
 mod trade;
@@ -83,6 +84,7 @@ fn commits(command: &Command) -> bool {
         | Command::Import(args::Import { writer, .. }) => !writer.dry_run,
         Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
         Command::Recall(recall) => recall.learn,
+        Command::Signals(signals) => signals.replay.is_some(),
         Command::Decide(_) | Command::Watch(_) | Command::Serve(_) => true,
         _ => false,
     }
@@ -139,6 +141,7 @@ impl Session {
             Command::Decide(args) => learn::decide(&self, &args),
             Command::Outcome(args) => learn::outcome(&self, &args),
             Command::Ledger(args) => learn::ledger(&self, &args),
+            Command::Signals(args) => signals::signals(&self, &args),
             Command::Goal(args) => learn::goal(&self, &args),
             Command::Models(args) => models::models(&self, &args),
             Command::Recall(args) => ask::recall(&self, &args),

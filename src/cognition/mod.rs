@@ -12,7 +12,7 @@ pub mod reflex;
 use serde::Serialize;
 
 use crate::delta::{LedgerEntry, RunRecord};
-use crate::model::document::Goal;
+use crate::model::document::{Answered, Goal};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, concept_id};
 use crate::model::{Neuron, Signal, Stamp, Stimulus};
 
@@ -35,6 +35,12 @@ pub struct Snapshot {
     pub active: Vec<NeuronId>,
     /// Flags that are on.
     pub flags: Vec<AgentName>,
+    /// Answers to signals of this agent that came since it last looked, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answered>,
+    /// Who raised the flags that are on, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raised: Vec<Raised>,
     /// The agents of the brain, with their roles.
     pub agents: Vec<AgentSummary>,
     /// The part of the network that fits the context, most salient first.
@@ -45,6 +51,17 @@ pub struct Snapshot {
     /// Goals that are open, by id. Empty for reflexes that do not ask.
     #[serde(default)]
     pub goals: Vec<Goal>,
+}
+
+/// A flag that is on.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Raised {
+    /// The flag.
+    pub name: AgentName,
+    /// The agent that raised it; null for a person who edited the file.
+    pub by: Option<AgentName>,
+    /// Why.
+    pub reason: String,
 }
 
 /// An agent as others see it.

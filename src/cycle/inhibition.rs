@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::jobs::REFUSED_STEPS;
 use super::wake::Job;
 use super::{Cycle, CycleError};
 use crate::limits;
@@ -181,6 +182,7 @@ impl Cycle {
             let Some(run) = commit?.parents.get(1).copied() else { continue };
             let run = self.store.commit(run)?;
             let depth = run.trailer("Depth").and_then(|depth| depth.parse::<u32>().ok());
+            let depth = depth.filter(|depth| *depth < limits::SPAWN_DEPTH + REFUSED_STEPS);
             let (Some(depth), Some(base)) = (depth, run.parents.first()) else { continue };
             if rounds.last().is_none_or(|(from, _)| from != base) {
                 if rounds.len() == most {

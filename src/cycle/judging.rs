@@ -130,6 +130,8 @@ impl Cycle {
             signals: vec![signal],
             active: Vec::new(),
             flags: Vec::new(),
+            answers: Vec::new(),
+            raised: Vec::new(),
             agents: Vec::new(),
             neurons: Vec::new(),
             ledger: Vec::new(),

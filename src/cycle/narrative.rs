@@ -164,6 +164,8 @@ impl Cycle {
             signals: Vec::new(),
             active: Vec::new(),
             flags: Vec::new(),
+            answers: Vec::new(),
+            raised: Vec::new(),
             agents: vec![AgentSummary { name: agent.clone(), role: member.agent.role.clone() }],
             neurons: Vec::new(),
             ledger: Vec::new(),

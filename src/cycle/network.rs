@@ -10,7 +10,7 @@ use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::document::Goal;
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, episode_id};
-use crate::model::{Format, Metadata, Neuron, Signal, Stamp, Stimulus, json, layout};
+use crate::model::{Acknowledgement, Format, Metadata, Neuron, Signal, Stamp, Stimulus, json, layout};
 use crate::store::{BlobId, File, Recent, Store, StoreError, TreeId};
 
 /// Neurons as they were read, by their files' content. Shared by the runs of a command.
@@ -106,6 +106,13 @@ impl<'s> TreeNetwork<'s> {
         let path = layout::run(run);
         let bytes = self.store.read(self.tree, &path)?;
         Ok(bytes.map(|b| RunRecord::decode(&b, &path)).transpose()?)
+    }
+
+    /// The answer to a signal.
+    pub fn acknowledgement(&self, to: &AgentName, id: &SignalId) -> Result<Option<Acknowledgement>, CycleError> {
+        let path = layout::acknowledgement(to, id);
+        let bytes = self.store.read(self.tree, &path)?;
+        Ok(bytes.map(|b| json::strict(&b, &path, limits::DOCUMENT_BYTES)).transpose()?)
     }
 
     /// A stimulus by its id. As long as it waits, the queue knows its place; afterwards its episode knows its time. `None`: it is

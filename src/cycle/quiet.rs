@@ -92,6 +92,7 @@ impl Cycle {
         let wake = waiting.wake;
         let mut turned = Turned { runs: Vec::new(), failures: Vec::new(), unpaid: Vec::new(), wake, notes };
         let mut seen = self.marker();
+        let first = seen;
         let mut failed = Failed::from_iter(self.aside().stimuli.into_keys());
         let mut tally = self.shared.tally()?;
         let mut refused = HashSet::new();
@@ -109,21 +110,27 @@ impl Cycle {
             asked = true;
             // What the budget did not let start, or the machine failed, is not asked about again in this command.
             jobs.retain(|job| !refused.contains(&(job.agent.clone(), job.roots.clone())));
+            let mut refusals: Vec<Job> = jobs.extract_if(.., |job| job.refusal.is_some()).collect();
             if bounds.agent.is_none() {
                 braking.hold_back(self, &mut jobs);
             }
-            self.hold_back(&mut jobs, &mut tally, &mut turned.notes);
+            refusals.extend(self.hold_back(&mut jobs, &mut tally, &mut turned.notes));
             let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
             let cut = cut(&mut jobs, room);
             braking.cut_off(self, &cut);
             let mut unpaid = self.beyond_day(&mut jobs, &mut turned)?;
             braking.unpaid(&unpaid);
-            if jobs.is_empty() {
+            // An answer of the engine says how far its agent has looked; what is left out of the round must not be passed over by it.
+            if !cut.is_empty() {
+                refusals.clear();
+            }
+            if jobs.is_empty() && refusals.is_empty() {
                 braking.merged(self)?;
                 break;
             }
             braking.starts(self, &jobs)?;
             self.enter(&jobs)?;
+            jobs.extend(refusals);
             thought |= jobs.iter().any(|job| self.reflex(&job.agent).is_none());
             progress(Progress::Running(jobs.len(), jobs.iter().map(|j| j.stimuli.len()).sum()));
             let mut committed = Vec::new();
@@ -172,6 +179,7 @@ impl Cycle {
         turned.notes.extend(braking.note());
         turned.notes.extend(self.influence_notes());
         turned.notes.extend(turned.unpaid.clone());
+        turned.notes.extend(self.unanswered_note(first, turned.wake)?);
         if thought && let Some(lack) = Confinement::of_machine().lacks() {
             turned.notes.push(lack);
         }
@@ -228,22 +236,25 @@ impl Cycle {
         Ok(())
     }
 
-    /// Takes out runs whose stimuli have caused as many runs as one stimulus may, in whatever process.
-    fn hold_back(&self, jobs: &mut Vec<Job>, tally: &mut Tally, notes: &mut Vec<String>) {
+    /// Takes out runs whose stimuli have caused as many runs as one stimulus may, in whatever process. Returns the engine's answers to
+    /// the signals that they would have answered.
+    fn hold_back(&self, jobs: &mut Vec<Job>, tally: &mut Tally, notes: &mut Vec<String>) -> Vec<Job> {
         let max = self.shared.policy.settings.cycle.runs_per_stimulus;
+        let mut refusals = Vec::new();
         jobs.retain(|job| {
             let spent = job.roots.iter().find(|root| tally.caused(root) >= max);
             if let Some(root) = spent {
-                notes.push(format!(
-                    "{} was held back: stimulus {root} has caused {}",
-                    job.agent,
-                    plural(max, "run", "runs")
-                ));
+                let why = format!("stimulus {root} has caused {}", plural(max, "run", "runs"));
+                notes.push(format!("{} was held back: {why}", job.agent));
+                if !job.signals.is_empty() && self.may_answer(&job.agent) {
+                    refusals.push(job.clone().refused(why));
+                }
                 return false;
             }
             tally.add(&job.roots);
             true
         });
+        refusals
     }
 
     /// Takes out runs beyond those that one day may have.

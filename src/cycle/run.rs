@@ -11,14 +11,15 @@ use super::budget::{Exhausted, Payer};
 use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
 use super::context::without_raw_input;
+use super::jobs::all_of;
 use super::judging::{Looked, Veil};
 use super::knowledge::Knowledge;
 use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
-use super::wake::{Job, all_of};
+use super::wake::Job;
 use super::{Cycle, CycleError, goals, ledger};
-use crate::cognition::{Snapshot, reflex};
+use crate::cognition::{Raised, Snapshot, reflex};
 use crate::delta::{Document, DocumentError};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -217,6 +218,9 @@ impl Spawn {
         let member = self.cycle.shared.policy.agents.get(&self.job.agent);
         let cognition = member.map(|m| m.agent.cognition.clone());
         let this = Arc::new(self);
+        if let Some(document) = this.job.refusals() {
+            return blocking(move || this.refuse(document)).await.map(|committed| Thought::of(Some(committed)));
+        }
         match cognition {
             None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
             Some(Cognition::Llm { model, repairs }) => this.with_model(&model, repairs).await,
@@ -281,6 +285,19 @@ impl Spawn {
         }
     }
 
+    /// Commits the engine's own answers.
+    fn refuse(&self, document: Document) -> Result<Committed, CycleError> {
+        let (store, shared) = (self.cycle.store()?, &self.cycle.shared);
+        let network = TreeNetwork::remembering(&store, store.tree_of(self.tip)?, &shared.neurons);
+        let mut draft = Draft::of_job(shared, self.tip, self.run.clone(), &self.job, document, Origin::local())?;
+        draft.cognition = "refused".to_owned();
+        let applied = draft.apply_to(&network, shared)?;
+        match draft.held {
+            Some(_) => draft.commit(&applied, &store, shared),
+            None => draft.commit_unpublished(&applied, &store, shared),
+        }
+    }
+
     /// True for the agent that judges others, and sees no names.
     pub fn judges(&self) -> bool {
         self.job.agent.as_str() == EVALUATOR
@@ -313,6 +330,7 @@ impl Spawn {
             true => (ledger::newest(store, tree, shared.policy.settings.learning.history)?, goals::open(store, tree)?),
             false => (Vec::new(), Vec::new()),
         };
+        let raised = raised_flags(store, tree)?;
         let snapshot = Snapshot {
             run: self.run.clone(),
             agent: self.job.agent.clone(),
@@ -321,7 +339,10 @@ impl Spawn {
             stimuli: self.job.stimuli.clone(),
             signals: self.job.signals.clone(),
             active: self.job.active.clone(),
-            flags: raised_flags(store, tree)?,
+            // Whoever judges does not see who was asked.
+            answers: if self.judges() { Vec::new() } else { self.job.answers.clone() },
+            raised: if self.judges() { Vec::new() } else { raised.clone() },
+            flags: raised.into_iter().map(|raised| raised.name).collect(),
             agents: shared.policy.summaries(),
             neurons: self.context(network, shared.policy.settings.context.tokens)?,
             ledger,
@@ -331,14 +352,14 @@ impl Spawn {
     }
 }
 
-fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<crate::model::AgentName>, CycleError> {
+fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<Raised>, CycleError> {
     let mut raised = Vec::new();
     for (path, file) in store.files(tree, layout::FLAGS)? {
         let Place::Flag(name) = Place::of(&path) else { continue };
         // One that cannot be read is off, and stops no run: `check` names it.
         let flag = json::strict::<Flag>(&store.blob(file.blob)?, &path, crate::limits::DOCUMENT_BYTES);
-        if flag.is_ok_and(|flag| flag.value) {
-            raised.push(name);
+        if let Some(flag) = flag.ok().filter(|flag| flag.value) {
+            raised.push(Raised { name, by: flag.run.map(|run| run.agent()), reason: flag.reason });
         }
     }
     Ok(raised)

@@ -4,25 +4,24 @@
 //! folder only says from where on to look; without it everything is looked at once. So a killed process wakes nobody
 //! twice for the same cause and forgets none.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::inhibition::Waiting;
+use super::jobs::Due;
 use super::network::{self, TreeNetwork, latest};
-use super::policy::EVALUATOR;
 use super::{Cycle, CycleError};
-use crate::cognition::reflex::{self, perception::Load};
-use crate::delta::RunRecord;
+use crate::delta::{Lookup, RunRecord};
 use crate::limits;
-use crate::model::document::{Condition, Rule, State};
-use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
+use crate::model::document::{Answered, Cognition, Condition};
+use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{Flag, Metadata, Origin, Signal, Stamp, Stimulus, json};
+use crate::model::{Acknowledgement, Agent, Flag, Metadata, Origin, Signal, Stamp, Stimulus, json};
 use crate::store::{CommitId, FileChange, TreeId};
-use crate::trigger::{self, Happened, Woken};
+use crate::trigger::{self, EVENING, Happened, Woken};
 
-/// Signals that lie within so many seconds share a run: activation fades by a hundredth an hour.
-const SAME_CLOCK: u64 = 3600;
+/// The flag that puts the most important agents first.
+const PRIORITY_OVERRIDE: &str = "priority_override";
 
 /// A run that is due.
 #[derive(Clone, Debug)]
@@ -37,6 +36,10 @@ pub struct Job {
     pub signals: Vec<Signal>,
     /// Neurons whose activation woke it.
     pub active: Vec<NeuronId>,
+    /// Answers to signals that it sent.
+    pub answers: Vec<Answered>,
+    /// Why nobody thinks about these signals: the engine answers them with that.
+    pub refusal: Option<String>,
     /// The stimuli that it descends from, its own included.
     pub roots: Vec<StimulusId>,
     /// Causal distance from a stimulus.
@@ -81,21 +84,58 @@ impl Cycle {
             };
             window.happened.queue_not_empty = !queue.is_empty();
             window.happened.bootstrap_incomplete = bootstrap_incomplete;
-            window.happened.consolidation_due = consolidation_due;
+            window.happened.consolidation_due = consolidation_due
+                && member.agent.trigger.any.contains(&EVENING)
+                && !self.evening_asked(tip, &member.agent.name)?;
+            self.add_older_queries(&mut window, &member.agent, tree)?;
             let woken = trigger::wakes(&member.agent, &window.happened);
             if let Some(woken) = self.with_held(woken, &member.agent.name, held.get(&member.agent.name), tree)? {
-                let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
+                let due = Due { cycle: self, network: &network, window: &window, queue: &queue, by_hand: false };
                 jobs.extend(due.jobs(&member.agent.name, &woken)?);
             }
             windows.insert(from, window);
         }
+        if self.flag_is_on(tree, PRIORITY_OVERRIDE)? {
+            // The most important first: of what is cut off, held back or beyond the budget it is the rest that waits.
+            let priority = |job: &Job| self.shared.policy.agents.get(&job.agent).map_or(0, |m| m.agent.priority);
+            jobs.sort_by_key(|job| std::cmp::Reverse(priority(job)));
+        }
         Ok(jobs)
+    }
+
+    /// Whether a flag is on. One that cannot be read is off: `check` names it.
+    fn flag_is_on(&self, tree: TreeId, name: &str) -> Result<bool, CycleError> {
+        let name = AgentName::parse(name).expect("invariant: a constant name");
+        let bytes = self.store.read(tree, &layout::flag(&name))?;
+        Ok(bytes.is_some_and(|bytes| serde_json::from_slice::<Flag>(&bytes).is_ok_and(|flag| flag.value)))
     }
 
     /// True if an agent wakes when sleep is due.
     fn waits_for_sleep(&self) -> bool {
-        let asks = |c: &Condition| *c == Condition::State(State::ConsolidationDue);
-        self.shared.policy.agents.values().any(|m| m.trusted && m.agent.trigger.any.iter().any(asks))
+        self.shared.policy.agents.values().any(|m| m.trusted && m.agent.trigger.any.contains(&EVENING))
+    }
+
+    /// Whether answers are of interest: to agents that wait for them, and to programs and models, which are shown them.
+    fn shows_answers(&self) -> bool {
+        let waits = |agent: &Agent| agent.trigger.any.iter().any(|c| matches!(c, Condition::Ack(_)));
+        let reads = |agent: &Agent| !matches!(agent.cognition, Cognition::Reflex { .. });
+        self.shared.policy.agents.values().any(|m| m.trusted && (waits(&m.agent) || reads(&m.agent)))
+    }
+
+    /// Adds older unanswered queries to an agent that waits for a neuron to be lit while one is open, where the neuron is lit now.
+    fn add_older_queries(&self, window: &mut Window, agent: &Agent, tree: TreeId) -> Result<(), CycleError> {
+        let lit = |id: &NeuronId| window.happened.neurons.iter().any(|(_, after)| after.id == *id);
+        let waits = |c: &Condition| matches!(c, Condition::Neuron { id, with_query: true, .. } if lit(id));
+        if !agent.trigger.any.iter().any(waits) {
+            return Ok(());
+        }
+        for signal in self.unanswered_to(tree, &agent.name)? {
+            let known = window.happened.signals.iter().any(|s| s.id == signal.id);
+            if !known && signal.payload.get("query").is_some() {
+                window.happened.signals.push(signal);
+            }
+        }
+        Ok(())
     }
 
     /// Adds to what woke an agent what was held back of it and has not been answered since.
@@ -133,8 +173,8 @@ impl Cycle {
         let mut window = self.window(None, tip, tree)?;
         window.happened.neurons.clear();
         let signals = window.happened.signals.iter().filter(|s| s.to == *agent).cloned().collect();
-        let woken = Woken { reason: "by hand".to_owned(), active: Vec::new(), signals };
-        let due = Due { cycle: self, network: &network, window: &window, queue: &queue };
+        let woken = Woken { reason: "by hand".to_owned(), signals, ..Woken::default() };
+        let due = Due { cycle: self, network: &network, window: &window, queue: &queue, by_hand: true };
         due.jobs(agent, &woken)
     }
 
@@ -201,13 +241,33 @@ impl Cycle {
             window.happened.clock = self.shared.world.now();
             return Ok(window);
         }
+        let answers = self.shows_answers();
         for change in self.store.diff(old, Some(tree), layout::NETWORK)? {
+            if let (true, Place::Acknowledgement(to, id)) = (answers, Place::of(&change.path)) {
+                let answered = self.answered(&to, &id, tree, &change);
+                window.happened.answers.extend(self.readable(answered)?.flatten());
+                continue;
+            }
             let happened = self.happened(&mut window, tree, &change);
             self.readable(happened)?;
         }
         let stamps = window.runs.values().map(|cause| cause.at);
         window.happened.clock = latest(stamps, self.shared.world.now());
         Ok(window)
+    }
+
+    /// A new answer with its signal.
+    fn answered(
+        &self,
+        to: &AgentName,
+        id: &SignalId,
+        tree: TreeId,
+        change: &FileChange,
+    ) -> Result<Option<Answered>, CycleError> {
+        let (Some(new), None) = (change.new, change.old) else { return Ok(None) };
+        let answer: Acknowledgement = json::strict(&self.store.blob(new.blob)?, &change.path, limits::DOCUMENT_BYTES)?;
+        let found = TreeNetwork::new(&self.store, tree).signal(to, id)?;
+        Ok(found.map(|(signal, _)| Answered { signal, answer }))
     }
 
     fn happened(&self, window: &mut Window, tree: TreeId, change: &FileChange) -> Result<(), CycleError> {
@@ -246,9 +306,9 @@ impl Cycle {
 
 /// What happened, and the runs that did it.
 #[derive(Default)]
-struct Window {
-    happened: Happened,
-    runs: BTreeMap<RunId, Cause>,
+pub(super) struct Window {
+    pub happened: Happened,
+    pub runs: BTreeMap<RunId, Cause>,
 }
 
 /// What descends from a run: of its record, what the runs after it need to know.
@@ -267,264 +327,5 @@ pub struct Cause {
 impl From<RunRecord> for Cause {
     fn from(record: RunRecord) -> Self {
         Self { at: record.at, depth: record.depth, stimuli: record.stimuli, origin: record.origin }
-    }
-}
-
-/// Turning a woken agent into runs.
-struct Due<'a> {
-    cycle: &'a Cycle,
-    network: &'a TreeNetwork<'a>,
-    window: &'a Window,
-    queue: &'a [Arc<Stimulus>],
-}
-
-impl Due<'_> {
-    fn jobs(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
-        let consumes = self.cycle.consumes_queue(agent);
-        let parallel = self.cycle.shared.policy.settings.cycle.parallel;
-        let chunks = if consumes { chunks(self.queue, parallel) } else { Vec::new() };
-        if !chunks.is_empty() {
-            let mut jobs: Vec<Job> = chunks.into_iter().map(|stimuli| self.on_stimuli(agent, woken, stimuli)).collect();
-            if !woken.signals.is_empty() {
-                jobs.extend(self.on_signals(agent, woken)?);
-            }
-            return Ok(jobs);
-        }
-        self.on_signals(agent, woken)
-    }
-
-    /// Runs for signals, as many each as they fit; at least one run, for what else woke the agent.
-    fn on_signals(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
-        let mut jobs = Vec::new();
-        // One that comes from too far away would take those with it that share its run.
-        let mut signals = Vec::new();
-        for signal in &woken.signals {
-            if self.is_near(&signal.run)? {
-                signals.push(signal.clone());
-            }
-        }
-        let mut active = Vec::new();
-        for id in &woken.active {
-            let run = self.network.shared(id)?.and_then(|neuron| neuron.run.clone());
-            if run.map_or(Ok(true), |run| self.is_near(&run))? {
-                active.push(id.clone());
-            }
-        }
-        let causes = woken.signals.len() + woken.active.len();
-        if signals.is_empty() && active.is_empty() && causes > 0 {
-            tracing::debug!("{agent} is not woken: what wakes it comes from too far away from a stimulus");
-            return Ok(jobs);
-        }
-        // A document holds one outcome.
-        let few = if agent.as_str() == EVALUATOR { 1 } else { limits::SIGNALS_PER_RUN };
-        let mut signal_chunks = signal_chunks(&signals, self.cycle.reflex(agent), few);
-        if signal_chunks.is_empty() {
-            signal_chunks.push(Vec::new());
-        }
-        for (index, signals) in signal_chunks.into_iter().enumerate() {
-            let active = if index == 0 { std::mem::take(&mut active) } else { Vec::new() };
-            jobs.extend(self.on_causes(agent, woken, signals, active)?);
-        }
-        Ok(jobs)
-    }
-
-    /// True if what a run caused may cause another one.
-    fn is_near(&self, run: &RunId) -> Result<bool, CycleError> {
-        Ok(self.depth_of(run)? < self.cycle.shared.policy.settings.cycle.max_depth)
-    }
-
-    /// A run's causal distance from a stimulus; 0 for a person's, and for one that left no record.
-    fn depth_of(&self, run: &RunId) -> Result<u32, CycleError> {
-        match self.window.runs.get(run) {
-            Some(cause) => Ok(cause.depth),
-            None => Ok(self.record(run)?.map_or(0, |record| record.depth)),
-        }
-    }
-
-    /// A run's record, unless it cannot be read.
-    fn record(&self, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
-        Ok(self.cycle.readable(self.network.record(run))?.flatten())
-    }
-
-    /// A run's clock: that of what caused it, but never further ahead of this machine than a stimulus may be. What another machine
-    /// stamped years ahead would freeze all fading.
-    fn clock(&self, stamps: impl Iterator<Item = Stamp>) -> Stamp {
-        let now = self.cycle.shared.world.now();
-        latest(stamps, now).min(Stamp::from_unix(now.unix() + limits::FUTURE_SECONDS))
-    }
-
-    fn on_stimuli(&self, agent: &AgentName, woken: &Woken, stimuli: Vec<Stimulus>) -> Job {
-        Job {
-            agent: agent.clone(),
-            reason: woken.reason.clone(),
-            signals: Vec::new(),
-            active: Vec::new(),
-            roots: stimuli.iter().map(|s| s.id.clone()).collect(),
-            depth: 1,
-            clock: self.clock(stimuli.iter().map(|s| s.at)),
-            origin: all_of(stimuli.iter().map(|s| s.origin.clone())),
-            stimuli,
-        }
-    }
-
-    /// A run that descends from other runs: one level deeper than the deepest, unless that is too deep.
-    fn on_causes(
-        &self,
-        agent: &AgentName,
-        woken: &Woken,
-        signals: Vec<Signal>,
-        active: Vec<NeuronId>,
-    ) -> Result<Option<Job>, CycleError> {
-        let mut runs: BTreeSet<RunId> = signals.iter().map(|s| s.run.clone()).collect();
-        let mut origins = Vec::new();
-        for id in &active {
-            if let Some(neuron) = self.cycle.readable(self.network.shared(id))?.flatten() {
-                runs.extend(neuron.run.clone());
-                origins.push(neuron.origin.clone());
-            }
-        }
-        if signals.is_empty() && active.is_empty() {
-            runs.extend(self.window.happened.flags.iter().filter_map(|(_, flag)| flag.run.clone()));
-        }
-        let mut causes = Vec::new();
-        for run in &runs {
-            match self.window.runs.get(run) {
-                Some(cause) => causes.push(cause.clone()),
-                None => {
-                    let record = self.record(run)?;
-                    causes.extend(record.map(Cause::from));
-                }
-            }
-        }
-        let depth = causes.iter().map(|c| c.depth).max().map_or(1, |deepest| deepest + 1);
-        if depth > self.cycle.shared.policy.settings.cycle.max_depth {
-            tracing::debug!("{agent} is not woken: {depth} steps from a stimulus");
-            return Ok(None);
-        }
-        let mut roots: Vec<StimulusId> = causes.iter().flat_map(|c| c.stimuli.iter().cloned()).collect();
-        roots.sort();
-        roots.dedup();
-        origins.extend(causes.iter().map(|c| c.origin.clone()));
-        Ok(Some(Job {
-            agent: agent.clone(),
-            reason: woken.reason.clone(),
-            origin: all_of(origins),
-            stimuli: Vec::new(),
-            signals,
-            active,
-            roots,
-            depth,
-            clock: self.clock(causes.iter().map(|c| c.at)),
-        }))
-    }
-}
-
-/// The origin of what comes from all these, and from this machine, where all runs are at home.
-pub(super) fn all_of(origins: impl IntoIterator<Item = Origin>) -> Origin {
-    origins.into_iter().fold(Origin::local(), |all, origin| all.and(&origin.passed_on()))
-}
-
-/// Splits an agent's signals into runs, oldest first. A reflex knows how many it can answer; what another agent does with
-/// a signal is anybody's guess, and it gets few. A run has one clock, so that what was said on different days is not
-/// answered together: by the later clock the earlier day would have faded.
-fn signal_chunks(signals: &[Signal], rule: Option<Rule>, few: usize) -> Vec<Vec<Signal>> {
-    let mut waiting = signals.to_vec();
-    waiting.sort_by(|a, b| (a.created_at, &a.run, &a.id).cmp(&(b.created_at, &b.run, &b.id)));
-    let mut chunks = Vec::new();
-    while let Some(first) = waiting.first() {
-        let start = first.created_at;
-        let day = waiting.iter().take_while(|s| s.created_at.seconds_since(start) <= SAME_CLOCK).count();
-        let count = rule.map_or(few, |rule| reflex::answerable(rule, &waiting[..day])).clamp(1, day);
-        chunks.push(waiting.drain(..count).collect());
-    }
-    chunks
-}
-
-/// Splits the queue into runs that stay within the operation limit. Turns of one session stay in order: what does not
-/// fit into its session's run waits for the next round, so that it sees the turns before it. Few sessions get a run each,
-/// side by side; where there are more than can run at once, small ones share. Stimuli of two origins never share a run: it would
-/// taint all that it brings.
-fn chunks(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Stimulus>> {
-    let mut origins: Vec<&Origin> = queue.iter().map(|s| &s.origin).collect();
-    origins.sort_by_key(|origin| (origin.distrust(), origin.as_str()));
-    origins.dedup();
-    if origins.len() < 2 {
-        return chunks_of_one_origin(queue, parallel);
-    }
-    let mut out = Vec::new();
-    for origin in origins {
-        let own: Vec<Arc<Stimulus>> = queue.iter().filter(|s| s.origin == *origin).cloned().collect();
-        out.extend(chunks_of_one_origin(&own, parallel));
-    }
-    out.truncate(limits::RUNS_PER_ROUND);
-    out
-}
-
-fn chunks_of_one_origin(queue: &[Arc<Stimulus>], parallel: usize) -> Vec<Vec<Stimulus>> {
-    let mut groups: Vec<Vec<&Stimulus>> = Vec::new();
-    let mut by_session: HashMap<&str, usize> = HashMap::new();
-    for stimulus in queue {
-        let Some(session) = &stimulus.session else {
-            groups.push(vec![stimulus]);
-            continue;
-        };
-        let index = *by_session.entry(session).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[index].push(stimulus);
-    }
-    let share = groups.len() > parallel;
-    // What many runs side by side make of the same words is merged word by word, and each merge is another version of each.
-    let most = if share { 1 } else { limits::RUNS_PER_ROUND };
-    let mut out: Vec<(Load, Vec<Stimulus>)> = Vec::new();
-    for group in groups {
-        // What comes after a full round waits for the next, and need not be looked at.
-        if out.len() > most {
-            break;
-        }
-        let mut load = Load::default();
-        let taken = group.into_iter().take_while(|stimulus| load.add(Load::of(stimulus)));
-        let taken: Vec<Stimulus> = taken.cloned().collect();
-        if share
-            && let Some((sum, last)) = out.last_mut()
-            && sum.add(load)
-        {
-            last.extend(taken);
-        } else {
-            out.push((load, taken));
-        }
-    }
-    out.truncate(most);
-    out.into_iter().map(|(_, chunk)| chunk).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::ids::SignalId;
-
-    #[test]
-    fn signals_of_one_hour_share_runs_oldest_first_as_many_as_fit() {
-        let agent = |name| AgentName::parse(name).unwrap();
-        let episodes: Vec<String> = (0..200).map(|n| format!("e{n}")).collect();
-        let signal = |number: i64, at: i64| Signal {
-            id: SignalId::parse(&format!("g{}", 99 - number)).unwrap(),
-            kind: crate::model::Kind::Signal,
-            from: agent("perception"),
-            to: agent("memory"),
-            run: RunId::new(number, 0, &agent("perception")),
-            created_at: Stamp::from_unix(at),
-            payload: serde_json::json!({"kind": "perceived", "episodes": episodes}),
-        };
-        let day = |day: i64| (0..9).map(move |n| (day * 100 + n, day * 86_400 + n));
-        let signals: Vec<Signal> = day(1).chain(day(0)).map(|(number, at)| signal(number, at)).collect();
-        let sizes = |rule| signal_chunks(&signals, rule, 2).iter().map(Vec::len).collect::<Vec<_>>();
-        // 2,401 operations a signal, and 50 for what fell silent.
-        assert_eq!(sizes(Some(Rule::Memory)), [9, 9]);
-        assert_eq!(sizes(Some(Rule::Affect)), [9, 9]);
-        assert_eq!(sizes(None), [2, 2, 2, 2, 1, 2, 2, 2, 2, 1]);
-        let stamps: Vec<Stamp> = signal_chunks(&signals, None, 2).concat().iter().map(|s| s.created_at).collect();
-        assert!(stamps.is_sorted());
     }
 }

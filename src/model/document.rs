@@ -203,6 +203,15 @@ pub struct Acknowledgement {
     pub payload: Value,
 }
 
+/// A signal with its answer, as whoever asked is shown it.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Answered {
+    /// The signal.
+    pub signal: Signal,
+    /// The answer.
+    pub answer: Acknowledgement,
+}
+
 /// A switch that agents and people set and triggers read, such as `urgence`. The larger run id wins a merge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -439,6 +448,8 @@ pub enum Condition {
     },
     /// An unanswered signal to this agent, of that kind (`payload.kind`), or of any kind for `"any"`.
     Signal(String),
+    /// A signal of that kind that this agent sent was answered; of any kind for `"any"`.
+    Ack(String),
     /// A flag is on.
     Flag(AgentName),
 }

@@ -7,7 +7,8 @@ pub mod brake;
 
 use std::sync::Arc;
 
-use crate::model::document::{Condition, State};
+use crate::limits;
+use crate::model::document::{Answered, Condition, State};
 use crate::model::ids::{AgentName, NeuronId};
 use crate::model::{Agent, Flag, Neuron, Signal, Stamp, plural};
 
@@ -20,6 +21,8 @@ pub struct Happened {
     pub neurons: Vec<(Option<Arc<Neuron>>, Arc<Neuron>)>,
     /// Signals sent and not answered.
     pub signals: Vec<Signal>,
+    /// Answers to signals, with the signals.
+    pub answers: Vec<Answered>,
     /// Flags that were changed.
     pub flags: Vec<(AgentName, Flag)>,
     /// Stimuli wait.
@@ -39,17 +42,28 @@ pub struct Woken {
     pub active: Vec<NeuronId>,
     /// Unanswered signals to it.
     pub signals: Vec<Signal>,
+    /// Answers to its own signals.
+    pub answers: Vec<Answered>,
+    /// Whether an answer woke it; else it sees them as well.
+    pub heard: bool,
+    /// Whether sleep is due, and it waits for that.
+    pub evening: bool,
 }
 
 /// Does what happened wake this agent?
 pub fn wakes(agent: &Agent, happened: &Happened) -> Option<Woken> {
     let signals: Vec<Signal> =
         happened.signals.iter().filter(|s| s.to == agent.name && s.from != agent.name).cloned().collect();
-    let view = View { agent, happened, signals: &signals };
+    let answers: Vec<Answered> =
+        happened.answers.iter().filter(|a| a.signal.from == agent.name && a.answer.by != agent.name).cloned().collect();
+    let view = View { agent, happened, signals: &signals, answers: &answers };
+    let evening = happened.consolidation_due && agent.trigger.any.contains(&EVENING);
     let mut reasons = Vec::new();
     let mut active = Vec::new();
+    let mut heard = false;
     for condition in &agent.trigger.any {
         if let Some((reason, neurons)) = view.holds(condition) {
+            heard |= matches!(condition, Condition::Ack(_));
             reasons.push(reason);
             active.extend(neurons);
         }
@@ -60,13 +74,19 @@ pub fn wakes(agent: &Agent, happened: &Happened) -> Option<Woken> {
     active.sort();
     active.dedup();
     reasons.dedup();
-    Some(Woken { reason: reasons.join("; "), active, signals })
+    Some(Woken { reason: reasons.join("; "), active, signals, answers, heard, evening })
 }
+
+/// Its name, as reasons have it.
+pub const CONSOLIDATION_DUE: &str = "consolidation_due";
+/// The condition that holds once before each sleep.
+pub const EVENING: Condition = Condition::State(State::ConsolidationDue);
 
 struct View<'a> {
     agent: &'a Agent,
     happened: &'a Happened,
     signals: &'a [Signal],
+    answers: &'a [Answered],
 }
 
 impl View<'_> {
@@ -80,17 +100,20 @@ impl View<'_> {
             Condition::State(State::InputQueueNotEmpty) => {
                 plain(self.happened.queue_not_empty, "input_queue_not_empty")
             }
-            Condition::State(State::ConsolidationDue) => plain(self.happened.consolidation_due, "consolidation_due"),
+            Condition::State(State::ConsolidationDue) => plain(self.happened.consolidation_due, CONSOLIDATION_DUE),
             Condition::State(State::ActionRequired) => plain(self.signalled("action_required"), "action_required"),
             Condition::State(State::PriorityOverrideDetected) => {
                 plain(self.flag_raised("priority_override"), "priority_override_detected")
             }
             Condition::Flag(name) => plain(self.flag_raised(name.as_str()), &format!("flag {name}")),
             Condition::Signal(kind) => plain(self.signalled(kind), &format!("signal {kind}")),
+            Condition::Ack(kind) => plain(self.answered(kind), &format!("ack {kind}")),
             Condition::Neuron { id, salience_above, with_query } => {
                 let asked = !with_query || self.signals.iter().any(|s| s.payload.get("query").is_some());
-                let found = self.activated(*salience_above).any(|n| n.id == *id);
-                (asked && found).then(|| (format!("neuron {id} above {salience_above}"), vec![id.clone()]))
+                let found = self.activated(*salience_above).find(|n| n.id == *id).filter(|_| asked)?;
+                let mut active = vec![id.clone()];
+                active.extend(self.beside(found, *salience_above));
+                Some((format!("neuron {id} above {salience_above}"), active))
             }
             Condition::Active { count, salience_above } => {
                 let found: Vec<NeuronId> = self.activated(*salience_above).map(|n| n.id.clone()).collect();
@@ -109,6 +132,19 @@ impl View<'_> {
             .filter(|(before, after)| before.as_ref().map_or(0, |b| b.activation_count) < after.activation_count)
             .map(|(_, after)| &**after)
             .filter(move |n| !mine(n) && n.salience_at(self.happened.clock) > above)
+    }
+
+    /// Other neurons that the same run lit as brightly, brightest first, so that the agent sees what the neuron was lit with.
+    fn beside(&self, lit: &Neuron, above: u16) -> Vec<NeuronId> {
+        let clock = self.happened.clock;
+        let with = |n: &&Neuron| n.id != lit.id && n.run.is_some() && n.run == lit.run;
+        let mut others: Vec<&Neuron> = self.activated(above).filter(with).collect();
+        others.sort_by(|a, b| b.salience_at(clock).cmp(&a.salience_at(clock)).then_with(|| a.id.cmp(&b.id)));
+        others.into_iter().take(limits::ACTIVE_BESIDE).map(|n| n.id.clone()).collect()
+    }
+
+    fn answered(&self, kind: &str) -> bool {
+        self.answers.iter().any(|a| kind == "any" || a.signal.payload_kind() == Some(kind))
     }
 
     fn signalled(&self, kind: &str) -> bool {

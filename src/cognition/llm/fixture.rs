@@ -11,6 +11,8 @@ pub fn snapshot(agent: &str) -> Snapshot {
     let agent = AgentName::parse(agent).unwrap();
     Snapshot {
         run: RunId::new(NOW * 1000, 1, &agent),
+        answers: Vec::new(),
+        raised: Vec::new(),
         agents: vec![AgentSummary { name: agent.clone(), role: "Looks.".to_owned() }],
         agent,
         at: Stamp::from_unix(NOW),

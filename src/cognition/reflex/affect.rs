@@ -2,13 +2,14 @@
 //! wait it asks decision to act.
 //!
 //! How urgent things still are is the salience of its own core neuron, which fades like any other; so a second look at
-//! the same state proposes nothing, and no flag stays on for ever. Source: MagistraAI's technical note, 5.2.
+//! the same state proposes nothing, and no flag stays on for ever. A flag that somebody else raised is an urgency as well: `urgence` of
+//! 0.5, `priority_override` of 0.8. Source: MagistraAI's technical note, 5.2.
 
 use serde_json::{Value, json};
 
 use super::proposal::{Proposal, clip, constant_id};
 use super::{AFFECT, kind, query};
-use crate::cognition::{Network, Snapshot};
+use crate::cognition::{Network, Raised, Snapshot};
 use crate::delta::Document;
 use crate::limits;
 use crate::model::Signal;
@@ -53,6 +54,15 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network) -> Document {
         }
     } else if calm {
         clear(&mut proposal, "all is calm");
+    } else if let Some((level, raised)) = raised_by_others(&proposal) {
+        let reason = clip(&raised.reason, limits::LABEL_BYTES);
+        // From now on it is affect's own, which fades.
+        proposal.take_flag(&raised.name, &reason);
+        if raised.name.as_str() != URGENCE {
+            proposal.flag(URGENCE, true, &reason);
+        }
+        proposal.activate(&constant_id(AFFECT), level);
+        ask(&mut proposal, level, &reason, None);
     } else if !still_urgent(&proposal) {
         clear(&mut proposal, "nothing urgent is left");
     }
@@ -85,6 +95,18 @@ fn still_urgent(proposal: &Proposal<'_>) -> bool {
     f64::from(level) / 65535.0 >= CALM_BELOW
 }
 
+/// The most urgent flag that somebody else raised, with its level.
+fn raised_by_others<'s>(proposal: &Proposal<'s>) -> Option<(f64, &'s Raised)> {
+    let snapshot = proposal.snapshot;
+    let others = snapshot.raised.iter().filter(|raised| raised.by.as_ref() != Some(&snapshot.agent));
+    let levels = others.filter_map(|raised| match raised.name.as_str() {
+        OVERRIDE => Some((OVERRIDE_FROM, raised)),
+        URGENCE => Some((UNSAID, raised)),
+        _ => None,
+    });
+    levels.max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
 fn clear(proposal: &mut Proposal<'_>, why: &str) {
     proposal.flag(URGENCE, false, why);
     proposal.flag(OVERRIDE, false, why);
@@ -107,11 +129,15 @@ fn reason(level: f64, signal: &Signal) -> String {
 
 /// Asks decision to act on the strongest concepts of what was perceived, or on the words that made it urgent.
 fn ask_to_act(proposal: &mut Proposal<'_>, level: f64, signal: &Signal) {
-    let Some(actor) = proposal.snapshot.agents.iter().find(|a| a.name.as_str() == ACTOR) else { return };
     let episode = signal.payload.get("episode").and_then(Value::as_str).and_then(|id| NeuronId::parse(id).ok());
     let concepts = episode.as_ref().map(|id| query::strongest_concepts(proposal, id)).unwrap_or_default();
     let named: Vec<String> = concepts.iter().map(|c| clip(&c.neuron.concept, limits::LABEL_BYTES)).collect();
     let query = if named.is_empty() { words(signal) } else { named.join(", ") };
+    ask(proposal, level, &query, episode);
+}
+
+fn ask(proposal: &mut Proposal<'_>, level: f64, query: &str, episode: Option<NeuronId>) {
+    let Some(actor) = proposal.snapshot.agents.iter().find(|a| a.name.as_str() == ACTOR) else { return };
     if query.is_empty() {
         return;
     }
@@ -201,6 +227,26 @@ mod tests {
         assert!(world.think(Rule::Affect).is_empty());
         world.salience("n_core_affect", 13106);
         assert_eq!(world.think(Rule::Affect), ["flag urgence false nothing urgent is left"]);
+    }
+
+    #[test]
+    fn what_somebody_else_raised_is_urgent_and_becomes_its_own() {
+        for (name, level) in [("urgence", "0.5"), ("priority_override", "0.8")] {
+            let mut world = fire();
+            world.raised(name, "human", "the cellar is flooded");
+            let mut expected = vec![format!("flag {name} true the cellar is flooded")];
+            if name == "priority_override" {
+                expected.push("flag urgence true the cellar is flooded".to_owned());
+            }
+            expected.push(format!("activate n_core_affect {level}"));
+            expected.push(format!(
+                "signal decision {{\"kind\":\"action_required\",\"query\":\"the cellar is flooded\",\"level\":{level},\"episode\":null}}"
+            ));
+            assert_eq!(world.think(Rule::Affect), expected);
+            let mut own = fire();
+            own.raised(name, "affect", "");
+            assert_eq!(own.think(Rule::Affect), [format!("flag {name} false nothing urgent is left")]);
+        }
     }
 
     #[test]

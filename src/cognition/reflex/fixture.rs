@@ -76,6 +76,8 @@ impl World {
             signals: vec![],
             active: vec![],
             flags: vec![],
+            answers: Vec::new(),
+            raised: Vec::new(),
             agents: vec![],
             neurons: vec![],
             ledger: vec![],
@@ -249,6 +251,14 @@ impl World {
             supersedes: Vec::new(),
             order: 0,
         });
+    }
+
+    /// A flag that is on, and who raised it.
+    pub fn raised(&mut self, name: &str, by: &str, reason: &str) {
+        let name = AgentName::parse(name).unwrap();
+        self.snapshot.flags.push(name.clone());
+        let by = Some(AgentName::parse(by).unwrap());
+        self.snapshot.raised.push(crate::cognition::Raised { name, by, reason: reason.to_owned() });
     }
 
     pub fn flags(&mut self, names: &[&str]) {

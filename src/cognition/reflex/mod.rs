@@ -69,7 +69,7 @@ const FOUNDATIONS: [&str; 7] = [
 /// The neuron whose salience is how urgent things still are.
 const AFFECT: &str = "n_core_affect";
 /// Kinds of signals, as they stand in `payload.kind`.
-mod kind {
+pub(crate) mod kind {
     pub const INTRODUCTION: &str = "introduction";
     pub const PERCEIVED: &str = "perceived";
     pub const ARCHIVE: &str = "archive";

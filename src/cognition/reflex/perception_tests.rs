@@ -80,6 +80,8 @@ fn snapshot(stimuli: &[Stimulus]) -> Snapshot {
         signals: vec![],
         active: vec![],
         flags: vec![],
+        answers: Vec::new(),
+        raised: Vec::new(),
         agents: vec![agent("perception"), agent("memory"), agent("affect")],
         neurons: vec![],
         ledger: vec![],

@@ -137,6 +137,11 @@ impl<'a> Proposal<'a> {
         }
     }
 
+    /// Sets a flag that somebody else has raised, so that it is the agent's own.
+    pub fn take_flag(&mut self, name: &AgentName, reason: &str) {
+        self.push(Operation::Flag(SetFlag { name: name.clone(), value: true, reason: reason.to_owned() }));
+    }
+
     /// Says what the agent expects.
     pub fn predict(&mut self, mut prediction: Prediction) {
         prediction.pathway.truncate(limits::CREDITED_EDGES);

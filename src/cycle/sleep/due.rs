@@ -1,15 +1,17 @@
 //! When it is time to sleep: by the clock, after many runs, when too much is active, or when the machine idles.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{SLEEP_TRAILER, UNDOES_TRAILER};
 use crate::cycle::network::decode_neuron;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
-use crate::model::ids::RunId;
+use crate::model::ids::{AgentName, RunId};
 use crate::model::layout::{self, Place};
-use crate::model::plural;
-use crate::store::TreeId;
+use crate::model::{Kind, Neuron, Stamp, plural};
+use crate::store::{CommitId, TreeId};
+use crate::trigger::CONSOLIDATION_DUE;
 
 /// Why it is time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +84,40 @@ impl Cycle {
         }
         let load = self.shared.world.load_per_processor().filter(|load| *load < settings.idle_load);
         Ok(load.map(DueBecause::Idle))
+    }
+
+    /// Whether an agent was asked already in this evening: since the last sleep it ran because sleep was due.
+    pub(in crate::cycle) fn evening_asked(&self, wake: CommitId, agent: &AgentName) -> Result<bool, CycleError> {
+        let since = self.last_waking(wake)?.map(|commit| commit.id);
+        for commit in self.store.first_parents(wake, since).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            let (true, Some(run)) = (commit.trailer("Agent") == Some(agent.as_str()), commit.parents.get(1)) else {
+                continue;
+            };
+            if self.store.commit(*run)?.trailer("Trigger").is_some_and(|why| why.contains(CONSOLIDATION_DUE)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The most vivid memories since the last sleep, most vivid first. Of a long day the first files are looked at.
+    pub(in crate::cycle) fn vivid_memories(&self, clock: Stamp) -> Result<Vec<Arc<Neuron>>, CycleError> {
+        let wake = self.store.need_tip(self.store.wake())?;
+        let evening = match self.last_waking(wake)? {
+            Some(commit) => self.evening_of(&commit)?.wake,
+            None => self.birth()?,
+        };
+        let mut found: Vec<Arc<Neuron>> = Vec::new();
+        let changes = self.store.diff(Some(evening), Some(self.store.tree_of(wake)?), layout::NEURONS)?;
+        for change in changes.into_iter().take(limits::DAY_MEMORIES) {
+            let (Place::Neuron(id), Some(file)) = (Place::of(&change.path), change.new) else { continue };
+            let neuron = self.readable(self.shared.neurons.read(&self.store, file, &change.path, &id))?;
+            found.extend(neuron.filter(|n| n.kind == Kind::Episodic && !n.is_archived()));
+        }
+        found.sort_by(|a, b| b.salience_at(clock).cmp(&a.salience_at(clock)).then_with(|| a.id.cmp(&b.id)));
+        found.truncate(limits::ACTIVE_BESIDE);
+        Ok(found)
     }
 
     /// How many of the neurons that differ between two trees are above the threshold now.
