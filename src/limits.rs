@@ -112,6 +112,8 @@ pub const PACKS: usize = 64;
 pub const STIMULI_PER_COMMIT: usize = 1_000;
 /// Signals that one run answers: each can cost some hundred operations.
 pub const SIGNALS_PER_RUN: usize = 2;
+/// Neurons that a run of perception raises beside those that it names: the greatest `activation.write_back`.
+pub const WRITE_BACK: usize = 64;
 /// Neurons that an agent is shown beside the one whose activation woke it, and memories of the day that it is shown before a sleep: an
 /// answer of a few hundred operations.
 pub const ACTIVE_BESIDE: usize = 64;

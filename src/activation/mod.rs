@@ -13,6 +13,7 @@ mod lexicon;
 pub mod propagation;
 pub mod reading;
 pub mod recall;
+pub mod ripple;
 pub mod sections;
 pub mod snapshot;
 #[cfg(test)]

@@ -72,6 +72,8 @@ pub struct Activation {
     pub salience_floor: u16,
     /// Exponent of the fan penalty 1/outdegree^fan.
     pub fan: f64,
+    /// How many neurons a run of perception raises at most, of those that the activation of its input reaches, 0..=64; 0: none.
+    pub write_back: u32,
 }
 
 impl Default for Activation {
@@ -88,6 +90,7 @@ impl Default for Activation {
             theta: 0.5,
             salience_floor: 3277,
             fan: 0.0,
+            write_back: 8,
         }
     }
 }
@@ -441,8 +444,8 @@ impl Settings {
         if a.min <= 0.0 {
             return Err("activation.min must be above 0, or propagation never ends".to_owned());
         }
-        if a.max_depth > 64 || a.passes > 64 {
-            return Err("activation.max_depth and activation.passes are at most 64".to_owned());
+        if a.max_depth > 64 || a.passes > 64 || a.write_back as usize > crate::limits::WRITE_BACK {
+            return Err("activation.max_depth, activation.passes and activation.write_back are at most 64".to_owned());
         }
         let (wait, longest) = (self.recall.embeddings_timeout_ms, crate::limits::EMBEDDINGS_TIMEOUT_MAX_MS);
         if wait == 0 || wait > longest {

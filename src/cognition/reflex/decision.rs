@@ -6,8 +6,8 @@
 
 use serde_json::{Value, json};
 
-use super::proposal::{Proposal, clip};
-use super::{kind, query};
+use super::proposal::{Proposal, clip, constant_id};
+use super::{kind, query, reached};
 use crate::activation::Profile;
 use crate::chemistry::dopamine::{Expectation, History, Prospect, Stance, Temper, choose, expectations, normal};
 use crate::cognition::{Network, Snapshot};
@@ -25,6 +25,9 @@ const IDEAS: usize = 5;
 /// Outcomes from which on an option can have proved itself, and the normal quantile of 95 %.
 const LEAST: usize = 3;
 const NORMAL: f64 = 1.645;
+/// The neuron that stands for deciding, and the level to which a decision lights it.
+const DECISION: &str = "n_core_decision";
+const LIT: f64 = 0.5;
 /// The agent that reads drafts of predictions.
 const JUDGE: &str = "evaluator";
 
@@ -54,6 +57,9 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
                 let weighed = weigh(&proposal, signal, query, &profile, &settings.learning);
                 decided = weighed.best.is_some();
                 weighed.tell(&mut proposal, signal, query, &settings.learning);
+                if decided {
+                    light(&mut proposal, settings);
+                }
             }
             None if signal.payload_kind() == Some(kind::ACTION_REQUIRED) => {
                 proposal.acknowledge(signal, json!({"understood": false, "missing": "query"}));
@@ -62,6 +68,23 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
         }
     }
     proposal.finish()
+}
+
+/// Lights the core of decision, and what that reaches: the way back to perception.
+fn light(proposal: &mut Proposal<'_>, settings: &Settings) {
+    if settings.activation.write_back == 0 {
+        return;
+    }
+    let core = constant_id(DECISION);
+    let Some(now) = proposal.live(&core).map(|n| f64::from(n.salience_at(proposal.snapshot.at)) / 65535.0) else {
+        return;
+    };
+    if now < LIT {
+        proposal.activate(&core, ((LIT - now) * 1000.0).round() / 1000.0);
+    }
+    for (id, rise) in reached(&[(core, 1.0)], proposal.snapshot, proposal.network, settings) {
+        proposal.activate(&id, rise);
+    }
 }
 
 /// One of the things to choose from.

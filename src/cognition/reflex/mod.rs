@@ -22,9 +22,11 @@ mod query;
 pub use query::concepts_in;
 
 use super::{Network, Snapshot};
+use crate::activation::ripple::{Source, ripple};
 use crate::delta::Document;
 use crate::limits;
 use crate::model::document::Rule;
+use crate::model::ids::NeuronId;
 use crate::model::{Settings, Signal};
 
 /// True if the rule looks at the ledger and at goals: for the others they are not read.
@@ -56,6 +58,22 @@ pub fn answerable(rule: Rule, signals: &[Signal]) -> usize {
     }
 }
 
+/// By how much to activate what a wave from `sources` reaches. Affect is never raised to what it calls urgent.
+fn reached(
+    sources: &[Source],
+    snapshot: &Snapshot,
+    network: &dyn Network,
+    settings: &Settings,
+) -> Vec<(NeuronId, f64)> {
+    let mut reached = ripple(sources, &|id| network.neuron(id), snapshot.at, settings);
+    for (id, rise) in reached.iter_mut().filter(|(id, _)| id.as_str() == AFFECT) {
+        let now = network.neuron(id).map_or(0, |n| n.salience_at(snapshot.at));
+        *rise = rise.min(AROUSAL - f64::from(now) / 65535.0);
+    }
+    reached.retain(|(_, rise)| *rise > 0.0);
+    reached
+}
+
 /// Neurons that the brain starts with and triggers rely on: no reflex archives them, whatever their type.
 const FOUNDATIONS: [&str; 7] = [
     "n_core_perception",
@@ -68,6 +86,8 @@ const FOUNDATIONS: [&str; 7] = [
 ];
 /// The neuron whose salience is how urgent things still are.
 const AFFECT: &str = "n_core_affect";
+/// The level to which other agents raise affect at most: below what it calls urgent.
+const AROUSAL: f64 = 0.15;
 /// Kinds of signals, as they stand in `payload.kind`.
 pub(crate) mod kind {
     pub const INTRODUCTION: &str = "introduction";

@@ -23,6 +23,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::json;
 
+use super::proposal::constant_id;
+use super::reached;
+use crate::activation::ripple::Source;
 use crate::cognition::{Network, Snapshot};
 use crate::delta::operation::{Acknowledge, Activate, Connect, Create, Send};
 use crate::delta::{Document, Edge, Operation};
@@ -32,9 +35,9 @@ use crate::model::{Kind, Link, Neuron, Settings, Stamp, Stimulus};
 use crate::text;
 use crate::text::talk::{self, Talk};
 
-/// Operations that a document has beside those of its stimuli: two activations of core neurons, a signal to memory, one of
-/// calm to affect, and answers.
-const OVERHEAD: usize = 4 + limits::SIGNALS_PER_RUN;
+/// Operations that a document has beside those of its stimuli: two activations of core neurons, the write-back, a signal to memory, one
+/// of calm to affect, and answers.
+const OVERHEAD: usize = 4 + limits::WRITE_BACK + limits::SIGNALS_PER_RUN;
 /// Most stimuli of one run: what the signal to `memory` names.
 const STIMULI: usize = 2_048;
 
@@ -62,6 +65,12 @@ const ARCHIVED_TURNS: usize = 64;
 /// not wake itself by what it says about its input.
 const CORE: f64 = 0.1;
 const CORE_ENOUGH: u16 = 16_384;
+/// The neuron that stands for input, from which each wave starts.
+const INPUT: &str = "external_stimulus";
+/// Perception itself, from which it goes on.
+const PERCEPTION: &str = "n_core_perception";
+/// Known concepts from which a wave starts as well, at most: the strongest of the run.
+const SOURCES: usize = 16;
 
 /// Most operations that one stimulus needs, whatever the network holds; at most [`limits::RUN_OPS`] − [`OVERHEAD`]. Names are looked for, other words not.
 pub fn cost(stimulus: &Stimulus) -> usize {
@@ -280,6 +289,7 @@ struct Session {
 struct Run<'a> {
     snapshot: &'a Snapshot,
     network: &'a dyn Network,
+    settings: &'a Settings,
     connect_floor: u16,
     ops: Vec<Operation>,
     created: BTreeSet<NeuronId>,
@@ -289,16 +299,19 @@ struct Run<'a> {
     perceived: bool,
     /// Those that are memories.
     episodes: Vec<NeuronId>,
+    /// Concepts that the network knew already, and how strongly they were named.
+    known: BTreeMap<NeuronId, f64>,
     urgent: Vec<(NeuronId, text::Urgency)>,
     /// What came of runs, in words.
     outcomes: Vec<(RunId, String, Option<f64>)>,
 }
 
 impl<'a> Run<'a> {
-    fn new(snapshot: &'a Snapshot, network: &'a dyn Network, settings: &Settings) -> Self {
+    fn new(snapshot: &'a Snapshot, network: &'a dyn Network, settings: &'a Settings) -> Self {
         Self {
             snapshot,
             network,
+            settings,
             connect_floor: settings.learning.connect_floor.max(1),
             ops: Vec::new(),
             created: BTreeSet::new(),
@@ -306,6 +319,7 @@ impl<'a> Run<'a> {
             speakers: BTreeMap::new(),
             perceived: false,
             episodes: Vec::new(),
+            known: BTreeMap::new(),
             urgent: Vec::new(),
             outcomes: Vec::new(),
         }
@@ -353,9 +367,14 @@ impl<'a> Run<'a> {
         self.activate(episode, EPISODE, stimulus.at);
         for (key, frequency) in &said.concepts {
             let id = self.network.concept_named(key);
-            self.create(&id, key, Kind::Semantic, stimulus.at);
             let n = f64::from(*frequency);
-            self.activate(&id, n / (n + CONCEPT_HALF), stimulus.at);
+            let strength = n / (n + CONCEPT_HALF);
+            if !self.created.contains(&id) && self.network.has(&id) {
+                let named = self.known.entry(id.clone()).or_default();
+                *named = named.max(strength);
+            }
+            self.create(&id, key, Kind::Semantic, stimulus.at);
+            self.activate(&id, strength, stimulus.at);
             self.link_both(episode, &id, said.saturated(*frequency));
         }
     }
@@ -406,6 +425,9 @@ impl<'a> Run<'a> {
             self.ops.push(Operation::Acknowledge(op));
         }
         if !self.perceived {
+            if self.snapshot.active.iter().any(|id| id.as_str() == INPUT) {
+                self.look();
+            }
             return;
         }
         for (speaker, at) in std::mem::take(&mut self.speakers) {
@@ -423,13 +445,12 @@ impl<'a> Run<'a> {
                 self.connect(&session.id, newest, Link::FeedsInto, LATEST);
             }
         }
-        for core in ["external_stimulus", "n_core_perception"] {
-            let id = NeuronId::parse(core).expect("invariant: a literal id");
-            let calm = |n: Neuron| n.salience_at(self.snapshot.at) < CORE_ENOUGH;
-            if self.network.neuron(&id).is_some_and(calm) {
-                self.activate(&id, CORE, self.snapshot.at);
-            }
-        }
+        self.light(INPUT);
+        self.light(PERCEPTION);
+        let mut sources: Vec<Source> = std::mem::take(&mut self.known).into_iter().collect();
+        sources.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        sources.truncate(SOURCES);
+        self.spread(sources);
         let named = &self.episodes[..self.episodes.len().min(STIMULI)];
         if !named.is_empty() {
             self.signal("memory", json!({"kind": "perceived", "episodes": named}));
@@ -449,6 +470,39 @@ impl<'a> Run<'a> {
                 payload["value"] = json!(value);
             }
             self.signal("evaluator", payload);
+        }
+    }
+
+    /// Lights a core neuron, unless it is bright already.
+    fn light(&mut self, core: &str) {
+        let id = constant_id(core);
+        if self.network.neuron(&id).is_some_and(|n| n.salience_at(self.snapshot.at) < CORE_ENOUGH) {
+            self.activate(&id, CORE, self.snapshot.at);
+        }
+    }
+
+    /// Writes back what a wave from the input, from perception itself and from `sources` reaches.
+    fn spread(&mut self, mut sources: Vec<Source>) {
+        sources.extend([INPUT, PERCEPTION].map(|id| (constant_id(id), 1.0)));
+        for (id, rise) in reached(&sources, self.snapshot, self.network, self.settings) {
+            self.activate(&id, rise, self.snapshot.at);
+        }
+    }
+
+    /// Input without words: somebody lit `external_stimulus`, and what they lit with it is looked at.
+    fn look(&mut self) {
+        let mut sources: Vec<Source> = Vec::new();
+        let mut episodes = Vec::new();
+        for id in self.snapshot.active.iter().filter(|id| id.as_str() != INPUT).take(SOURCES) {
+            let Some(neuron) = self.network.neuron(id) else { continue };
+            if neuron.kind == Kind::Episodic {
+                episodes.push(id.clone());
+            }
+            sources.push((id.clone(), f64::from(neuron.salience_at(self.snapshot.at)) / 65535.0));
+        }
+        self.spread(sources);
+        if !episodes.is_empty() {
+            self.signal("memory", json!({"kind": "perceived", "episodes": episodes}));
         }
     }
 

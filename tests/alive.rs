@@ -1,0 +1,85 @@
+//! The write-back of activation: input lights a path through the core, what is lit wakes agents, and perception looks at what somebody
+//! else lit.
+
+mod sandbox;
+
+use sandbox::Sandbox;
+use serde_json::{Value, json};
+
+fn salience(sandbox: &Sandbox, id: &str) -> u64 {
+    sandbox.neuron(id)["salience"].as_u64().unwrap_or(0)
+}
+
+fn agents(answer: &Value) -> Vec<&str> {
+    answer["runs"].as_array().unwrap().iter().map(|r| r["agent"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn input_lights_a_path_through_the_core_and_a_bright_core_costs_nothing() {
+    let sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "alive");
+    let core = ["external_stimulus", "n_core_perception", "n_core_memory", "n_core_affect"];
+    let before = core.map(|id| salience(&sandbox, id));
+    sandbox.json(&["feed", "Anna planted apple trees behind the school."]);
+    let lit = core.map(|id| salience(&sandbox, id));
+    assert!(before.iter().zip(lit).all(|(before, lit)| lit > *before), "{before:?} {lit:?}");
+    assert!(lit[2] > before[2] + 10_000, "{before:?} {lit:?}");
+    // After some stimuli of the hour the core is as bright as they make it, and is written no more.
+    for name in ["Bob", "Carol", "Dora", "Emil", "Fritz", "Gerda"] {
+        sandbox.json(&["feed", &format!("{name} mended the roof of the barn.")]);
+    }
+    let bright = core.map(|id| salience(&sandbox, id));
+    let perceived = sandbox.json(&["feed", "Hanna paints the door."]);
+    assert_eq!(agents(&perceived), ["perception", "memory"]);
+    assert_eq!(core.map(|id| salience(&sandbox, id)), bright);
+    assert!(salience(&sandbox, "n_core_affect") < 13_107, "input is no urgency");
+}
+
+#[test]
+fn a_week_lights_all_of_the_core() {
+    let mut sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "alive");
+    for day in 1..8 {
+        sandbox.at(&format!("2026-02-0{day}T08:00:00Z"));
+        sandbox.json(&["feed", &format!("On day {day} Anna planted a tree behind the school.")]);
+        sandbox.json(&["decide", "Where to plant next", "--option", "school", "--option", "barn"]);
+    }
+    for id in ["n_core_perception", "n_core_memory", "n_core_affect", "n_core_decision"] {
+        let count = sandbox.neuron(id)["activation_count"].as_u64().unwrap();
+        assert!(count > 3, "{id} was lit {count} times, the first at its birth");
+    }
+}
+
+#[test]
+fn what_the_wave_reaches_wakes_agents() {
+    let watcher = json!({
+        "name": "watcher", "role": "Watches memory.",
+        "trigger": {"any": [{"neuron": {"id": "n_core_memory", "salience_above": 20_000}}]},
+        "cognition": {"kind": "command", "argv": ["sh", "-c", "cat > /dev/null; echo '{\"ops\": [{\"op\": \"signal\", \"to\": \"human\", \"payload\": {\"kind\": \"seen\"}}]}'"]},
+        "capabilities": {"operations": ["signal"]},
+    });
+    for (setting, wakes) in [("activation.write_back=8", true), ("activation.write_back=0", false)] {
+        let sandbox = Sandbox::new();
+        std::fs::write(sandbox.dir().join("agents/watcher.json"), watcher.to_string()).unwrap();
+        sandbox.git(&["add", "agents"]);
+        sandbox.git(&["commit", "-q", "-m", "agents: a watcher"]);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
+        let told = "Anna planted apple trees behind the school.";
+        let answer = sandbox.brain(&["--json", "-c", setting, "feed", told]).exits(0).document();
+        assert_eq!(agents(&answer).contains(&"watcher"), wakes, "{setting}: {answer:#}");
+    }
+}
+
+#[test]
+fn perception_looks_at_what_somebody_lit() {
+    let sandbox = Sandbox::new();
+    let edge = json!({"op": "connect", "from": "storm", "to": "cellar", "type": "feeds_into", "weight": 60_000});
+    let create = |id: &str| json!({"op": "create", "id": id, "concept": id, "type": "semantic"});
+    sandbox.apply(&json!({"ops": [create("storm"), create("cellar"), edge]}), &[]);
+    sandbox.json(&["run"]);
+    assert_eq!(salience(&sandbox, "cellar"), 0);
+    let lit = |id: &str| json!({"op": "activate", "id": id, "strength": 0.9});
+    sandbox.apply(&json!({"ops": [lit("external_stimulus"), lit("storm")]}), &[]);
+    let ran = sandbox.json(&["run"]);
+    assert!(agents(&ran).contains(&"perception"), "{ran:#}");
+    assert!(salience(&sandbox, "cellar") > 20_000, "the storm brings the cellar to mind");
+    assert!(salience(&sandbox, "n_core_memory") > 8_000);
+}
