@@ -92,6 +92,10 @@ pub const WAITING_BYTES: u64 = 4 << 20;
 pub const REF_RETRIES: usize = 64;
 /// Most commits walked to find what the newest run in a history is.
 pub const HISTORY_WALK: usize = 100_000;
+/// Commits of wake among which `status` looks for the newest run of each agent.
+pub const LOOP_WALK: usize = 2_000;
+/// Signals beyond which `status` does not say whose are unanswered.
+pub const LOOP_SIGNALS: usize = 50_000;
 /// Deepest folder in a tree. The layout needs seven; a hostile tree of 100,000 levels must not exhaust the stack.
 pub const TREE_DEPTH: usize = 32;
 /// Entries of folders that one walk over a tree finds again at other places. A brain's own folders are each there once, people's files

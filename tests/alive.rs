@@ -83,3 +83,31 @@ fn perception_looks_at_what_somebody_lit() {
     assert!(salience(&sandbox, "cellar") > 20_000, "the storm brings the cellar to mind");
     assert!(salience(&sandbox, "n_core_memory") > 8_000);
 }
+
+#[test]
+fn status_says_which_loops_are_alive_and_what_an_agent_waits_for_in_vain() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "Anna planted apple trees behind the school."]);
+    let idle = json!({
+        "name": "idle", "role": "Waits.", "trigger": {"any": [{"neuron": {"id": "no_such_neuron", "salience_above": 1}}]},
+        "cognition": {"kind": "command", "argv": ["true"]}, "capabilities": {"operations": ["signal"]},
+    });
+    std::fs::write(sandbox.dir().join("agents/idle.json"), idle.to_string()).unwrap();
+    sandbox.git(&["add", "agents"]);
+    sandbox.git(&["commit", "-q", "-m", "agents: one that waits"]);
+    let asked = sandbox.brain(&["trust"]);
+    let asked = asked.out + &asked.err;
+    assert!(asked.contains("no_such_neuron, which does not exist"), "{asked}");
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    sandbox.apply(&json!({"ops": [{"op": "signal", "to": "idle", "payload": {"kind": "hello"}}]}), &[]);
+    let status = sandbox.json(&["status"]);
+    let of = |name: &str| {
+        let loops = status["loops"].as_array().unwrap();
+        loops.iter().find(|l| l["agent"] == name).unwrap_or_else(|| panic!("{name} in {loops:?}")).clone()
+    };
+    assert!(of("perception")["last_run"].is_string() && of("memory")["last_run"].is_string());
+    assert_eq!((&of("idle")["last_run"], &of("idle")["unanswered"]), (&Value::Null, &json!(1)));
+    assert_eq!(of("idle")["missing"], json!(["no_such_neuron"]));
+    let told = sandbox.brain(&["status"]).exits(0).out;
+    assert!(told.contains("1 signal unanswered") && told.contains("waits for no_such_neuron"), "{told}");
+}

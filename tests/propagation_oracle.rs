@@ -336,6 +336,7 @@ fn random_settings(dice: &mut Dice, is_exact: bool) -> Activation {
         theta: dice.of(&[0.5, 0.1, 0.0]),
         salience_floor: dice.of(&[3277, 3277, 0, 65535]),
         fan: dice.of(&[0.0, 0.0, 1.0]),
+        ..Activation::default()
     };
     if !is_exact {
         return plain;

@@ -198,6 +198,8 @@ fn brain(rows: &[Row], now: Stamp) -> Result<InMemory> {
             signals: Vec::new(),
             active: Vec::new(),
             flags: Vec::new(),
+            answers: vec![],
+            raised: vec![],
             agents: Vec::new(),
             neurons: Vec::new(),
             ledger: Vec::new(),

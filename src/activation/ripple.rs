@@ -124,7 +124,7 @@ mod tests {
         let mut settings = Settings::default();
         settings.recall.salience_exponent = 0.0;
         settings.recall.fan = 0.0;
-        let mut neurons = network(&[("a", "b", 52428), ("b", "c", 52428), ("c", "d", 6553), ("a", "e", 3000)]);
+        let mut neurons = network(&[("a", "b", 52428), ("b", "c", 52428), ("c", "d", 3000), ("a", "e", 2000)]);
         assert_eq!(raised(&neurons, &[("a", 1.0)], &settings), ["b 0.72", "c 0.518"]);
         // What is as bright is not raised; what is nearly as bright neither.
         neurons.get_mut(&id("b")).unwrap().salience = 45000;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::loops::AgentLoop;
 use super::{Brain, BrainError, Vitals};
 use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
@@ -56,6 +57,8 @@ pub struct Status {
     pub held: Vec<String>,
     /// The agents: name, role, whether they may run here.
     pub agents: Vec<(String, String, bool)>,
+    /// Whether each agent's loop is alive.
+    pub loops: Vec<AgentLoop>,
     /// Definitions that could not be read.
     pub broken: Vec<String>,
     /// Commits of wake whose triggers were not evaluated yet; null if unknown.
@@ -257,6 +260,7 @@ impl Brain {
                 .values()
                 .map(|m| (m.agent.name.to_string(), m.agent.role.clone(), m.trusted))
                 .collect(),
+            loops: self.loops(wake, counted("signals"), counted("signals").saturating_sub(counted("answers")))?,
             broken: policy.broken.iter().map(ToString::to_string).collect(),
             unseen,
             inhibition: self.cycle.inhibition(&self.cycle.brake(wake)?),

@@ -46,11 +46,16 @@ impl Brain {
         let cycle = &self.cycle;
         let trust = Trust::load(&cycle.shared.world, &cycle.store.private_dir())?;
         let mut items = Vec::new();
+        let wake = cycle.store.tree_of(cycle.store.need_tip(cycle.store.wake())?)?;
         for member in cycle.shared.policy.agents.values() {
+            let mut grants = grants(&member.agent, &cycle.shared.policy.settings);
+            for missing in self.waits_in_vain(wake, &member.agent)? {
+                grants += &format!("; it waits for the neuron {missing}, which does not exist");
+            }
             let item = TrustItem {
                 path: member.path.clone(),
                 blob: member.blob.to_string(),
-                grants: grants(&member.agent, &cycle.shared.policy.settings),
+                grants,
                 trusted: member.trusted,
                 before: trust.before(&member.path, &member.blob.to_string()),
             };

@@ -5,7 +5,7 @@ use super::output::{safe, safe_line};
 use super::vitals;
 use super::write::short;
 use super::{Done, Session};
-use crate::brain::{BlameLine, History, Shown, Signs, Status, WhyEntry};
+use crate::brain::{AgentLoop, BlameLine, History, Shown, Signs, Status, WhyEntry};
 use crate::model::plural;
 
 pub(super) fn status(session: &Session, args: &args::Status) -> Done {
@@ -69,13 +69,33 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
     }
     lines.extend(s.unread.iter().map(|unread| format!("cannot be read: {}", safe_line(unread))));
     lines.push("agents:".to_owned());
-    for (name, role, trusted) in &s.agents {
+    for ((name, role, trusted), alive) in s.agents.iter().zip(&s.loops) {
         let inert = if *trusted { "" } else { "  [inert until `git brain trust`]" };
         lines.push(format!("  {name:<11} {}{inert}", safe_line(role)));
+        lines.push(format!("  {:<11} {}", "", activity(alive)));
     }
     lines.extend(s.broken.iter().map(|b| format!("  broken: {}", safe(b))));
     lines.extend(s.vitals.iter().flat_map(|vitals| vitals::described(vitals, signs)));
     lines.join("\n") + "\n"
+}
+
+/// An agent's part in the loops, in a line.
+fn activity(alive: &AgentLoop) -> String {
+    let mut text = match &alive.last_run {
+        Some(at) => format!("last ran {at}"),
+        None => "has not run among the newest commits of wake".to_owned(),
+    };
+    match alive.unanswered {
+        Some(0) => {}
+        Some(n) => {
+            text += &format!("; {} unanswered: `git brain signals --unanswered`", plural(n, "signal", "signals"))
+        }
+        None => text += "; `git brain signals --unanswered` lists what nobody has answered",
+    }
+    for missing in &alive.missing {
+        text += &format!("; waits for {missing}, which does not exist");
+    }
+    text
 }
 
 pub(super) fn log(session: &Session, args: &args::Log) -> Done {

@@ -58,7 +58,7 @@ impl Cycle {
 
     /// How many signals to each agent nobody has answered, of those that came between two commits of wake; `None`: since ever. A
     /// person's are not counted: people read them, and need not answer.
-    pub(super) fn unanswered_since(
+    pub fn unanswered_since(
         &self,
         from: Option<CommitId>,
         tip: CommitId,
