@@ -36,10 +36,12 @@ impl Candidate {
     }
 }
 
-/// Keeps the best, best first; equal ones by id.
+/// Keeps the best, best first; of equal ones the newest, then by id.
 pub(super) fn rank(index: &Index<'_>, found: &mut Vec<Candidate>, top: usize) {
     let order = |a: &Candidate, b: &Candidate| {
-        b.score.total_cmp(&a.score).then_with(|| index.graph.order(a.node).cmp(&index.graph.order(b.node)))
+        let newest = || index.created(b.node).cmp(&index.created(a.node));
+        let by_id = || index.graph.order(a.node).cmp(&index.graph.order(b.node));
+        b.score.total_cmp(&a.score).then_with(newest).then_with(by_id)
     };
     if found.len() > top {
         found.select_nth_unstable_by(top, order);
