@@ -170,7 +170,8 @@ pub(super) fn check_tree(
     latest: Option<i64>,
 ) -> Result<(usize, Vec<Finding>), BrainError> {
     let mut files: Vec<(String, File)> = store.files(tree, "")?;
-    files.retain(|(path, _)| is_ours(path));
+    // A link has no place on the branches of a brain, wherever it is.
+    files.retain(|(path, file)| is_ours(path) || !file.is_regular());
     let neurons: HashSet<NeuronId> = files.iter().filter_map(|(path, _)| neuron_at(path)).collect();
     let paths: HashSet<String> = files.iter().map(|(path, _)| path.clone()).collect();
     let mut findings = Vec::new();

@@ -330,7 +330,14 @@ impl Visit<'_> {
             return Ok(());
         }
         match store.behind()? {
-            None => self.fine("work tree", "the index is not behind its branch"),
+            None => match store.under_way() {
+                Some(command) => {
+                    let message = format!("a {command} of git's is under way, and was left alone");
+                    let advice = format!("end it, or `git {command} --abort`");
+                    self.needs("work tree", message, Some(advice));
+                }
+                None => self.fine("work tree", "the index is not behind its branch"),
+            },
             Some(behind) => {
                 let missing = plural(behind.missing, "file", "files");
                 match (behind.stems_from, branch) {
@@ -347,7 +354,9 @@ impl Visit<'_> {
                         }
                     }
                     _ => {
-                        let message = format!("the index lacks {missing} of its branch");
+                        let message = format!(
+                            "the index lacks {missing} of its branch that are written once: a removal is staged"
+                        );
                         self.needs("work tree", message, hint("git reset"));
                     }
                 }

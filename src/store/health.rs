@@ -1,11 +1,12 @@
 //! What is around the network and can go wrong: stray locks, the merge driver's configuration, an index behind its
 //! branch. `doctor` asks; each repair does nothing where nothing is wrong.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use super::worktree::Left;
-use super::{Branch, CommitId, LockName, RefChange, RefOutcome, Store, StoreError};
+use super::{Branch, CommitId, FileChange, LockName, RefChange, RefOutcome, Store, StoreError};
 use crate::limits;
 use crate::model::layout::{self, Place};
 
@@ -105,19 +106,31 @@ impl Store {
         value.unwrap_or(false)
     }
 
-    /// Whether the index lacks immutable files of HEAD: then it was left behind when its branch moved.
+    /// The command of git's that a person has begun here and not ended, such as a revert with conflicts: index and work tree are its.
+    pub fn under_way(&self) -> Option<&'static str> {
+        use git2::RepositoryState as State;
+        match self.with(|r| Ok(r.state())).ok()? {
+            State::Clean => None,
+            State::Merge => Some("merge"),
+            State::Revert | State::RevertSequence => Some("revert"),
+            State::CherryPick | State::CherryPickSequence => Some("cherry-pick"),
+            State::Bisect => Some("bisect"),
+            State::ApplyMailbox | State::ApplyMailboxOrRebase => Some("am"),
+            _ => Some("rebase"),
+        }
+    }
+
+    /// Whether the index lacks immutable files of HEAD: then it was left behind when its branch moved, or a person staged their removal.
     pub fn behind(&self) -> Result<Option<Behind>, StoreError> {
         let (_, Some(head)) = self.head()? else { return Ok(None) };
-        if self.work_dir().is_none() {
+        if self.work_dir().is_none() || self.under_way().is_some() {
             return Ok(None);
         }
-        let mut missing: Vec<String> = Vec::new();
-        for change in self.staged()? {
-            let immutable = Place::of(&change.path).is_immutable();
-            if immutable && change.old.is_some() && change.new.is_none() {
-                missing.push(change.path);
-            }
-        }
+        let staged = self.staged()?;
+        let goes = |change: &&FileChange| {
+            Place::of(&change.path).is_immutable() && change.old.is_some() && change.new.is_none()
+        };
+        let missing: Vec<String> = staged.iter().filter(goes).map(|change| change.path.clone()).collect();
         if missing.is_empty() {
             return Ok(None);
         }
@@ -132,7 +145,13 @@ impl Store {
                 }
             }
             if !any {
-                stems_from = Some(commit.id);
+                // An index that was left behind lacks all that came since, and not just these files.
+                let tree = self.tree_of(head)?;
+                let since = self.diff(Some(commit.tree), Some(tree), "")?;
+                let differs: HashSet<&str> = staged.iter().map(|change| change.path.as_str()).collect();
+                let mut ours = since.iter().filter(|change| Place::of(&change.path) != Place::Other);
+                let all = ours.all(|change| differs.contains(change.path.as_str()));
+                stems_from = Some(commit.id).filter(|_| all);
                 break;
             }
         }
@@ -181,6 +200,26 @@ mod tests {
         assert_eq!(store.behind().unwrap(), None);
         assert_eq!(sandbox.git(&["status", "--porcelain"]), " M brain.toml\n");
         assert_eq!(std::fs::read_to_string(sandbox.path().join(TEA)).unwrap(), "tea, later\n");
+    }
+
+    #[test]
+    fn a_removal_that_a_person_staged_and_a_revert_under_way_are_left_alone() {
+        let sandbox = Sandbox::brain();
+        let store = sandbox.store();
+        let records = [write(RECORD, "{}\n"), write("network/wisdom/two.json", "{}\n"), write(TEA, "tea, later\n")];
+        let new = advance(&store, store.main(), records.into()).0;
+        sandbox.git(&["checkout", "-q", "main"]);
+        sandbox.git(&["rm", "-q", "--cached", RECORD]);
+        assert_eq!(store.behind().unwrap(), Some(Behind { missing: 1, stems_from: None }), "the rest is there");
+        sandbox.git(&["reset", "-q", "--hard"]);
+        std::fs::write(sandbox.path().join(TEA), "later still\n").unwrap();
+        sandbox.git(&["commit", "-qam", "later"]);
+        let reverted = sandbox.try_git(&["revert", "--no-edit", &new.to_string()]);
+        assert!(!reverted, "it conflicts");
+        assert_eq!(store.under_way(), Some("revert"));
+        assert_eq!(store.behind().unwrap(), None);
+        sandbox.git(&["revert", "--abort"]);
+        assert_eq!(store.under_way(), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A brain in a temporary folder, and real git beside it. For tests.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use super::{Author, CommitId, CommitSpec, FirstCommit, RefChange, RefOutcome, Store, TreeEdit, TreeId, create};
 
@@ -30,6 +30,13 @@ pub(super) fn seed() -> Vec<TreeEdit> {
 
 /// Runs git without the machine's and the user's configuration.
 pub(super) fn git(dir: &Path, arguments: &[&str]) -> String {
+    let output = run(dir, arguments);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "git {arguments:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn run(dir: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new("git");
     for (key, _) in std::env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(key);
@@ -39,10 +46,7 @@ pub(super) fn git(dir: &Path, arguments: &[&str]) -> String {
         command.env(format!("GIT_{role}_NAME"), "Test").env(format!("GIT_{role}_EMAIL"), "test@example.invalid");
         command.env(format!("GIT_{role}_DATE"), "1769437920 +0000");
     }
-    let output = command.current_dir(dir).args(arguments).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "git {arguments:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
-    text
+    command.current_dir(dir).args(arguments).output().unwrap()
 }
 
 impl Sandbox {
@@ -73,6 +77,11 @@ impl Sandbox {
 
     pub(super) fn git(&self, arguments: &[&str]) -> String {
         git(&self.path(), arguments)
+    }
+
+    /// Whether git succeeds.
+    pub(super) fn try_git(&self, arguments: &[&str]) -> bool {
+        run(&self.path(), arguments).status.success()
     }
 
     pub(super) fn fsck(&self) {
