@@ -211,3 +211,35 @@ fn check_names_what_is_not_signed() {
     sandbox.git(&["config", "brain.signedSince", &sandbox.tip("wake")]);
     sandbox.brain(&["check"]).exits(0);
 }
+
+#[test]
+fn what_a_person_committed_unsigned_does_not_reach_wake_and_the_way_out_works() {
+    let Some(sandbox) = signing() else { return };
+    let bare = sandbox.path("remote.git");
+    sandbox.git(&["config", "brain.requireSignatures", "false"]);
+    sandbox.brain(&["init", "--bare", &bare]).exits(0);
+    sandbox.git(&["remote", "add", "origin", &bare]);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    sandbox.brain(&["sync"]).exits(0);
+    sandbox.git(&["config", "brain.requireSignatures", "true"]);
+    sandbox.git(&["checkout", "-q", "main"]);
+    for name in ["one", "two"] {
+        std::fs::write(sandbox.dir().join(format!("{name}.md")), name).unwrap();
+        sandbox.git(&["add", "."]);
+        sandbox.git(&["commit", "-q", "--no-verify", "-m", name]);
+    }
+    let (wake, unsigned) = (sandbox.tip("wake"), sandbox.tip("main"));
+    let refused = sandbox.brain(&["sync"]).exits(3).err;
+    assert!(refused.contains(&unsigned) && refused.contains("is not signed"), "{refused}");
+    assert_eq!(sandbox.tip("wake"), wake);
+    // The command stands in the hint, as it is typed.
+    let command = refused.split('`').find(|part| part.starts_with("git rebase")).unwrap().to_owned();
+    sandbox.git(&["config", "gpg.format", "ssh"]);
+    sandbox.git(&["config", "user.signingKey", &sandbox.path("ann")]);
+    sandbox.git(&["config", "user.email", "ann@example.invalid"]);
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let done = sandbox.command("git", &words).env("GIT_AUTHOR_EMAIL", "ann@example.invalid").status().unwrap();
+    assert!(done.success());
+    sandbox.brain(&["sync"]).exits(0);
+    assert_ne!(sandbox.tip("wake"), wake);
+}

@@ -17,6 +17,8 @@ pub struct SyncReport {
     pub main: Option<String>,
     /// Wake's tip.
     pub wake: Option<String>,
+    /// True if main or wake moved here.
+    pub moved: bool,
     /// Main's old tip, where the remote's was not its descendant: kept under `refs/git-brain/rescue/`.
     pub rescued: Option<String>,
     /// How often somebody else pushed first.
@@ -55,6 +57,7 @@ impl Brain {
             pushed: synced.pushed.into_iter().map(pushed).collect(),
             main: synced.main.map(text),
             wake: synced.wake.map(text),
+            moved: synced.moved,
             rescued: synced.rescued.map(text),
             races: synced.races,
             dry_run,

@@ -35,6 +35,9 @@ fn told(report: &SyncReport) -> String {
     let mut lines = Vec::new();
     match (report.dry_run, report.fetched, report.pushed.is_empty()) {
         (true, ..) => lines.push(format!("{}: {fetched} would come in, found good.", safe(&report.remote))),
+        (_, 0, true) if report.moved => {
+            lines.push(format!("{}: what had been fetched before is merged here.", safe(&report.remote)));
+        }
         (_, 0, true) => lines.push(format!("{}: nothing new here or there.", safe(&report.remote))),
         _ => lines.push(format!("{}: {fetched} came in.", safe(&report.remote))),
     }

@@ -26,9 +26,27 @@ pub fn unsigned(store: &Store, tip: CommitId, known: &[CommitId]) -> Result<Vec<
 /// The way to let commits in whose key signed truly then and may not any more: `commit` is an id, or a command in `$(…)`.
 pub fn remedy(commit: &str) -> String {
     format!(
-        "if they are good, and their key was removed or has expired since: `git config {CONFIG_SINCE} {commit}` lets in all that leads to \
-         that commit, in this repository; each that lacks them needs it, the gate too (docs/signing.md)"
+        "if they are good, and were made before signing was set up there, or their key was removed or has expired since: `git config {CONFIG_SINCE} {commit}` \
+         lets in all that leads to that commit, in this repository; each that lacks them needs it, the gate too (docs/signing.md). `git config brain.sign true` signs from now on"
     )
+}
+
+/// What people committed on main here without the signatures that are required, and that wake does not have yet: what is wrong, and the way out.
+/// Plain git signs commits where `commit.gpgsign` or `-S` says so; `brain.sign` is about git-brain's own.
+pub fn unsigned_main(store: &Store) -> Result<Option<(String, String)>, StoreError> {
+    let (main, wake) = (store.need_tip(store.main())?, store.need_tip(store.wake())?);
+    let known: Vec<CommitId> = std::iter::once(wake).chain(store.signed_since()?).collect();
+    let refused = unsigned(store, main, &known)?;
+    let Some((first, _)) = refused.first() else { return Ok(None) };
+    let said: Vec<String> = refused.iter().map(|(id, why)| format!("{}: {id}: {why}", store.main())).collect();
+    let hint = match store.commit(*first)?.parents.first() {
+        Some(base) => format!(
+            "`git rebase --no-ff -S {base} {}` signs what you committed since, with the key that git is told of (docs/signing.md)",
+            store.main()
+        ),
+        None => remedy(&main.to_string()),
+    };
+    Ok(Some((said.join("\n"), hint)))
 }
 
 /// Why that commit does not have the signature that it needs.

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::admission::{Door, Fault};
-use super::{Cycle, CycleError};
+use super::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
@@ -39,6 +39,8 @@ pub struct Synced {
     pub main: Option<CommitId>,
     /// Wake's tip.
     pub wake: Option<CommitId>,
+    /// True if main or wake moved here.
+    pub moved: bool,
     /// Main's old tip, where the remote's was not its descendant: kept under `refs/git-brain/rescue/`.
     pub rescued: Option<CommitId>,
     /// How often somebody else pushed first.
@@ -85,6 +87,9 @@ impl Cycle {
     }
 
     fn exchange(&self, remote: &Remote, dry_run: bool, synced: &mut Synced) -> Result<(), CycleError> {
+        if let Some((message, hint)) = signed::unsigned_main(&self.store)? {
+            return Err(CycleError::Refused { message, hint: Some(hint) });
+        }
         for round in 0..limits::SYNC_ROUNDS {
             let theirs = self.fetched(remote, synced)?;
             self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
@@ -93,7 +98,9 @@ impl Cycle {
                 synced.wake = self.store.tip(self.store.wake())?;
                 return self.refusal(remote, theirs.refused);
             }
+            let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
             let joined = self.join(&theirs.tips, synced)?;
+            synced.moved |= before != (Some(joined.main), Some(joined.wake));
             let wishes = self.wishes(&theirs, &joined, synced)?;
             (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
             let outcome = match wishes.is_empty() {

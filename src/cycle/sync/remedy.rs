@@ -19,6 +19,17 @@ pub(super) fn second_record(branch: &Branch, wake: &Branch) -> String {
     )
 }
 
+/// The way out of files beside the network that people changed on main here and there: their file comes first, and what is to stand after it.
+pub(super) fn changed_twice(main: &Branch, theirs: CommitId, paths: &[String]) -> String {
+    // A name in a shell's quotation marks.
+    let quoted: Vec<String> = paths.iter().map(|path| format!("'{}'", path.replace('\'', "'\\''"))).collect();
+    format!(
+        "nothing was moved; on {main}, `git restore --source={theirs} --staged --worktree -- {} && git commit -m theirs` takes over what is there; \
+         sync, then commit what is to stand (`git show {main}~1:PATH` has yours)",
+        quoted.join(" ")
+    )
+}
+
 /// The way out of what the merge of two machines leaves to a person. Names that people wrote into files by hand are settled by taking over
 /// the other machine's.
 pub(super) fn undecided(conflicts: &[Conflict], left_is_ours: bool) -> String {

@@ -9,7 +9,7 @@
 //! *Wakes merge* by the typed merge from their real merge base. The first parent is the side that has the newest sleep of
 //! main, so that who walks wake back finds it. Outside the network, wake has what main has.
 
-use super::Synced;
+use super::{Synced, remedy};
 use crate::cycle::merge::{conflict_of, edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
@@ -128,15 +128,12 @@ impl Cycle {
         let chosen = |main| Ok(Chosen { main, given_up: Some(ours) });
         let (tree, clashes) = writer.outside_merged(base_tree, their_tree, our_tree)?;
         if !clashes.is_empty() {
+            let paths: Vec<String> = clashes.iter().map(|clash| clash.path.clone()).collect();
             let conflicts: Vec<_> =
                 clashes.into_iter().map(|clash| conflict_of(store, clash)).collect::<Result<_, _>>()?;
             return Err(CycleError::Refused {
                 message: format!("{} was changed here and there: {}", store.main(), in_words(&conflicts)),
-                hint: Some(format!(
-                    "look at theirs with `git show {theirs}:PATH`, commit on {} what is to stand on both sides, and sync again; \
-                     nothing was moved",
-                    store.main()
-                )),
+                hint: Some(remedy::changed_twice(store.main(), theirs, &paths)),
             });
         }
         if tree == their_tree {
