@@ -9,6 +9,7 @@ mod texts;
 
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::json;
 
 use self::days::{Day, FORGET_DAYS, FORGET_SUBJECT, Life, Tried, git};
@@ -21,6 +22,8 @@ use crate::model::{Kind, NeuronId, plural};
 /// Commits of the neuron's life that are shown: the first ones and the last ones.
 const FIRST: usize = 3;
 const LAST: usize = 3;
+/// Parts of the life in its curve, at most.
+const PARTS: usize = 10;
 /// Lines of each that are shown.
 const LINES: usize = 6;
 
@@ -50,13 +53,14 @@ pub(super) fn life(session: &Session, dir: &Path, number: u64) -> Done {
     };
     if session.out.is_json() {
         session.out.document(&json!({
-            "dir": dir, "init": made, "days": lived, "ledger": ledger, "story": brain.story(1, None, false)?,
+            "dir": dir, "init": made, "days": lived, "curve": parts(&lived), "ledger": ledger, "story": brain.story(1, None, false)?,
             "neuron": neuron.as_ref().map(|(id, path)| json!({"id": id, "path": path})),
             "undo": undo.as_ref().map(|(report, _)| report),
         }));
         return Ok(0);
     }
     let show = |text: &str| session.out.line(text);
+    show(&curve(&lived));
     show("$ git log --oneline main");
     show(&git(dir, &["log", "--oneline", "--no-decorate", "main"], "")?);
     show(&remarks(&lived));
@@ -83,6 +87,50 @@ pub(super) fn life(session: &Session, dir: &Path, number: u64) -> Done {
     }
     show(&further(dir, neuron.as_ref().map(|(id, _)| id)));
     Ok(0)
+}
+
+/// A part of the life, and how well it went.
+#[derive(Serialize)]
+struct Part {
+    /// Its first and its last day.
+    days: (u64, u64),
+    /// How far what was expected of decisions was from what came: the mean; null without decisions.
+    error: Option<f64>,
+    /// What came of decisions: the mean; null without decisions.
+    came: Option<f64>,
+    /// The share of questions that were answered well; null without questions.
+    right: Option<f64>,
+}
+
+/// The life in at most ten parts.
+fn parts(lived: &[Day]) -> Vec<Part> {
+    let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let of = |days: &[Day]| Part {
+        days: (days[0].day, days[days.len() - 1].day),
+        error: mean(days.iter().flat_map(|d| &d.tried).map(|t| (t.expected - t.came).abs()).collect()),
+        came: mean(days.iter().flat_map(|d| &d.tried).map(|t| t.came).collect()),
+        right: mean(days.iter().flat_map(|d| &d.asked).map(|a| f64::from(u8::from(a.right))).collect()),
+    };
+    lived.chunks(lived.len().div_ceil(PARTS).max(1)).map(of).collect()
+}
+
+/// The same as lines with bars.
+fn curve(lived: &[Day]) -> String {
+    let mut text =
+        "How it went: what came of decisions, how far that was from what was expected, questions answered well\n"
+            .to_owned();
+    for Part { days: (first, last), error, came, right } in parts(lived) {
+        let bar = |value: f64| "#".repeat((value * 20.0).round() as usize);
+        let cell = |value: Option<f64>| value.map_or(" –  ".to_owned(), |value| format!("{value:.2}"));
+        let came_bar = bar(came.unwrap_or(0.0));
+        text += &format!(
+            "  days {first:>3} to {last:>3}  came {} {came_bar:<20}  error {}  right {}\n",
+            cell(came),
+            cell(error),
+            cell(right)
+        );
+    }
+    text
 }
 
 /// What the log does not say by itself.
