@@ -111,3 +111,54 @@ fn status_says_which_loops_are_alive_and_what_an_agent_waits_for_in_vain() {
     let told = sandbox.brain(&["status"]).exits(0).out;
     assert!(told.contains("1 signal unanswered") && told.contains("waits for no_such_neuron"), "{told}");
 }
+
+#[test]
+fn memory_looks_back_on_the_day_before_the_brain_sleeps() {
+    let mut sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "alive");
+    sandbox.json(&["feed", "Anna planted apple trees behind the school."]);
+    let weight = |sandbox: &Sandbox| {
+        let neurons = sandbox.neurons("wake");
+        let of = |word: &str| neurons.values().find(|n| n["concept"] == word).unwrap().clone();
+        let (anna, apple) = (of("anna"), of("apple"));
+        let ties = anna["connections"].as_array().unwrap();
+        let tie = ties.iter().find(|tie| tie["target"] == apple["id"] && tie["type"] == "feeds_into").unwrap();
+        tie["weight"].as_u64().unwrap()
+    };
+    let before = weight(&sandbox);
+    sandbox.at("2026-01-27T09:00:00Z");
+    let evening = sandbox.json(&["run"]);
+    assert_eq!(agents(&evening), ["memory"]);
+    assert_eq!(evening["runs"][0]["trigger"], "consolidation_due");
+    assert!(weight(&sandbox) > before, "what fired together that day is linked more strongly");
+    assert!(agents(&sandbox.json(&["run"])).is_empty(), "once an evening");
+    sandbox.json(&["sleep"]);
+}
+
+#[test]
+fn while_an_override_is_on_the_most_important_runs_first() {
+    let order = |raised: bool| -> Vec<String> {
+        let sandbox = Sandbox::new();
+        for (name, priority) in [("aide", 1), ("zeus", 9)] {
+            let agent = json!({
+                "name": name, "role": "Answers.", "priority": priority, "trigger": {"any": [{"signal": "any"}]},
+                "cognition": {"kind": "command", "argv": ["sh", "-c",
+                    "cat > /dev/null; echo '{\"ops\": [{\"op\": \"signal\", \"to\": \"human\", \"payload\": {\"kind\": \"done\"}}]}'"]},
+                "capabilities": {"operations": ["signal"]},
+            });
+            std::fs::write(sandbox.dir().join(format!("agents/{name}.json")), agent.to_string()).unwrap();
+        }
+        sandbox.git(&["add", "agents"]);
+        sandbox.git(&["commit", "-q", "-m", "agents: two"]);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
+        let mut ops: Vec<Value> =
+            ["aide", "zeus"].map(|to| json!({"op": "signal", "to": to, "payload": {"kind": "go"}})).into();
+        if raised {
+            ops.push(json!({"op": "flag", "name": "priority_override", "value": true, "reason": "fire"}));
+        }
+        sandbox.apply(&json!({"ops": ops}), &[]);
+        let ran = sandbox.json(&["run", "--max-runs", "1"]);
+        agents(&ran).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(order(false), ["aide"], "by name");
+    assert_eq!(order(true), ["zeus"]);
+}
