@@ -127,7 +127,7 @@ mod tests {
         let mut neurons = network(&[("a", "b", 52428), ("b", "c", 52428), ("c", "d", 3000), ("a", "e", 2000)]);
         assert_eq!(raised(&neurons, &[("a", 1.0)], &settings), ["b 0.72", "c 0.518"]);
         // What is as bright is not raised; what is nearly as bright neither.
-        neurons.get_mut(&id("b")).unwrap().salience = 45000;
+        neurons.get_mut(&id("b")).unwrap().salience = 46000;
         neurons.get_mut(&id("c")).unwrap().salience = 20000;
         assert_eq!(raised(&neurons, &[("a", 1.0)], &settings), ["c 0.213"]);
         settings.activation.write_back = 0;
