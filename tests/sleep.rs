@@ -491,6 +491,24 @@ fn a_sleep_cut_off_between_its_branches_is_completed_and_one_cut_off_before_is_f
     sandbox.fsck();
 }
 
+#[test]
+fn what_the_day_weakened_is_not_strengthened_by_its_night() {
+    let mut sandbox = after_a_day();
+    sandbox.json(&["sleep"]);
+    sandbox.at("2026-01-27T20:00:00Z");
+    let weakened = json!({"op": "adjust", "from": "a", "to": "b", "type": "feeds_into", "by": -1});
+    let new = [create("d"), activate("d", 1.0), connect("b", "d", "feeds_into", 1000)];
+    let mut ops = vec![activate("a", 1.0), activate("b", 0.9), weakened];
+    ops.extend(new);
+    sandbox.apply(&delta(json!(ops)), &[]);
+    sandbox.at("2026-01-27T23:00:00Z");
+    let before = weights(&sandbox.neurons("wake"));
+    sandbox.json(&["sleep"]);
+    let after = weights(&sandbox.neurons("main"));
+    let changed: Vec<&String> = before.keys().filter(|key| before[*key] != after[*key]).collect();
+    assert_eq!(changed, ["b connections.d.feeds_into"], "b to a is as great as can be, and a to b was weakened");
+}
+
 /// A nap after a night strengthens what was told since, and nothing for the second time.
 #[test]
 fn two_sleeps_in_a_row_strengthen_once() {

@@ -12,7 +12,8 @@
 //! answer, the strongest of all B, C and other words; its connection gets the prediction error (1 if right, else 0, minus the
 //! running mean) by `reinforce`; then the right pair is shown: cue, word and context are activated, and their connections made, or
 //! grown by the Hebbian rule. Six rounds a day.
-//! **Sleep**, at the end of both days, is [`git_brain::consolidation`]'s, with the salience of that hour.
+//! **Sleep**, at the end of both days, is [`git_brain::consolidation`]'s, with the salience of that hour. Beside it: sleep that also
+//! strengthens what its day weakened, and no sleep, but the boost for each pair of the day in its evening.
 //!
 //! Figure: the share of cues whose B (C) is the strongest word on day 3; its change by sleep, paired over seeds; 95 % intervals by
 //! bootstrap over seeds. The boost is chosen on other seeds than those of the verdict.
@@ -24,7 +25,7 @@ mod statistics;
 
 use anyhow::{Context, Result, bail};
 use git_brain::activation::{ColumnsBuf, Cue, Profile, propagate};
-use git_brain::consolidation::{Now, candidates, downscale, interleaved, replay, strengthen};
+use git_brain::consolidation::{Neurons, Now, candidates, downscale, interleaved, replay, strengthen};
 use git_brain::delta::operation::{Activate, Adjust, Connect, Reinforce};
 use git_brain::delta::{Edge, LedgerEntry, Method, Operation, Valued, hebbian_change};
 use git_brain::model::ids::{AgentName, RunId};
@@ -88,6 +89,10 @@ struct Condition {
     same_cues: bool,
     /// Whether as many candidates are drawn at random instead of the right ones.
     at_random: bool,
+    /// Whether what the day weakened is spared the boost.
+    sparing: bool,
+    /// Whether each pair of the day gets the boost in the evening, awake.
+    by_day: bool,
     /// Days after day 2 on which other words are paired with other cues, each with its night.
     later: usize,
     design: Design,
@@ -113,6 +118,8 @@ struct Subject {
     ledger: Vec<LedgerEntry>,
     right: f64,
     last_sleep: Stamp,
+    /// The network as the sleep before left it.
+    evening: Neurons,
 }
 
 /// A list of pairs and its context.
@@ -153,7 +160,8 @@ impl Subject {
         };
         let lists = [list(0, &mut dice), list(1, &mut dice)];
         let laboratory = Laboratory::new(neurons, Settings::default());
-        (Self { laboratory, design, dice, words, ledger: Vec::new(), right: 0.0, last_sleep: at }, lists)
+        let evening = laboratory.neurons.clone();
+        (Self { laboratory, design, dice, words, ledger: Vec::new(), right: 0.0, last_sleep: at, evening }, lists)
     }
 
     /// The word that cue and context bring to mind most; `None` if none.
@@ -260,7 +268,9 @@ impl Subject {
             found = all.into_iter().take(found.len()).collect();
         }
         let run = RunId::new(at.unix() * 1000, 0, &AgentName::parse("sleep").expect("a name"));
-        let _ = strengthen(neurons, &found, settings.boost, &run);
+        let nothing = Neurons::new();
+        let evening = if condition.sparing { &self.evening } else { &nothing };
+        let _ = strengthen(neurons, evening, &found, settings.boost, &run);
         if settings.replay {
             let rate = self.laboratory.settings.learning.rate;
             let _ = replay(neurons, interleaved(&self.ledger), rate, &run);
@@ -268,7 +278,19 @@ impl Subject {
         if settings.downscale > 0.0 {
             let _ = downscale(neurons, &found, settings.downscale, &run);
         }
+        self.evening = neurons.clone();
         self.last_sleep = at;
+    }
+}
+
+impl Subject {
+    /// The boost without a night: to each pair that was shown, and to nothing else.
+    fn by_day(&mut self, list: &List, at: Stamp, boost: u16) -> Result<()> {
+        let more = |(from, to): &(NeuronId, NeuronId)| {
+            let (from, to) = (from.clone(), to.clone());
+            Operation::Adjust(Adjust { from, to, link: Link::FeedsInto, by: i32::from(boost) })
+        };
+        self.laboratory.run(list.pairs.iter().map(more).collect(), at).map(|_| ())
     }
 }
 
@@ -281,8 +303,12 @@ fn live(condition: &Condition, seed: u64) -> Result<Recalled> {
         let midnight = MIDNIGHT + day as i64 * 24 * HOUR;
         subject.ledger.clear();
         subject.study(list, midnight)?;
+        let evening = Stamp::from_unix(midnight + 23 * HOUR);
         if condition.nights[day] {
-            subject.sleep(Stamp::from_unix(midnight + 23 * HOUR), condition, &mut placebo);
+            subject.sleep(evening, condition, &mut placebo);
+        }
+        if condition.by_day {
+            subject.by_day(list, evening, condition.sleep.boost)?;
         }
         if day == 0 {
             early = subject.test(&lists[0], Stamp::from_unix(midnight + 33 * HOUR));
@@ -295,8 +321,12 @@ fn live(condition: &Condition, seed: u64) -> Result<Recalled> {
         let list = List { context: id("list-3"), pairs: named("d", PAIRS).into_iter().zip(words).collect() };
         subject.ledger.clear();
         subject.study(&list, midnight)?;
+        let evening = Stamp::from_unix(midnight + 23 * HOUR);
         if condition.nights[0] {
-            subject.sleep(Stamp::from_unix(midnight + 23 * HOUR), condition, &mut placebo);
+            subject.sleep(evening, condition, &mut placebo);
+        }
+        if condition.by_day {
+            subject.by_day(&list, evening, condition.sleep.boost)?;
         }
     }
     let at = Stamp::from_unix(MIDNIGHT + (condition.later as i64 * 24 + 48 + 9) * HOUR);
@@ -306,7 +336,7 @@ fn live(condition: &Condition, seed: u64) -> Result<Recalled> {
 fn condition(name: impl Into<String>, nights: [bool; 2], change: impl Fn(&mut Sleep)) -> Condition {
     let mut sleep = Sleep { replay: false, downscale: 0.0, ..Sleep::default() };
     change(&mut sleep);
-    Condition { name: name.into(), nights, sleep, same_cues: true, at_random: false, later: 0, design: DESIGN }
+    Condition { name: name.into(), nights, sleep, same_cues: true, at_random: false, sparing: true, by_day: false, later: 0, design: DESIGN }
 }
 
 const BOTH: [bool; 2] = [true, true];
@@ -324,6 +354,8 @@ fn conditions() -> Vec<Condition> {
         condition("downscaling by .1 alone", BOTH, |s| (s.boost, s.downscale) = (0, 0.1)),
         condition("boost, after day 1 only", [true, false], |_| ()),
         condition("boost, after day 2 only", [false, true], |_| ()),
+        Condition { sparing: false, ..condition("boost, of what the day weakened too", BOTH, |_| ()) },
+        Condition { by_day: true, ..condition("no sleep, the same weight to the day's pairs by day (control)", [false, false], |_| ()) },
         Condition { name: "no sleep, day 2 has other cues".to_owned(), same_cues: false, ..awake.clone() },
         Condition { name: "boost, day 2 has other cues".to_owned(), same_cues: false, nights: BOTH, ..awake },
     ]
@@ -354,7 +386,7 @@ fn doses(seeds: u64) -> Result<()> {
 fn other_designs(seeds: u64) -> Result<()> {
     println!("\nOther designs, {seeds} seeds: change against no sleep\n");
     println!(
-        "| design | no sleep: B | C | boost: B | C | boost and replay: B | C | boost and downscaling by .1: B | C |\n\
+        "| design | no sleep: B | C | boost: B | C | of what the day weakened too: B | C | by day: B | C |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
     let all = conditions();
@@ -362,7 +394,7 @@ fn other_designs(seeds: u64) -> Result<()> {
         let [_, b0, c0] = measure(&Condition { design, ..all[AWAKE].clone() }, 0..seeds)?;
         let mut row =
             format!("| {} | {:.3} | {:.3} |", design.name, Interval::mean(&b0).value, Interval::mean(&c0).value);
-        for which in [BOOST, REPLAY, DOWNSCALING] {
+        for which in [BOOST, WEAKENED, BY_DAY] {
             let [_, b, c] = measure(&Condition { design, ..all[which].clone() }, 0..seeds)?;
             row += &format!(" {:+.3} | {:+.3} |", Interval::gain(&b, &b0), Interval::gain(&c, &c0));
         }
@@ -378,7 +410,7 @@ fn later(seeds: u64) -> Result<()> {
     println!("| condition | B | C | B, change | C, change |\n|---|---:|---:|---:|---:|");
     let all = conditions();
     let mut results: Vec<[Vec<f64>; 3]> = Vec::new();
-    for which in [AWAKE, BOOST, REPLAY, DOWNSCALING, DOWNSCALING + 1] {
+    for which in [AWAKE, BOOST, WEAKENED, BY_DAY, REPLAY, DOWNSCALING, DOWNSCALING + 1] {
         let condition = Condition { later: 8, design: AS_RECALL, ..all[which].clone() };
         results.push(measure(&condition, 0..seeds)?);
         let ([_, b, c], [_, b0, c0]) = (&results[results.len() - 1], &results[0]);
@@ -386,7 +418,7 @@ fn later(seeds: u64) -> Result<()> {
         let (b, c) = (Interval::mean(b).value, Interval::mean(c).value);
         println!("| {} | {b:.3} | {c:.3} | {gain:+.3} | {other:+.3} |", condition.name);
     }
-    let [b, c] = [1, 2].map(|column| Interval::gain(&results[3][column], &results[1][column]));
+    let [b, c] = [1, 2].map(|column| Interval::gain(&results[5][column], &results[1][column]));
     println!("\nWhat downscaling by .1 adds to the boost by then: B {b:+.3} ({}), C {c:+.3} ({}).", b.sign(), c.sign());
     Ok(())
 }
@@ -397,6 +429,8 @@ const BOOST: usize = 1;
 const AT_RANDOM: usize = 2;
 const REPLAY: usize = 3;
 const DOWNSCALING: usize = 4;
+const WEAKENED: usize = 10;
+const BY_DAY: usize = 11;
 
 fn main() -> Result<()> {
     let mut seeds = 200_u64;

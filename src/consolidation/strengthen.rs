@@ -7,15 +7,24 @@ use super::record::Why;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::{Link, Neuron};
 
-/// `w ← min(65535, w + boost)` for each connection from a candidate to a candidate. A connection of weight 0 was cut and stays so.
-/// Returns why each changed connection changed. Source: MagistraAI's technical note, 6.2.
-pub fn strengthen(neurons: &mut Neurons, candidates: &BTreeSet<NeuronId>, boost: u16, run: &RunId) -> Vec<Why> {
+/// `w ← min(65535, w + boost)` for each connection from a candidate to a candidate. A connection of weight 0 was cut and stays so, and one
+/// that weighs less than the evening before is spared: its day said that it is wrong, and the night says nothing else.
+/// `evening` has the neurons as the sleep before left them. Returns why each changed connection changed. Source: MagistraAI's technical
+/// note, 6.2; sparing is ours: see docs/benchmarks.md.
+pub fn strengthen(
+    neurons: &mut Neurons,
+    evening: &Neurons,
+    candidates: &BTreeSet<NeuronId>,
+    boost: u16,
+    run: &RunId,
+) -> Vec<Why> {
     let mut why = Vec::new();
     for id in candidates {
         let Some(neuron) = neurons.get_mut(id) else { continue };
-        let boosted = |target: &NeuronId, _, weight: u16| match candidates.contains(target) && weight > 0 {
-            true => weight.saturating_add(boost),
-            false => weight,
+        let then = |target: &NeuronId, link| evening.get(id).map_or(0, |neuron| neuron.weight(target, link));
+        let boosted = |target: &NeuronId, link, weight: u16| {
+            let gains = candidates.contains(target) && weight > 0 && weight >= then(target, link);
+            if gains { weight.saturating_add(boost) } else { weight }
         };
         why.extend(reweigh(neuron, run, boosted, "consolidated: both ends were active"));
     }
@@ -100,7 +109,7 @@ pub(super) mod tests {
     fn only_connections_between_candidates_gain_and_they_saturate() {
         let mut neurons =
             network(&[("a", "b", 1000), ("b", "a", 65000), ("a", "c", 1000), ("c", "a", 7), ("b", "b", 0)]);
-        let why = strengthen(&mut neurons, &BTreeSet::from([id("a"), id("b")]), 3277, &run());
+        let why = strengthen(&mut neurons, &Neurons::new(), &BTreeSet::from([id("a"), id("b")]), 3277, &run());
         let read = |f, t| weight(&neurons, f, t);
         assert_eq!(
             [read("a", "b"), read("b", "a"), read("a", "c"), read("c", "a"), read("b", "b")],
@@ -109,6 +118,16 @@ pub(super) mod tests {
         assert_eq!(why.len(), 2);
         assert_eq!(neurons[&id("a")].run, Some(run()));
         assert_eq!(neurons[&id("c")].run, None, "untouched");
+    }
+
+    #[test]
+    fn what_the_day_weakened_is_spared() {
+        let evening = network(&[("a", "b", 1001), ("b", "a", 1000), ("b", "b", 0)]);
+        let mut neurons = network(&[("a", "b", 1000), ("b", "a", 1000), ("a", "a", 5), ("b", "b", 9)]);
+        let both = BTreeSet::from([id("a"), id("b")]);
+        let _ = strengthen(&mut neurons, &evening, &both, 100, &run());
+        let read = |f, t| weight(&neurons, f, t);
+        assert_eq!([read("a", "b"), read("b", "a"), read("a", "a"), read("b", "b")], [1000, 1100, 105, 109]);
     }
 
     #[test]
@@ -124,7 +143,7 @@ pub(super) mod tests {
         let mut neurons = network(&[("a", "b", 1000), ("a", "c", 1000)]);
         let both = BTreeSet::from([id("a"), id("b")]);
         let before = neurons[&id("a")].version;
-        let _ = strengthen(&mut neurons, &both, 1, &run());
+        let _ = strengthen(&mut neurons, &Neurons::new(), &both, 1, &run());
         let _ = downscale(&mut neurons, &both, 0.5, &run());
         assert_eq!(neurons[&id("a")].version, before.toggled(&run()));
     }

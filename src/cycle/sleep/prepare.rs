@@ -175,7 +175,8 @@ impl Cycle {
         }
         let mut neurons = read_all(&self.store, snapshot.tree, wanted)?;
         let before = neurons.clone();
-        let mut why = consolidation::strengthen(&mut neurons, &candidates, settings.sleep.boost, &run); // (4)
+        let evening = read_all(&self.store, evening.wake, candidates.iter().cloned())?;
+        let mut why = consolidation::strengthen(&mut neurons, &evening, &candidates, settings.sleep.boost, &run); // (4)
         let order = consolidation::interleaved(&ledger);
         why.extend(consolidation::replay(&mut neurons, order, settings.learning.rate, &run));
         if settings.sleep.downscale > 0.0 {
