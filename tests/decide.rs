@@ -58,6 +58,26 @@ fn thirty_decisions_find_the_best_and_ten_more_the_new_best() {
 }
 
 #[test]
+fn affect_feels_what_came_otherwise_than_expected() {
+    let mut sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "felt");
+    let affect = |sandbox: &Sandbox| sandbox.neuron("n_core_affect")["salience"].as_u64().unwrap_or(0);
+    let mut felt = Vec::new();
+    for (day, outcome) in [(27, 0.5), (28, 0.9), (29, 0.5)] {
+        sandbox.at(&format!("2026-01-{day}T08:00:00Z"));
+        let decision = decide(&sandbox, "which way?", &[]);
+        let ran = decision["runs"].as_array().unwrap().iter().filter(|run| run["agent"] == "affect").count();
+        felt.push((ran, affect(&sandbox) > 6_000));
+        sandbox.json(&["outcome", decision["run"].as_str().unwrap(), "--value", &outcome.to_string()]);
+    }
+    // The first has no outcome before it, the second one as expected, the third one of .4 more.
+    assert_eq!(felt.iter().map(|(ran, _)| *ran).collect::<Vec<_>>(), [0, 0, 1]);
+    assert!(felt[2].1, "{felt:?}");
+    let status = sandbox.json(&["status"]);
+    let of = status["loops"].as_array().unwrap().iter().find(|l| l["agent"] == "affect").unwrap().clone();
+    assert_eq!((&of["last_run"], &of["unanswered"]), (&json!("2026-01-29T08:00:00Z"), &json!(0)));
+}
+
+#[test]
 fn a_decision_says_what_it_expects_and_how_to_answer() {
     let sandbox = Sandbox::fixed(NOW, "decide");
     let decision = decide(&sandbox, "which way?", &["--why"]);

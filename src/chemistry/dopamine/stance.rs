@@ -101,6 +101,11 @@ impl History {
         self.entries.iter().rev().map(|(at, outcome, _)| (*at, *outcome)).collect()
     }
 
+    /// The newest error, whichever option it was.
+    pub fn newest_error(&self) -> Option<f64> {
+        self.entries.first().map(|(.., error)| *error)
+    }
+
     /// How often an option was judged.
     pub fn count(&self, option: usize) -> usize {
         self.entries.iter().filter(|(at, ..)| *at == option).count()

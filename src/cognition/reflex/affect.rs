@@ -3,12 +3,12 @@
 //!
 //! How urgent things still are is the salience of its own core neuron, which fades like any other; so a second look at
 //! the same state proposes nothing, and no flag stays on for ever. A flag that somebody else raised is an urgency as well: `urgence` of
-//! 0.5, `priority_override` of 0.8. Source: MagistraAI's technical note, 5.2.
+//! 0.5, `priority_override` of 0.8. An outcome that decision did not expect is felt below that: it lights the neuron, and raises no flag. Source: MagistraAI's technical note, 5.2.
 
 use serde_json::{Value, json};
 
 use super::proposal::{Proposal, clip, constant_id};
-use super::{AFFECT, kind, query};
+use super::{AFFECT, AROUSAL, kind, query};
 use crate::cognition::{Network, Raised, Snapshot};
 use crate::delta::Document;
 use crate::limits;
@@ -23,6 +23,8 @@ const CALM_BELOW: f64 = 0.2;
 const OVERRIDE_FROM: f64 = 0.8;
 /// The level of an urgency that does not say how urgent.
 const UNSAID: f64 = 0.5;
+/// A smaller rise is not written.
+const FELT: f64 = 1.0 / 32.0;
 /// The agent that is asked to act.
 const ACTOR: &str = "decision";
 
@@ -69,10 +71,14 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network) -> Document {
     if decided && worst.is_none_or(|(level, _)| level < OVERRIDE_FROM) && !calm && still_urgent(&proposal) {
         proposal.flag(OVERRIDE, false, "decided");
     }
+    if worst.is_none() {
+        feel(&mut proposal, signals);
+    }
     for signal in signals {
-        match reading(signal) {
-            Some(level) => proposal.acknowledge(signal, json!({"done": "felt", "level": level})),
-            None => proposal.acknowledge_other(signal),
+        match (reading(signal), surprise(signal)) {
+            (Some(level), _) => proposal.acknowledge(signal, json!({"done": "felt", "level": level})),
+            (None, Some(error)) => proposal.acknowledge(signal, json!({"done": "felt", "error": error})),
+            (None, None) => proposal.acknowledge_other(signal),
         }
     }
     proposal.finish()
@@ -90,9 +96,29 @@ fn reading(signal: &Signal) -> Option<f64> {
     }
 }
 
+/// How far an outcome was from what decision expected, -1..=1.
+fn surprise(signal: &Signal) -> Option<f64> {
+    let told = signal.payload_kind() == Some(kind::SURPRISE);
+    signal.payload.get("error").and_then(Value::as_f64).filter(|error| told && (-1.0..=1.0).contains(error))
+}
+
+/// Lights affect up to the greatest surprise, below what is urgent.
+fn feel(proposal: &mut Proposal<'_>, signals: &[Signal]) {
+    let greatest = signals.iter().filter_map(surprise).map(f64::abs).fold(0.0, f64::max);
+    let rise = greatest.min(AROUSAL) - level_now(proposal);
+    if rise >= FELT {
+        proposal.activate(&constant_id(AFFECT), (rise * 1000.0).round() / 1000.0);
+    }
+}
+
+/// How bright affect's own neuron is, 0..=1.
+fn level_now(proposal: &Proposal<'_>) -> f64 {
+    let salience = proposal.live(&constant_id(AFFECT)).map_or(0, |n| n.salience_at(proposal.snapshot.at));
+    f64::from(salience) / 65535.0
+}
+
 fn still_urgent(proposal: &Proposal<'_>) -> bool {
-    let level = proposal.live(&constant_id(AFFECT)).map_or(0, |n| n.salience_at(proposal.snapshot.at));
-    f64::from(level) / 65535.0 >= CALM_BELOW
+    level_now(proposal) >= CALM_BELOW
 }
 
 /// The most urgent flag that somebody else raised, with its level.
@@ -257,6 +283,24 @@ mod tests {
         world.signal("decision", json!({"kind": "decision", "choice": "water"}));
         let expected = ["flag priority_override false decided", "acknowledge g1 {\"done\":\"noted\"}"];
         assert_eq!(world.think(Rule::Affect), expected);
+    }
+
+    #[test]
+    fn a_surprise_is_felt_below_what_is_urgent_and_raises_no_flag() {
+        let surprise = |error: f64| json!({"kind": "surprise", "error": error});
+        let mut world = fire();
+        world.signal("decision", surprise(-0.1));
+        world.signal("decision", surprise(0.05));
+        let felt = ["acknowledge g1 {\"done\":\"felt\",\"error\":-0.1}", "acknowledge g2 {\"done\":\"felt\",\"error\":0.05}"];
+        assert_eq!(world.think(Rule::Affect), [&["activate n_core_affect 0.1"], &felt[..]].concat());
+        world.salience("n_core_affect", 6000);
+        assert_eq!(world.think(Rule::Affect), felt, "it is nearly as bright");
+        let mut shock = fire();
+        shock.signal("decision", surprise(-0.9));
+        assert_eq!(shock.think(Rule::Affect)[0], "activate n_core_affect 0.15");
+        let mut nonsense = fire();
+        nonsense.signal("decision", surprise(2.0));
+        assert_eq!(nonsense.think(Rule::Affect), ["acknowledge g1 {\"understood\":false}"]);
     }
 
     #[test]

@@ -30,6 +30,9 @@ const DECISION: &str = "n_core_decision";
 const LIT: f64 = 0.5;
 /// The agent that reads drafts of predictions.
 const JUDGE: &str = "evaluator";
+/// The agent that feels what came otherwise than expected, and the least error that is felt: a thirty-second, as of what is written back.
+const FEELER: &str = "affect";
+const FELT: f64 = 1.0 / 32.0;
 
 /// How many of the first signals one run can answer: up to the second request, because a run has one prediction, and its outcome is that
 /// of one choice.
@@ -117,6 +120,8 @@ struct Weighed {
     ignored: usize,
     /// The chosen one's place, and its stance; none if there was nothing to choose from.
     best: Option<(usize, Stance)>,
+    /// The error of the newest outcome of the question.
+    newest_error: Option<f64>,
 }
 
 /// Scores the options of a request; without options, what the query itself brings up. Then expects of each what came of it before, and
@@ -159,9 +164,9 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
         ideas.map(idea).collect()
     };
     let temper = Temper::of(&proposal.snapshot.ledger, &proposal.snapshot.agent);
-    look_back(proposal, query, &mut candidates, temper.patience(learning), learning);
+    let newest_error = look_back(proposal, query, &mut candidates, temper.patience(learning), learning);
     let best = decide(proposal, signal, &candidates, temper.exploration(learning));
-    Weighed { candidates, ignored, best }
+    Weighed { candidates, ignored, best, newest_error }
 }
 
 /// Whether a concept can be an idea: it has a word. Numbers and fragments of stamps are none.
@@ -214,14 +219,14 @@ fn own_cue(question: &str) -> Option<NeuronId> {
     (question.len() <= limits::LABEL_BYTES && check_concept(question).is_ok()).then(|| concept_id(question))
 }
 
-/// Fills in what to expect of each candidate, from the ledger.
+/// Fills in what to expect of each candidate, from the ledger. Returns the error of the newest outcome of the question.
 fn look_back(
     proposal: &Proposal<'_>,
     question: &str,
     candidates: &mut [Candidate],
     patience: u32,
     learning: &Learning,
-) {
+) -> Option<f64> {
     let question = clip(question, limits::LABEL_BYTES);
     let options: Vec<(&str, &[Edge])> = candidates.iter().map(|c| (c.option.as_str(), c.pathway.as_slice())).collect();
     let history = History::of(&proposal.snapshot.ledger, &proposal.snapshot.agent, &question, &options);
@@ -240,6 +245,7 @@ fn look_back(
             && history.is_fresh(at, learning.kept);
         candidate.is_abandoned = candidate.is_disappointing && expected.value < most;
     }
+    history.newest_error()
 }
 
 /// The choice: by expectation, explored by draws that the run's own id seeds.
@@ -348,6 +354,15 @@ impl Weighed {
         // A draft of the future, for others to read; it strengthens nothing.
         if let Some(judge) = proposal.snapshot.agents.iter().find(|agent| agent.name.as_str() == JUDGE) {
             proposal.send(&judge.name, draft);
+        }
+        self.tell_surprise(proposal);
+    }
+
+    /// Tells affect how far the newest outcome of the question was from what was expected.
+    fn tell_surprise(&self, proposal: &mut Proposal<'_>) {
+        let Some(error) = self.newest_error.filter(|error| error.abs() >= FELT) else { return };
+        if let Some(feeler) = proposal.snapshot.agents.iter().find(|agent| agent.name.as_str() == FEELER) {
+            proposal.send(&feeler.name, json!({"kind": kind::SURPRISE, "error": rounded(error)}));
         }
     }
 }

@@ -261,6 +261,17 @@ fn its_prediction_goes_round_as_a_draft() {
     assert!(draft.starts_with(start), "{draft}");
 }
 
+#[test]
+fn what_came_otherwise_than_expected_is_told_to_affect() {
+    let told = |errors: &[(&str, f64)]| -> Vec<String> {
+        let ops = asked(errors).think(Rule::Decision);
+        ops.into_iter().filter(|op| op.contains("\"surprise\"")).collect()
+    };
+    assert_eq!(told(&[("umbrella", 0.4), ("boots", -0.2)]), ["signal affect {\"kind\":\"surprise\",\"error\":-0.2}"]);
+    assert!(told(&[("umbrella", 0.4), ("boots", 0.03)]).is_empty(), "the newest outcome is nearly as expected");
+    assert!(told(&[]).is_empty());
+}
+
 /// The option chosen, and the score of each option in the order given.
 fn scored(world: &World) -> (String, Vec<f64>) {
     let (choice, _, answer) = answered(world);

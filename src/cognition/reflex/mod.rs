@@ -99,4 +99,5 @@ pub(crate) mod kind {
     pub const OUTCOME: &str = "outcome";
     pub const URGENCY: &str = "urgency";
     pub const CALM: &str = "calm";
+    pub const SURPRISE: &str = "surprise";
 }
