@@ -162,3 +162,33 @@ fn while_an_override_is_on_the_most_important_runs_first() {
     assert_eq!(order(false), ["aide"], "by name");
     assert_eq!(order(true), ["zeus"]);
 }
+
+#[test]
+fn a_query_at_a_lit_decision_point_wakes_and_either_alone_does_not() {
+    let judge = json!({
+        "name": "judge", "role": "Answers at a decision point.",
+        "trigger": {"any": [{"neuron": {"id": "decision_point", "salience_above": 40_000, "with_query": true}}]},
+        "cognition": {"kind": "command", "argv": ["sh", "-c",
+            "cat > /dev/null; echo '{\"ops\": [{\"op\": \"signal\", \"to\": \"human\", \"payload\": {\"kind\": \"done\"}}]}'"]},
+        "capabilities": {"operations": ["signal"]},
+    });
+    let lit = || json!({"op": "activate", "id": "decision_point", "strength": 0.9});
+    let asked = || json!({"op": "signal", "to": "judge", "payload": {"kind": "choose", "query": "tea or coffee"}});
+    let told = || json!({"op": "signal", "to": "judge", "payload": {"kind": "choose"}});
+    for (ops, wakes) in [
+        (vec![lit(), asked()], true),
+        (vec![lit()], false),
+        (vec![asked()], false),
+        (vec![lit(), told()], false),
+    ] {
+        let sandbox = Sandbox::new();
+        std::fs::write(sandbox.dir().join("agents/judge.json"), judge.to_string()).unwrap();
+        sandbox.git(&["add", "agents"]);
+        sandbox.git(&["commit", "-q", "-m", "agents: a judge"]);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
+        sandbox.json(&["run"]);
+        sandbox.apply(&json!({"ops": ops}), &[]);
+        let ran = sandbox.json(&["run"]);
+        assert_eq!(agents(&ran).contains(&"judge"), wakes, "{ops:?}: {ran:#}");
+    }
+}

@@ -343,15 +343,17 @@ fn tests_named(page: &str) -> Vec<(&str, Option<&str>)> {
 
 #[test]
 fn every_test_that_shows_a_promise_is_there() {
-    let page = read("SECURITY.md");
-    let named = tests_named(&page);
-    assert!(named.iter().filter(|(_, test)| test.is_some()).count() > 40, "{named:?}");
-    let is_there = |(file, test): &(&str, Option<&str>)| {
-        let text = std::fs::read_to_string(root().join(format!("tests/{file}.rs"))).unwrap_or_default();
-        !text.is_empty() && test.is_none_or(|test| text.contains(&format!("#[test]\nfn {test}(")))
-    };
-    let missing: Vec<_> = named.iter().filter(|named| !is_there(named)).collect();
-    assert!(missing.is_empty(), "SECURITY.md names {missing:?}, which no file of tests/ has");
+    for (page, least) in [("SECURITY.md", 40), ("docs/life.md", 20)] {
+        let text = read(page);
+        let named = tests_named(&text);
+        assert!(named.iter().filter(|(_, test)| test.is_some()).count() > least, "{page}: {named:?}");
+        let is_there = |(file, test): &(&str, Option<&str>)| {
+            let text = std::fs::read_to_string(root().join(format!("tests/{file}.rs"))).unwrap_or_default();
+            !text.is_empty() && test.is_none_or(|test| text.contains(&format!("#[test]\nfn {test}(")))
+        };
+        let missing: Vec<_> = named.iter().filter(|named| !is_there(named)).collect();
+        assert!(missing.is_empty(), "{page} names {missing:?}, which no file of tests/ has");
+    }
 }
 
 /// The name by which forges link to a heading.

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use machines::World;
 use sandbox::{Dice, Sandbox};
+use serde_json::Value;
 
 /// A name that a person may give a file, and no brain would: what git allows is allowed.
 fn name(dice: &mut Dice) -> Vec<u8> {
@@ -85,7 +86,12 @@ fn nights_of_input_that_waits_bring_peoples_files_to_wake_as_they_are() {
             }
             assert_eq!(sandbox.git(&["status", "--porcelain"]), "", "seed {seed}, day {day}");
         }
-        sandbox.brain(&["check"]).exits(0);
+        // Links are what the gate would not take, and all that check finds.
+        let links = beside(&|args| sandbox.git(args), "wake").iter().filter(|line| line.starts_with("120000")).count();
+        let checked = sandbox.brain(&["--json", "check"]).exits(i32::from(links > 0)).document();
+        let findings = checked["findings"].as_array().unwrap();
+        let is_link = |finding: &&Value| finding["message"].as_str().unwrap().starts_with("is a symlink");
+        assert_eq!((findings.len(), findings.iter().filter(is_link).count()), (links, links), "{checked:#}");
         sandbox.json(&["sleep", "--undo"]);
         sandbox.fsck();
     }
