@@ -6,7 +6,8 @@
 //! With libgit2 (`GIT_OPT_ENABLE_FSYNC_GITDIR` on, as it must be for anything to be durable) trees are edited in memory, without an
 //! index or a work tree, and only changed folders are written. `Loose` writes each object as a file, as `git_commit_create` does;
 //! `Packed` gathers a commit's objects in memory and writes them as one pack with its index, which needs fewer fsyncs. Its packs are put together by
-//! `git repack --geometric` whenever there are more than a hundred, by whoever notices first, without the lock.
+//! `git repack --geometric` whenever there are more than a hundred, by whoever notices first, without the lock. [`grouped`] is the same with
+//! group commit.
 //!
 //! Real git writes the files into the work tree, then `git add` and `git commit`, with `core.fsync=all`, so that objects, index and refs
 //! are synced as git knows how to.
@@ -36,9 +37,11 @@ pub enum How {
 const MOST_PACKS: usize = 100;
 
 type Change = Box<dyn FnMut(usize) -> Result<String>>;
+/// Paths and what they hold.
+type Files = Vec<(String, Vec<u8>)>;
 
 /// The three files of a change.
-fn files(writer: usize, turn: usize) -> Result<Vec<(String, Vec<u8>)>> {
+fn files(writer: usize, turn: usize) -> Result<Files> {
     let id = format!("w{writer}-{turn}");
     let changed = neuron(&own(writer), &target(writer), 20_000 + turn as u16 % 1000)?;
     let new = neuron(&id, &target(writer), 20_000)?;
@@ -72,43 +75,89 @@ pub fn libgit2(dir: &Path, writer: usize, how: How) -> Result<Change> {
     Ok(Box::new(move |turn| {
         let files = files(writer, turn)?;
         FileExt::lock_exclusive(&lock)?;
-        let made = commit(repository, &files, memory.as_ref());
+        let made = commit(repository, &[files], memory.as_ref());
         FileExt::unlock(&lock)?;
         if memory.is_some() {
             put_together(&dir)?;
         }
-        Ok(made?.to_string())
+        Ok(made?[0].to_string())
     }))
 }
 
-/// A commit of the files on wake's tip, on disk before the branch names it. Called under the lock.
-fn commit(repository: &Repository, files: &[(String, Vec<u8>)], memory: Option<&Mempack<'_>>) -> Result<Oid> {
-    let parent = repository.find_reference("refs/heads/wake")?.peel_to_commit()?;
-    let mut made: BTreeSet<Oid> = BTreeSet::new();
-    let mut update = TreeUpdateBuilder::new();
-    for (path, content) in files {
-        let blob = repository.blob(content)?;
-        made.insert(blob);
-        update.upsert(path.as_str(), blob, FileMode::Blob);
-    }
-    let tree = repository.find_tree(update.create_updated(repository, &parent.tree()?)?)?;
-    let bench = Signature::now("Bench", "bench@example.invalid")?;
-    let commit = repository.commit(None, &bench, &bench, "a change", &tree, &[&parent])?;
-    if let Some(memory) = memory {
+/// A commit of each change, one upon the other on wake's tip, on disk before the branch names the last. Called under the lock.
+fn commit(repository: &Repository, changes: &[Files], memory: Option<&Mempack<'_>>) -> Result<Vec<Oid>> {
+    let tip = repository.find_reference("refs/heads/wake")?.peel_to_commit()?;
+    let mut parent = tip.clone();
+    let (mut made, mut commits) = (BTreeSet::new(), Vec::new());
+    for files in changes {
+        let mut update = TreeUpdateBuilder::new();
+        for (path, content) in files {
+            let blob = repository.blob(content)?;
+            made.insert(blob);
+            update.upsert(path.as_str(), blob, FileMode::Blob);
+        }
+        let tree = repository.find_tree(update.create_updated(repository, &parent.tree()?)?)?;
+        let bench = Signature::now("Bench", "bench@example.invalid")?;
+        let commit = repository.commit(None, &bench, &bench, "a change", &tree, &[&parent])?;
         made.extend([commit, tree.id()]);
         for (path, _) in files {
             for folder in Path::new(path).ancestors().skip(1).filter(|folder| *folder != Path::new("")) {
                 made.insert(tree.get_path(folder)?.id());
             }
         }
+        parent = repository.find_commit(commit)?;
+        commits.push(commit);
+    }
+    if let Some(memory) = memory {
         let mut pack = repository.packbuilder()?;
         pack.set_threads(1);
         made.iter().try_for_each(|id| pack.insert_object(*id, None))?;
         pack.write(&repository.path().join("objects/pack"), 0o444)?;
         memory.reset()?;
     }
-    repository.reference_matching("refs/heads/wake", commit, true, parent.id(), "a change")?;
-    Ok(commit)
+    repository.reference_matching("refs/heads/wake", parent.id(), true, tip.id(), "changes")?;
+    Ok(commits)
+}
+
+/// Group commit: each writer lays its change down where all find it, and whoever gets the lock commits all that lie there, as one
+/// pack. What lies there is synced by nobody: it was acknowledged to nobody.
+pub fn grouped(dir: &Path, writer: usize) -> Result<Change> {
+    sync_everything();
+    let repository: &'static Repository = Box::leak(Box::new(Repository::open(dir)?));
+    let odb: &'static Odb = Box::leak(Box::new(repository.odb()?));
+    let memory = odb.add_new_mempack_backend(3)?;
+    let (lock, dir) = (lock(dir)?, dir.to_owned());
+    let (waiting, done) = (dir.join(".git/the-waiting"), dir.join(".git/the-done"));
+    [&waiting, &done].iter().try_for_each(std::fs::create_dir_all)?;
+    Ok(Box::new(move |turn| {
+        let name = format!("{writer}-{turn}");
+        let half = dir.join(format!(".git/half-{writer}"));
+        std::fs::write(&half, serde_json::to_vec(&files(writer, turn)?)?)?;
+        std::fs::rename(&half, waiting.join(&name))?;
+        FileExt::lock_exclusive(&lock)?;
+        let committed = (|| -> Result<()> {
+            if done.join(&name).exists() {
+                return Ok(());
+            }
+            let (mut names, mut changes) = (Vec::new(), Vec::new());
+            for entry in std::fs::read_dir(&waiting)? {
+                let entry = entry?;
+                changes.push(serde_json::from_slice(&std::fs::read(entry.path())?)?);
+                names.push(entry.file_name());
+            }
+            for (name, commit) in names.iter().zip(commit(repository, &changes, Some(&memory))?) {
+                std::fs::write(done.join(name), commit.to_string())?;
+                std::fs::remove_file(waiting.join(name))?;
+            }
+            Ok(())
+        })();
+        FileExt::unlock(&lock)?;
+        committed?;
+        let made = std::fs::read_to_string(done.join(&name))?;
+        std::fs::remove_file(done.join(&name))?;
+        put_together(&dir)?;
+        Ok(made)
+    }))
 }
 
 /// Puts packs together when there are many, one process at a time, beside the writers.

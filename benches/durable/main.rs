@@ -1,7 +1,7 @@
 //! Durable throughput of many writers: processes that all write at once, and each waits until what it wrote is on disk.
 //!
 //! ```text
-//! cargo bench --bench durable -- [--writers 1,4,16] [--rounds 3] [--seconds 4] [--modes library,process,loose,packed,git]
+//! cargo bench --bench durable -- [--writers 1,4,16] [--rounds 3] [--seconds 4] [--modes library,process,loose,packed,grouped,git]
 //! ```
 //!
 //! The same change of the same size (one file more, one file changed, one record, in the layout of a brain of a thousand
@@ -9,7 +9,7 @@
 //!
 //! * `git brain`, as a library in processes that open the brain once, as a host of agents would;
 //! * `git brain apply`, a process for each delta;
-//! * a lock and libgit2, with its fsync on: loose objects, and one pack for each commit (`baseline`);
+//! * a lock and libgit2, with its fsync on: loose objects, one pack for each commit, and group commit (`baseline`);
 //! * a lock, `git add` and `git commit` with `core.fsync=all` (`baseline`).
 //!
 //! Git-brain merges what the writers say by type, and records it as a run; the others overwrite files, which loses what two
@@ -55,7 +55,7 @@ fn main() -> Result<()> {
             "--rounds" => sizes.rounds = value()?.parse()?,
             "--seconds" => sizes.time = Duration::from_secs(value()?.parse()?),
             "--modes" => sizes.modes = value()?.split(',').map(Mode::named).collect::<Result<_>>()?,
-            _ => bail!("{arg}: --writers 1,4,16, --rounds N, --seconds N, --modes library,process,loose,packed,git"),
+            _ => bail!("{arg}: --writers 1,4,16, --rounds N, --seconds N, --modes library,process,loose,packed,grouped,git"),
         }
     }
     let scene = Scene::new()?;

@@ -20,11 +20,13 @@ pub enum Mode {
     Process,
     Loose,
     Packed,
+    Grouped,
     Git,
 }
 
 impl Mode {
-    pub const ALL: [Self; 5] = [Self::Library, Self::Process, Self::Loose, Self::Packed, Self::Git];
+    pub const ALL: [Self; 6] =
+        [Self::Library, Self::Process, Self::Loose, Self::Packed, Self::Grouped, Self::Git];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -32,13 +34,14 @@ impl Mode {
             Self::Process => "process",
             Self::Loose => "loose",
             Self::Packed => "packed",
+            Self::Grouped => "grouped",
             Self::Git => "git",
         }
     }
 
     pub fn named(name: &str) -> Result<Self> {
         let known = Self::ALL.into_iter().find(|mode| mode.name() == name);
-        known.with_context(|| format!("{name} is no mode: library, process, loose, packed, git"))
+        known.with_context(|| format!("{name} is no mode: library, process, loose, packed, grouped, git"))
     }
 
     pub fn label(self) -> &'static str {
@@ -47,6 +50,7 @@ impl Mode {
             Self::Process => "git-brain, `git brain apply` for each delta",
             Self::Loose => "lock + libgit2 commit, loose objects, fsync",
             Self::Packed => "lock + libgit2 commit, one pack each, fsync",
+            Self::Grouped => "lock + libgit2 group commit, one pack a group, fsync",
             Self::Git => "lock + git add + git commit, core.fsync=all",
         }
     }
@@ -172,6 +176,7 @@ pub fn write(mode: &str, writer: &str, millis: &str, acknowledged: &str) -> Resu
         Mode::Process => Box::new(move |turn| apply(&dir, &delta(writer, turn))),
         Mode::Loose => baseline::libgit2(&dir, writer, How::Loose)?,
         Mode::Packed => baseline::libgit2(&dir, writer, How::Packed)?,
+        Mode::Grouped => baseline::grouped(&dir, writer)?,
         Mode::Git => baseline::git(&dir, writer)?,
     };
     // A number that no earlier writer of this repository had.

@@ -11,7 +11,8 @@
 //! episode is one `reinforce` of the four connections, applied by [`git_brain::delta::apply`].
 //!
 //! The error is outcome − prediction; the prediction is the running mean of outcomes (a twentieth of each new one, from 0).
-//! Controls: the outcome itself instead of the error; the seed's learning rate without a unit; no learning. Each condition has the
+//! Controls: the outcome itself instead of the error, and the outcome less ½, at several rates; the seed's learning rate without a unit; no
+//! learning. Each condition has the
 //! temperature that was best for it among five, on seeds that are not those of the verdict. Figure: mean outcome of the last
 //! 200 episodes of 1,500; 95 % intervals by bootstrap over seeds.
 
@@ -50,6 +51,8 @@ enum Teacher {
     ShareError,
     /// The outcome.
     Reward,
+    /// Outcome − ½: reward with a fixed baseline, which predicts nothing.
+    Centred,
     /// Nothing: no corrective run.
     None,
 }
@@ -68,7 +71,7 @@ const fn condition(name: &'static str, teacher: Teacher, rate: u32, discount: f6
     Condition { name, teacher, rate, discount }
 }
 
-const CONDITIONS: [Condition; 12] = [
+const CONDITIONS: [Condition; 16] = [
     condition("prediction error, rate 3277 (default)", Teacher::Error, 3277, 1.0),
     condition("prediction error, rate 1638", Teacher::Error, 1638, 1.0),
     condition("prediction error, rate 6554", Teacher::Error, 6554, 1.0),
@@ -79,6 +82,10 @@ const CONDITIONS: [Condition; 12] = [
     condition("control: raw reward, rate 3277", Teacher::Reward, 3277, 1.0),
     condition("control: raw reward, rate 1638", Teacher::Reward, 1638, 1.0),
     condition("control: raw reward, rate 6554", Teacher::Reward, 6554, 1.0),
+    condition("control: raw reward, rate 328", Teacher::Reward, 328, 1.0),
+    condition("control: reward less ½, rate 3277", Teacher::Centred, 3277, 1.0),
+    condition("control: reward less ½, rate 1638", Teacher::Centred, 1638, 1.0),
+    condition("control: reward less ½, rate 6554", Teacher::Centred, 6554, 1.0),
     condition("control: rate 1, the greatest without a unit", Teacher::Error, 1, 1.0),
     condition("control: no learning", Teacher::None, 0, 1.0),
 ];
@@ -86,8 +93,10 @@ const DEFAULT: usize = 0;
 const ERROR: [usize; 3] = [0, 1, 2];
 const OWN_WEIGHTS: usize = 5;
 const RAW: [usize; 3] = [7, 8, 9];
-const UNITLESS: usize = 10;
-const CHANCE: usize = 11;
+/// All controls that learn from reward without predicting it.
+const WITHOUT_PREDICTION: std::ops::Range<usize> = 7..14;
+const UNITLESS: usize = 14;
+const CHANCE: usize = 15;
 
 /// The task of one seed.
 struct Task {
@@ -171,6 +180,7 @@ fn learn(condition: &Condition, temperature: f64, exponent: f64, seed: u64, epis
             Teacher::WeightError => outcome - worth,
             Teacher::ShareError => outcome - share,
             Teacher::Reward => outcome,
+            Teacher::Centred => outcome - 0.5,
             Teacher::None => 0.0,
         };
         expected += RECENT * (outcome - expected);
@@ -286,8 +296,12 @@ fn main() -> Result<()> {
     }
     verdict("The same at the default rate and one temperature", 2.0, Interval::ratio(&alike[DEFAULT], &alike[RAW[0]]));
     let mean = |which: &usize| Interval::mean(&all[*which]).value;
-    let best = RAW.into_iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(RAW[0]);
-    verdict("Prediction error at the default rate ÷ raw reward at its best rate", 2.0, ratio(DEFAULT, best));
+    let best = WITHOUT_PREDICTION.max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(RAW[0]);
+    let name = format!("Prediction error at the default rate ÷ the best without a prediction ({})", CONDITIONS[best].name);
+    verdict(&name, 2.0, ratio(DEFAULT, best));
+    let own = ERROR.into_iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(DEFAULT);
+    let name = format!("The best rate of the prediction error ({}) ÷ the same", CONDITIONS[own].rate);
+    verdict(&name, 2.0, ratio(own, best));
     verdict("Error against the way's own weights ÷ raw reward, default rate", 2.0, ratio(OWN_WEIGHTS, RAW[0]));
     verdict("Prediction error ÷ chance", 5.0, ratio(DEFAULT, CHANCE));
     let unitless = Interval::gain(&all[UNITLESS], &all[CHANCE]);

@@ -12,7 +12,7 @@
 //!
 //! Conditions, all with the same prompts, tools and models: the small model in a loop of fifteen turns that failures
 //! alone end (the control, see `control.rs`); the small model as a chain of one step of fifteen turns, which a repeated call ends; the chain
-//! of three (4, 3, 2 turns, 8 in all); the large model alone, with 8 turns. Where no model says anything, the program answers by an extract
+//! of three (4, 3, 2 turns, 8 in all); the large model alone, with 8 turns; and the large model with the other large one as its fallback. Where no model says anything, the program answers by an extract
 //! of its memory: this is counted by itself. Nothing is remembered between questions. Figures are means over questions
 //! and seeds, 95 % intervals by bootstrap over questions.
 
@@ -35,15 +35,17 @@ use models::{Habit, Models};
 use statistics::Interval;
 use task::{Question, Scene};
 
-const NAMES: [&str; 4] = [
+const NAMES: [&str; 5] = [
     "small model, 15 turns, ended by failures alone (control)",
     "small model, 15 turns, ended by a repeated call",
     "chain of three: small 4, large 3, coder 2; 8 in all",
     "large model alone, 8 turns",
+    "large model, 8 turns; another one if it says nothing",
 ];
 const ONE: &str = r#"[{name = "OL1", model = "small", role = "research", turns = 15}]"#;
 const THREE: &str = r#"[{name = "OL1", model = "small", role = "research", turns = 4}, {name = "M1", model = "large", role = "analysis", turns = 3}, {name = "M2", model = "coder", role = "review", turns = 2}]"#;
 const LARGE: &str = r#"[{name = "M1", model = "large", role = "research", turns = 8}]"#;
+const OTHER: &str = r#"[{name = "M2", model = "coder", role = "research", turns = 8}]"#;
 
 /// What came of one question.
 #[derive(Clone, Copy, Default)]
@@ -75,6 +77,7 @@ struct Brains {
     one: Brain,
     three: Brain,
     large: Brain,
+    other: Brain,
 }
 
 fn chat(brain: &Brain, question: &Question, mode: ChatMode, mut models: Models<'_>) -> Outcome {
@@ -84,7 +87,22 @@ fn chat(brain: &Brain, question: &Question, mode: ChatMode, mut models: Models<'
     Outcome::of(&models, answer.as_ref().map(|answer| answer.reply.as_str()), by_model, question.value)
 }
 
-fn outcomes(scene: &Scene, brains: &Brains, question: &Question, opening: &Request, seed: u64) -> [Outcome; 4] {
+/// The large model; where no model answers, the other large one, with what both cost.
+fn with_fallback<'q>(brains: &Brains, question: &'q Question, models: impl Fn() -> Models<'q>) -> Outcome {
+    let first = chat(&brains.large, question, ChatMode::Simple, models());
+    if first.answered > 0.0 {
+        return first;
+    }
+    let second = chat(&brains.other, question, ChatMode::Simple, models());
+    Outcome {
+        turns: first.turns + second.turns,
+        input: first.input + second.input,
+        output: first.output + second.output,
+        ..second
+    }
+}
+
+fn outcomes(scene: &Scene, brains: &Brains, question: &Question, opening: &Request, seed: u64) -> [Outcome; 5] {
     let models = || Models::new(question, seed);
     let mut alone = models();
     let reply = control::answer(&brains.one, &scene.root(), opening.clone(), &mut alone);
@@ -93,16 +111,17 @@ fn outcomes(scene: &Scene, brains: &Brains, question: &Question, opening: &Reque
         chat(&brains.one, question, ChatMode::Simple, models()),
         chat(&brains.three, question, ChatMode::Reflexive, models()),
         chat(&brains.large, question, ChatMode::Simple, models()),
+        with_fallback(brains, question, models),
     ]
 }
 
 /// A figure of each question under a condition, its mean over the seeds.
-fn figure(all: &[Vec<[Outcome; 4]>], condition: usize, of: fn(&Outcome) -> f64) -> Vec<f64> {
-    let mean = |seeds: &Vec<[Outcome; 4]>| seeds.iter().map(|o| of(&o[condition])).sum::<f64>() / seeds.len() as f64;
+fn figure(all: &[Vec<[Outcome; 5]>], condition: usize, of: fn(&Outcome) -> f64) -> Vec<f64> {
+    let mean = |seeds: &Vec<[Outcome; 5]>| seeds.iter().map(|o| of(&o[condition])).sum::<f64>() / seeds.len() as f64;
     all.iter().map(mean).collect()
 }
 
-fn print(all: &[Vec<[Outcome; 4]>]) {
+fn print(all: &[Vec<[Outcome; 5]>]) {
     println!(
         "| | turns | tokens read | tokens written | answered by a model | or by the extract | tokens for each answer |"
     );
@@ -121,7 +140,7 @@ fn print(all: &[Vec<[Outcome; 4]>]) {
         );
     }
     println!();
-    for (above, below) in [(1, 0), (2, 0), (2, 1), (2, 3)] {
+    for (above, below) in [(1, 0), (2, 0), (2, 1), (2, 3), (2, 4)] {
         let gain = |of| Interval::gain(&figure(all, above, of), &figure(all, below, of));
         let (answered, turns, tokens) =
             (gain(|o: &Outcome| o.answered), gain(|o| o.turns), gain(|o| o.input + o.output));
@@ -145,8 +164,8 @@ fn main() -> Result<()> {
     }
     ensure!(seeds > 0, "at least one seed");
     let scene = Scene::new()?;
-    let brains = Brains { one: scene.brain(ONE, 15)?, three: scene.brain(THREE, 8)?, large: scene.brain(LARGE, 8)? };
-    let (mut all, mut by_habit) = (Vec::new(), BTreeMap::<(Habit, bool), (usize, [Outcome; 4])>::new());
+    let brains = Brains { one: scene.brain(ONE, 15)?, three: scene.brain(THREE, 8)?, large: scene.brain(LARGE, 8)?, other: scene.brain(OTHER, 8)? };
+    let (mut all, mut by_habit) = (Vec::new(), BTreeMap::<(Habit, bool), (usize, [Outcome; 5])>::new());
     for question in &Question::all() {
         let opening = control::opening(&brains.one, &question.text())?;
         let mut own = Vec::new();
@@ -166,9 +185,9 @@ fn main() -> Result<()> {
     println!("{} questions, {seeds} seeds.\n", all.len());
     print(&all);
     println!(
-        "\n| the small model | the answer is in | n | turns: control | no repeats | chain | large | answered: control | no repeats | chain | large |"
+        "\n| the small model | the answer is in | n | turns: control | no repeats | chain | large | with fallback | answered: control | no repeats | chain | large | with fallback |"
     );
-    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     for ((habit, remembered), (count, sums)) in by_habit {
         let place = if remembered { "memory" } else { "a file" };
         let cells = |of: fn(&Outcome) -> f64| {
