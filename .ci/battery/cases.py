@@ -118,6 +118,23 @@ class Outcome(Case):
         self.arguments = ("outcome", run, "--value", "0.9")
 
 
+class Decide(Case):
+    """A question with options, of which one has been tried and surprised: decision, evaluator and affect run."""
+
+    name = "decide"
+    question = ("decide", "which way?", "--option", "ferry", "--option", "bridge")
+    arguments = question
+    settle = (("run",), ("merge",))
+
+    def prepare(self, brain):
+        super().prepare(brain)
+        # The draws of exploration follow from ids, which differ from run to run.
+        brain.git("config", "brain.learning.exploration", "0")
+        for value in ("0.9", "0.6"):
+            run = brain.must(*self.question)["run"]
+            brain.must("outcome", run, "--value", value)
+
+
 class Init(Case):
     """`-C` wants a folder that is there."""
 
@@ -202,7 +219,7 @@ class Gate(Case):
         brain.git("add", "--sparse", "-A")
 
 
-CASES = {case.name: case for case in (Apply, Merge, Feed, Run, Sleep, Undo, Outcome, Init, InRepo, Doorbell, Wake, Gate)}
+CASES = {case.name: case for case in (Apply, Merge, Feed, Run, Sleep, Undo, Outcome, Decide, Init, InRepo, Doorbell, Wake, Gate)}
 
 
 def content(brain, revision):
