@@ -221,6 +221,63 @@ fn a_brain_that_slept_over_tainted_memories_begins_an_empty_gate() {
 }
 
 #[test]
+fn the_log_of_a_night_in_format_2_is_held_against_the_trees() {
+    let world = World::gated();
+    world.brain("a", &["feed", "Anna grows green tea in Uji."]);
+    world.sync("a");
+    world.clone("sleeper");
+    let (main, wake) = (world.tip("a", "main"), world.tip("a", "wake"));
+    let slept = world.slept("sleeper");
+    world.git("a", &["fetch", "-q", "../sleeper", "main", "wake:slept-wake"]);
+    let path = world.path_of("a", &slept, "-sleep.json");
+    let log = world.git("a", &["show", &format!("{slept}:{path}")]) + "\n";
+    let record: serde_json::Value = serde_json::from_str(&log).unwrap();
+    assert_eq!((&record["format"], record.get("learnt")), (&json!(2), None));
+    let whole = world.json("sleeper", &["show", record["run"].as_str().unwrap()])["document"].clone();
+    let line = whole["consolidated"].as_array().unwrap().iter().find(|line| line["old"].is_u64()).unwrap();
+    let (what, new) = (line["what"].as_str().unwrap().to_owned(), line["new"].as_u64().unwrap());
+    let source = world.path_of("a", &slept, &format!("/{}.json", what.split(' ').next().unwrap()));
+    let neuron = world.git("a", &["show", &format!("{slept}:{source}")]) + "\n";
+    let relogged = |from: &str, to: &str| {
+        let changed = log.replacen(from, to, 1);
+        assert_ne!(changed, log, "{from}");
+        world.recommit("a", &slept, &[(&path, Some(&changed))])
+    };
+    let forged = neuron.replacen(&new.to_string(), "65000", 1);
+    assert_ne!(forged, neuron);
+    let stronger = world.recommit("a", &slept, &[(&source, Some(&forged))]);
+    refused(&world, "a weight beyond the totals", &stronger, "main", "says in all");
+    let renamed = neuron.replacen("\"concept\": \"", "\"concept\": \"un", 1);
+    let renamed = world.recommit("a", &slept, &[(&source, Some(&renamed))]);
+    refused(&world, "a name that is not logged", &renamed, "main", "does not say that it changed");
+    let usual = log.lines().find(|line| line.contains("\"usual\"")).unwrap();
+    let unusual = relogged(&format!(",\n{usual}"), "");
+    refused(&world, "no reason of weights", &unusual, "main", "does not say that it changed");
+    let lines = "  \"consolidated\": [\n    {\"what\": \"x connections.x.recalls\", \"old\": 1, \"new\": 2, \"why\": \"so\"}\n  ]\n}\n";
+    let more = log.trim_end().trim_end_matches('}').trim_end().trim_end_matches(',').to_owned() + ",\n" + lines;
+    let more = world.recommit("a", &slept, &[(&path, Some(&more))]);
+    refused(&world, "a line that is not so", &more, "main", "changed, and it did not");
+    let learnt = lines.replace("consolidated", "learnt");
+    let learnt = log.trim_end().trim_end_matches('}').trim_end().to_owned() + ",\n" + &learnt;
+    let learnt = world.recommit("a", &slept, &[(&path, Some(&learnt))]);
+    refused(&world, "a line of the day", &learnt, "main", "is what the trees say in format 2");
+    refused(&world, "a newer format", &relogged("\"format\": 2", "\"format\": 3"), "main", "from 1 up to 2");
+    let gained = format!("\"weight_gained\": {}", record["learnt_totals"]["weight_gained"]);
+    refused(&world, "another sum of the day", &relogged(&gained, "\"weight_gained\": 1"), "main", "says in all");
+    refused(&world, "another base", &relogged(&main, &wake), "main", "began elsewhere");
+    let flag = "network/flags/calm.json";
+    let text = format!("{:#}\n", json!({"value": true, "at": "2026-01-01T00:00:00Z", "reason": "so", "run": null}));
+    let unlogged = world.recommit("a", &slept, &[(flag, Some(&text))]);
+    refused(&world, "a flag", &unlogged, "main", &format!("does not say that it changed: {flag}"));
+    let message = world.git("a", &["log", "-1", "--format=%B", &slept]);
+    let author = [("GIT_AUTHOR_EMAIL", "sleep@git-brain.invalid")];
+    let said = world.commit("a", &slept, &[&main], &[], &(message.replacen(" → ", " → 6", 1) + "\n"), &author);
+    refused(&world, "another message", &said, "main", "is not that of its record");
+    let back = world.tip("a", "slept-wake");
+    world.git("a", &["push", "-q", "origin", &format!("{slept}:refs/heads/main"), &format!("{back}:refs/heads/wake")]);
+}
+
+#[test]
 fn the_log_of_a_night_says_what_the_night_did() {
     let world = World::gated();
     world.brain("a", &["feed", "Anna grows green tea in Uji."]);

@@ -111,19 +111,11 @@ fn subject(totals: &Value) -> String {
     )
 }
 
-/// The record of a night in the tree of its commit, all its parts.
+/// The record of a night in the tree of its commit, all its lines.
 fn record(sandbox: &Sandbox, night: &Commit) -> Value {
-    let all = sandbox.documents(&night.id, "network/sleep");
-    let own = |path: &str| path.rsplit('/').next().is_some_and(|name| name.starts_with(night.run()));
-    let mut parts = all.into_iter().filter(|(path, _)| own(path)).map(|(_, part)| part);
-    let mut whole = parts.next().unwrap_or_else(|| panic!("{} has no record", night.subject));
-    for part in parts {
-        for list in ["learnt", "consolidated"] {
-            let lines = part[list].as_array().expect("a list").clone();
-            whole[list].as_array_mut().expect("a list").extend(lines);
-        }
-    }
-    whole
+    let shown = sandbox.json(&["show", night.run(), "--at", &night.id]);
+    assert_eq!(shown["kind"], "sleep", "{} has no record", night.subject);
+    shown["document"].clone()
 }
 
 #[test]

@@ -36,14 +36,22 @@ fn after_a_day() -> Sandbox {
     sandbox
 }
 
-/// The record of main's newest sleep.
-fn record(sandbox: &Sandbox) -> Value {
+/// The file of the record of main's newest sleep.
+fn file(sandbox: &Sandbox) -> Value {
     let report = sandbox.documents("main", "network/sleep");
     let newest = report.into_iter().filter(|(path, _)| path.ends_with("-sleep.json")).max_by(|a, b| {
         let run = |path: &str| path.rsplit('/').next().unwrap().to_owned();
         run(&a.0).cmp(&run(&b.0))
     });
     newest.expect("a sleep").1
+}
+
+/// The record of main's newest sleep, with all of its lines.
+fn record(sandbox: &Sandbox) -> Value {
+    let run = file(sandbox)["run"].as_str().unwrap().to_owned();
+    let shown = sandbox.json(&["show", &run, "--at", "main"]);
+    assert_eq!(shown["kind"], "sleep");
+    shown["document"].clone()
 }
 
 /// What differs between two states, as a reader of git without this program would find it: field by field of each neuron.
@@ -166,6 +174,51 @@ fn a_night_is_one_commit_and_its_record_is_the_difference() {
     assert_eq!(sandbox.lines(&["log", "-1", "--format=%an %(trailers:key=Agent,valueonly)", "main"])[0], "sleep sleep");
     sandbox.brain(&["check", "main"]).exits(0);
     sandbox.fsck();
+}
+
+#[test]
+fn the_file_of_a_record_has_what_its_trees_do_not_say() {
+    let mut sandbox = after_a_day();
+    sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);
+    sandbox.json(&["sleep"]);
+    let (file, whole) = (file(&sandbox), record(&sandbox));
+    assert_eq!((&file["format"], &file["usual"]), (&json!(2), &json!("consolidated: both ends were active")));
+    assert!(file.get("learnt").is_none() && whole["learnt"].as_array().unwrap().len() > 3);
+    let said: Vec<&Value> = file["consolidated"].as_array().unwrap().iter().map(|line| &line["what"]).collect();
+    assert!(said.contains(&&json!("neuron c")) && said.contains(&&json!("a connections.c.feeds_into")), "{said:?}");
+    assert!(!said.contains(&&json!("a connections.b.feeds_into")) && !said.contains(&&json!("a run")), "{said:?}");
+    let why = |what: &str| {
+        let lines = whole["consolidated"].as_array().unwrap();
+        lines.iter().find(|line| line["what"] == what).unwrap()["why"].clone()
+    };
+    assert_eq!(why("a connections.b.feeds_into"), "consolidated: both ends were active");
+    assert_eq!(why("a connections.c.feeds_into"), "its target went");
+    assert_eq!(why("a run"), "this sleep");
+    for part in ["base", "snapshot", "totals", "learnt_totals", "consolidated_totals"] {
+        assert_eq!(file[part], whole[part], "{part}");
+    }
+    // What the message shows is in the whole record, and is what a record with every line would show.
+    let message = sandbox.git(&["log", "-1", "--format=%b", "main"]);
+    let shown: Vec<&str> = message.lines().filter(|line| line.contains(" → ")).collect();
+    assert!(shown.iter().any(|line| line.contains("a → b.feeds_into  50000 → 53277 (+3277)")), "{message}");
+    // A change of the other kind of file, and a person's change of a weight, have their lines.
+    sandbox.at("2026-01-27T23:00:00Z");
+    sandbox.apply(&delta(json!([activate("a", 1.0), activate("b", 1.0)])), &[]);
+    let branch = sandbox.json(&["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    let path = sandbox.neuron_path(&branch, "a").unwrap();
+    sandbox.git(&["checkout", "-q", &branch]);
+    sandbox.git(&["sparse-checkout", "disable"]);
+    let text = std::fs::read_to_string(sandbox.path(&format!("here/{path}"))).unwrap();
+    let now = sandbox::weight(&sandbox.neurons(&branch)["a"], "b", "feeds_into").unwrap();
+    sandbox.file(&format!("here/{path}"), &text.replace(&now.to_string(), "12345"));
+    sandbox.git(&["commit", "-qam", "less of it"]);
+    sandbox.git(&["checkout", "-q", "main"]);
+    sandbox.json(&["approve", &branch]);
+    let whole = record(&sandbox);
+    let lines = whole["consolidated"].as_array().unwrap();
+    let edited = lines.iter().find(|line| line["what"] == "a connections.b.feeds_into").expect("a line");
+    assert_eq!(edited["new"], 12345);
+    sandbox.brain(&["check", "main"]).exits(0);
 }
 
 fn weights(neurons: &BTreeMap<String, Value>) -> BTreeMap<String, i64> {

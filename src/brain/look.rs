@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::loops::AgentLoop;
 use super::{Brain, BrainError, Vitals};
+use crate::consolidation::Line;
 use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::merge::waits_because;
@@ -116,7 +117,7 @@ pub struct History {
 /// What `show` found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shown {
-    /// What it is: `neuron`, `run`, `stimulus`, `agent`, `commit`.
+    /// What it is: `neuron`, `run`, `sleep`, `stimulus`, `agent`, `commit`.
     pub kind: &'static str,
     /// The document.
     pub document: Value,
@@ -309,7 +310,7 @@ impl Brain {
         })
     }
 
-    /// A neuron, run, stimulus, agent or commit.
+    /// A neuron, run, sleep, stimulus, agent or commit.
     pub fn show(&self, what: &str, at: Option<&str>) -> Result<Shown, BrainError> {
         let commit = self.at(at)?;
         let tree = self.cycle.store.tree_of(commit)?;
@@ -318,6 +319,13 @@ impl Brain {
             && let Some(record) = self.record_of(&network, &run)?
         {
             return Ok(Shown { kind: "run", document: value(&record), facts: record_lines(&record) });
+        }
+        if let Ok(run) = RunId::parse(what)
+            && let Some(record) = self.cycle.sleep_record(tree, &run)?
+        {
+            let line = |line: &Line| format!("{}  {} → {}  ({})", line.what, line.old, line.new, line.why);
+            let facts = record.learnt.iter().chain(&record.consolidated).map(line).collect();
+            return Ok(Shown { kind: "sleep", document: value(&record), facts });
         }
         if let Ok(id) = NeuronId::parse(what)
             && let Some(neuron) = network.neuron(&id)?

@@ -5,15 +5,17 @@
 //!
 //! - `glance`: what one look at a neuron tells: candidate, prunable, weak, tainted
 //! - `strengthen`: connections between candidates; `replay`: the ledger once more; `prune`: what goes
-//! - `record`: every change, one line each, and their totals
+//! - `record`: every change, one line each, and their totals; `largest`: the weights that moved most
 
 mod glance;
+mod largest;
 mod prune;
 pub mod record;
 mod replay;
 mod strengthen;
 
 pub use glance::{Glance, Now, candidates};
+pub use largest::{Largest, Moved};
 pub use prune::{Pruned, prune};
 pub use record::{Line, SleepRecord, Totals, Why};
 pub use replay::{interleaved, replay};

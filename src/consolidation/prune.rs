@@ -1,5 +1,6 @@
 //! Pruning: neurons that fell silent or were archived go, with the connections to them; so do weak connections.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Neurons;
@@ -24,7 +25,7 @@ pub fn prune(neurons: &mut Neurons, going: &BTreeMap<NeuronId, String>, least: u
     for (id, reason) in going {
         if neurons.remove(id).is_some() {
             pruned.removed.insert(id.clone());
-            pruned.why.push(Why::neuron(id, reason));
+            pruned.why.push(Why::neuron(id, reason.clone()));
         }
     }
     for neuron in neurons.values_mut() {
@@ -32,13 +33,13 @@ pub fn prune(neurons: &mut Neurons, going: &BTreeMap<NeuronId, String>, least: u
         let id = &neuron.id;
         neuron.connections.retain(|c| {
             let reason = if pruned.removed.contains(&c.target) {
-                "its target went".to_owned()
+                Cow::Borrowed("its target went")
             } else if c.weight < least {
-                format!("pruned: weaker than {least}")
+                Cow::Owned(format!("pruned: weaker than {least}"))
             } else {
                 return true;
             };
-            why.push(Why::connection(id, &c.target, c.link, &reason));
+            why.push(Why::connection(id, &c.target, c.link, reason));
             false
         });
         if !why.is_empty() {

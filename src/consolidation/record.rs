@@ -1,5 +1,10 @@
 //! The log of a sleep: every change, one line each, and their totals. `network/sleep/<yyyy>/<mm>/<dd>/ab/<run>.json`, and further
 //! parts `<run>.2.json` … where one file would be too long.
+//!
+//! In format 2 the file has only the lines that nobody can read off the trees which it names ([`SleepRecord::is_implied`]); format 1 has all.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -30,20 +35,28 @@ pub struct Why {
     /// See [`Line::what`].
     pub what: String,
     /// In words.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
 }
 
 impl Why {
     /// Of a whole neuron, made or removed.
-    pub fn neuron(id: &NeuronId, reason: &str) -> Self {
-        Self { what: format!("neuron {id}"), reason: reason.to_owned() }
+    pub fn neuron(id: &NeuronId, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { what: format!("neuron {id}"), reason: reason.into() }
     }
 
     /// Of one connection.
-    pub fn connection(from: &NeuronId, to: &NeuronId, link: Link, reason: &str) -> Self {
-        Self { what: format!("{from} connections.{to}.{link}"), reason: reason.to_owned() }
+    pub fn connection(from: &NeuronId, to: &NeuronId, link: Link, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { what: connection(from, to, link), reason: reason.into() }
     }
 }
+
+/// The [`Line::what`] of a connection.
+pub fn connection(from: &NeuronId, to: &NeuronId, link: Link) -> String {
+    format!("{from}{CONNECTIONS}{to}.{link}")
+}
+
+/// Between the source and the target of a connection in [`Line::what`].
+pub(super) const CONNECTIONS: &str = " connections.";
 
 /// How much changed between two states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -127,6 +140,10 @@ impl Totals {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SleepRecord {
+    /// Of the record: 1 has every line, 2 those that the trees do not say.
+    #[serde(default = "every_line")]
+    #[schemars(range(min = 1, max = 2))]
+    pub format: u32,
     /// The sleep.
     pub run: RunId,
     /// Its clock.
@@ -144,14 +161,29 @@ pub struct SleepRecord {
     pub consolidated_totals: Totals,
     /// From S's parent to S.
     pub totals: Totals,
+    /// Of format 2: the reason of each weight that this sleep changed and `consolidated` does not list.
+    #[serde(default)]
+    pub usual: Option<String>,
     /// Further files of this record, `<run>.2.json` and so on.
     #[serde(default)]
     pub further: usize,
-    /// What runs did since the last sleep.
+    /// What runs did since the last sleep; not in a file of format 2.
+    #[serde(default)]
     pub learnt: Vec<Line>,
     /// What this sleep did.
+    #[serde(default)]
     pub consolidated: Vec<Line>,
 }
+
+/// The format of records without one.
+fn every_line() -> u32 {
+    EVERY_LINE
+}
+
+/// Every change has its line.
+pub const EVERY_LINE: u32 = 1;
+/// What the trees say has none.
+pub const BY_REFERENCE: u32 = 2;
 
 /// A further part of a long record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -162,6 +194,7 @@ pub struct SleepPart {
     /// Which part, from 2.
     pub part: usize,
     /// As in the record.
+    #[serde(default)]
     pub learnt: Vec<Line>,
     /// As in the record.
     pub consolidated: Vec<Line>,
@@ -190,7 +223,9 @@ impl SleepRecord {
                 0 => self.header(further),
                 _ => vec![("run", text::inline(&self.run)), ("part", (index + 1).to_string())],
             };
-            fields.extend([("learnt", list(&learnt)), ("consolidated", list(&consolidated))]);
+            let brief = self.format == BY_REFERENCE;
+            let lists = [("learnt", learnt), ("consolidated", consolidated)];
+            fields.extend(lists.iter().filter(|(_, l)| !brief || !l.is_empty()).map(|(name, l)| (*name, list(l))));
             let lines: Vec<String> = fields.into_iter().map(|(key, value)| format!("  \"{key}\": {value}")).collect();
             format!("{{\n{}\n}}\n", lines.join(",\n")).into_bytes()
         });
@@ -198,22 +233,44 @@ impl SleepRecord {
     }
 
     fn header(&self, further: usize) -> Vec<(&'static str, String)> {
-        vec![
+        let brief = self.format == BY_REFERENCE;
+        let mut fields = Vec::new();
+        if brief {
+            fields.push(("format", self.format.to_string()));
+        }
+        fields.extend([
             ("run", text::inline(&self.run)),
             ("at", text::inline(&self.at)),
             ("base", text::inline(&self.base)),
             ("snapshot", text::inline(&self.snapshot)),
-            ("left_out", self.left_out.to_string()),
+        ]);
+        if !brief || self.left_out > 0 {
+            fields.push(("left_out", self.left_out.to_string()));
+        }
+        fields.extend([
             ("learnt_totals", text::inline(&self.learnt_totals)),
             ("consolidated_totals", text::inline(&self.consolidated_totals)),
             ("totals", text::inline(&self.totals)),
-            ("further", further.to_string()),
-        ]
+        ]);
+        fields.extend(self.usual.iter().map(|usual| ("usual", text::inline(usual))));
+        if !brief || further > 0 {
+            fields.push(("further", further.to_string()));
+        }
+        fields
     }
 
     /// Reads the first file of a record; `what` names it in errors.
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
-        text::strict(bytes, what, limits::DOCUMENT_BYTES)
+        let record: Self = text::strict(bytes, what, limits::DOCUMENT_BYTES)?;
+        let wrong = match record.format {
+            EVERY_LINE if record.usual.is_some() => ("usual", "has a place in format 2 alone".to_owned()),
+            BY_REFERENCE if !record.learnt.is_empty() => ("learnt", "is what the trees say in format 2".to_owned()),
+            EVERY_LINE | BY_REFERENCE => return Ok(record),
+            newer => {
+                ("format", format!("is {newer}; this program knows records of sleeps from 1 up to {BY_REFERENCE}"))
+            }
+        };
+        Err(JsonError::at(what, text::line_of_key(bytes, wrong.0), wrong.0, wrong.1))
     }
 
     /// Appends what a further file has.
@@ -226,19 +283,41 @@ impl SleepRecord {
         self.consolidated.extend(part.consolidated);
         Ok(())
     }
+
+    /// The reason of a line of `consolidated` that a record of format 2 leaves out; `None`: it has such a line. It leaves out weights that
+    /// were and are there, and marks of the sleep.
+    pub fn implied(&self, line: &Line) -> Option<&str> {
+        match line.what.split_once(' ') {
+            _ if self.format != BY_REFERENCE => None,
+            Some((_, "run" | "version")) => Some(MARKS),
+            Some((_, field)) if field.starts_with(CONNECTIONS.trim_start()) => {
+                let is_there = line.old.is_u64() && line.new.is_u64();
+                self.usual.as_deref().filter(|_| is_there)
+            }
+            _ => None,
+        }
+    }
+
+    /// True for a line that a record of format 2 leaves out.
+    pub fn is_implied(&self, line: &Line) -> bool {
+        self.implied(line).is_some_and(|reason| reason == line.why)
+    }
 }
+
+/// Why a neuron that a sleep changed has its marks.
+pub const MARKS: &str = "this sleep";
 
 fn list(lines: &[String]) -> String {
     if lines.is_empty() { "[]".to_owned() } else { format!("[\n    {}\n  ]", lines.join(",\n    ")) }
 }
 
 /// A neuron's file in a state of the network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct FileOf<'a> {
     /// The neuron.
     pub neuron: &'a Neuron,
     /// Its blob: with it the whole file can be read from git.
-    pub blob: &'a str,
+    pub blob: &'a dyn std::fmt::Display,
 }
 
 /// The lines of one neuron, from before to after; `None`: no such file. `why` gives the reason for a [`Line::what`].
@@ -246,7 +325,7 @@ pub fn lines(before: Option<FileOf<'_>>, after: Option<FileOf<'_>>, why: &dyn Fn
     let whole = |file: FileOf<'_>| {
         let connections: Vec<Value> =
             file.neuron.connections.iter().map(|c| json!([c.target, c.link, c.weight])).collect();
-        json!({"file": file.blob, "concept": crate::delta::render::clip(&file.neuron.concept), "connections": connections})
+        json!({"file": file.blob.to_string(), "concept": crate::delta::render::clip(&file.neuron.concept), "connections": connections})
     };
     let (before, after) = match (before, after) {
         (Some(before), Some(after)) => (before.neuron, after.neuron),
@@ -291,14 +370,23 @@ pub fn weights<'a>(
     fn of(neuron: Option<&Neuron>) -> &[crate::model::neuron::Connection] {
         neuron.map_or(&[], |n| &n.connections)
     }
-    let mut keys: Vec<(&NeuronId, Link)> = of(before).iter().chain(of(after)).map(|c| (&c.target, c.link)).collect();
-    keys.sort();
-    keys.dedup();
-    let weight = |n: Option<&Neuron>, target: &NeuronId, link| n?.connection(target, link).map(|c| c.weight);
-    let pairs = keys
-        .into_iter()
-        .map(|(target, link)| (target, link, weight(before, target, link), weight(after, target, link)));
-    pairs.filter(|(_, _, old, new)| old != new).collect()
+    // Both lists are in order.
+    let (mut old, mut new) = (of(before).iter().peekable(), of(after).iter().peekable());
+    let mut found = Vec::new();
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return found,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(a), Some(b)) => (&a.target, a.link).cmp(&(&b.target, b.link)),
+        };
+        let a = if order.is_le() { old.next() } else { None };
+        let b = if order.is_ge() { new.next() } else { None };
+        let (was, is) = (a.map(|c| c.weight), b.map(|c| c.weight));
+        if let Some(either) = a.or(b).filter(|_| was != is) {
+            found.push((&either.target, either.link, was, is));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -314,6 +402,8 @@ mod tests {
             why: "x".repeat(99),
         };
         SleepRecord {
+            format: EVERY_LINE,
+            usual: None,
             run: run(),
             at: Stamp::from_unix(0),
             base: "b".into(),
@@ -344,6 +434,38 @@ mod tests {
     }
 
     #[test]
+    fn record_of_format_2_leaves_out_what_trees_say_and_is_read_back() {
+        let mut whole = SleepRecord { format: BY_REFERENCE, usual: Some("why".into()), learnt: vec![], ..record(0) };
+        let files = whole.encode();
+        let text = String::from_utf8(files[0].clone()).unwrap();
+        assert_eq!(SleepRecord::decode(&files[0], "r").unwrap(), whole);
+        assert!(["learnt\":", "further", "left_out"].iter().all(|field| !text.contains(field)), "{text}");
+        whole.usual = None;
+        let line =
+            |what: &str, old: Value, new: Value, why: &str| Line { what: what.into(), old, new, why: why.into() };
+        let weight = line("a connections.b.recalls", json!(1), json!(2), "why");
+        assert!(!whole.is_implied(&weight), "no reason is usual");
+        whole.usual = Some("why".into());
+        assert!(whole.is_implied(&weight));
+        assert!(!whole.is_implied(&Line { why: "because".into(), ..weight.clone() }));
+        assert!(whole.is_implied(&line("a run", Value::Null, json!("r"), MARKS)));
+        for other in [
+            line("a connections.b.recalls", Value::Null, json!(2), "why"),
+            line("a connections.b.recalls", json!(2), Value::Null, "why"),
+            line("a concept", json!("a"), json!("b"), "why"),
+            line("neuron a", json!({}), Value::Null, "why"),
+            line("network/flags/calm.json", Value::Null, json!("b"), "why"),
+        ] {
+            assert!(!whole.is_implied(&other), "{other:?}");
+        }
+        assert!(!SleepRecord { format: EVERY_LINE, ..whole }.is_implied(&weight));
+        let refused =
+            |from: &str, to: &str| SleepRecord::decode(text.replacen(from, to, 1).as_bytes(), "r").unwrap_err();
+        assert!(refused("\"format\": 2", "\"format\": 3").to_string().contains("from 1 up to 2"));
+        assert!(refused("\"format\": 2,", "").to_string().contains("format 2 alone"));
+    }
+
+    #[test]
     fn every_change_of_a_neuron_has_its_line() {
         let neurons = network(&[("a", "b", 1000), ("a", "c", 5)]);
         let before = &neurons[&id("a")];
@@ -355,7 +477,7 @@ mod tests {
         after.run = Some(run());
         after.version = after.version.toggled(&run());
         after.pinned = true;
-        let file = |neuron| Some(FileOf { neuron, blob: "f00" });
+        let file = |neuron| Some(FileOf { neuron, blob: &"f00" });
         let found = lines(file(before), file(&after), &|what| format!("why {what}"));
         let whats: Vec<&str> = found.iter().map(|l| l.what.as_str()).collect();
         let expected = [

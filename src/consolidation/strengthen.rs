@@ -51,7 +51,7 @@ pub(super) fn reweigh(
     neuron: &mut Neuron,
     run: &RunId,
     new: impl Fn(&NeuronId, Link, u16) -> u16,
-    reason: &str,
+    reason: &'static str,
 ) -> Vec<Why> {
     let mut why = Vec::new();
     for connection in &mut neuron.connections {

@@ -3,15 +3,15 @@
 use super::Judge;
 use crate::consolidation::SleepRecord;
 use crate::cycle::CycleError;
-use crate::cycle::sleep::message_of;
+use crate::cycle::sleep::{largest_of, message_of};
 use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::store::{Author, Commit, CommitId, CommitSpec, FileChange, TreeId};
 
-/// Whether the message of S is made of its record: people read that, and `git log`.
+/// Whether the message of S is made of its record, which has all lines: people read that, and `git log`.
 fn says_of(commit: &Commit, record: &SleepRecord) -> Result<bool, CycleError> {
-    let (subject, body) = message_of(record);
+    let (subject, body) = message_of(record, &largest_of(record));
     let spec = CommitSpec {
         tree: commit.tree,
         parents: commit.parents.clone(),
@@ -29,7 +29,7 @@ impl Judge<'_> {
     /// changes.
     pub(super) fn logged(&mut self, commit: &Commit, before: TreeId) -> Result<(), CycleError> {
         let run = commit.trailer("Sleep").and_then(|run| RunId::parse(run).ok());
-        let record = run.as_ref().map(|run| self.cycle.sleep_record(commit.tree, run)).transpose()?.flatten();
+        let record = run.as_ref().map(|run| self.cycle.sleep_file(commit.tree, run)).transpose()?.flatten();
         // What is no sleep, or one that began elsewhere, was told already.
         let Some((run, record)) = run.zip(record) else { return Ok(()) };
         let began = commit.parents.first().map(CommitId::to_string) == Some(record.base.clone());
@@ -48,6 +48,7 @@ impl Judge<'_> {
                 misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
             }
         }
+        let record = self.cycle.with_lines(record, before, day, commit.tree)?;
         let told = says_of(commit, &record)?;
         let changed = self.changed_by_night(commit, before, day, &run)?;
         let left_out = self.left_out(day, commit.tree)?;

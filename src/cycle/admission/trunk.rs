@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::Judge;
 use super::file::told_by_sleep;
+use crate::consolidation::record::EVERY_LINE;
 use crate::cycle::CycleError;
 use crate::cycle::merge::edits_of;
 use crate::limits;
@@ -181,7 +182,7 @@ impl Judge<'_> {
         changes: &[FileChange],
     ) -> Result<(), CycleError> {
         let run = commit.trailer("Sleep").and_then(|run| RunId::parse(run).ok());
-        let record = run.as_ref().map(|run| self.cycle.sleep_record(commit.tree, run)).transpose()?.flatten();
+        let record = run.as_ref().map(|run| self.cycle.sleep_file(commit.tree, run)).transpose()?.flatten();
         let Some(record) = record else {
             self.fault(commit, "", 0, "calls itself a sleep, and has no record of it");
             return Ok(());
@@ -193,6 +194,8 @@ impl Judge<'_> {
             self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep over a day that nobody has");
             return Ok(());
         };
+        // Format 2 names what the trees do not say; `logged` holds it against them.
+        let names_all = record.format == EVERY_LINE;
         let lines = record.learnt.iter().chain(&record.consolidated);
         // A line begins with a neuron's id, or with `neuron` and the id of one that comes or goes.
         let named: HashSet<&str> = lines
@@ -214,6 +217,7 @@ impl Judge<'_> {
                 self.fault(commit, &change.path, 1, "is brought by a sleep, and the day that it slept over has it not");
             }
             if let Place::Neuron(id) = &place
+                && names_all
                 && !named.contains(id.as_str())
                 && !self.says_the_same(change)?
             {

@@ -25,6 +25,7 @@ mod taint;
 mod undo;
 
 pub use due::DueBecause;
+pub(super) use journal::largest as largest_of;
 pub use prepare::Prepared;
 pub use restore::Restored;
 pub use squash::Slept;

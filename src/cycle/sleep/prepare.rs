@@ -387,10 +387,10 @@ impl Cycle {
             });
         }
         let tree = self.store.tree_of(tip)?;
-        let record = self.sleep_record(tree, &run)?;
+        let record = self.sleep_file(tree, &run)?;
         let record =
             record.ok_or_else(|| CycleError::Merge(format!("{branch} has no record {}", layout::sleep(&run))))?;
-        let why = |line: Line| Why { what: line.what, reason: line.why };
+        let why = |line: Line| Why { what: line.what, reason: line.why.into() };
         Ok(Prepared {
             branch: branch.clone(),
             at: record.at,

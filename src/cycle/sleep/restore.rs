@@ -95,7 +95,8 @@ impl Cycle {
         let Some(run) = removed_by.trailer(SLEEP_TRAILER).and_then(|run| RunId::parse(run).ok()) else {
             return Ok(Vec::new());
         };
-        let record = self.sleep_record(removed_by.tree, &run)?;
+        // What went has its line in each format.
+        let record = self.sleep_file(removed_by.tree, &run)?;
         let ends = format!(" connections.{id}.");
         let found =
             record.into_iter().flat_map(|r| r.consolidated).filter(|line| line.new.is_null()).filter_map(|line| {

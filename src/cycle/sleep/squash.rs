@@ -1,22 +1,20 @@
 //! S and W: the consolidated tree as one commit on main, and its way back into wake.
 
+use super::journal::{Journal, largest};
 use super::prepare::{Prepared, record_path};
 use super::settle::Note;
 use super::{SLEEP_TRAILER, SNAPSHOT_TRAILER, agent};
-use crate::consolidation::record::Line;
-use crate::consolidation::{SleepRecord, Totals};
+use crate::consolidation::{Largest, SleepRecord, Totals};
 use crate::cycle::merge::{edits_of, in_words};
+use crate::cycle::network::format_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::merge::{Options, Outcome};
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
-use crate::model::{layout, plural};
+use crate::model::{Format, layout, plural};
 use crate::store::{
     Author, BlobId, Change, CommitId, CommitSpec, Left, LockName, ObjectWriter, Trailer, TreeEdit, TreeId,
 };
-
-/// Most changes that the message of S names; the record has all.
-const LARGEST: usize = 12;
 
 /// A sleep that is on main.
 #[derive(Debug)]
@@ -95,11 +93,11 @@ impl Cycle {
             let edit = TreeEdit::new(layout::chapter(&prepared.run), Some(chapter.to_vec()));
             tree = writer.edit(Some(tree), vec![edit])?;
         }
-        let record = self.journal(prepared, main, tree)?;
+        let Journal { record, largest } = self.journal_for_main(prepared, main, tree)?;
         let files = record.encode().into_iter().enumerate();
         let edits = files.map(|(index, bytes)| TreeEdit::new(record_path(&prepared.run, index), Some(bytes)));
         let tree = writer.edit(Some(tree), edits.collect())?;
-        let (subject, body) = message(&record);
+        let (subject, body) = message(&record, &largest);
         let mut trailers = self.sleep_trailers(&prepared.run, prepared.snapshot);
         trailers.push(("Newest-Run".to_owned(), prepared.run.to_string()));
         trailers.extend(self.shared.clock_trailer());
@@ -113,6 +111,16 @@ impl Cycle {
             trailers,
         })?;
         Ok((commit, tree, record))
+    }
+
+    /// The record that main gets: what trees say is left out where the trees that are compared have commits.
+    fn journal_for_main(&self, prepared: &Prepared, main: CommitId, tree: TreeId) -> Result<Journal, CycleError> {
+        let snapshot = self.store.tree_of(prepared.snapshot)?;
+        if snapshot == prepared.snapshot_tree && format_of(&self.store, tree)? == Format::Two {
+            return self.brief_journal(prepared, main, tree);
+        }
+        let record = self.journal(prepared, main, tree)?;
+        Ok(Journal { largest: largest(&record), record })
     }
 
     /// The tree of S without its record: three-way with main's tip, to which all outside the network belongs.
@@ -222,7 +230,7 @@ pub(super) fn settled(outcome: Outcome) -> Result<Outcome, CycleError> {
 }
 
 /// Subject and body of S.
-pub(in crate::cycle) fn message(record: &SleepRecord) -> (String, String) {
+pub(in crate::cycle) fn message(record: &SleepRecord, largest: &Largest) -> (String, String) {
     let mut lines = vec![
         format!("learnt: {}", record.learnt_totals.words()),
         format!("consolidated: {}", record.consolidated_totals.words()),
@@ -233,7 +241,7 @@ pub(in crate::cycle) fn message(record: &SleepRecord) -> (String, String) {
             plural(record.left_out, "neuron", "neurons")
         ));
     }
-    let largest = largest(record);
+    let largest = largest.lines();
     if !largest.is_empty() {
         lines.push(String::new());
         lines.push("largest changes of weight:".to_owned());
@@ -254,22 +262,4 @@ fn short(totals: &Totals) -> String {
         totals.weight_gained,
         totals.weight_lost
     )
-}
-
-/// The connections that moved most, of both lists.
-fn largest(record: &SleepRecord) -> Vec<String> {
-    let mut moved: Vec<(u64, &Line)> = Vec::new();
-    for line in record.learnt.iter().chain(&record.consolidated) {
-        if line.what.contains(" connections.") {
-            let by = line.old.as_u64().unwrap_or(0).abs_diff(line.new.as_u64().unwrap_or(0));
-            moved.push((by, line));
-        }
-    }
-    moved.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.what.cmp(&y.what)));
-    let shown = moved.into_iter().take(LARGEST).map(|(_, line)| {
-        let what = line.what.replacen(" connections.", " → ", 1);
-        let (old, new) = (line.old.as_u64().unwrap_or(0), line.new.as_u64().unwrap_or(0));
-        format!("  {what}  {old} → {new} ({:+})  {}", new as i64 - old as i64, line.why)
-    });
-    shown.collect()
 }
