@@ -181,6 +181,8 @@ pub const SNAPSHOTS: usize = 3;
 pub const READ_SNAPSHOT_BYTES: u64 = 4 << 20;
 /// Most bytes of all bases but the newest: a past is kept for speed alone, and not where it takes as much room as the texts.
 pub const PAST_SNAPSHOT_BYTES: u64 = 8 << 20;
+/// Bytes of wake's reflog, some hundred moves, beyond which it forgets its older half: history itself has them.
+pub const WAKE_REFLOG_BYTES: u64 = 16 << 10;
 /// Overlays that are kept.
 pub const OVERLAYS: usize = 8;
 /// Neurons that may differ from the newest kept snapshot before the command that changed them makes the next one: fewer are followed

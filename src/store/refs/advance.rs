@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use git2::{ErrorClass, ErrorCode, ReferenceType};
 
 use super::{Branch, CommitId, Step, Store};
+use crate::limits;
 use crate::store::worktree::sync_folder;
 
 /// A lock file of ours; dropping it removes it, unless it has become the ref.
@@ -64,6 +65,9 @@ impl Store {
         let line = self.log_line(expected, new, reason);
         let logged = OpenOptions::new().append(true).open(&log).and_then(|mut log| log.write_all(line.as_bytes()));
         logged.map_err(|e| os(&log, &e))?;
+        if *branch == self.wake {
+            self.shorten(&log);
+        }
         std::fs::rename(&lock, &path).map_err(|e| os(&path, &e))?;
         // From now on, a lock of that name is somebody else's.
         guard.0 = None;
@@ -79,6 +83,27 @@ impl Store {
             std::fs::read_to_string(folder.join("HEAD")).is_ok_and(|text| text.trim_end() == head)
         };
         on(&self.common) || on(self.repository.path())
+    }
+
+    /// Forgets the older half of a reflog that has grown beyond [`limits::WAKE_REFLOG_BYTES`]: wake's history has all that it was, and the
+    /// newest lines are what mends a damaged ref. Whoever else writes to a reflog holds its ref's lock, as the caller does.
+    fn shorten(&self, log: &std::path::Path) {
+        let shortened = || -> std::io::Result<()> {
+            if std::fs::metadata(log)?.len() <= limits::WAKE_REFLOG_BYTES {
+                return Ok(());
+            }
+            let text = std::fs::read(log)?;
+            let half = text.len() / 2;
+            let line = text[half..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| half + at + 1);
+            let mut file = tempfile::NamedTempFile::new_in(self.private_dir())?;
+            file.as_file().set_permissions(std::fs::metadata(log)?.permissions())?;
+            file.write_all(&text[line..])?;
+            file.persist(log).map_err(|e| e.error).map(drop)
+        };
+        // A long reflog does no harm.
+        if let Err(error) = shortened() {
+            tracing::info!("{} was not shortened: {error}", log.display());
+        }
     }
 
     /// A line of a reflog, as git writes it: old, new, who, when, a tab, why.

@@ -170,6 +170,30 @@ fn a_branch_moves_as_git_moves_it() {
 }
 
 #[test]
+fn reflog_of_wake_is_bounded_and_those_of_others_are_peoples() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let (wake, other) = (store.wake().clone(), branch("other"));
+    let old = store.need_tip(&wake).unwrap();
+    let _ = store.update_refs(&[RefChange::create(other.clone(), old)], "test").unwrap();
+    let mut tips = [old, old];
+    for n in 0..300 {
+        for (name, tip) in [&wake, &other].into_iter().zip(&mut tips) {
+            let new = commit_on(&store, *tip, vec![write("a", &n.to_string())]);
+            let _ = store.update_refs(&[RefChange::advance(name.clone(), *tip, new)], "test").unwrap();
+            *tip = new;
+        }
+    }
+    let log = |name: &str| std::fs::read_to_string(sandbox.path().join(".git/logs/refs/heads").join(name)).unwrap();
+    let (own, theirs) = (log("wake"), log("other"));
+    assert!((own.len() as u64) <= limits::WAKE_REFLOG_BYTES, "{} bytes", own.len());
+    assert!(own.lines().count() > 30 && own.lines().all(|line| line.len() > 82), "whole lines:\n{own}");
+    assert!(own.lines().last().unwrap().contains(&tips[0].to_string()));
+    assert_eq!(theirs.lines().count(), 301);
+    sandbox.fsck();
+}
+
+#[test]
 fn lost_races_have_an_end() {
     assert_eq!(pauses().build().count(), limits::REF_RETRIES);
     let mut races = Races { branch: branch("wake"), pauses: pauses().with_max_times(1).build() };
