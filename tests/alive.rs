@@ -16,7 +16,7 @@ fn agents(answer: &Value) -> Vec<&str> {
 
 #[test]
 fn input_lights_a_path_through_the_core_and_a_bright_core_costs_nothing() {
-    let sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "alive");
+    let mut sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "alive");
     let core = ["external_stimulus", "n_core_perception", "n_core_memory", "n_core_affect"];
     let before = core.map(|id| salience(&sandbox, id));
     sandbox.json(&["feed", "Anna planted apple trees behind the school."]);
@@ -32,6 +32,11 @@ fn input_lights_a_path_through_the_core_and_a_bright_core_costs_nothing() {
     assert_eq!(agents(&perceived), ["perception", "memory"]);
     assert_eq!(core.map(|id| salience(&sandbox, id)), bright);
     assert!(salience(&sandbox, "n_core_affect") < 13_107, "input is no urgency");
+    // Nor does a bound write what has faded by a hundredth.
+    sandbox.at("2026-01-26T09:00:00Z");
+    let later = sandbox.json(&["feed", "Ida paints the gate."]);
+    assert_eq!(agents(&later)[0], "perception");
+    assert_eq!(salience(&sandbox, "n_core_affect"), bright[3]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Neuron, Settings, Stamp};
 
 /// The least rise that is written: a thirty-second.
-const RISE: f64 = 1.0 / 32.0;
+pub const RISE: f64 = 1.0 / 32.0;
 /// Neurons that a wave looks at, at most.
 const GATHERED: usize = 96;
 

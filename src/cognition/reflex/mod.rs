@@ -22,7 +22,7 @@ mod query;
 pub use query::concepts_in;
 
 use super::{Network, Snapshot};
-use crate::activation::ripple::{Source, ripple};
+use crate::activation::ripple::{RISE, Source, ripple};
 use crate::delta::Document;
 use crate::limits;
 use crate::model::document::Rule;
@@ -70,7 +70,8 @@ fn reached(
         let now = network.neuron(id).map_or(0, |n| n.salience_at(snapshot.at));
         *rise = rise.min(AROUSAL - f64::from(now) / 65535.0);
     }
-    reached.retain(|(_, rise)| *rise > 0.0);
+    // Affect fades a little with every stimulus: what is no rise by itself is none either where its bound cuts it.
+    reached.retain(|(id, rise)| id.as_str() != AFFECT || *rise >= RISE);
     reached
 }
 
