@@ -25,6 +25,9 @@ const INDEX_TRIES: u32 = 50;
 const INDEX_PAUSE_MS: u64 = 20;
 /// The flag by which a sparse checkout says that a file is not on disk.
 const SKIP_WORKTREE: u16 = 1 << 14;
+/// The version of an index in which a name says what differs from the one before it: most names of a brain begin alike.
+const SHARED_NAMES: u32 = 4;
+
 /// The flag that says that an entry has flags like that one; libgit2 sets it by itself in indexes of version 3 alone.
 const EXTENDED: u16 = 1 << 14;
 /// The flag in the extended half of `git add -N`.
@@ -402,13 +405,16 @@ impl IndexLock {
                 _ => {}
             }
         }
-        match std::fs::copy(&self.index, &self.scratch) {
+        let is_new = match std::fs::copy(&self.index, &self.scratch) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&self.scratch)(e)),
-            _ => {}
-        }
+            copied => copied.is_err(),
+        };
         let open = || -> Result<Index, git2::Error> {
             let mut index = Index::open(&self.scratch)?;
             index.read(true)?;
+            if is_new {
+                index.set_version(SHARED_NAMES)?;
+            }
             Ok(index)
         };
         // libgit2 says of an index that the disk does not give that it is none. One that everybody else can read is of a kind that

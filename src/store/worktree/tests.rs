@@ -156,6 +156,23 @@ fn every_kind_of_index_follows_what_is_left_out_and_what_is_not() {
 }
 
 #[test]
+fn new_index_shares_the_beginnings_of_names() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let index = sandbox.path().join(".git/index");
+    let version = || fs::read(&index).unwrap()[7];
+    assert_eq!(version(), 4);
+    let many = (0..100).map(|n| write(&format!("network/neurons/ab/c/n{n:03}.json"), "x\n")).collect();
+    assert_eq!(advance(&store, store.main(), many).1, []);
+    let shared = fs::metadata(&index).unwrap().len();
+    // An index that a person has in another version stays in it.
+    sandbox.git(&["update-index", "--index-version", "2"]);
+    assert!(shared < fs::metadata(&index).unwrap().len() * 9 / 10, "{shared} bytes");
+    assert_eq!(advance(&store, store.main(), vec![write(TEA, "more\n")]).1, []);
+    assert_eq!((version(), status(&sandbox.path()).as_str()), (2, ""));
+}
+
+#[test]
 fn what_lies_where_nothing_is_checked_out_is_in_nobodys_way() {
     for obstacle in ["network", "network/neurons"] {
         let sandbox = Sandbox::brain();
