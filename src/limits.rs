@@ -183,8 +183,8 @@ pub const READ_SNAPSHOT_BYTES: u64 = 4 << 20;
 pub const PAST_SNAPSHOT_BYTES: u64 = 8 << 20;
 /// Bytes of wake's reflog, some hundred moves, beyond which it forgets its older half: history itself has them.
 pub const WAKE_REFLOG_BYTES: u64 = 16 << 10;
-/// Overlays that are kept.
-pub const OVERLAYS: usize = 8;
+/// Overlays that are kept: the newest, and the one before it for whoever is reading it. Each has all that differs from its base.
+pub const OVERLAYS: usize = 2;
 /// Neurons that may differ from the newest kept snapshot before the command that changed them makes the next one: fewer are followed
 /// by the first question in a few milliseconds.
 pub const UNFOLLOWED_NEURONS: usize = 500;

@@ -153,3 +153,15 @@ fn the_best_memories_that_fit_are_answered() {
     let few = sandbox.json(&["recall", "tea", "--tokens", "6"]);
     assert_eq!(few["results"].as_array().unwrap().len(), 2, "each text has three tokens: {few}");
 }
+
+#[test]
+fn few_overlays_are_kept_however_many_feeds_there_were() {
+    let sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "overlays");
+    for name in ["Anna", "Bob", "Carol", "Dora", "Emil", "Fritz"] {
+        sandbox.json(&["feed", &format!("{name} mended the roof of the barn.")]);
+        sandbox.json(&["recall", &format!("What did {name} mend?")]);
+    }
+    let files = std::fs::read_dir(sandbox.path("here/.git/git-brain/cache")).unwrap();
+    let overlays = files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|x| x == "over")).count();
+    assert!((1..=2).contains(&overlays), "{overlays}");
+}
