@@ -22,9 +22,11 @@ pub use replay::{interleaved, replay};
 pub use strengthen::{downscale, strengthen};
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::model::Neuron;
 use crate::model::ids::NeuronId;
 
-/// The neurons that a rule works on, by id. What is not in it is not touched.
-pub type Neurons = BTreeMap<NeuronId, Neuron>;
+/// The neurons that a rule works on, by id. What is not in it is not touched. A rule copies what it changes and nothing else: states
+/// before and after share the rest.
+pub type Neurons = BTreeMap<NeuronId, Arc<Neuron>>;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::Neurons;
 use super::record::Why;
@@ -28,9 +29,12 @@ pub fn prune(neurons: &mut Neurons, going: &BTreeMap<NeuronId, String>, least: u
             pruned.why.push(Why::neuron(id, reason.clone()));
         }
     }
-    for neuron in neurons.values_mut() {
+    for (id, neuron) in neurons {
         let mut why = Vec::new();
-        let id = &neuron.id;
+        if neuron.connections.iter().all(|c| c.weight >= least && !pruned.removed.contains(&c.target)) {
+            continue;
+        }
+        let neuron = Arc::make_mut(neuron);
         neuron.connections.retain(|c| {
             let reason = if pruned.removed.contains(&c.target) {
                 Cow::Borrowed("its target went")
@@ -42,9 +46,7 @@ pub fn prune(neurons: &mut Neurons, going: &BTreeMap<NeuronId, String>, least: u
             why.push(Why::connection(id, &c.target, c.link, reason));
             false
         });
-        if !why.is_empty() {
-            touch(neuron, run);
-        }
+        touch(neuron, run);
         pruned.why.extend(why);
     }
     pruned

@@ -468,7 +468,7 @@ mod tests {
     #[test]
     fn every_change_of_a_neuron_has_its_line() {
         let neurons = network(&[("a", "b", 1000), ("a", "c", 5)]);
-        let before = &neurons[&id("a")];
+        let before = neurons[&id("a")].as_ref();
         let mut after = before.clone();
         after.activate(500, Stamp::from_unix(60));
         after.set_weight(&id("b"), Link::FeedsInto, 1300);
@@ -505,7 +505,7 @@ mod tests {
     #[test]
     fn totals_count_neurons_connections_and_weight() {
         let neurons = network(&[("a", "b", 1000), ("a", "c", 500)]);
-        let before = &neurons[&id("a")];
+        let before = neurons[&id("a")].as_ref();
         let mut after = before.clone();
         after.set_weight(&id("b"), Link::FeedsInto, 1300);
         after.set_weight(&id("c"), Link::FeedsInto, 400);

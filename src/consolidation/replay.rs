@@ -1,6 +1,7 @@
 //! Replay: the day's ledger once more, interleaved.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Neurons;
 use super::record::Why;
@@ -35,6 +36,7 @@ pub fn replay<'a>(
             let wanted = i64::from(weight) + weight_change(entry.error, rate, weight);
             let new = wanted.clamp(0, i64::from(u16::MAX)) as u16;
             if new != weight {
+                let neuron = Arc::make_mut(neuron);
                 neuron.set_weight(&edge.to, edge.link, new);
                 touch(neuron, run);
                 why.push(Why::connection(&edge.from, &edge.to, edge.link, "replayed from the ledger"));

@@ -1,6 +1,7 @@
 //! Strengthening connections between candidates, and scaling the others down.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Neurons;
 use super::record::Why;
@@ -35,8 +36,8 @@ pub fn strengthen(
 /// Source: the synaptic homeostasis hypothesis (Tononi and Cirelli, 2006). Off by default: see docs/benchmarks.md.
 pub fn downscale(neurons: &mut Neurons, candidates: &BTreeSet<NeuronId>, part: f64, run: &RunId) -> Vec<Why> {
     let mut why = Vec::new();
-    for neuron in neurons.values_mut() {
-        let active = candidates.contains(&neuron.id);
+    for (id, neuron) in neurons {
+        let active = candidates.contains(id);
         let scaled = |target: &NeuronId, _, weight: u16| match active && candidates.contains(target) {
             true => weight,
             false => (f64::from(weight) * (1.0 - part)).round() as u16,
@@ -48,12 +49,16 @@ pub fn downscale(neurons: &mut Neurons, candidates: &BTreeSet<NeuronId>, part: f
 
 /// Sets every weight of a neuron to what `new` says, and marks the neuron if anything changed.
 pub(super) fn reweigh(
-    neuron: &mut Neuron,
+    neuron: &mut Arc<Neuron>,
     run: &RunId,
     new: impl Fn(&NeuronId, Link, u16) -> u16,
     reason: &'static str,
 ) -> Vec<Why> {
     let mut why = Vec::new();
+    if neuron.connections.iter().all(|c| new(&c.target, c.link, c.weight) == c.weight) {
+        return why;
+    }
+    let neuron = Arc::make_mut(neuron);
     for connection in &mut neuron.connections {
         let weight = new(&connection.target, connection.link, connection.weight);
         if weight != connection.weight {
@@ -61,9 +66,7 @@ pub(super) fn reweigh(
             why.push(Why::connection(&neuron.id, &connection.target, connection.link, reason));
         }
     }
-    if !why.is_empty() {
-        touch(neuron, run);
-    }
+    touch(neuron, run);
     why
 }
 
@@ -93,10 +96,10 @@ pub(super) mod tests {
         let mut neurons = Neurons::new();
         for (from, to, weight) in edges {
             for name in [from, to] {
-                let new = || Neuron::new(id(name), *name, Kind::Semantic, Stamp::from_unix(0));
+                let new = || Arc::new(Neuron::new(id(name), *name, Kind::Semantic, Stamp::from_unix(0)));
                 neurons.entry(id(name)).or_insert_with(new);
             }
-            neurons.get_mut(&id(from)).unwrap().set_weight(&id(to), Link::FeedsInto, *weight);
+            Arc::make_mut(neurons.get_mut(&id(from)).unwrap()).set_weight(&id(to), Link::FeedsInto, *weight);
         }
         neurons
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::settle::Note;
-use super::survey::{Survey, read_all};
+use super::survey::{Survey, read_all, read_shared};
 use super::{Evening, Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch_of};
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
 use crate::cycle::merge::{Candidate, Fate};
@@ -173,7 +173,7 @@ impl Cycle {
         if settings.sleep.downscale > 0.0 {
             wanted.extend(survey.ids().cloned());
         }
-        let mut neurons = read_all(&self.store, snapshot.tree, wanted)?;
+        let mut neurons = read_shared(&self.store, snapshot.tree, wanted, &survey.kept)?;
         let before = neurons.clone();
         let evening = read_all(&self.store, evening.wake, candidates.iter().cloned())?;
         let mut why = consolidation::strengthen(&mut neurons, &evening, &candidates, settings.sleep.boost, &run); // (4)
@@ -307,7 +307,7 @@ impl Cycle {
     /// Of archived neurons, those that a run after the one that archived them has connected to.
     fn connected_later(
         &self,
-        archived: &Neurons,
+        archived: &BTreeMap<NeuronId, Neuron>,
         evening: TreeId,
         tree: TreeId,
     ) -> Result<BTreeSet<NeuronId>, CycleError> {
@@ -331,7 +331,7 @@ impl Cycle {
     fn spared_before(
         &self,
         survey: &Survey,
-        archived: &Neurons,
+        archived: &BTreeMap<NeuronId, Neuron>,
         main: TreeId,
         tree: TreeId,
     ) -> Result<BTreeSet<NeuronId>, CycleError> {
@@ -446,7 +446,8 @@ impl Stage<'_, '_> {
         after: &Neurons,
         subject: String,
     ) -> Result<(CommitId, TreeId), CycleError> {
-        let changed = before.iter().filter(|(id, neuron)| after.get(*id) != Some(neuron));
+        let same = |a: &Arc<Neuron>, b: &Arc<Neuron>| Arc::ptr_eq(a, b) || a == b;
+        let changed = before.iter().filter(|(id, neuron)| after.get(*id).is_none_or(|now| !same(now, neuron)));
         let format = format_of(&self.cycle.store, tree)?;
         let written = |id: &NeuronId| after.get(id).map(|neuron| neuron.encode_as(format));
         let edits: Vec<TreeEdit> = changed.map(|(id, _)| TreeEdit::new(layout::neuron(id), written(id))).collect();

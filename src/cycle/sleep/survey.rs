@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::consolidation::{Glance, Now};
+use crate::consolidation::{Glance, Neurons, Now};
 use crate::cycle::CycleError;
 use crate::cycle::network::decode_neuron;
 use crate::limits;
@@ -133,6 +133,26 @@ pub(super) fn read_all(
             let neuron = decode_neuron(&bytes, &path, &id)?;
             neurons.insert(id, neuron);
         }
+    }
+    Ok(neurons)
+}
+
+/// The same for rules to work on, without another copy of what is known.
+pub(super) fn read_shared(
+    store: &Store,
+    tree: TreeId,
+    ids: impl IntoIterator<Item = NeuronId>,
+    known: &HashMap<BlobId, Arc<Neuron>>,
+) -> Result<Neurons, CycleError> {
+    let mut neurons = Neurons::new();
+    for id in ids {
+        let path = layout::neuron(&id);
+        let Some(file) = store.file(tree, &path)? else { continue };
+        let neuron = match known.get(&file.blob).filter(|neuron| neuron.id == id) {
+            Some(neuron) => Arc::clone(neuron),
+            None => Arc::new(decode_neuron(&store.read_file(file, &path)?, &path, &id)?),
+        };
+        neurons.insert(id, neuron);
     }
     Ok(neurons)
 }
