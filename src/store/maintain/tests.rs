@@ -224,6 +224,13 @@ fn a_night_packs_what_is_new_and_older_nights_that_are_not_much_larger() {
 }
 
 #[test]
+fn long_nights_keep_differences_that_are_there() {
+    let anew = |objects| search(true, objects).contains(&"--no-reuse-delta");
+    assert!(anew(SEARCHED_ANEW) && !anew(SEARCHED_ANEW + 1));
+    assert_eq!(search(false, 10), ["--window=0"], "without names nothing is searched");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_store_that_stays_lets_go_of_packs_that_were_put_together() {
     let sandbox = Sandbox::brain();
