@@ -54,8 +54,8 @@ pub(super) fn told(report: &SleepReport) -> String {
     if report.changes.len() > SHOWN {
         lines.push(format!("    … and {} more; --json has all", report.changes.len() - SHOWN));
     }
-    if let Some(record) = &report.record {
-        lines.push(format!("Every change, line by line: git show {}:{record}", short(&report.main)));
+    if let (Some(run), Some(_)) = (&report.run, &report.record) {
+        lines.push(format!("Every change, line by line: git brain show {run}"));
     }
     lines.extend(report.left.iter().map(|left| format!("left alone: {}", safe(left))));
     lines.join("\n") + "\n"
