@@ -1,17 +1,21 @@
 //! The cost of a memory: bytes on disk, processor time and memory, beside the plain alternatives, in one run on one machine.
 //!
 //! ```text
-//! cargo bench --bench lean -- [--files DIR]… [--debian BYTES] [--lines N]
+//! cargo bench --bench lean -- [--files DIR]… [--debian BYTES] [--lines N] [--flat NEURONS,…]
 //! ```
 //!
 //! `--files`: a folder that is fed whole; several make a row each. `--debian`: so many bytes of the documentation that Debian installs below
 //! `/usr/share/doc` and `/usr/share/perl`, chosen by a hash of their paths; 5,000,000 unless folders are given. `--lines`: so many one-line feeds, one command each; 100.
+//! `--flat`: the same feeds into brains of so many neurons that an import made, and a night in each; none unless given.
 //! Brains are as `init` makes them, the program is the one that `cargo` built beside. The peers get the same paragraphs: SQLite's FTS5
 //! (python3), one Markdown file a memory in git, and the Model Context Protocol's server-memory (npx); who is not installed is left out.
 //! Prints Markdown; nothing is asserted: figures go to `docs/benchmarks.md`.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark starts processes, reads clocks and writes files")]
 
+#[path = "../snapshot/network.rs"]
+#[allow(dead_code, reason = "the network of another benchmark")]
+mod network;
 #[path = "../room/mod.rs"]
 mod room;
 
@@ -120,7 +124,10 @@ fn main() -> Result<()> {
         }
     }
     println!();
-    one_line_feeds(lines)
+    one_line_feeds(lines)?;
+    let sizes = flags("--flat").next().unwrap_or_default();
+    let sizes = sizes.split(',').filter(|size| !size.is_empty()).map(str::parse::<usize>);
+    flatness(lines, &sizes.collect::<Result<Vec<_>, _>>().context("--flat NEURONS,…")?)
 }
 
 /// The text files below a folder, by their paths in it.
@@ -198,6 +205,14 @@ fn brain(name: &str, texts: &[(String, String)]) -> Result<()> {
     let before = size(&git)?;
     done(room.program("git", &dir).args(["gc", "-q"]))?;
     row(name, "git-brain", texts, before, Some(size(&git)?), &cost);
+    let night = measured(program(&room, &dir).arg("sleep"), None)?;
+    println!(
+        "| {name} | git-brain, a night | | {} | | | | {:.1} s ({:.1} s long) | | {:.0} MB |",
+        megabytes(size(&git)?),
+        night.cpu,
+        night.wall,
+        night.memory
+    );
     Ok(())
 }
 
@@ -258,10 +273,6 @@ fn one_line_feeds(lines: usize) -> Result<()> {
     done(program(&room, &dir).arg("init"))?;
     let git = dir.join(".git");
     let before = size(&git)?;
-    let line = |n: usize| {
-        let pick = |words: &[&str], salt: usize| words[(n * salt + n / 7) % words.len()].to_owned();
-        format!("{} {} {} on day {n}", pick(&SUBJECTS, 5), pick(&VERBS, 3), pick(&OBJECTS, 11))
-    };
     let mut cpu = 0.0;
     for n in 0..lines {
         cpu += measured(program(&room, &dir).args(["feed", &line(n)]), None)?.cpu;
@@ -280,6 +291,54 @@ fn one_line_feeds(lines: usize) -> Result<()> {
         next.wall * 1e3
     );
     Ok(())
+}
+
+/// One command a line in brains of several sizes, as `init` makes them and an import fills them, and a night in each.
+fn flatness(lines: usize, sizes: &[usize]) -> Result<()> {
+    if sizes.is_empty() {
+        return Ok(());
+    }
+    println!();
+    println!(
+        "| neurons before | one-line feeds | `.git`, KB each | processor time each | first night: processor time | long | memory | `.git` before and after, MB |"
+    );
+    println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
+    for neurons in sizes {
+        let room = Room::new()?;
+        let dir = made(&room, "brain")?;
+        done(program(&room, &dir).arg("init"))?;
+        let document = room.folder().join("network.json");
+        network::write(&document, *neurons)?;
+        done(program(&room, &dir).arg("import").arg(&document))?;
+        fs::remove_file(&document)?;
+        let git = dir.join(".git");
+        // The first line meets what the import left to be put in order.
+        done(program(&room, &dir).args(["feed", &line(lines)]))?;
+        let before = size(&git)?;
+        let mut cpu = 0.0;
+        for n in 0..lines {
+            cpu += measured(program(&room, &dir).args(["feed", &line(n)]), None)?.cpu;
+        }
+        let fed = size(&git)?;
+        let night = measured(program(&room, &dir).arg("sleep"), None)?;
+        println!(
+            "| {neurons} | {lines} | {:.1} | {:.0} ms | {:.1} s | {:.1} s | {:.0} MB | {:.1}, {:.1} |",
+            fed.saturating_sub(before) as f64 / 1e3 / lines as f64,
+            cpu / lines as f64 * 1e3,
+            night.cpu,
+            night.wall,
+            night.memory,
+            fed as f64 / 1e6,
+            size(&git)? as f64 / 1e6,
+        );
+    }
+    Ok(())
+}
+
+/// The line of that number.
+fn line(n: usize) -> String {
+    let pick = |words: &[&str], salt: usize| words[(n * salt + n / 7) % words.len()].to_owned();
+    format!("{} {} {} on day {n}", pick(&SUBJECTS, 5), pick(&VERBS, 3), pick(&OBJECTS, 11))
 }
 
 fn program(room: &Room, dir: &Path) -> Command {
