@@ -187,6 +187,27 @@ fn a_file_of_main_that_cannot_be_read_stops_nothing_else() {
     assert_eq!(sandbox.refs(), refs);
 }
 
+#[test]
+fn a_file_where_nothing_belongs_is_named_with_its_branch_by_what_it_stops() {
+    let (sandbox, path) = lived();
+    sandbox.brain(&["sleep"]).exits(0);
+    sandbox.git(&["reset", "-q", "--hard"]);
+    let good = sandbox.git(&["show", &format!("main:{path}")]) + "\n";
+    for (place, content) in
+        [("network/neurons/00/0/zz.json", "garbage"), (path.as_str(), &good.replace("\"id\": \"", "\"id\": \"x"))]
+    {
+        let before = sandbox.git(&["rev-parse", "main"]);
+        commit_on_main(&sandbox, place, content);
+        goes_on(&sandbox);
+        named(&sandbox, "main", place);
+        let sleep = sandbox.brain(&["sleep"]).exits(5);
+        assert!(sleep.err.contains(&format!("main: {place}, line 1")), "{sleep}");
+        assert!(sleep.err.contains("correct it on main"), "{sleep}");
+        sandbox.git(&["reset", "-q", "--hard", &before]);
+    }
+    sandbox.brain(&["sleep"]).exits(0);
+}
+
 /// The same on main, which is checked out.
 fn commit_on_main(sandbox: &Sandbox, path: &str, content: &str) {
     let file = sandbox.dir().join(path);

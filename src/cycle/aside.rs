@@ -18,7 +18,8 @@ use super::run::{Failure, Ran};
 use super::wake::Job;
 use super::{Cycle, CycleError};
 use crate::model::ids::{AgentName, SignalId, StimulusId};
-use crate::model::{json, layout};
+use crate::model::json;
+use crate::model::layout::{self, Place};
 use crate::store::{CommitId, StoreError, TreeId};
 
 /// The list's file.
@@ -277,7 +278,9 @@ impl Cycle {
                 continue;
             }
             let examined = examine(path, &self.store.content(file.blob)?);
-            if examined.findings.iter().any(|finding| finding.level == Level::Error) {
+            if Place::of(path) == Place::Misplaced
+                || examined.findings.iter().any(|finding| finding.level == Level::Error)
+            {
                 on.push(branch.to_string());
             }
         }

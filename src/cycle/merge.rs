@@ -11,6 +11,7 @@ use super::sides::TreeSides;
 use super::{Cycle, CycleError, signed};
 use crate::merge::{self, Conflict, Decision, Options, Outcome};
 use crate::model::ids::{RunId, StimulusId};
+use crate::model::json::JsonError;
 use crate::model::layout;
 use crate::model::settings::MergePolicy;
 use crate::model::{AgentName, json};
@@ -391,7 +392,12 @@ impl Cycle {
         merge::three_way_with(sides, policy, options).map_err(|e| match e {
             merge::MergeError::Read { source, .. } => CycleError::Store(source),
             merge::MergeError::Json(error) => CycleError::Json(error),
-            other => CycleError::Merge(other.to_string()),
+            merge::MergeError::Misplaced(path) => {
+                CycleError::Json(JsonError::at(&path, 1, "", "nothing belongs at this place"))
+            }
+            merge::MergeError::WrongId { path, id } => {
+                CycleError::Json(JsonError::at(&path, 1, "id", format!("is {id}, and the path names another one")))
+            }
         })
     }
 
