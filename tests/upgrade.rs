@@ -131,6 +131,14 @@ fn machines_of_both_formats_are_one_brain() {
         world.apply("c", json!([create("of-c")]));
         world.apply("a", json!([adjust("x", "y", "feeds_into", 100), create("of-a")]));
         assert_eq!(world.json("a", &["upgrade"])["from"], 1);
+        if gated {
+            // A merge by plain git that has the metadata of its older side.
+            let (old, new) = (world.tip("remote.git", "wake"), world.tip("a", "wake"));
+            let metadata = world.git("a", &["show", &format!("{old}:network/metadata.json")]) + "\n";
+            let files = [("network/metadata.json", Some(metadata.as_str()))];
+            let merge = world.commit("a", &new, &[&old, &new], &files, "a merge by hand", &[]);
+            machines::refused(&world, "an older format", &merge, "wake", "goes back from format 2 to 1");
+        }
         world.apply("a", json!([create("of-a-later")]));
         for name in ["a", "b", "c", "a", "b"] {
             world.sync(name);

@@ -36,6 +36,7 @@ DOMAIN = "@git-brain.invalid"
 # Whose key signs for whom: agents without a key of their own are signed for by the person.
 SIGNS = {"ann@example.invalid": "ann", "memory" + DOMAIN: "memory", "perception" + DOMAIN: "perception", "sleep" + DOMAIN: "sleep"}
 EMAILS = (*SIGNS, "human" + DOMAIN, "Memory" + DOMAIN, "decision" + DOMAIN)
+METADATA = "network/metadata.json"
 IMMUTABLE = re.compile(r"network/(runs|sleep|ledger)/.*\.json$|network/stimuli/\d{4}/")
 RECORD = re.compile(r"network/runs/\d{4}/\d\d/\d\d/[0-9a-f]{2}/([0-9a-z-]+)\.json$")
 NEURON = re.compile(r"network/neurons/../.{1,2}/([^/]+)\.json$")
@@ -514,7 +515,7 @@ def refusal(world, f):
             if any(IMMUTABLE.match(path) and f.files.get(path) != entry for path, entry in files.items()):
                 return "written once"
         own = set(changes) & set(world.diff(right, f.files))
-        if "network/metadata.json" in own:
+        if any(backwards(world, files, f.files) for files in (left, right)):
             return "metadata"
         return bad(own) or brought(world, f, changes, own, alone=False) or dangling(world, f, changes) or tainted(world, f, changes)
 
@@ -543,6 +544,8 @@ def refusal(world, f):
             return run() if own else "signed for an agent, and no run of it"
         if all_of("Sleep") or all_of("Undoes"):
             return "an agent that sleeps"
+    if all_of("Sleep") and all_of("Undoes"):
+        return "a sleep and its undoing"
     if all_of("Sleep"):
         true_night = commits[true["S"]]
         head = lambda message: message[: message.rstrip("\n").rindex("\n\n")] if trailers_of(message) else message
@@ -561,11 +564,15 @@ def refusal(world, f):
     gone = [path for path, (old, _) in changes.items() if IMMUTABLE.match(path) and old]
     if gone and not reverted(world, f, changes, gone):
         return "written once"
-    if "network/metadata.json" in changes:
-        old, new = (json.loads(world.blob(entry[1])) if entry else None for entry in changes["network/metadata.json"])
-        if new is None or old and new.get("format", 1) < old.get("format", 1):
-            return "metadata"
+    if backwards(world, left, f.files):
+        return "metadata"
     return brought(world, f, changes, changes, alone=len(records) == 1) or dangling(world, f, changes) or tainted(world, f, changes)
+
+
+def backwards(world, old, new):
+    """Whether the format of the network goes back, or is not said any more."""
+    old, new = (json.loads(world.blob(files[METADATA][1])) if METADATA in files else None for files in (old, new))
+    return bool(old) and (new is None or new.get("format", 1) < old.get("format", 1))
 
 
 def reverted(world, f, changes, gone):

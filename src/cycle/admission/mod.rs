@@ -423,7 +423,7 @@ impl Judge<'_> {
                 self.fault(commit, &change.path, 1, format!("{what}, and it is written once for ever"));
             }
             if change.path == layout::METADATA {
-                self.metadata(commit, change, before)?;
+                self.metadata(commit, before)?;
             }
         }
         for run in records {
@@ -433,18 +433,23 @@ impl Judge<'_> {
     }
 
     /// Refuses a person's commit that removes `network/metadata.json`, or goes back to an older format.
-    fn metadata(&mut self, commit: &Commit, change: &FileChange, before: TreeId) -> Result<(), CycleError> {
-        if change.new.is_none() {
-            self.fault(commit, &change.path, 1, "is removed");
+    fn metadata(&mut self, commit: &Commit, before: TreeId) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let there = |tree| store.file(tree, layout::METADATA);
+        let (old, new) = (there(before)?, there(commit.tree)?);
+        if old == new {
+            return Ok(());
+        }
+        if new.is_none() {
+            self.fault(commit, layout::METADATA, 1, "is removed");
             return Ok(());
         }
         // What does not parse was told already.
-        let format = |tree| metadata_of(&self.cycle.store, tree).ok().map(|metadata| metadata.format);
-        let (old, new) = (format(before), format(commit.tree));
-        if let (Some(old), Some(new)) = (old, new)
+        let format = |tree| metadata_of(store, tree).ok().map(|metadata| metadata.format);
+        if let (Some(old), Some(new)) = (format(before), format(commit.tree))
             && new < old
         {
-            self.fault(commit, &change.path, 1, format!("goes back from format {old} to {new}"));
+            self.fault(commit, layout::METADATA, 1, format!("goes back from format {old} to {new}"));
         }
         Ok(())
     }

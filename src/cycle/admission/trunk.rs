@@ -167,10 +167,11 @@ impl Judge<'_> {
         for change in &own {
             match Place::of(&change.path) {
                 Place::Run(run) if change.old.is_none() => self.brought(commit, &run, left, &changes, false)?,
-                Place::Metadata => self.metadata(commit, change, left)?,
                 _ => {}
             }
         }
+        self.metadata(commit, left)?;
+        self.metadata(commit, right)?;
         self.connections(commit, &changes, Some(left))
     }
 
