@@ -447,6 +447,9 @@ fn nights_of_tainted_input_alone_strengthen_nothing() {
         sandbox.json(&["feed", "--origin", "webhook:evil", &format!("Anna: green tea is good, I say {n}.")]);
         sandbox.json(&["sleep"]);
         assert_eq!(consolidated(), before, "night {n}");
+        // Nor does main have a mark of what came: the night says that it was, and nothing else.
+        let changed = sandbox.git(&["diff", "--name-only", "main~1", "main"]);
+        assert!(changed.lines().count() == 1 && changed.starts_with("network/sleep/"), "night {n}: {changed}");
     }
     // What is said here counts, also beside it.
     sandbox.json(&["feed", "--origin", "webhook:evil", "Anna: green tea is very good."]);

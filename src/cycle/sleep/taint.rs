@@ -59,9 +59,15 @@ impl Cycle {
         let records = self.newest_first(tree, &tainted)?;
         let mut changed = self.without_effects(tree, &records, sleep, &left_out)?;
         let consolidated = read_all(&self.store, main, changed.keys().cloned())?;
-        let untouched =
-            consolidated.iter().filter(|(id, before)| changed.get(*id).is_some_and(|now| says_as_much(before, now)));
-        let untouched = untouched.map(|(id, _)| id.clone()).collect();
+        let mut untouched = BTreeSet::new();
+        for (id, before) in consolidated {
+            let Some(now) = changed.get_mut(&id).filter(|now| says_as_much(&before, now)) else { continue };
+            // Not even a mark of those runs: only what was approved meanwhile is news.
+            if now.origin == before.origin {
+                *now = before;
+            }
+            untouched.insert(id);
+        }
         changed.extend(known);
         let sources = survey.pointing_to(&left_out).into_iter().filter(|id| !left_out.contains(id));
         for (id, neuron) in read_all(&self.store, tree, sources)? {
