@@ -7,9 +7,10 @@ mod merge_trees;
 use std::fs;
 use std::path::Path;
 
+use git_brain::delta::{Effect, RunRecord};
 use git_brain::merge::{Conflict, MergeError, Options, three_way};
 use git_brain::model::settings::{MergePolicy, Rule};
-use git_brain::model::{Link, Neuron, NeuronId, RunId, layout};
+use git_brain::model::{Link, Neuron, NeuronId, Origin, RunId, Stamp, layout};
 use merge_trees::{Tree, Trees, merge, merge_with};
 
 fn cases() -> Vec<std::path::PathBuf> {
@@ -384,4 +385,127 @@ fn what_a_person_edited_by_hand_stays_beside_runs_that_both_sides_have() {
     assert_eq!(trees(&after(30_000), &in_order).connections[0].weight, 30_000);
     let pinned = Neuron { pinned: true, ..other_order };
     assert_eq!(trees(&pinned, &in_order).connections[0].weight, 65_435, "and counts once");
+}
+
+/// A run of a person on that day.
+fn own(day: u32) -> RunId {
+    RunId::parse(&format!("202601{day:02}t100000000z-abcd2345-human")).unwrap()
+}
+
+/// The record of a run that did so, and took runs back.
+fn recorded(run: &RunId, reverts: &[RunId], effects: Vec<Effect>) -> Tree {
+    let record = RunRecord {
+        run: run.clone(),
+        agent: run.agent(),
+        trigger: "t".into(),
+        cognition: "revert".into(),
+        at: Stamp::from_unix(0),
+        depth: 0,
+        base: None,
+        origin: Origin::local(),
+        stimuli: vec![],
+        prediction: None,
+        ops: vec![],
+        effects,
+        notes: vec![],
+        reverts: reverts.to_vec(),
+        approves: vec![],
+    };
+    Tree::from([(layout::run(run), record.encode())])
+}
+
+/// A side on its way: the neuron a, the records, and how often a was weighed.
+#[derive(Clone)]
+struct Line {
+    neuron: Neuron,
+    records: Tree,
+}
+
+impl Line {
+    fn new() -> Self {
+        Self { neuron: weighing(50), records: Tree::new() }
+    }
+
+    /// A run moves the weight, and may take others back by that.
+    fn then(mut self, run: &RunId, by: i32, reverts: &[RunId]) -> Self {
+        let before = self.neuron.clone();
+        let weight = u16::try_from(i32::from(before.weight(&id("b"), Link::FeedsInto)) + by).unwrap();
+        self.neuron.set_weight(&id("b"), Link::FeedsInto, weight);
+        self.neuron.version = before.version.toggled(run);
+        self.neuron.run = before.run.clone().max(Some(run.clone()));
+        self.records.extend(recorded(run, reverts, vec![Effect::between(Some(&before), &self.neuron)]));
+        self
+    }
+
+    fn tree(&self) -> Tree {
+        tree_of(&[self.neuron.clone(), plain("b")]).into_iter().chain(self.records.clone()).collect()
+    }
+}
+
+/// The weight that a merge of both sides gives, whichever is left.
+#[track_caller]
+fn weight_of(base: &Tree, one: &Tree, other: &Tree) -> u16 {
+    let merged = [merge(base, one, other), merge(base, other, one)];
+    assert!(merged.iter().all(|(_, outcome)| outcome.conflicts.is_empty()));
+    assert_eq!(merged[0].0, merged[1].0, "in both orders");
+    neuron_in(&merged[0].0, "a").weight(&id("b"), Link::FeedsInto)
+}
+
+#[test]
+fn a_run_that_both_sides_took_back_is_taken_back_once() {
+    let start = Line::new();
+    let base = start.clone().then(&run(2), 10, &[]);
+    let here = base.clone().then(&run(3), 7, &[]).then(&own(5), -10, &[run(2)]);
+    let there = base.clone().then(&run(4), 5, &[]).then(&own(6), -10, &[run(2)]);
+    assert_eq!(weight_of(&base.tree(), &here.tree(), &there.tree()), 62);
+    // It came to both by itself.
+    assert_eq!(weight_of(&start.tree(), &here.tree(), &there.tree()), 62);
+    // One side brought it back again: what the other one did counts.
+    let again = here.clone().then(&own(8), 10, &[own(5)]);
+    assert_eq!(weight_of(&base.tree(), &again.tree(), &there.tree()), 62);
+    assert_eq!(weight_of(&base.tree(), &again.tree(), &base.tree()), 67);
+    // Another run on each side, too.
+    let base = base.then(&run(1), 100, &[]);
+    let here = base.clone().then(&own(5), -110, &[run(1), run(2)]);
+    let there = base.clone().then(&own(6), -10, &[run(2)]);
+    assert_eq!(weight_of(&base.tree(), &here.tree(), &there.tree()), 50);
+    let there = base.clone().then(&own(6), -100, &[run(1)]);
+    let alone = base.clone().then(&own(7), -10, &[run(2)]);
+    assert_eq!(weight_of(&base.tree(), &there.tree(), &alone.tree()), 50, "two runs, one each");
+}
+
+#[test]
+fn a_run_that_was_taken_back_before_is_not_taken_back_again_by_those_who_also_did() {
+    let base = Line::new().then(&run(2), 10, &[]);
+    let once = base.clone().then(&own(5), -10, &[run(2)]);
+    // Two pairs of machines met, and each pair counted it once.
+    let here = once.clone().then(&own(6), 0, &[run(2)]).then(&run(3), 7, &[]);
+    let there = once.clone().then(&own(7), 0, &[run(2)]).then(&run(4), 5, &[]);
+    assert_eq!(weight_of(&base.tree(), &here.tree(), &there.tree()), 62, "a revert that both have");
+    assert_eq!(weight_of(&once.tree(), &here.tree(), &there.tree()), 62, "a revert of the base");
+}
+
+#[test]
+fn what_one_side_removed_by_a_revert_of_both_keeps_what_the_other_learnt() {
+    let mut made = plain("c");
+    made.activation_count = 3;
+    made.version = made.version.toggled(&run(2));
+    made.run = Some(run(2));
+    let side = |neuron: Option<&Neuron>, records: &[Tree]| -> Tree {
+        let neurons = tree_of(&neuron.cloned().into_iter().collect::<Vec<_>>());
+        neurons.into_iter().chain(records.iter().flatten().map(|(p, b)| (p.clone(), b.clone()))).collect()
+    };
+    let making = recorded(&run(2), &[], vec![Effect::between(None, &made)]);
+    let base = side(Some(&made), std::slice::from_ref(&making));
+    let gone = side(None, &[making.clone(), recorded(&own(5), &[run(2)], vec![Effect::removal(&made)])]);
+    let touched = by(&made, 4, |n| n.activation_count = 4);
+    let mut left = touched.clone();
+    (left.activation_count, left.archived) = (1, Some(own(6)));
+    (left.version, left.run) = (left.version.toggled(&own(6)), Some(own(6)));
+    let back = recorded(&own(6), &[run(2)], vec![Effect::between(Some(&touched), &left)]);
+    let touch = recorded(&run(4), &[], vec![Effect::between(Some(&made), &touched)]);
+    let there = side(Some(&left), &[making, touch, back]);
+    for merged in [merge(&base, &gone, &there).0, merge(&base, &there, &gone).0] {
+        assert_eq!(neuron_in(&merged, "c").activation_count, 1);
+    }
 }

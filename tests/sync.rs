@@ -3,9 +3,11 @@
 mod machines;
 mod sandbox;
 
+use std::collections::BTreeMap;
+
 use machines::World;
 use sandbox::{adjust, create, delta};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_clone_becomes_a_brain_and_both_write() {
@@ -362,4 +364,178 @@ fn what_a_person_took_back_stays_taken_back_whatever_another_machine_did_meanwhi
             }
         }
     }
+}
+
+fn run_of(report: &Value) -> String {
+    report["run"].as_str().unwrap_or_else(|| panic!("{report}")).to_owned()
+}
+
+fn activate(id: &str) -> Value {
+    json!({"op": "activate", "id": id, "strength": 0.1})
+}
+
+/// Each machine takes the run back, before they meet; the runs that did, of `a` and of `b`.
+fn both_take_back(world: &World, run: &str) -> [String; 2] {
+    let by = ["a", "b"].map(|name| {
+        let report = world.json(name, &["revert", "--run", run]);
+        report["by"][0].as_str().unwrap().to_owned()
+    });
+    for name in ["a", "b", "a"] {
+        world.sync(name);
+    }
+    world.same(&["a", "b"]);
+    by
+}
+
+#[test]
+fn a_run_that_two_machines_take_back_is_taken_back_once_and_comes_back_once() {
+    let world = World::gated();
+    world.clone("b");
+    let run = run_of(&world.apply("a", json!([adjust("x", "y", "feeds_into", 100), create("z"), activate("x")])));
+    world.sync("a");
+    world.sync("b");
+    world.apply("a", json!([adjust("x", "y", "feeds_into", 7)]));
+    world.apply("b", json!([adjust("x", "y", "feeds_into", 5), activate("z")]));
+    let [by_a, by_b] = both_take_back(&world, &run);
+    assert_eq!(world.weight("a"), 20012);
+    assert_eq!(world.neuron("a", "wake", "x")["activation_count"], 0);
+    // One machine had removed it; what the other one did to it stays.
+    assert_eq!(world.neuron("a", "wake", "z")["activation_count"], 1);
+    // Taking one of the two back brings the run back, once, and says that it was both.
+    let back = world.json("b", &["revert", "--run", &by_a]);
+    assert_eq!(back["runs"], json!([by_a, by_b]), "{back}");
+    assert_eq!(world.weight("b"), 20112);
+    assert_eq!(world.neuron("b", "wake", "x")["activation_count"], 1);
+    world.json("b", &["revert", "--run", &run]);
+    assert_eq!(world.weight("b"), 20012, "and it can be taken back again");
+}
+
+/// The live neurons of wake: how often each was activated, and its connections that have weight.
+fn live(world: &World, name: &str) -> BTreeMap<String, (u64, Vec<Value>)> {
+    let files = world.git(name, &["ls-tree", "-r", "--name-only", "wake", "network/neurons"]);
+    let neurons = files.lines().map(|path| world.git(name, &["show", &format!("wake:{path}")]));
+    let neurons = neurons.map(|text| sandbox::whole(serde_json::from_str(&text).unwrap()));
+    let live = neurons.filter(|n| n.get("archived").is_none_or(|run| run.is_null() || *run != n["run"]));
+    let of = |n: Value| {
+        let connections = n["connections"].as_array().cloned().unwrap_or_default();
+        let weighty = connections.into_iter().filter(|c| c["weight"] != 0).collect();
+        (n["id"].as_str().unwrap().to_owned(), (n["activation_count"].as_u64().unwrap(), weighty))
+    };
+    live.map(of).collect()
+}
+
+#[test]
+fn reverts_of_an_origin_that_overlap_take_back_what_they_share_once() {
+    let world = World::gated();
+    world.clone("b");
+    world.json("a", &["feed", "Anna grows green tea in Uji."]);
+    let before = live(&world, "a");
+    let feed = |name: &str, text: &str| world.json(name, &["feed", text, "--origin", "mcp:editor"]);
+    feed("a", "Boris sells green tea in Uji.");
+    world.sync("a");
+    world.sync("b");
+    feed("a", "Anna sells black tea in Uji.");
+    feed("b", "Boris grows green tea in Kyoto.");
+    let shared = live(&world, "a");
+    let by = ["a", "b"].map(|name| {
+        let report = world.json(name, &["revert", "--origin", "mcp"]);
+        let by = report["by"].as_array().unwrap();
+        assert_eq!((by.len(), live(&world, name)), (1, before.clone()), "{report}");
+        (report["runs"].as_array().unwrap().len(), by[0].as_str().unwrap().to_owned())
+    });
+    for name in ["a", "b", "a"] {
+        world.sync(name);
+    }
+    world.same(&["a", "b"]);
+    assert_eq!(live(&world, "a"), before);
+    // Taken back alone, one of them brings back what the other one does not take back as well.
+    let back = world.json("a", &["revert", "--run", &by[0].1]);
+    assert_eq!(back["runs"], json!([by[0].1]));
+    let half = live(&world, "a");
+    assert_ne!(half, before);
+    assert!(half.keys().all(|id| shared.contains_key(id)), "nothing of b's alone");
+    world.json("a", &["revert", "--run", &by[1].1]);
+    let all = live(&world, "a");
+    assert!(shared.keys().chain(half.keys()).all(|id| all.contains_key(id)), "{all:?}");
+}
+
+#[test]
+fn four_machines_that_take_one_run_back_take_it_back_once() {
+    let world = World::gated();
+    for name in ["b", "c", "d"] {
+        world.clone(name);
+    }
+    let run = run_of(&world.apply("a", json!([adjust("x", "y", "feeds_into", 100)])));
+    let names = ["a", "b", "c", "d"];
+    names.iter().for_each(|name| drop(world.sync(name)));
+    for (index, name) in (1..).zip(names) {
+        world.apply(name, json!([adjust("x", "y", "feeds_into", index)]));
+        world.json(name, &["revert", "--run", &run]);
+    }
+    // Two and two meet first, by a remote of their own, and then all.
+    world.git(".", &["clone", "-q", "--bare", "remote.git", "other.git"]);
+    for name in ["c", "d", "c"] {
+        world.json(name, &["sync", "../other.git"]);
+    }
+    for name in ["a", "b", "a", "c", "d", "a", "b", "c"] {
+        world.sync(name);
+    }
+    world.same(&names);
+    assert_eq!(world.weight("a"), 20010);
+}
+
+#[test]
+fn a_sleep_that_two_machines_take_back_is_taken_back_once() {
+    let world = World::gated();
+    world.clone("b");
+    world.apply(
+        "a",
+        json!([{"op": "activate", "id": "x", "strength": 1.0}, {"op": "activate", "id": "y", "strength": 1.0}]),
+    );
+    let before = world.weight("a");
+    world.slept("a");
+    assert!(world.weight("a") > before, "the night strengthened it");
+    world.sync("a");
+    world.sync("b");
+    for (name, by) in [("a", 7), ("b", 5)] {
+        world.apply(name, json!([adjust("x", "y", "feeds_into", by)]));
+        world.json(name, &["sleep", "--undo"]);
+        assert_eq!(world.weight(name), before + u64::try_from(by).unwrap());
+    }
+    for name in ["a", "b", "a"] {
+        world.sync(name);
+    }
+    world.same(&["a", "b"]);
+    assert_eq!(world.weight("a"), before + 12);
+}
+
+#[test]
+fn a_sleep_whose_undoing_main_has_lost_is_not_taken_back_again_in_wake() {
+    let world = World::gated();
+    world.clone("b");
+    let vivid = json!([{"op": "activate", "id": "x", "strength": 1.0}, {"op": "activate", "id": "y", "strength": 1.0}]);
+    world.apply("a", vivid.clone());
+    let before = world.weight("a");
+    let first = world.slept("a");
+    let night = world.weight("a") - before;
+    assert!(night > 0);
+    world.sync("a");
+    world.sync("b");
+    // The main that a's undoing is on is given up, because b's was pushed first.
+    world.json("a", &["sleep", "--undo"]);
+    world.apply("b", vivid);
+    world.slept("b");
+    for name in ["b", "a", "b"] {
+        world.sync(name);
+    }
+    world.same(&["a", "b"]);
+    world.json("b", &["sleep", "--undo"]);
+    assert_eq!(world.weight("b"), before, "both nights are taken back in wake");
+    let again = world.json("b", &["sleep", "--undo"]);
+    assert_eq!(again["commit"], json!(first), "{again}");
+    assert_eq!(world.weight("b"), before);
+    world.sync("b");
+    world.sync("a");
+    world.same(&["a", "b"]);
+    assert_eq!(world.weight("a"), before);
 }

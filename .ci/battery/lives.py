@@ -38,10 +38,6 @@ ON_PURPOSE = {
     "correct": r"was replaced already",
     "plain": r"non-fast-forward|fetch first|stale info|Not possible to fast-forward|failed to push",
 }
-# Faults of the program that are known: with --known NAME a life ends there, and has not failed.
-KNOWN = {
-    "twice": r"records and nights add up to",
-}
 TRUSTED = {"bootstrap", "local", "approved", "import"}
 # Beyond this depth no agent is woken, and beyond these runs of a stimulus.
 DEPTH = 3
@@ -355,15 +351,14 @@ def waiting(step, brain, root, held):
 def sums(step, ledger, brain):
     """Each weight between the shared neurons is the sum of what records and nights say."""
     neurons, found, records = brain.neurons("wake"), {}, brain.records()
-    back, twice = {run for record in records.values() for run in record.get("reverts", [])}, set()
-    for name in sorted(records):
-        record = records[name]
-        # What two machines took back is taken back once.
-        taken = tuple(sorted(record.get("reverts", [])))
-        if taken in twice:
+    back = set()
+    for name in sorted(records, reverse=True):
+        if name not in back:
+            back.update(records[name].get("reverts", []))
+    for name, record in records.items():
+        # What is taken back counts not at all, however many machines took it back; and taking back is nothing else.
+        if name in back or record.get("reverts"):
             continue
-        if taken and name not in back:
-            twice.add(taken)
         for effect in record["effects"]:
             for source, target in [(a, b) for a in drawing.SHARED for b in drawing.SHARED if a < b]:
                 if effect["neuron"] != source:
@@ -396,16 +391,13 @@ def lived(folder, how, steps, keep=None):
     """Lives it: the failure or None, with the step, and the world."""
     world, step, root = None, drawing.Step(0, "setup", None, ""), folder / "life"
     try:
-        world = World(root, *how[:2])
+        world = World(root, *how)
         for step in steps:
             world.live(step)
             if step.kind == "quiet":
                 world.judge(step)
         return None, step, world
     except Failed as failed:
-        if any(name in how[2] and re.search(what, failed.text) for name, what in KNOWN.items()):
-            print(f"known: {failed.kind}", file=sys.stderr)
-            return None, step, world
         if keep:
             shutil.rmtree(keep, ignore_errors=True)
             shutil.copytree(root, keep, symlinks=True)
@@ -447,7 +439,7 @@ def shrunk(folder, how, steps, failed, last, seconds):
 
 def script(how, steps):
     """The life as a script that stands alone."""
-    clones, hurried, _ = how
+    clones, hurried = how
     lines = ["#!/usr/bin/env bash", "# In an empty folder, with GIT_BRAIN naming the program.", f"export SHOW=1 CLONES='{' '.join(drawing.NAMES[:clones])}'", drawing.PRELUDE]
     if any(step.kind == "later" for step in steps):
         lines.append(f"cc -shared -fPIC -x c - -o clock.so -ldl <<'CLOCK'{drawing.CLOCK}CLOCK")
@@ -468,7 +460,6 @@ def main():
     parser.add_argument("--seed", type=int, help="the first life's")
     parser.add_argument("--seconds", type=int, default=0, help="no new life after so many; 0: all")
     parser.add_argument("--shrink", type=int, default=120, help="seconds for making a life that fails smaller; 0: as it is")
-    parser.add_argument("--known", nargs="*", default=[], choices=list(KNOWN), help="faults at which a life ends and has not failed")
     parser.add_argument("--scripts", type=pathlib.Path, help="a folder for the scripts of lives that fail; else standard error")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for what a failed life left")
     parser.add_argument("--verbose", action="store_true", help="how often each command succeeded")
@@ -489,7 +480,7 @@ def live(folder, arguments):
         clones = arguments.clones or lab.dice(seed, "clones").randint(2, 4)
         # Some do not wait for what hooks leave in the background.
         hurried = {"HURRY": "1"} if lab.dice(seed, "hurry").random() < 0.2 else {}
-        how = (clones, hurried, set(arguments.known))
+        how = (clones, hurried)
         steps = drawing.life(seed, clones, arguments.steps, arguments.every)
         failed, last, world = lived(folder, how, steps, arguments.keep)
         lives += 1

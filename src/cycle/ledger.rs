@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::CycleError;
-use super::revert::reverted_among;
-use crate::delta::{LedgerEntry, RunRecord};
+use crate::delta::{LedgerEntry, RunRecord, reverted_among};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
@@ -35,7 +34,6 @@ pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<LedgerEntr
 /// # Errors
 /// A record that cannot be read.
 pub fn taken_back(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<BTreeSet<RunId>, CycleError> {
-    const MARK: &[u8] = b"\"reverts\"";
     let Some(since) = since else { return Ok(BTreeSet::new()) };
     let mut records = Vec::new();
     each_day(store, tree, layout::RUNS, &mut |files| {
@@ -51,7 +49,7 @@ pub fn taken_back(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<
         runs.sort_by(|a, b| b.0.cmp(&a.0));
         for (_, path, file) in runs {
             let bytes = store.read_file(file, &path)?;
-            if bytes.windows(MARK.len()).any(|part| part == MARK) {
+            if RunRecord::may_revert(&bytes) {
                 records.push(RunRecord::decode(&bytes, &path)?);
             }
         }

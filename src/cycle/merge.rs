@@ -328,7 +328,7 @@ impl Cycle {
         Ok(Fate::Merged { commit, decisions: outcome.decisions })
     }
 
-    /// The tree to merge from: the merge base's, several folded into one by the same merge.
+    /// The tree to merge from: the merge base's, several folded into one by the same merge, without the nights that both took back.
     pub(super) fn base_of(
         &self,
         writer: &ObjectWriter<'_>,
@@ -340,10 +340,11 @@ impl Cycle {
         let mut folded = self.store.tree_of(*first)?;
         for base in &bases[1..] {
             let (below, side) = (self.store.merge_bases(*first, *base)?, self.store.tree_of(*base)?);
-            let Some(below) = below.first() else { continue };
-            (folded, _) = self.merged_tree(writer, self.store.tree_of(*below)?, folded, side)?;
+            let Some(under) = below.first() else { continue };
+            let under = self.without_nights_of_both(writer, self.store.tree_of(*under)?, &below, [*first, *base])?;
+            (folded, _) = self.merged_tree(writer, under, folded, side)?;
         }
-        Ok(Some(folded))
+        self.without_nights_of_both(writer, folded, &bases, [left, right]).map(Some)
     }
 
     /// The typed merge of three trees, what lies outside the network included, as a tree.

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::commit::Amends;
 use super::network::TreeNetwork;
-use super::{Cycle, CycleError, HUMAN};
-use crate::delta::{Applied, Effect, Operation, RunRecord};
+use super::{Cycle, CycleError};
+use crate::delta::{Applied, Effect, Operation, RunRecord, reverted_among};
 use crate::limits;
 use crate::merge;
 use crate::model::document::Goal;
@@ -117,14 +117,40 @@ impl Cycle {
     /// What taking these runs back does to the tree of `base`, as the run `by` at `clock`.
     pub fn reverting(&self, chosen: &Chosen, base: CommitId, by: &RunId, clock: Stamp) -> Result<Reverted, CycleError> {
         let tree = self.store.tree_of(base)?;
+        let beside = self.beside_reverts(chosen, tree)?;
         let mut back =
             Back { cycle: self, tree, by, network: TreeNetwork::new(&self.store, tree), out: Reverted::default() };
-        back.neurons(chosen)?;
+        back.neurons(chosen, &beside)?;
         back.signals(chosen, clock)?;
         back.switches(chosen)?;
         let mut out = back.out;
-        out.amends.reverts = chosen.iter().map(|record| record.run.clone()).collect();
+        let named = chosen.iter().chain(&beside.twins);
+        out.amends.reverts = named.map(|record| record.run.clone()).collect();
         Ok(out)
+    }
+
+    /// What other machines took back of what these runs took back.
+    fn beside_reverts(&self, chosen: &Chosen, tree: TreeId) -> Result<Beside, CycleError> {
+        let mut beside = Beside::default();
+        let freed: BTreeSet<&RunId> = chosen.iter().flat_map(|record| &record.reverts).collect();
+        if freed.is_empty() {
+            return Ok(beside);
+        }
+        let records = self.all_records(tree, RunId::is_a_persons)?;
+        let reverted = reverted_among(&records);
+        let others = records.into_iter().filter(|record| {
+            let other = chosen.iter().all(|chosen| chosen.run != record.run) && !reverted.contains_key(&record.run);
+            other && record.reverts.iter().any(|run| freed.contains(run))
+        });
+        let (twins, wider): (Vec<_>, Vec<_>) =
+            others.partition(|record| record.reverts.iter().all(|run| freed.contains(run)));
+        beside.twins = twins;
+        let stays: BTreeSet<RunId> = wider.into_iter().flat_map(|record| record.reverts).collect();
+        let network = TreeNetwork::new(&self.store, tree);
+        for run in stays.iter().rev().filter(|run| freed.contains(run)) {
+            beside.stays.extend(network.record(run)?);
+        }
+        Ok(beside)
     }
 
     /// The queue entries of stimuli of that origin: what is taken back must not be perceived afterwards.
@@ -142,15 +168,13 @@ impl Cycle {
     }
 }
 
-/// Of records, newest first, the runs that are taken back. Taking back can itself be taken back.
-pub(super) fn reverted_among(records: &[RunRecord]) -> BTreeMap<RunId, RunId> {
-    let mut reverted = BTreeMap::new();
-    for record in records.iter().filter(|record| record.agent.as_str() == HUMAN) {
-        if !reverted.contains_key(&record.run) {
-            reverted.extend(record.reverts.iter().map(|run| (run.clone(), record.run.clone())));
-        }
-    }
-    reverted
+/// Reverts of other machines that the merge counted once with one that is taken back now.
+#[derive(Debug, Default)]
+struct Beside {
+    /// Those of nothing else: they are taken back with it, and have nothing of their own to give back.
+    twins: Vec<RunRecord>,
+    /// Runs that others of them take back besides: these stay taken back.
+    stays: Vec<RunRecord>,
 }
 
 /// Taking back on its way.
@@ -166,12 +190,19 @@ struct Back<'a> {
 type Touches<'r> = Vec<(&'r RunRecord, &'r Effect)>;
 
 impl Back<'_> {
-    fn neurons(&mut self, chosen: &Chosen) -> Result<(), CycleError> {
+    fn neurons(&mut self, chosen: &Chosen, beside: &Beside) -> Result<(), CycleError> {
         let mut touched: BTreeMap<NeuronId, Touches<'_>> = BTreeMap::new();
-        for record in chosen {
+        for record in chosen.iter().chain(&beside.stays) {
             for effect in &record.effects {
                 let Some(id) = effect.id() else { continue };
-                touched.entry(id.clone()).or_default().push((record, effect));
+                let mut touch = (record, effect);
+                // What one machine removed is there, because another one had more in it, and says what went.
+                if effect.removed.is_some() && self.network.neuron(id)?.is_some() {
+                    let effects = beside.twins.iter().flat_map(|twin| twin.effects.iter().map(move |e| (twin, e)));
+                    let mut same = effects.filter(|(_, e)| e.id() == Some(id) && e.removed.is_none());
+                    touch = same.next().unwrap_or(touch);
+                }
+                touched.entry(id.clone()).or_default().push(touch);
             }
         }
         let mut exact: BTreeMap<NeuronId, Option<Neuron>> = BTreeMap::new();

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::network::Neurons;
 use super::{Cycle, CycleError};
+use crate::delta::RunRecord;
 use crate::merge::{self, Side};
 use crate::model::Neuron;
 use crate::model::document::{Goal, GoalLevel};
 use crate::model::ids::{NeuronId, RunId};
-use crate::model::layout::Place;
+use crate::model::layout::{self, Place};
 use crate::store::{File, Store, StoreError, TreeId};
 
 /// Three trees of the repository, as the pure merge sees them.
@@ -101,5 +102,16 @@ impl merge::Sides for TreeSides<'_> {
     fn known(&mut self, side: Side, path: &str, id: &NeuronId) -> Result<Option<Arc<Neuron>>, StoreError> {
         let file = self.file(side, path)?.filter(File::is_regular);
         Ok(file.and_then(|file| self.neurons.known(file.blob, id)))
+    }
+
+    fn reverting(&mut self, side: Side) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        let mut found = Vec::new();
+        for (path, file) in self.store.files(self.tree(side), layout::RUNS)? {
+            if matches!(Place::of(&path), Place::Run(run) if run.is_a_persons()) {
+                let bytes = self.store.read_file(file, &path)?;
+                found.extend(RunRecord::may_revert(&bytes).then_some((path, bytes)));
+            }
+        }
+        Ok(found)
     }
 }

@@ -4,6 +4,8 @@
 //! executing its operations again: `reinforce` or `activate` would give other numbers on another base. `record_form` reads and
 //! writes its file.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::operation::{Operation, Prediction};
@@ -109,6 +111,17 @@ impl RunOutline {
         let effects = effects.into_iter().filter_map(outline).collect();
         Self { run, origin, ops, effects, reverts, approves }
     }
+}
+
+/// Of records, newest first, the runs that people took back, each with the run that did. Taking back can itself be taken back.
+pub fn reverted_among(records: &[RunRecord]) -> BTreeMap<RunId, RunId> {
+    let mut reverted = BTreeMap::new();
+    for record in records.iter().filter(|record| record.run.is_a_persons()) {
+        if !reverted.contains_key(&record.run) {
+            reverted.extend(record.reverts.iter().map(|run| (run.clone(), record.run.clone())));
+        }
+    }
+    reverted
 }
 
 /// A value before and after.

@@ -234,6 +234,12 @@ impl<'o> Key<'o> {
 }
 
 impl RunRecord {
+    /// Whether a record may take runs back; false is certain. For those who look for the few that do.
+    pub fn may_revert(bytes: &[u8]) -> bool {
+        const KEY: &[u8] = b"\"reverts\"";
+        bytes.windows(KEY.len()).any(|part| part == KEY)
+    }
+
     /// The canonical bytes of the record in the newest format.
     pub fn encode(&self) -> Vec<u8> {
         self.encode_as(Format::NEWEST)

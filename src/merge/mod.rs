@@ -7,7 +7,7 @@
 //! - `decision`: what a merge says about itself
 //! - `field`: one combinator per rule; `neuron`: one neuron by the policy table; `file`: files that are no neurons
 //! - `replay`: a recorded run applied to another tree; `tree`: whole trees; `dangling`: what must stay
-//! - `shared`: a neuron of the base after the runs that both sides have
+//! - `shared`: a neuron of the base after the runs that both sides have; `taken_back`: runs that each side reverted
 //! - `driver`: the same rules for plain git, one file at a time
 //!
 //! *Invariant:* text markers never enter a file. What the policy cannot decide is a [`Conflict`], and nothing moves.
@@ -20,6 +20,7 @@ mod file;
 pub mod neuron;
 pub mod replay;
 mod shared;
+mod taken_back;
 pub mod tree;
 
 pub(crate) use decision::file_value;

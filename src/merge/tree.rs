@@ -1,7 +1,7 @@
 //! The three-way merge of whole trees.
 //!
 //! The steps, as `three_way_with` runs them: (1) runs recorded on both sides but not in the base are applied to the base,
-//! in run-id order; (2) every path that right changed is decided by its place; (3) what waited here and was consumed
+//! in run-id order, and runs that each side took back by itself are taken back there; (2) every path that right changed is decided by its place; (3) what waited here and was consumed
 //! there leaves the queue; (4) removed neurons that a connection points to stay, until nothing changes. What lies outside the
 //! network is left's: who merges it, merges it as git does, by entries of trees.
 //!
@@ -50,6 +50,9 @@ pub trait Sides {
         let _ = (side, path, id);
         Ok(None)
     }
+    /// Paths and contents of the records of a side by which people took runs back; others may be among them. Asked only where both
+    /// sides took the same run back.
+    fn reverting(&mut self, side: Side) -> Result<Vec<(String, Vec<u8>)>, Self::Error>;
 }
 
 /// What a merge can be told beside its policy.
@@ -132,6 +135,7 @@ where
     let mut merge = Merge::new(sides, policy, options);
     let changed = merge.changed(Side::Right)?;
     merge.replay_shared_runs(&changed)?; // (1)
+    merge.take_back_what_both_did(&changed)?;
     let mut paths: BTreeSet<String> = changed.into_iter().collect();
     paths.extend(merge.shared_neurons.keys().map(layout::neuron));
     for path in paths {
@@ -145,13 +149,15 @@ where
 
 /// A merge under way.
 pub(super) struct Merge<'a, S> {
-    sides: &'a mut S,
+    pub(super) sides: &'a mut S,
     policy: &'a MergePolicy,
     options: Options,
     pub(super) outcome: Outcome,
     pub(super) edits: BTreeMap<String, Option<Vec<u8>>>,
     /// Neurons of the base with the shared runs applied.
-    shared_neurons: BTreeMap<NeuronId, Shared>,
+    pub(super) shared_neurons: BTreeMap<NeuronId, Shared>,
+    /// Runs that each side took back by itself.
+    pub(super) both_took_back: BTreeSet<RunId>,
     /// Neurons that right removed and left has as the base had them.
     pub(super) removed: BTreeSet<NeuronId>,
     /// Neurons of the merged tree whose connections are not looked at yet.
@@ -177,6 +183,7 @@ where
             outcome: Outcome::default(),
             edits: BTreeMap::new(),
             shared_neurons: BTreeMap::new(),
+            both_took_back: BTreeSet::new(),
             removed: BTreeSet::new(),
             pointing: Vec::new(),
             met: Vec::new(),
@@ -353,14 +360,20 @@ where
             }
         }
         let mut neuron = kept;
-        for mut record in runs.into_values() {
-            record.effects.retain(|effect| effect.id() == Some(&neuron.id));
-            for effect in &mut record.effects {
-                effect.connections.retain(|c| neuron.connection(&c.target, c.link).is_some());
+        for (run, record) in runs {
+            let takes_back = !record.reverts.is_empty();
+            for mut record in self.of_one_side(side, record, &neuron.id)? {
+                let direction = match takes_back && record.run != run {
+                    true => Direction::Back(&run),
+                    false => Direction::Again,
+                };
+                for effect in &mut record.effects {
+                    effect.connections.retain(|c| neuron.connection(&c.target, c.link).is_some());
+                }
+                let lookup = |_: &NeuronId| Ok::<_, MergeError<S::Error>>(Some(neuron.clone()));
+                let applied = apply_record(&record, direction, self.policy, lookup)?;
+                neuron = applied.into_iter().next().map_or(neuron, |replayed| replayed.after);
             }
-            let lookup = |_: &NeuronId| Ok::<_, MergeError<S::Error>>(Some(neuron.clone()));
-            let applied = apply_record(&record, Direction::Again, self.policy, lookup)?;
-            neuron = applied.into_iter().next().map_or(neuron, |replayed| replayed.after);
         }
         Ok(neuron)
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use git_brain::merge::{Options, Outcome, Side, Sides, three_way_with};
+use git_brain::model::layout::Place;
 use git_brain::model::settings::MergePolicy;
 
 /// Path → content.
@@ -45,6 +46,11 @@ impl Sides for Trees<'_> {
     fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, Infallible> {
         self.reads.insert(path.to_owned());
         Ok(self.side(side).get(path).cloned())
+    }
+
+    fn reverting(&mut self, side: Side) -> Result<Vec<(String, Vec<u8>)>, Infallible> {
+        let runs = self.side(side).iter().filter(|(path, _)| matches!(Place::of(path), Place::Run(_)));
+        Ok(runs.map(|(path, bytes)| (path.clone(), bytes.clone())).collect())
     }
 }
 

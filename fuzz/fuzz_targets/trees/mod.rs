@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use git_brain::merge::{Side, Sides};
+use git_brain::model::layout::Place;
 
 /// The files of a tree by path.
 pub type Tree = BTreeMap<String, Vec<u8>>;
@@ -32,5 +33,10 @@ impl Sides for Trees<'_> {
 
     fn read(&mut self, side: Side, path: &str) -> Result<Option<Vec<u8>>, Infallible> {
         Ok(self.side(side).get(path).cloned())
+    }
+
+    fn reverting(&mut self, side: Side) -> Result<Vec<(String, Vec<u8>)>, Infallible> {
+        let runs = self.side(side).iter().filter(|(path, _)| matches!(Place::of(path), Place::Run(_)));
+        Ok(runs.map(|(path, bytes)| (path.clone(), bytes.clone())).collect())
     }
 }

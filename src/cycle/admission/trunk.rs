@@ -11,6 +11,7 @@ use super::file::told_by_sleep;
 use crate::consolidation::record::EVERY_LINE;
 use crate::cycle::CycleError;
 use crate::cycle::merge::edits_of;
+use crate::cycle::sleep::Night;
 use crate::limits;
 use crate::merge::Options;
 use crate::model::Neuron;
@@ -291,6 +292,7 @@ impl Judge<'_> {
             return Ok(());
         }
         let night = self.night(commit, right)?;
+        let wake = left;
         let snapshot = night.as_ref().and_then(|night| {
             Some((RunId::parse(night.trailer("Sleep")?).ok()?, CommitId::parse(night.trailer("Snapshot")?).ok()?))
         });
@@ -302,8 +304,14 @@ impl Judge<'_> {
         let left = store.tree_of(left)?;
         let writer = store.writer()?;
         let returned = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
-        let outcome = self.cycle.merge_trees_by(&MergePolicy::default(), night.tree, left, returned, options)?;
-        let agrees = outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree;
+        let night = Night { run, commit: night, snapshot };
+        let agrees = if self.cycle.took_back(wake, &night)? {
+            commit.tree == left
+        } else {
+            let slept = night.commit.tree;
+            let outcome = self.cycle.merge_trees_by(&MergePolicy::default(), slept, left, returned, options)?;
+            outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree
+        };
         drop(writer);
         if !agrees {
             self.fault(commit, "", 0, format!("does not do what taking {undone} back does"));

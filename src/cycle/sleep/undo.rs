@@ -1,10 +1,13 @@
 //! Taking the last sleep back: main gets the tree before it, and wake loses nothing but the consolidation.
 
+use std::collections::BTreeMap;
+
 use super::settle::Note;
 use super::squash::settled;
-use super::{Night, UNDOES_TRAILER, agent};
+use super::{Night, SLEEP_TRAILER, UNDOES_TRAILER, agent};
 use crate::cycle::merge::edits_of;
 use crate::cycle::{Cycle, CycleError};
+use crate::limits;
 use crate::merge::{Options, Outcome};
 use crate::model::ids::RunId;
 use crate::model::settings::MergePolicy;
@@ -77,6 +80,72 @@ impl Cycle {
         settled(self.merge_trees_by(&MergePolicy::default(), base, left, right, options)?)
     }
 
+    /// The base of a merge without the nights that each side took back by itself, so that they are taken back once.
+    pub(in crate::cycle) fn without_nights_of_both(
+        &self,
+        writer: &ObjectWriter<'_>,
+        base: TreeId,
+        bases: &[CommitId],
+        [left, right]: [CommitId; 2],
+    ) -> Result<TreeId, CycleError> {
+        // The branch of a run, and a side that has nothing of its own, take no night back.
+        if bases == [left] || bases == self.store.commit(right)?.parents {
+            return Ok(base);
+        }
+        let theirs = self.undone_beyond(right, left)?;
+        if theirs.is_empty() {
+            return Ok(base);
+        }
+        let mut tree = base;
+        for (run, undo) in self.undone_beyond(left, right)?.into_iter().filter(|(run, _)| theirs.contains_key(run)) {
+            let Some(night) = self.night_of(&run, undo)? else { continue };
+            // In the base it must be, and not taken back there.
+            let (mut slept, mut taken_back) = (false, false);
+            for base in bases {
+                slept |= self.store.is_ancestor(night.commit.id, *base)?;
+                taken_back |= self.took_back(*base, &night)?;
+            }
+            if !slept || taken_back {
+                continue;
+            }
+            let snapshot = self.snapshot_tree(writer, &night.run, night.snapshot)?;
+            let options = Options { returning: true };
+            let outcome = self.merge_trees_by(&MergePolicy::default(), night.commit.tree, tree, snapshot, options)?;
+            if outcome.conflicts.is_empty() {
+                tree = writer.edit(Some(tree), edits_of(&outcome))?;
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Whether the history of a tip of wake has the undoing of a night, whatever main says of it.
+    pub(in crate::cycle) fn took_back(&self, wake: CommitId, night: &Night) -> Result<bool, CycleError> {
+        Ok(self.undone_beyond(wake, night.commit.id)?.contains_key(night.run.to_string().as_str()))
+    }
+
+    /// The nights that wake took back in commits that another tip has not, each with the commit of main that did.
+    fn undone_beyond(&self, tip: CommitId, other: CommitId) -> Result<BTreeMap<String, CommitId>, CycleError> {
+        let mut found = BTreeMap::new();
+        for id in self.store.commits_beyond(tip, &[other])?.into_iter().take(limits::HISTORY_WALK) {
+            let commit = self.store.commit(id)?;
+            if let (Some(run), [_, undo]) = (commit.trailer(UNDOES_TRAILER), &commit.parents[..]) {
+                found.insert(run.to_owned(), *undo);
+            }
+        }
+        Ok(found)
+    }
+
+    /// A sleep in the history of main behind a commit.
+    fn night_of(&self, run: &str, main: CommitId) -> Result<Option<Night>, CycleError> {
+        for commit in self.store.first_parents(main, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if commit.trailer(SLEEP_TRAILER) == Some(run) && commit.parents.len() == 1 {
+                return super::night(commit).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
     fn undo_commits(
         &self,
         writer: &ObjectWriter<'_>,
@@ -113,9 +182,14 @@ impl Cycle {
         };
         let undo = commit(tree, vec![main], format!("sleep: undo {}", night.run), newest.clone())?;
         let left = self.store.tree_of(wake)?;
-        let options = Options { returning: true };
-        let outcome = self.without(slept, left, snapshot, options)?;
-        let tree = writer.edit(Some(left), edits_of(&outcome))?;
+        // Where a main was given up that had its undoing, wake is without it already.
+        let tree = match self.took_back(wake, night)? {
+            true => left,
+            false => {
+                let options = Options { returning: true };
+                writer.edit(Some(left), edits_of(&self.without(slept, left, snapshot, options)?))?
+            }
+        };
         let back = commit(tree, vec![wake, undo], format!("merge the undoing of {}", night.run), newest)?;
         Ok((undo, back))
     }
