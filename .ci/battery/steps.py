@@ -422,6 +422,9 @@ def edit(draw, clone):
     change = draw.dice.choice([f"s/\"concept\": .*/\"concept\": \"place {clone} {number}\",/", "s/\"type\": .*/&\\n  \"pinned\": true,/"])
     back = draw.dice.choice(["", f"; person {clone} revert --no-edit ':/^edit {number}'"])
     branch = draw.dice.choice(["main", "main", "wake"])
+    # Two names by hand, one on each branch, are left to a person (docs/merge.md): each clone names its place on one of the two.
+    if "concept" in change:
+        branch = "wake" if clone in "bd" else "main"
     there = f"git -C {clone} checkout -q wake || exit 0; trap 'git -C {clone} checkout -q main' EXIT; " if branch == "wake" else ""
     draw.add("edit", clone, f"f=$(file_of {clone} {own} {branch}) || exit 0; {there}on {clone} checkout neurons; grep -q pinned {clone}/$f && exit 0; "
                             f"sed -i {quoted(change)} {clone}/$f; on {clone} check --fix; person {clone} commit -qam 'edit {number}'{back}")
