@@ -201,6 +201,15 @@ fn the_file_of_a_record_has_what_its_trees_do_not_say() {
     let message = sandbox.git(&["log", "-1", "--format=%b", "main"]);
     let shown: Vec<&str> = message.lines().filter(|line| line.contains(" → ")).collect();
     assert!(shown.iter().any(|line| line.contains("a → b.feeds_into  50000 → 53277 (+3277)")), "{message}");
+    // An older night is shown as it was, wherever wake and main are now.
+    let first = file["run"].as_str().unwrap().to_owned();
+    sandbox.at("2026-01-27T20:00:00Z");
+    sandbox.apply(&delta(json!([activate("a", 1.0), activate("b", 1.0)])), &[]);
+    sandbox.json(&["sleep"]);
+    assert_eq!(sandbox.json(&["show", &first])["document"], whole);
+    sandbox.json(&["sleep", "--undo"]);
+    let shown = sandbox.brain(&["show", &first]).exits(0);
+    assert!(shown.out.contains("a connections.b.feeds_into  50000 → 53277"), "{shown}");
     // A change of the other kind of file, and a person's change of a weight, have their lines.
     sandbox.at("2026-01-27T23:00:00Z");
     sandbox.apply(&delta(json!([activate("a", 1.0), activate("b", 1.0)])), &[]);

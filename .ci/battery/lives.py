@@ -370,7 +370,9 @@ def sums(step, ledger, brain):
     for name, night in brain.documents("wake", "sleep").items():
         if night["run"] in ledger.undone:
             continue
-        for line in night["consolidated"]:
+        # The file leaves out what its trees say.
+        whole = brain.must("show", night["run"])["document"] if night.get("format") == 2 else night
+        for line in whole.get("consolidated", []):
             words = line["what"].split()
             if len(words) == 2 and words[1].startswith("connections.") and words[1].endswith(".feeds_into"):
                 target = words[1].split(".")[1]

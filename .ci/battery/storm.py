@@ -192,11 +192,10 @@ class Storm:
         self.wrong += [f"the undoing of {run} was acknowledged and is lost" for run in self.undone if run not in undone]
         if brain.git("rev-list", "--merges", "main"):
             self.wrong.append("main is not linear")
-        for run, commit in nights.items():
+        for run in nights:
             if run in undone:
                 continue
-            names = [p for p in brain.git("ls-tree", "-r", "--name-only", commit, "network/sleep").splitlines() if run in p]
-            for line in (line for path in names for line in json.loads(brain.git("show", f"{commit}:{path}"))["consolidated"]):
+            for line in brain.must("show", run)["document"]["consolidated"]:
                 for name in moved:
                     if line["what"] == f"{name} connections.kb.feeds_into":
                         moved[name] += line["new"] - line["old"]

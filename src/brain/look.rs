@@ -12,6 +12,7 @@ use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::merge::waits_because;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::cycle::sleep::SLEEP;
 use crate::cycle::{Reason, count};
 use crate::delta::{Effect, RunRecord, render};
 use crate::limits;
@@ -321,7 +322,9 @@ impl Brain {
             return Ok(Shown { kind: "run", document: value(&record), facts: record_lines(&record) });
         }
         if let Ok(run) = RunId::parse(what)
-            && let Some(record) = self.cycle.sleep_record(tree, &run)?
+            && run.agent().as_str() == SLEEP
+            && let Some(night) = self.cycle.night_of(&run)?
+            && let Some(record) = self.cycle.sleep_record(night.tree, &run)?
         {
             let line = |line: &Line| format!("{}  {} → {}  ({})", line.what, line.old, line.new, line.why);
             let facts = record.learnt.iter().chain(&record.consolidated).map(line).collect();

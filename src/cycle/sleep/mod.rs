@@ -179,6 +179,22 @@ impl Cycle {
         Ok(None)
     }
 
+    /// S of that sleep, on main, also if it was taken back since, or else where wake had it from.
+    pub fn night_of(&self, run: &RunId) -> Result<Option<Commit>, CycleError> {
+        let is_of_run = |commit: &Commit| commit.trailer(SLEEP_TRAILER) == Some(run.as_str());
+        if let Some(found) = self.nights(is_of_run)? {
+            return Ok(Some(found));
+        }
+        let wake = self.store.need_tip(self.store.wake())?;
+        for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if let (true, [_, squash]) = (is_of_run(&commit), &commit.parents[..]) {
+                return Ok(Some(self.store.commit(*squash)?));
+            }
+        }
+        Ok(None)
+    }
+
     /// The newest sleep of main that was not taken back.
     pub fn last_night(&self) -> Result<Option<Night>, CycleError> {
         let mut undone = Vec::new();
