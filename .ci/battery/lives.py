@@ -94,8 +94,8 @@ class Ledger:
     def __init__(self):
         # What was acknowledged by id, with the step, the clone and the command that said so.
         self.stimuli, self.runs, self.sleeps, self.outcomes, self.goals, self.held, self.files, self.told = ({} for _ in range(8))
-        # Nights that were taken back, files that people took away, and origins that they took back.
-        self.undone, self.gone, self.origins = set(), set(), set()
+        # Nights that were taken back, with the clones that did; files that people took away, and origins that they took back.
+        self.undone, self.gone, self.origins = collections.defaultdict(set), set(), set()
 
     def hear(self, step, said):
         answer, command = said.json(), said.command()
@@ -131,7 +131,7 @@ class Ledger:
         if command in ("sleep", "approve") and answer.get("state") == "slept":
             self.sleeps[answer["run"]] = here
         if command == "sleep" and "undone" in answer:
-            self.undone.add(answer["undone"])
+            self.undone[answer["undone"]].add(said.clone)
 
     def person(self, step):
         """What a person's step left in main."""
@@ -227,7 +227,7 @@ class World:
         for run, (where, _) in ledger.held.items():
             if run not in held and run not in first.named("wake", "runs") and not any(f", {clone}: " in where for clone in away):
                 raise Failed("a held run is gone", f"step {step.number}: {run}, held at {where}, is on no branch and not in wake")
-        sums(step, ledger, first)
+        sums(step, ledger, first, away)
 
     def clocked(self):
         env = {**self.env, "HOME": str(self.root / "home"), "XDG_STATE_HOME": str(self.root / "state"), "GIT_CONFIG_GLOBAL": str(self.root / "home" / ".gitconfig"),
@@ -348,7 +348,7 @@ def waiting(step, brain, root, held):
             raise Failed("a stimulus waits", f"step {step.number}: {path} waits, and no note says why")
 
 
-def sums(step, ledger, brain):
+def sums(step, ledger, brain, away):
     """Each weight between the shared neurons is the sum of what records and nights say."""
     neurons, found, records = brain.neurons("wake"), {}, brain.records()
     back = set()
@@ -368,7 +368,8 @@ def sums(step, ledger, brain):
                 change = sum(c["weight"] for c in made) + sum((after or 0) - (before or 0) for before, after in moved)
                 found[source, target] = found.get((source, target), 0) + change
     for name, night in brain.documents("wake", "sleep").items():
-        if night["run"] in ledger.undone:
+        # A clone that is away brings its undoing when it is back.
+        if ledger.undone.get(night["run"], set()) - set(away):
             continue
         # The file leaves out what its trees say.
         whole = brain.must("show", night["run"])["document"] if night.get("format") == 2 else night
