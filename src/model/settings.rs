@@ -164,7 +164,7 @@ impl Default for Learning {
             discount: 1.0,
             abandon_after: 3,
             history: 256,
-            kept: 0.97,
+            kept: 0.98,
             exploration: 0.5,
             mood_width: 0.0,
             patience: 0.0,

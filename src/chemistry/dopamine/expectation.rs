@@ -2,8 +2,9 @@
 //!
 //! A normal model with conjugate prior, discounted: older outcomes weigh less, because options change. Sources: the posterior mean of a
 //! normal variable whose mean has a normal prior (Gelman et al., Bayesian Data Analysis, 2.5); discounting (Raj and Kalyani 2017);
-//! a pooled variance under a scaled inverse χ² prior (Gelman et al., 2.6); forgetting at a surprise after Fortescue, Kershenbaum and
-//! Ydstie (1981), who let the factor of forgetting follow the error.
+//! a pooled variance under a scaled inverse χ² prior (Gelman et al., 2.6); a change is found by cumulative sums (Page, Continuous
+//! inspection schemes, 1954), and what was before it forgotten, after Fortescue, Kershenbaum and Ydstie (1981), who let the factor of
+//! forgetting follow the error.
 
 /// Variance of what an option is worth before any outcome: that of a number of which only 0..=1 is known.
 const PRIOR_VARIANCE: f64 = 1.0 / 12.0;
@@ -11,10 +12,11 @@ const PRIOR_VARIANCE: f64 = 1.0 / 12.0;
 /// Chosen with the others here on the even seeds of generated worlds; docs/learning.md has the figures of the odd ones.
 const PRIOR_NOISE: f64 = 0.1;
 const PRIOR_NOISE_WEIGHT: f64 = 1.0;
-/// Standard deviations from its expectation at which an outcome says that the world has changed, and the part that all outcomes before
-/// it keep of their weights.
+/// Outcomes of an option that deviate to one side add up, in standard deviations less an allowance; beyond the bound the world has
+/// changed, and all outcomes before the first of them keep this part of their weights.
+const ALLOWANCE: f64 = 0.5;
 const SURPRISE: f64 = 4.0;
-const KEPT_AT_SURPRISE: f64 = 0.1;
+const KEPT_AT_SURPRISE: f64 = 0.2;
 
 /// What to expect of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +38,12 @@ struct Sums {
 }
 
 impl Sums {
+    fn add(&mut self, weight: f64, outcome: f64) {
+        self.weight += weight;
+        self.outcomes += weight * outcome;
+        self.squares += weight * outcome * outcome;
+    }
+
     fn fade(&mut self, kept: f64) {
         (self.weight, self.outcomes, self.squares) = (self.weight * kept, self.outcomes * kept, self.squares * kept);
     }
@@ -59,23 +67,56 @@ fn noise(sums: &[Sums]) -> f64 {
     (PRIOR_NOISE_WEIGHT * PRIOR_NOISE * PRIOR_NOISE + scatter) / (PRIOR_NOISE_WEIGHT + freedom)
 }
 
+/// How far the newest outcomes of one option deviate to one side, and the outcome with which they began to.
+#[derive(Clone, Copy, Default)]
+struct Deviation {
+    sum: f64,
+    since: usize,
+}
+
+/// The sums of each option, of all outcomes with their weights.
+fn summed(options: usize, outcomes: &[(usize, f64)], weights: &[f64]) -> Vec<Sums> {
+    let mut sums = vec![Sums::default(); options];
+    for (weight, (option, outcome)) in weights.iter().zip(outcomes) {
+        sums[*option].add(*weight, *outcome);
+    }
+    sums
+}
+
 /// What to expect of each option: `priors` are what the question itself says of them, `outcomes` the outcomes of the question, oldest
-/// first, each with the place of its option. With each outcome those before it keep `kept` of their weights.
+/// first, each with the place of its option. With each outcome those before it keep `kept` of their weights. A cumulative sum of each
+/// option's deviations to each side says when the world has changed.
 pub fn expectations(priors: &[f64], outcomes: &[(usize, f64)], kept: f64) -> Vec<Expectation> {
     let mut sums = vec![Sums::default(); priors.len()];
-    for (option, outcome) in outcomes {
+    let mut weights: Vec<f64> = Vec::with_capacity(outcomes.len());
+    let mut deviations = vec![[Deviation::default(); 2]; priors.len()];
+    for (at, (option, outcome)) in outcomes.iter().enumerate() {
         sums.iter_mut().for_each(|s| s.fade(kept));
+        weights.iter_mut().for_each(|weight| *weight *= kept);
+        weights.push(1.0);
+        let mut changed = None;
         if sums[*option].weight > 0.0 {
             let noise = noise(&sums);
             let (mean, variance) = sums[*option].posterior(priors[*option], noise);
-            if (outcome - mean).abs() > SURPRISE * (variance + noise).sqrt() {
-                sums.iter_mut().for_each(|s| s.fade(KEPT_AT_SURPRISE));
+            let deviates = (outcome - mean) / (variance + noise).sqrt();
+            for (side, sign) in deviations[*option].iter_mut().zip([1.0, -1.0]) {
+                if side.sum <= 0.0 {
+                    side.since = at;
+                }
+                side.sum = (side.sum + sign * deviates - ALLOWANCE).max(0.0);
+                if side.sum > SURPRISE {
+                    changed = Some(side.since);
+                }
             }
         }
-        let own = &mut sums[*option];
-        own.weight += 1.0;
-        own.outcomes += outcome;
-        own.squares += outcome * outcome;
+        match changed {
+            Some(since) => {
+                weights[..since].iter_mut().for_each(|weight| *weight *= KEPT_AT_SURPRISE);
+                sums = summed(priors.len(), outcomes, &weights);
+                deviations.fill([Deviation::default(); 2]);
+            }
+            None => sums[*option].add(1.0, *outcome),
+        }
     }
     let noise = noise(&sums);
     let of = |(sums, prior): (&Sums, &f64)| {
