@@ -2,6 +2,7 @@
 
 use super::language::{Language, is_japanese, is_stop};
 use super::markup::Markup;
+use super::urgency::is_called_out;
 use super::word::{Word, key, words};
 
 /// A span of a text that is written as a name.
@@ -53,7 +54,8 @@ pub fn speaker(text: &str) -> Option<(&str, &str)> {
     let inside = words(name);
     let sentence = inside.iter().any(|w| w.is_stop && w.key.chars().any(is_japanese))
         || (parts.len() > 1 && is_stop(&key(parts[0]), Some(Language::English)));
-    (cased && parts.len() <= 4 && !sentence).then_some((name, said))
+    // `Urgent: …` is called out, and nobody's name.
+    (cased && parts.len() <= 4 && !sentence && !is_called_out(name)).then_some((name, said))
 }
 
 fn is_mark(c: char) -> bool {
@@ -155,6 +157,10 @@ mod tests {
             ("Caroline: Hey Mel!", Some(("Caroline", "Hey Mel!"))),
             ("Mary Ann O'Neil: no", Some(("Mary Ann O'Neil", "no"))),
             ("user: hello: you", Some(("user", "hello: you"))),
+            ("URGENT: the gateway is down", None),
+            ("Help: the gateway is down!", None),
+            ("URGENT : la passerelle est tombée !", None),
+            ("緊急：来てください", None),
             ("Éloïse de la Tour : bonjour", Some(("Éloïse de la Tour", "bonjour"))),
             ("太郎：こんにちは", Some(("太郎", "こんにちは"))),
             ("レオ・ダ・ヴィンチ: 絵", Some(("レオ・ダ・ヴィンチ", "絵"))),

@@ -202,6 +202,14 @@ pub fn urgency(text: &str) -> Urgency {
     Urgency { level: 1.0 - calm, words: found.into_iter().map(|(marker, _)| marker.to_owned()).collect() }
 }
 
+/// Whether the words before a colon are called out: `Urgent: …`, `緊急：…`.
+pub(super) fn is_called_out(words: &str) -> bool {
+    let key = keys(words).join(" ");
+    let called = MARKERS.iter().filter(|(_, uses, _)| uses.contains(&Use::Call) || uses.contains(&Use::Cry));
+    called.map(|(marker, ..)| *marker).any(|marker| marker == key)
+        || MARKERS_JA.iter().any(|(marker, after, _)| *marker == words && after.contains(&"："))
+}
+
 /// What somebody says: without quotes, code, log lines, headings and items of lists.
 fn spoken(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());

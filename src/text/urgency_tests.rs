@@ -53,6 +53,15 @@ fn markers_in_three_languages() {
 }
 
 #[test]
+fn what_is_called_out_before_a_colon_is_urgent() {
+    for text in
+        ["URGENT: the gateway is down, all requests return 502!", "Urgent : la passerelle est tombée !", "Help: fire!"]
+    {
+        assert!(urgency(text).level >= 0.6, "{text}: {:?}", urgency(text));
+    }
+}
+
+#[test]
 fn calm_and_negated_texts_are_not_urgent() {
     for text in [
         "The surgeon had tea.",
