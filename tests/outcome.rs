@@ -461,3 +461,19 @@ fn the_newest_entries_come_first_across_days_and_years() {
     assert!(notes("learning.history=1").contains("judged once before"));
     assert!(notes("learning.history=256").contains("judged 3 times before"));
 }
+
+#[test]
+fn a_batch_answers_runs_that_are_there_and_no_others() {
+    let sandbox = brain();
+    let run = predicted(&sandbox, "memory", json!({"text": "rain", "value": 0.5}));
+    let line = |run: &str| format!("{{\"text\": \"it rained\", \"answers\": \"{run}\", \"value\": 0.4}}\n");
+    let future = line("20991125t010226567z-eptrqr6t-decision");
+    for (batch, code) in [(line(&run) + &future, 2), (line(&run), 0)] {
+        std::fs::write(sandbox.dir().join("day.jsonl"), batch).unwrap();
+        let stimuli = |sandbox: &Sandbox| sandbox.documents("wake", "network/stimuli").len();
+        let before = stimuli(&sandbox);
+        sandbox.brain(&["feed", "day.jsonl"]).exits(code);
+        assert_eq!(stimuli(&sandbox), before + usize::from(code == 0), "one bad line and nothing is stored");
+    }
+    sandbox.brain(&["check"]).exits(0);
+}

@@ -117,3 +117,13 @@ fn a_flag_that_a_person_raises_is_felt_and_asks_for_action() {
     assert_eq!(urgence.1["value"], true);
     assert_eq!(sandbox.json(&["signals", "--unanswered"])["total"], 0);
 }
+
+#[test]
+fn what_nobody_approved_is_not_asked_again_in_a_persons_name() {
+    let sandbox = Sandbox::new();
+    let fed = sandbox.json(&["feed", "The harbour was closed on Monday.", "--origin", "webhook:mail"]);
+    let run = fed["runs"][0]["run"].as_str().unwrap().to_owned();
+    let refused = sandbox.brain(&["signals", "--replay", &run]).exits(3).err;
+    assert!(refused.contains("comes of webhook:mail") && refused.contains("git brain apply"), "{refused}");
+    assert_eq!(sandbox.json(&["signals", "--agent", "human"])["total"], 0);
+}

@@ -3,7 +3,7 @@
 //! In order: what is fed is read and held against what is remembered; new stimuli are made durable; memories that they replace
 //! are archived by a run of `human`; then agents run. Killed anywhere, the next `feed` of the same finds what is left to do.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ use crate::delta::Operation;
 use crate::delta::operation::Archive;
 use crate::limits;
 use crate::model::document::FileKey;
-use crate::model::ids::{AgentName, NeuronId, StimulusId, episode_id};
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId, episode_id};
 use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
 use crate::store::{CommitId, TreeId};
 use crate::world::{self, Named};
@@ -156,6 +156,10 @@ impl Brain {
             value: request.value,
         };
         let mut reading = self.read_inputs(&request.sources, &labels)?;
+        let named: BTreeSet<&RunId> = reading.inputs.iter().filter_map(|input| input.labels.answers.as_ref()).collect();
+        for run in named.into_iter().filter(|run| Some(*run) != labels.answers.as_ref()) {
+            self.judged(run.as_str())?;
+        }
         if request.again && !reading.files.is_empty() {
             return Err(BrainError::Usage {
                 message: "--again goes with texts: a file is remembered as it is now".to_owned(),

@@ -98,7 +98,7 @@ impl Brain {
     /// Sends the signals of a run again, in your name, and lets agents run until all is quiet.
     ///
     /// # Errors
-    /// No such run in wake, or one that sent nothing (exit code 2).
+    /// No such run in wake, or one that sent nothing (exit code 2); one of an origin that is not approved (exit code 3).
     pub fn replay(&self, run: &str, progress: &mut dyn FnMut(Progress)) -> Result<ReplayReport, BrainError> {
         let run = RunId::parse(run).map_err(|e| BrainError::usage(e.to_string()))?;
         let sent = self.cycle.signals(self.cycle.store.tree_of(self.at(None)?)?)?;
@@ -109,6 +109,15 @@ impl Brain {
             return Err(BrainError::Usage {
                 message: format!("wake has no signals of {run}"),
                 hint: Some("`git brain signals` lists those that were sent, with their runs".to_owned()),
+            });
+        }
+        let origin = self.judged(run.as_str())?.origin;
+        if self.cycle.shared.policy.settings.origins.is_tainted(&origin) {
+            return Err(BrainError::Refused {
+                message: format!("{run} comes of {origin}, and would be asked again in your name"),
+                hint: Some(
+                    "`git brain show` has its signals: send what you trust of them by `git brain apply`".to_owned(),
+                ),
             });
         }
         let count = ops.len();
