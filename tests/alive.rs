@@ -180,12 +180,9 @@ fn a_query_at_a_lit_decision_point_wakes_and_either_alone_does_not() {
     let lit = || json!({"op": "activate", "id": "decision_point", "strength": 0.9});
     let asked = || json!({"op": "signal", "to": "judge", "payload": {"kind": "choose", "query": "tea or coffee"}});
     let told = || json!({"op": "signal", "to": "judge", "payload": {"kind": "choose"}});
-    for (ops, wakes) in [
-        (vec![lit(), asked()], true),
-        (vec![lit()], false),
-        (vec![asked()], false),
-        (vec![lit(), told()], false),
-    ] {
+    for (ops, wakes) in
+        [(vec![lit(), asked()], true), (vec![lit()], false), (vec![asked()], false), (vec![lit(), told()], false)]
+    {
         let sandbox = Sandbox::new();
         std::fs::write(sandbox.dir().join("agents/judge.json"), judge.to_string()).unwrap();
         sandbox.git(&["add", "agents"]);

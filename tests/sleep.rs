@@ -219,7 +219,7 @@ fn the_file_of_a_record_has_what_its_trees_do_not_say() {
     sandbox.git(&["sparse-checkout", "disable"]);
     let text = std::fs::read_to_string(sandbox.path(&format!("here/{path}"))).unwrap();
     let now = sandbox::weight(&sandbox.neurons(&branch)["a"], "b", "feeds_into").unwrap();
-    sandbox.file(&format!("here/{path}"), &text.replace(&now.to_string(), "12345"));
+    sandbox.file(&format!("here/{path}"), text.replace(&now.to_string(), "12345"));
     sandbox.git(&["commit", "-qam", "less of it"]);
     sandbox.git(&["checkout", "-q", "main"]);
     sandbox.json(&["approve", &branch]);

@@ -65,7 +65,7 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
             "a sleep that says nothing of a neuron",
             world.recommit("a", &slept, &[(&core, Some(&changed))]),
             "main".into(),
-            "does not name it",
+            "does not say that it changed",
         ),
         (
             "a sleep that changes an agent",
