@@ -55,7 +55,9 @@ fn main() -> Result<()> {
             "--rounds" => sizes.rounds = value()?.parse()?,
             "--seconds" => sizes.time = Duration::from_secs(value()?.parse()?),
             "--modes" => sizes.modes = value()?.split(',').map(Mode::named).collect::<Result<_>>()?,
-            _ => bail!("{arg}: --writers 1,4,16, --rounds N, --seconds N, --modes library,process,loose,packed,grouped,git"),
+            _ => bail!(
+                "{arg}: --writers 1,4,16, --rounds N, --seconds N, --modes library,process,loose,packed,grouped,git"
+            ),
         }
     }
     let scene = Scene::new()?;

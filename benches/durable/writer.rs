@@ -25,8 +25,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    pub const ALL: [Self; 6] =
-        [Self::Library, Self::Process, Self::Loose, Self::Packed, Self::Grouped, Self::Git];
+    pub const ALL: [Self; 6] = [Self::Library, Self::Process, Self::Loose, Self::Packed, Self::Grouped, Self::Git];
 
     pub fn name(self) -> &'static str {
         match self {

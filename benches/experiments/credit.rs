@@ -297,7 +297,8 @@ fn main() -> Result<()> {
     verdict("The same at the default rate and one temperature", 2.0, Interval::ratio(&alike[DEFAULT], &alike[RAW[0]]));
     let mean = |which: &usize| Interval::mean(&all[*which]).value;
     let best = WITHOUT_PREDICTION.max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(RAW[0]);
-    let name = format!("Prediction error at the default rate ÷ the best without a prediction ({})", CONDITIONS[best].name);
+    let name =
+        format!("Prediction error at the default rate ÷ the best without a prediction ({})", CONDITIONS[best].name);
     verdict(&name, 2.0, ratio(DEFAULT, best));
     let own = ERROR.into_iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or(DEFAULT);
     let name = format!("The best rate of the prediction error ({}) ÷ the same", CONDITIONS[own].rate);

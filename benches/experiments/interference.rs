@@ -23,6 +23,8 @@
 mod laboratory;
 mod statistics;
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result, bail};
 use git_brain::activation::{ColumnsBuf, Cue, Profile, propagate};
 use git_brain::consolidation::{Neurons, Now, candidates, downscale, interleaved, replay, strengthen};
@@ -122,6 +124,11 @@ struct Subject {
     evening: Neurons,
 }
 
+/// The network as the rules of sleep take it.
+fn shared(laboratory: &Laboratory) -> Neurons {
+    laboratory.neurons.iter().map(|(id, neuron)| (id.clone(), Arc::new(neuron.clone()))).collect()
+}
+
 /// A list of pairs and its context.
 struct List {
     context: NeuronId,
@@ -160,7 +167,7 @@ impl Subject {
         };
         let lists = [list(0, &mut dice), list(1, &mut dice)];
         let laboratory = Laboratory::new(neurons, Settings::default());
-        let evening = laboratory.neurons.clone();
+        let evening = shared(&laboratory);
         (Self { laboratory, design, dice, words, ledger: Vec::new(), right: 0.0, last_sleep: at, evening }, lists)
     }
 
@@ -258,7 +265,7 @@ impl Subject {
         let settings = &condition.sleep;
         let origins = Origins::default();
         let now = Now { at, settings, origins: &origins };
-        let neurons = &mut self.laboratory.neurons;
+        let neurons = &self.laboratory.neurons;
         let vivid = neurons.values().filter(|neuron| now.is_vivid(&now.glance(neuron))).map(|n| n.id.clone());
         let touched = neurons.values().filter(|neuron| neuron.last_activated > Some(self.last_sleep));
         let mut found = candidates(vivid, touched.map(|n| (n.salience, n.id.clone())), settings.top);
@@ -268,17 +275,19 @@ impl Subject {
             found = all.into_iter().take(found.len()).collect();
         }
         let run = RunId::new(at.unix() * 1000, 0, &AgentName::parse("sleep").expect("a name"));
+        let mut neurons = shared(&self.laboratory);
         let nothing = Neurons::new();
         let evening = if condition.sparing { &self.evening } else { &nothing };
-        let _ = strengthen(neurons, evening, &found, settings.boost, &run);
+        let _ = strengthen(&mut neurons, evening, &found, settings.boost, &run);
         if settings.replay {
             let rate = self.laboratory.settings.learning.rate;
-            let _ = replay(neurons, interleaved(&self.ledger), rate, &run);
+            let _ = replay(&mut neurons, interleaved(&self.ledger), rate, &run);
         }
         if settings.downscale > 0.0 {
-            let _ = downscale(neurons, &found, settings.downscale, &run);
+            let _ = downscale(&mut neurons, &found, settings.downscale, &run);
         }
-        self.evening = neurons.clone();
+        self.laboratory.neurons = neurons.iter().map(|(id, neuron)| (id.clone(), Neuron::clone(neuron))).collect();
+        self.evening = neurons;
         self.last_sleep = at;
     }
 }
@@ -336,7 +345,17 @@ fn live(condition: &Condition, seed: u64) -> Result<Recalled> {
 fn condition(name: impl Into<String>, nights: [bool; 2], change: impl Fn(&mut Sleep)) -> Condition {
     let mut sleep = Sleep { replay: false, downscale: 0.0, ..Sleep::default() };
     change(&mut sleep);
-    Condition { name: name.into(), nights, sleep, same_cues: true, at_random: false, sparing: true, by_day: false, later: 0, design: DESIGN }
+    Condition {
+        name: name.into(),
+        nights,
+        sleep,
+        same_cues: true,
+        at_random: false,
+        sparing: true,
+        by_day: false,
+        later: 0,
+        design: DESIGN,
+    }
 }
 
 const BOTH: [bool; 2] = [true, true];
@@ -355,7 +374,10 @@ fn conditions() -> Vec<Condition> {
         condition("boost, after day 1 only", [true, false], |_| ()),
         condition("boost, after day 2 only", [false, true], |_| ()),
         Condition { sparing: false, ..condition("boost, of what the day weakened too", BOTH, |_| ()) },
-        Condition { by_day: true, ..condition("no sleep, the same weight to the day's pairs by day (control)", [false, false], |_| ()) },
+        Condition {
+            by_day: true,
+            ..condition("no sleep, the same weight to the day's pairs by day (control)", [false, false], |_| ())
+        },
         Condition { name: "no sleep, day 2 has other cues".to_owned(), same_cues: false, ..awake.clone() },
         Condition { name: "boost, day 2 has other cues".to_owned(), same_cues: false, nights: BOTH, ..awake },
     ]

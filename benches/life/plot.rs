@@ -10,11 +10,13 @@ const PANEL: f64 = 190.0;
 const LEFT: f64 = 64.0;
 const COLOURS: [&str; 7] = ["#1f5fa8", "#c0392b", "#8e6bbf", "#b08d00", "#2e8b57", "#555555", "#b0b0b0"];
 
+/// A panel's figure of a life between two days.
+type Figure = fn(&World, &Lived, usize, usize) -> Option<f64>;
 type Lives<'l> = [(&'static str, Vec<(&'l World, &'l Lived)>)];
 
 /// The panels below each other, with one line a life: the mean over seeds.
 pub fn svg(lives: &Lives<'_>, days: usize) -> String {
-    let panels: [(&str, fn(&World, &Lived, usize, usize) -> Option<f64>, bool); 3] = [
+    let panels: [(&str, Figure, bool); 3] = [
         (
             "regret so far",
             |_, lived, _, to| Some(lived.decided.iter().filter(|d| d.day < to).map(|d| d.regret).sum()),

@@ -184,16 +184,10 @@ impl World {
             }
             // A thing that changes hands, once.
             let (buyer, seller) = two(&mut dice, &people);
-            let thing = loop {
-                let thing = format!("{} {}", QUALITIES[dice.below(QUALITIES.len())], THINGS[dice.below(THINGS.len())]);
-                let key = format!("{buyer} {seller}");
-                if !sold.contains(&key) || sold.len() > PEOPLE * (PEOPLE - 1) / 2 {
-                    sold.push(key);
-                    break thing;
-                }
-                break String::new();
-            };
-            if !thing.is_empty() {
+            let thing = format!("{} {}", QUALITIES[dice.below(QUALITIES.len())], THINGS[dice.below(THINGS.len())]);
+            let key = format!("{buyer} {seller}");
+            if !sold.contains(&key) || sold.len() > PEOPLE * (PEOPLE - 1) / 2 {
+                sold.push(key);
                 tell(format!("{buyer} bought a {thing} from {seller} for {} crowns.", 2 + dice.below(90)), None);
                 facts.push(Fact { day, question: format!("What did {buyer} buy from {seller}?"), answer: thing });
             }

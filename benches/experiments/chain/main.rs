@@ -164,7 +164,12 @@ fn main() -> Result<()> {
     }
     ensure!(seeds > 0, "at least one seed");
     let scene = Scene::new()?;
-    let brains = Brains { one: scene.brain(ONE, 15)?, three: scene.brain(THREE, 8)?, large: scene.brain(LARGE, 8)?, other: scene.brain(OTHER, 8)? };
+    let brains = Brains {
+        one: scene.brain(ONE, 15)?,
+        three: scene.brain(THREE, 8)?,
+        large: scene.brain(LARGE, 8)?,
+        other: scene.brain(OTHER, 8)?,
+    };
     let (mut all, mut by_habit) = (Vec::new(), BTreeMap::<(Habit, bool), (usize, [Outcome; 5])>::new());
     for question in &Question::all() {
         let opening = control::opening(&brains.one, &question.text())?;
