@@ -291,7 +291,8 @@ mod tests {
         let mut world = fire();
         world.signal("decision", surprise(-0.1));
         world.signal("decision", surprise(0.05));
-        let felt = ["acknowledge g1 {\"done\":\"felt\",\"error\":-0.1}", "acknowledge g2 {\"done\":\"felt\",\"error\":0.05}"];
+        let felt =
+            ["acknowledge g1 {\"done\":\"felt\",\"error\":-0.1}", "acknowledge g2 {\"done\":\"felt\",\"error\":0.05}"];
         assert_eq!(world.think(Rule::Affect), [&["activate n_core_affect 0.1"], &felt[..]].concat());
         world.salience("n_core_affect", 6000);
         assert_eq!(world.think(Rule::Affect), felt, "it is nearly as bright");

@@ -175,7 +175,7 @@ impl Cycle {
         }
         let mut neurons = read_shared(&self.store, snapshot.tree, wanted, &survey.kept)?;
         let before = neurons.clone();
-        let evening = read_all(&self.store, evening.wake, candidates.iter().cloned())?;
+        let evening = read_shared(&self.store, evening.wake, candidates.clone(), &survey.kept)?;
         let mut why = consolidation::strengthen(&mut neurons, &evening, &candidates, settings.sleep.boost, &run); // (4)
         let order = consolidation::interleaved(&ledger);
         why.extend(consolidation::replay(&mut neurons, order, settings.learning.rate, &run));

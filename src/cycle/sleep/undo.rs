@@ -98,7 +98,7 @@ impl Cycle {
         }
         let mut tree = base;
         for (run, undo) in self.undone_beyond(left, right)?.into_iter().filter(|(run, _)| theirs.contains_key(run)) {
-            let Some(night) = self.night_of(&run, undo)? else { continue };
+            let Some(night) = self.night_behind(&run, undo)? else { continue };
             // In the base it must be, and not taken back there.
             let (mut slept, mut taken_back) = (false, false);
             for base in bases {
@@ -136,7 +136,7 @@ impl Cycle {
     }
 
     /// A sleep in the history of main behind a commit.
-    fn night_of(&self, run: &str, main: CommitId) -> Result<Option<Night>, CycleError> {
+    fn night_behind(&self, run: &str, main: CommitId) -> Result<Option<Night>, CycleError> {
         for commit in self.store.first_parents(main, None).take(limits::HISTORY_WALK) {
             let commit = commit?;
             if commit.trailer(SLEEP_TRAILER) == Some(run) && commit.parents.len() == 1 {
