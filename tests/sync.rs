@@ -539,3 +539,25 @@ fn a_sleep_whose_undoing_main_has_lost_is_not_taken_back_again_in_wake() {
     world.same(&["a", "b"]);
     assert_eq!(world.weight("a"), before);
 }
+
+#[test]
+fn a_night_of_either_machine_is_shown_by_both() {
+    let world = World::new();
+    world.clone("b");
+    for machine in ["a", "b"] {
+        world.json(machine, &["feed", &format!("Anna of {machine} planted apple trees behind the school.")]);
+        world.json(machine, &["sleep"]);
+    }
+    for machine in ["a", "b", "a"] {
+        world.sync(machine);
+    }
+    for machine in ["a", "b"] {
+        let listed = world.git(machine, &["ls-tree", "-r", "--name-only", "wake", "network/sleep"]);
+        let nights: Vec<&str> = listed.lines().map(|path| path.rsplit('/').next().unwrap()).collect();
+        assert_eq!(nights.len(), 2, "{listed}");
+        for night in nights {
+            let shown = world.json(machine, &["show", night.trim_end_matches(".json")]);
+            assert!(!shown["document"]["consolidated"].as_array().unwrap().is_empty(), "{shown:#}");
+        }
+    }
+}

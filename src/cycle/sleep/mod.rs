@@ -185,9 +185,10 @@ impl Cycle {
         if let Some(found) = self.nights(is_of_run)? {
             return Ok(Some(found));
         }
+        // A night of another machine came in behind a merge of two wakes.
         let wake = self.store.need_tip(self.store.wake())?;
-        for commit in self.store.first_parents(wake, None).take(limits::HISTORY_WALK) {
-            let commit = commit?;
+        for id in self.store.commits_beyond(wake, &[])? {
+            let commit = self.store.commit(id)?;
             if let (true, [_, squash]) = (is_of_run(&commit), &commit.parents[..]) {
                 return Ok(Some(self.store.commit(*squash)?));
             }
