@@ -21,7 +21,7 @@ const BIRTH: i64 = 1_736_146_800;
 /// Answers that are looked at.
 const TOP: usize = 5;
 
-/// What a life leaves out.
+/// A life, by the part that it leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Life {
     Whole,
@@ -83,13 +83,13 @@ pub struct Answered {
 /// A decision.
 pub struct Decided {
     pub day: usize,
-    /// What the best option was worth more than the chosen one.
+    /// The best option's worth less the chosen one's.
     pub regret: f64,
-    /// How far the expected value was from what came; none where nothing was expected.
+    /// The distance of the outcome from the expected value; none where nothing was expected.
     pub error: Option<f64>,
 }
 
-/// What came of a life.
+/// The results of a life.
 #[derive(Default)]
 pub struct Lived {
     pub answered: Vec<Answered>,

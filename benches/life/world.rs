@@ -11,9 +11,9 @@ const DRIFT: (usize, usize) = (25, 60);
 const RUMOUR: (usize, usize) = (3, 9);
 /// Days from a cause to its effect.
 const DELAY: usize = 2;
-/// What the options of a choice are worth, before and after they change places.
+/// The worth of the options of a choice, before and after they change places.
 const WORTH: [f64; 3] = [0.9, 0.5, 0.1];
-/// How far an outcome may be from what its option is worth.
+/// The greatest distance of an outcome from the worth of its option.
 const NOISE: f64 = 0.08;
 /// The ages of what is asked, in days.
 pub const AGES: [usize; 4] = [1, 7, 30, 100];
@@ -83,7 +83,7 @@ const CAUSES: [(&str, &str, &str); 4] = [
 ];
 const QUESTIONS: [&str; 3] = ["the way to the market", "who carries the letters", "when to open the sluice"];
 
-/// What is told on a day.
+/// A text that is told on a day.
 #[derive(Clone)]
 pub struct Told {
     pub text: String,
@@ -91,7 +91,7 @@ pub struct Told {
     pub corrects: Option<String>,
 }
 
-/// What kind of thing a question is about.
+/// The kind of thing that a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
     /// Told once.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::proposal::{Proposal, clip, constant_id};
 use super::{AFFECT, AROUSAL, kind, query};
+use crate::activation::ripple::RISE;
 use crate::cognition::{Network, Raised, Snapshot};
 use crate::delta::Document;
 use crate::limits;
@@ -23,8 +24,6 @@ const CALM_BELOW: f64 = 0.2;
 const OVERRIDE_FROM: f64 = 0.8;
 /// The level of an urgency that does not say how urgent.
 const UNSAID: f64 = 0.5;
-/// A smaller rise is not written.
-const FELT: f64 = 1.0 / 32.0;
 /// The agent that is asked to act.
 const ACTOR: &str = "decision";
 
@@ -106,7 +105,7 @@ fn surprise(signal: &Signal) -> Option<f64> {
 fn feel(proposal: &mut Proposal<'_>, signals: &[Signal]) {
     let greatest = signals.iter().filter_map(surprise).map(f64::abs).fold(0.0, f64::max);
     let rise = greatest.min(AROUSAL) - level_now(proposal);
-    if rise >= FELT {
+    if rise >= RISE {
         proposal.activate(&constant_id(AFFECT), (rise * 1000.0).round() / 1000.0);
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::proposal::{Proposal, clip, constant_id};
 use super::{kind, query, reached};
 use crate::activation::Profile;
+use crate::activation::ripple::RISE;
 use crate::chemistry::dopamine::{Expectation, History, Prospect, Stance, Temper, choose, expectations, normal};
 use crate::cognition::{Network, Snapshot};
 use crate::delta::{Chosen, Document, Edge, Prediction, UNSTATED};
@@ -30,9 +31,8 @@ const DECISION: &str = "n_core_decision";
 const LIT: f64 = 0.5;
 /// The agent that reads drafts of predictions.
 const JUDGE: &str = "evaluator";
-/// The agent that feels what came otherwise than expected, and the least error that is felt: a thirty-second, as of what is written back.
+/// The agent that feels what came otherwise than expected, by as much as activation would be written back for.
 const FEELER: &str = "affect";
-const FELT: f64 = 1.0 / 32.0;
 
 /// How many of the first signals one run can answer: up to the second request, because a run has one prediction, and its outcome is that
 /// of one choice.
@@ -360,7 +360,7 @@ impl Weighed {
 
     /// Tells affect how far the newest outcome of the question was from what was expected.
     fn tell_surprise(&self, proposal: &mut Proposal<'_>) {
-        let Some(error) = self.newest_error.filter(|error| error.abs() >= FELT) else { return };
+        let Some(error) = self.newest_error.filter(|error| error.abs() >= RISE) else { return };
         if let Some(feeler) = proposal.snapshot.agents.iter().find(|agent| agent.name.as_str() == FEELER) {
             proposal.send(&feeler.name, json!({"kind": kind::SURPRISE, "error": rounded(error)}));
         }

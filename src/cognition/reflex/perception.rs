@@ -458,8 +458,8 @@ impl<'a> Run<'a> {
         let alarmed = self.snapshot.flags.iter().any(|flag| flag.as_str() == "urgence");
         // Calm words of an origin that nobody trusts end no alarm.
         let origins = &self.settings.origins;
-        let is_trusted = self.snapshot.stimuli.iter().any(|stimulus| !origins.is_tainted(&stimulus.origin));
-        if alarmed && is_trusted && self.urgent.is_empty() {
+        let trusted = |stimulus: &Stimulus| !origins.is_tainted(&stimulus.origin);
+        if alarmed && self.urgent.is_empty() && self.snapshot.stimuli.iter().any(trusted) {
             self.signal("affect", json!({"kind": "urgency", "level": 0}));
         }
         for (episode, urgency) in std::mem::take(&mut self.urgent) {
