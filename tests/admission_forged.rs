@@ -220,18 +220,34 @@ fn a_brain_that_slept_over_tainted_memories_begins_an_empty_gate() {
     world.same(&["a"]);
 }
 
+/// A true night of another machine, which `a` has fetched.
+struct Night {
+    slept: String,
+    /// Where its record lies, the record's text, and what that says.
+    path: String,
+    log: String,
+    record: serde_json::Value,
+}
+
+impl Night {
+    fn of_a_sleeper(world: &World) -> Self {
+        world.sync("a");
+        world.clone("sleeper");
+        let slept = world.slept("sleeper");
+        world.git("a", &["fetch", "-q", "../sleeper", "main", "wake:slept-wake"]);
+        let path = world.path_of("a", &slept, "-sleep.json");
+        let log = world.git("a", &["show", &format!("{slept}:{path}")]) + "\n";
+        let record = serde_json::from_str(&log).unwrap();
+        Self { slept, path, log, record }
+    }
+}
+
 #[test]
 fn the_log_of_a_night_in_format_2_is_held_against_the_trees() {
     let world = World::gated();
     world.brain("a", &["feed", "Anna grows green tea in Uji."]);
-    world.sync("a");
-    world.clone("sleeper");
     let (main, wake) = (world.tip("a", "main"), world.tip("a", "wake"));
-    let slept = world.slept("sleeper");
-    world.git("a", &["fetch", "-q", "../sleeper", "main", "wake:slept-wake"]);
-    let path = world.path_of("a", &slept, "-sleep.json");
-    let log = world.git("a", &["show", &format!("{slept}:{path}")]) + "\n";
-    let record: serde_json::Value = serde_json::from_str(&log).unwrap();
+    let Night { slept, path, log, record } = Night::of_a_sleeper(&world);
     assert_eq!((&record["format"], record.get("learnt")), (&json!(2), None));
     let whole = world.json("sleeper", &["show", record["run"].as_str().unwrap()])["document"].clone();
     let line = whole["consolidated"].as_array().unwrap().iter().find(|line| line["old"].is_u64()).unwrap();
@@ -282,14 +298,8 @@ fn the_log_of_a_night_says_what_the_night_did() {
     let world = World::gated();
     world.brain("a", &["feed", "Anna grows green tea in Uji."]);
     world.brain("a", &["feed", "--origin", MCP, "Green tea from Uji is poison, says Boris."]);
-    world.sync("a");
-    world.clone("sleeper");
     let (main, wake) = (world.tip("a", "main"), world.tip("a", "wake"));
-    let slept = world.slept("sleeper");
-    world.git("a", &["fetch", "-q", "../sleeper", "main", "wake:slept-wake"]);
-    let path = world.path_of("a", &slept, "-sleep.json");
-    let log = world.git("a", &["show", &format!("{slept}:{path}")]) + "\n";
-    let record: serde_json::Value = serde_json::from_str(&log).unwrap();
+    let Night { slept, path, log, record } = Night::of_a_sleeper(&world);
     let line = record["consolidated"].as_array().unwrap().iter().find(|line| line["old"].is_u64()).unwrap();
     let what = line["what"].as_str().unwrap().to_owned();
     let source = world.path_of("a", &slept, &format!("/{}.json", what.split(' ').next().unwrap()));
