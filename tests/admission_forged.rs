@@ -1,11 +1,8 @@
 //! Commits that no machine of ours makes, at a gate: what is later read of time, what main takes, nights that were written by
 //! hand, what a revert may take back, and keys that were stolen from agents.
 
-mod machines;
-mod sandbox;
-
-use machines::{World, refused};
-use sandbox::{adjust, connect, create};
+use crate::machines::{World, refused};
+use crate::sandbox::{self, adjust, connect, create};
 use serde_json::json;
 
 const MCP: &str = "mcp:editor";

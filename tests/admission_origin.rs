@@ -1,9 +1,6 @@
 //! Where the runs of other machines say that they come from: never from nearer than the stimuli that they name.
 
-mod machines;
-mod sandbox;
-
-use machines::World;
+use crate::machines::World;
 
 const MCP: &str = "mcp:editor";
 

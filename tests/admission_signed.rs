@@ -3,13 +3,10 @@
 //!
 //! Without `ssh-keygen` on the path these tests say so and pass.
 
-mod machines;
-mod sandbox;
-
 use std::process::Command;
 
-use machines::{World, refused};
-use sandbox::create;
+use crate::machines::{World, refused};
+use crate::sandbox::create;
 use serde_json::{Value, json};
 
 /// A gate that requires signatures, and a machine `a` that signs: a person, the agents `memory` and `perception`, and sleep have

@@ -1,15 +1,12 @@
 //! Feeding again: edited files, corrections, folders, patterns, and texts that are known. Whatever a file was, its live memories
 //! are the pieces of what it says now, each once, and each question has one answer: the newest.
 
-mod machines;
-mod sandbox;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::machines::World as Machines;
+use crate::sandbox::{Dice, NOW, Sandbox};
 use git_brain::brain::{Brain, FeedRequest, RecallRequest, Source, World};
 use git_brain::model::{Kind, Neuron, Stamp};
-use machines::World as Machines;
-use sandbox::{Dice, NOW, Sandbox};
 use serde_json::{Value, json};
 
 fn text<'v>(value: &'v Value, field: &str) -> &'v str {

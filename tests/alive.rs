@@ -1,9 +1,7 @@
 //! The write-back of activation: input lights a path through the core, what is lit wakes agents, and perception looks at what somebody
 //! else lit.
 
-mod sandbox;
-
-use sandbox::Sandbox;
+use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 
 fn salience(sandbox: &Sandbox, id: &str) -> u64 {

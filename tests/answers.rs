@@ -1,8 +1,6 @@
 //! What people read when they ask: one line a hit, whole texts, reasons in words, dates in words, concepts.
 
-mod sandbox;
-
-use sandbox::{NOW, PROGRAM, Sandbox, connect, create, delta};
+use crate::sandbox::{NOW, PROGRAM, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 const LONG: &str =

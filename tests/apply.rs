@@ -1,9 +1,7 @@
 //! The contract of delta documents, of `apply` and of `merge`: what each operation does to a neuron's file as git has
 //! it, what is refused with which exit code, and what stays as it was.
 
-mod sandbox;
-
-use sandbox::{NOW, Sandbox, adjust, connect, create, delta, weight};
+use crate::sandbox::{NOW, Sandbox, adjust, connect, create, delta, weight};
 use serde_json::{Value, json};
 
 /// A brain in which the neurons `a` and `b` exist, at a fixed time, by `human`.

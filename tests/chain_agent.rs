@@ -1,11 +1,8 @@
 //! Agents that think with the chain: the same steps as in a chat, the same end of loops, tools that only read, and a last step whose
 //! answer is a delta like any other.
 
-mod endpoint;
-mod sandbox;
-
-use endpoint::{Endpoint, Manner, status};
-use sandbox::{Answer, Sandbox, create, delta};
+use crate::endpoint::{Endpoint, Manner, status};
+use crate::sandbox::{Answer, Sandbox, create, delta};
 use serde_json::{Value, json};
 
 const MADE: &str = r#"{"prediction": {"text": "tea is asked for", "value": 0.75}, "ops": [{"op": "create", "concept": "green tea", "type": "semantic"}]}"#;

@@ -1,21 +1,18 @@
 //! Conversations, from end to end: without a model through the command line, with scripted models through the library. The
 //! failures that small models ran into are here: the same folder fifteen times, tools that are not there, no answer at all.
 
-mod endpoint;
-mod sandbox;
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use endpoint::{Endpoint, Manner};
+use crate::endpoint::{Endpoint, Manner};
+use crate::sandbox::{NOW, Sandbox};
 use git_brain::brain::{
     Asks, Brain, BrainError, ChatAnswer, ChatEvent, ChatMode, ChatRequest, Confirmations, Override, Unanswered, World,
 };
 use git_brain::cognition::chain::Why;
 use git_brain::cognition::exchange::{Reply, Request, ToolCall, Usage};
 use git_brain::model::Origin;
-use sandbox::{NOW, Sandbox};
 use serde_json::{Value, json};
 
 const STEPS: &str = r#"[{name = "OL1", model = "small", role = "research", turns = 4}, {name = "M1", model = "large", role = "analysis", turns = 3}, {name = "M2", model = "coder", role = "review", turns = 2}]"#;

@@ -1,8 +1,6 @@
 //! What of a brain lies in the work tree: settings and agents from the start, the network for who asks.
 
-mod real_git;
-
-use real_git::{Brain, said};
+use crate::real_git::{self, Brain, said};
 
 const STIMULUS: &str = "network/neurons/14/2/external_stimulus.json";
 

@@ -1,11 +1,9 @@
 //! The command line as users meet it: help, exit codes, JSON, pipes, colours, hostile arguments; and whether what
 //! `log`, `show`, `diff`, `why` and `blame` say of a small scripted history is true.
 
-mod sandbox;
-
 use std::process::Stdio;
 
-use sandbox::{NOW, PROGRAM, Sandbox, adjust, connect, create, delta};
+use crate::sandbox::{NOW, PROGRAM, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 const LATER: &str = "2026-01-26T15:32:00Z";

@@ -1,9 +1,7 @@
 //! Programs as agents: inert until a person trusts exactly that definition; then woken by their trigger, held to their
 //! capabilities, and harmless when they fail.
 
-mod sandbox;
-
-use sandbox::{Answer, Sandbox, create, delta};
+use crate::sandbox::{Answer, Sandbox, create, delta};
 use serde_json::{Value, json};
 
 /// The definition of `echo`: a shell script that wakes when `tea` is activated.

@@ -1,10 +1,8 @@
 //! Many processes on one brain. Nothing acknowledged is lost, nothing is counted twice, nothing is left behind.
 
-mod sandbox;
-
 use std::collections::BTreeSet;
 
-use sandbox::{Sandbox, adjust, connect, create, delta};
+use crate::sandbox::{self, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 const PROCESSES: usize = 16;

@@ -1,11 +1,9 @@
 //! Programs as agents are confined: what they may read, write, reach and use up. Each case is a program that tries.
 
-mod sandbox;
-
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 
-use sandbox::{Answer, Sandbox, create, delta};
+use crate::sandbox::{self, Answer, Sandbox, create, delta};
 use serde_json::{Value, json};
 
 const NOTHING: &str = r#"{"ops": []}"#;

@@ -1,11 +1,8 @@
 //! What agents get to see and find: the most active and salient neurons first, memories by recall, concepts whatever their ids, and no
 //! raw input for the agent that decides.
 
-mod endpoint;
-mod sandbox;
-
-use endpoint::{Endpoint, Manner};
-use sandbox::{Sandbox, delta};
+use crate::endpoint::{Endpoint, Manner};
+use crate::sandbox::{Sandbox, delta};
 use serde_json::{Value, json};
 
 const RAW: &str = "Ann grows oolong in the hills of Taiwan, and Bob sells it in Oslo.";

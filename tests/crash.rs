@@ -5,12 +5,10 @@
 //! printed, and `GIT_BRAIN_TEST_SEED` repeats it. The same seed draws the same moments; what the kernel does in them is
 //! its own.
 
-mod sandbox;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use sandbox::{Dice, Sandbox, adjust, connect, create, delta};
+use crate::sandbox::{Dice, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 /// Kills that must take effect: together more than 300.

@@ -1,8 +1,6 @@
 //! The loop from outside: what wakes, how often, how deep, and that nothing is forgotten or done twice.
 
-mod sandbox;
-
-use sandbox::{NOW, Sandbox};
+use crate::sandbox::{NOW, Sandbox};
 use serde_json::{Value, json};
 
 fn runs(answer: &Value) -> Vec<&str> {

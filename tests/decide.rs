@@ -1,8 +1,6 @@
 //! Decisions by the command line: a question with options, what came of them, and what is expected next time.
 
-mod sandbox;
-
-use sandbox::{NOW, Sandbox};
+use crate::sandbox::{NOW, Sandbox};
 use serde_json::{Value, json};
 
 const OPTIONS: [&str; 3] = ["opt-7", "mein Weg", "ferry"];

@@ -1,15 +1,13 @@
 //! Embeddings in recall, end to end: off unless asked for and trusted, each text sent once, and whatever an endpoint does, recall
 //! answers in time as it would without.
 
-mod sandbox;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use sandbox::{Answer, NOW, Sandbox};
+use crate::sandbox::{Answer, NOW, Sandbox};
 use serde_json::{Value, json};
 
 /// What an endpoint does with a request.

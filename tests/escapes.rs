@@ -2,8 +2,6 @@
 //! namespaces and without them, and, where the tests run as root, as another user as well.
 #![cfg(target_os = "linux")]
 
-mod sandbox;
-
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -12,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use sandbox::{PROGRAM, Sandbox};
+use crate::sandbox::{PROGRAM, Sandbox};
 use serde_json::{Value, json};
 
 const PYTHON: &str = "/usr/bin/python3";

@@ -1,10 +1,8 @@
 //! `feed` and `run`, from the outside: what goes in is remembered once, in its own words, by runs that git can tell.
 
-mod sandbox;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use sandbox::{NOW, Sandbox};
+use crate::sandbox::{self, NOW, Sandbox};
 use serde_json::{Value, json};
 
 /// 126 turns of seven conversations between four people, in English, French and Japanese.

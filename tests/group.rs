@@ -1,16 +1,14 @@
 //! Group commit: runs of many processes, merged by one of them. What was acknowledged is there once, whoever was killed; what one
 //! run does wrong hurts no other; nothing is left over.
 
-mod sandbox;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use crate::sandbox::{Dice, Sandbox, adjust, connect, create, delta};
 use fs2::FileExt;
-use sandbox::{Dice, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 fn pair() -> Sandbox {

@@ -1,14 +1,12 @@
 //! Git's hooks, run by real git: the gate before a commit, the doorbells after it.
 
-mod real_git;
-
 use std::time::{Duration, Instant};
 
+use crate::real_git::{Brain, said};
 use git_brain::model::ids::{StimulusId, episode_id};
 use git_brain::model::layout;
 use git_brain::model::{Origin, Stamp, Stimulus};
 use git_brain::store::{LockName, Store};
-use real_git::{Brain, said};
 
 const STIMULUS: &str = "network/neurons/14/2/external_stimulus.json";
 

@@ -1,11 +1,9 @@
 //! Hostile names: in every place where a name comes in, none reaches a path. All are refused before anything is written.
 
-mod sandbox;
-
 use std::io::Write;
 use std::process::Stdio;
 
-use sandbox::{Answer, Sandbox, create, delta};
+use crate::sandbox::{Answer, Sandbox, create, delta};
 use serde_json::{Value, json};
 
 /// Names that no id may be.

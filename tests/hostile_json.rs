@@ -1,13 +1,11 @@
 //! Hostile documents: every kind of file that is read, with every kind of damage. Each is refused with its path and
 //! line, and nothing is written. The documents are the examples of docs/format.md.
 
-mod sandbox;
-
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::Stdio;
 
-use sandbox::Sandbox;
+use crate::sandbox::Sandbox;
 use serde_json::Value;
 
 /// The examples of the format's page: tag, path (empty for what lies in no brain), text.

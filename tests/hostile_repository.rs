@@ -4,17 +4,14 @@
 
 #![cfg(unix)]
 
-mod sandbox;
-mod web;
-
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use sandbox::{Answer, PROGRAM, Sandbox, create, delta};
+use crate::sandbox::{Answer, PROGRAM, Sandbox, create, delta};
+use crate::web::Server;
 use serde_json::json;
-use web::Server;
 
 /// Every hook that git knows of.
 const HOOKS: [&str; 22] = [

@@ -1,12 +1,10 @@
 //! Size as a weapon: refused early, by what was read and in bounded memory, never by the time it takes.
 
-mod sandbox;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use sandbox::{PROGRAM, Sandbox};
+use crate::sandbox::{self, PROGRAM, Sandbox};
 
 /// Address space that a command gets here: what it needs itself, and little more.
 const BOUND_KIB: u32 = 200 << 10;

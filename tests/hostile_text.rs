@@ -1,11 +1,9 @@
 //! Three hundred payloads as text: concepts, reasons, labels, roles, names. Nothing of them runs, none steers a terminal,
 //! forges a trailer or breaks JSON, whichever command prints them.
 
-mod sandbox;
-
 use std::collections::BTreeSet;
 
-use sandbox::{PROGRAM, Sandbox, connect, delta};
+use crate::sandbox::{self, PROGRAM, Sandbox, connect, delta};
 use serde_json::{Value, json};
 
 /// Payloads by kind; `@` stands for the file that none of them may make.

@@ -1,13 +1,11 @@
 //! A brain inside a code repository: `init --in-repo`, feeding, applying and merging leave everything of the people who
 //! work there as it was, to the byte.
 
-mod sandbox;
-
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use sandbox::{Sandbox, adjust, connect, create, delta};
+use crate::sandbox::{Sandbox, adjust, connect, create, delta};
 use serde_json::json;
 
 /// A repository in the middle of everything: branches, tags, a stash, a staged file, an edited one, an untracked one, an

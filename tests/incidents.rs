@@ -1,13 +1,11 @@
 //! What users of other tools with a memory have lost, each as a test of its own. The first words name the tool, or the kind of
 //! tool, and what its users report; the test holds that it does not happen here.
 
-mod sandbox;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
 
-use sandbox::{Dice, PROGRAM, Sandbox, adjust, connect, create, delta};
+use crate::sandbox::{Dice, PROGRAM, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 fn pair() -> Sandbox {

@@ -1,8 +1,6 @@
 //! The brake of the cycle: what grows from round to round is slowed, nothing is lost, and input is never slowed.
 
-mod sandbox;
-
-use sandbox::{Answer, Sandbox};
+use crate::sandbox::{Answer, Sandbox};
 use serde_json::{Value, json};
 
 const AGENTS: [&str; 4] = ["ant", "bee", "cat", "dog"];

@@ -2,11 +2,9 @@
 //! is worked out here again from the trees of main and wake; nothing is taken from the program but its records and messages,
 //! which are what is judged.
 
-mod sandbox;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use sandbox::Sandbox;
+use crate::sandbox::{self, Sandbox};
 use serde_json::{Value, json};
 
 const DAYS: usize = 20;

@@ -1,10 +1,8 @@
 //! A hijacked model: an agent that is trusted to do a little proposes what it may not, in every way that its limits have. Nothing of
 //! that lands, and all that it may do does.
 
-mod sandbox;
-
+use crate::sandbox::{self, Dice, Sandbox, connect, create, delta};
 use git_brain::brain::{Brain, Source, World};
-use sandbox::{Dice, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 const AGENT: &str = "mallory";

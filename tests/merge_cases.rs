@@ -2,16 +2,14 @@
 //! left to a person, `decisions.txt` what rules settled, one line each. No such file: none. `tests/merge/README.md`
 //! lists the scenarios. What no folder can say (several merges, options, errors) is a test of its own below.
 
-mod merge_trees;
-
 use std::fs;
 use std::path::Path;
 
+use crate::merge_trees::{Tree, Trees, merge, merge_with};
 use git_brain::delta::{Effect, RunRecord};
 use git_brain::merge::{Conflict, MergeError, Options, three_way};
 use git_brain::model::settings::{MergePolicy, Rule};
 use git_brain::model::{Link, Neuron, NeuronId, Origin, RunId, Stamp, layout};
-use merge_trees::{Tree, Trees, merge, merge_with};
 
 fn cases() -> Vec<std::path::PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/merge");

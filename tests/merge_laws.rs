@@ -3,19 +3,17 @@
 //!
 //! The cases of all properties together are more than 10,000; `BRAIN_CASES` sets how many each one has.
 
-mod merge_trees;
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use crate::merge_trees::{Tree, merge};
 use git_brain::delta::{Effect, RunRecord};
 use git_brain::merge::Outcome;
 use git_brain::model::ids::{NeuronId, RunId};
 use git_brain::model::layout::{self, Place};
 use git_brain::model::salience::salience_at;
 use git_brain::model::{AgentName, Kind, Link, Name, NamedBy, Neuron, Origin, Stamp};
-use merge_trees::{Tree, merge};
 use proptest::prelude::*;
 
 /// Neurons that the base has; two more ids can be created on branches.

@@ -1,11 +1,8 @@
 //! Agents of the program that think with something else than rules: a narrator and an evaluator that are models, and agents that are
 //! coding agents, by the definitions that `models --define` prints.
 
-mod endpoint;
-mod sandbox;
-
-use endpoint::{Endpoint, Manner, status};
-use sandbox::{Sandbox, connect, create};
+use crate::endpoint::{Endpoint, Manner, status};
+use crate::sandbox::{Sandbox, connect, create};
 use serde_json::{Value, json};
 
 fn says(text: &str) -> Manner {

@@ -1,13 +1,10 @@
 //! Agents that think with models: inert until trusted, held to the form of a delta, given one more try, and whatever an
 //! endpoint does, over by the deadline without a commit of anything invalid.
 
-mod endpoint;
-mod sandbox;
-
 use std::time::{Duration, Instant};
 
-use endpoint::{Endpoint, Manner, status};
-use sandbox::{Answer, Sandbox, create, delta};
+use crate::endpoint::{Endpoint, Manner, status};
+use crate::sandbox::{Answer, Sandbox, create, delta};
 use serde_json::{Value, json};
 
 const NOW: &str = "2026-01-26T14:32:00Z";

@@ -1,12 +1,10 @@
 //! The story beside the ledger: chapters, narrators, alarms; and that nothing that is learnt depends on any of it.
 
-mod sandbox;
-
+use crate::sandbox::{NOW, Sandbox, connect, create};
 use git_brain::chemistry::serotonin::Chapter;
 use git_brain::delta::LedgerEntry;
 use git_brain::model::ids::RunId;
 use git_brain::model::layout;
-use sandbox::{NOW, Sandbox, connect, create};
 use serde_json::{Value, json};
 
 /// What tells the story of a life.

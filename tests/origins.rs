@@ -1,9 +1,7 @@
 //! Where things come from: taint is kept, what is not approved never reaches main, one origin cannot drown the others, and what came
 //! from an origin can be taken back to the byte.
 
-mod sandbox;
-
-use sandbox::{Dice, Sandbox, connect, create, delta};
+use crate::sandbox::{self, Dice, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 const MCP: &str = "mcp:editor";

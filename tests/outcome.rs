@@ -1,8 +1,6 @@
 //! Outcomes from outside: what came of a run, what its pathway learns, what the ledger says, and who may set goals.
 
-mod sandbox;
-
-use sandbox::{NOW, Sandbox, connect, create, delta};
+use crate::sandbox::{self, NOW, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 /// A brain with a --feeds_into 50000--> b.

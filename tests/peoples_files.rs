@@ -2,16 +2,13 @@
 //! of machines that changed them both.
 #![cfg(unix)]
 
-mod machines;
-mod sandbox;
-
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use machines::World;
-use sandbox::{Dice, Sandbox};
+use crate::machines::World;
+use crate::sandbox::{Dice, Sandbox};
 use serde_json::Value;
 
 /// A name that a person may give a file, and no brain would: what git allows is allowed.

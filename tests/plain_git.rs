@@ -1,8 +1,6 @@
 //! People who run plain git: merge, rebase, cherry-pick and revert give what the engine gives.
 
-mod real_git;
-
-use real_git::{Brain, said};
+use crate::real_git::{Brain, said};
 
 const STIMULUS: &str = "network/neurons/14/2/external_stimulus.json";
 const ADJUST_7: &str =

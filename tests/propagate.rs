@@ -1,11 +1,9 @@
 //! The worked numbers of the specification of propagation, O1 to O7, from the outside: each network is built by a delta
 //! of `human` under a fixed clock and asked through `propagate --json`.
 
-mod sandbox;
-
 use std::collections::BTreeMap;
 
-use sandbox::{NOW, Sandbox, connect, create, delta};
+use crate::sandbox::{NOW, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 /// Edges in lines such as `a>b 52428` and `k>m 26214 influences`; saliences are 65535 unless said.

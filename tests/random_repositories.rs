@@ -3,11 +3,9 @@
 
 #![cfg(unix)]
 
-mod sandbox;
-
 use std::path::{Path, PathBuf};
 
-use sandbox::{Sandbox, connect, create, delta};
+use crate::sandbox::{Sandbox, connect, create, delta};
 use serde_json::json;
 
 /// Numbers of a seed: splitmix64.

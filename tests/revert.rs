@@ -1,8 +1,6 @@
 //! Taking back: exactly what a run did, or all that came from an origin; what others did since stays.
 
-mod sandbox;
-
-use sandbox::{Sandbox, adjust, connect, create, delta};
+use crate::sandbox::{self, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 const MCP: &str = "mcp:editor";

@@ -1,10 +1,8 @@
 //! Runaway: agents that wake each other without end, programs that outlive their parents, processes that share a budget.
 
-mod sandbox;
-
 use std::time::{Duration, Instant};
 
-use sandbox::{Sandbox, create, delta};
+use crate::sandbox::{Sandbox, create, delta};
 use serde_json::{Value, json};
 
 /// A trusted agent `echo` on main.

@@ -1,10 +1,8 @@
 //! Secrets: canaries of many kinds and encodings go in by every door, and none is in any object, ref log or private file.
 
-mod sandbox;
-
 use std::io::Read;
 
-use sandbox::{Sandbox, create, delta};
+use crate::sandbox::{Sandbox, create, delta};
 use serde_json::json;
 
 /// Made up, in the forms that vendors document.

@@ -1,17 +1,13 @@
 //! `git brain serve` from end to end: a real server, real connections, real models of a scripted endpoint.
 
-mod endpoint;
-mod sandbox;
-mod web;
-
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use endpoint::{Endpoint, Manner};
-use sandbox::{NOW, Sandbox};
+use crate::endpoint::{self, Endpoint, Manner};
+use crate::sandbox::{NOW, Sandbox};
+use crate::web::{Server, TOKEN};
 use serde_json::{Value, json};
-use web::{Server, TOKEN};
 
 const EVENTS: &str = "text/event-stream";
 

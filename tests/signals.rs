@@ -1,8 +1,6 @@
 //! Signals: each is answered or refused, whoever asked hears of it, and a person can list them and ask again.
 
-mod sandbox;
-
-use sandbox::Sandbox;
+use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 
 fn define(sandbox: &Sandbox, agents: &[Value]) {

@@ -2,11 +2,9 @@
 //!
 //! Without `ssh-keygen` on the path these tests say so and pass.
 
-mod sandbox;
-
 use std::process::Command;
 
-use sandbox::{Sandbox, connect, create, delta};
+use crate::sandbox::{Sandbox, connect, create, delta};
 use serde_json::json;
 
 /// A brain whose person and whose agent `memory` have keys of their own; a stranger has one too.

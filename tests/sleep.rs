@@ -1,12 +1,10 @@
 //! Sleep through the program, on real repositories: one commit on main, every change in its record, and a way back.
 
-mod sandbox;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use sandbox::{Sandbox, connect, create, delta};
+use crate::sandbox::{self, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 const EVENING: &str = "2026-01-26T23:00:00Z";

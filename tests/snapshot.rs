@@ -1,12 +1,10 @@
 //! The snapshot that recall and propagation read instead of all neurons: it sees what was just merged, answers as if there
 //! were none, and is never trusted when damaged.
 
-mod sandbox;
-
 use std::fs;
 use std::path::PathBuf;
 
-use sandbox::{NOW, Sandbox, connect, create, delta};
+use crate::sandbox::{self, NOW, Sandbox, connect, create, delta};
 use serde_json::{Value, json};
 
 const QUESTIONS: [&str; 4] =

@@ -1,12 +1,9 @@
 //! Many machines over one remote: real git, bare remotes in folders, the real clock.
 
-mod machines;
-mod sandbox;
-
 use std::collections::BTreeMap;
 
-use machines::World;
-use sandbox::{adjust, create, delta};
+use crate::machines::World;
+use crate::sandbox::{self, adjust, create, delta};
 use serde_json::{Value, json};
 
 #[test]

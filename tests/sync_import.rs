@@ -1,9 +1,7 @@
 //! Through the gate of a remote, from one machine to another: large imports, numbers with all their digits, what was
 //! taken back, and nights.
 
-mod sandbox;
-
-use sandbox::{Sandbox, connect, create, delta};
+use crate::sandbox::{Sandbox, connect, create, delta};
 use serde_json::json;
 
 /// A bare remote with our gate, a brain `a` that pushed to it, and a clone `b` that adopted it.

@@ -1,10 +1,7 @@
 //! Machines and processes that write and sync at once: everybody comes in, and nothing that was acknowledged is lost.
 
-mod machines;
-mod sandbox;
-
-use machines::World;
-use sandbox::{adjust, create};
+use crate::machines::World;
+use crate::sandbox::{adjust, create};
 use serde_json::{Value, json};
 
 #[test]

@@ -1,10 +1,7 @@
 //! What `sync` and the gate do not let in: forged, broken and foreign commits, rewritten and hostile remotes.
 
-mod machines;
-mod sandbox;
-
-use machines::World;
-use sandbox::{adjust, connect, create};
+use crate::machines::World;
+use crate::sandbox::{self, adjust, connect, create};
 use serde_json::json;
 
 /// Each forbidden thing: what it is called, a commit in `a`, the branch that it is pushed to, and what the refusal says.

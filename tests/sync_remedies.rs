@@ -1,10 +1,7 @@
 //! What stops machines from meeting, and whether the commands that the refusal names mend it.
 
-mod machines;
-mod sandbox;
-
-use machines::World;
-use sandbox::{adjust, create};
+use crate::machines::World;
+use crate::sandbox::{self, adjust, create};
 use serde_json::{Value, json};
 
 /// A bare remote with the gate, or without one.

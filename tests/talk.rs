@@ -1,13 +1,11 @@
 //! Talk is not fact: hundreds of messages to the brain, the same questions among them, change nothing of what it answers, and what was
 //! told in a chat is found. In three languages.
 
-mod sandbox;
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use crate::sandbox::{NOW, Sandbox};
 use git_brain::brain::{Brain, ChatRequest, FeedRequest, InitRequest, RecallRequest, Source, World};
-use sandbox::{NOW, Sandbox};
 use serde_json::{Value, json};
 
 /// A fact, and a question that it answers.

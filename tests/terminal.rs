@@ -1,14 +1,11 @@
 //! Conversations on a terminal: the question before something is changed, its answer, and what a program may do that was allowed. A
 //! terminal is made by `script` of util-linux; where that is missing, these tests say so and end.
 
-mod endpoint;
-mod sandbox;
-
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 
-use endpoint::{Endpoint, Manner};
-use sandbox::{PROGRAM, Sandbox};
+use crate::endpoint::{Endpoint, Manner};
+use crate::sandbox::{PROGRAM, Sandbox};
 use serde_json::json;
 
 /// True where a terminal can be made.

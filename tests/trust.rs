@@ -1,13 +1,11 @@
 //! Trust is given, never carried along: a hostile brain runs nothing, sends nothing and loosens nothing before a person has accepted it.
 
-mod sandbox;
-
 use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sandbox::{Sandbox, create, delta};
+use crate::sandbox::{self, Sandbox, create, delta};
 use serde_json::{Value, json};
 
 /// Commits a file on main with plain git, as a hostile person upstream would.

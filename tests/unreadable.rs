@@ -1,9 +1,7 @@
 //! One broken thing stops nothing else: a stimulus that no reflex can perceive, and files that cannot be read on wake, on main or
 //! on the branch of a run.
 
-mod sandbox;
-
-use sandbox::{Sandbox, create, delta};
+use crate::sandbox::{Sandbox, create, delta};
 use serde_json::json;
 
 /// A token of GitHub's form in letters of full width.

@@ -1,10 +1,7 @@
 //! Settings that other machines do not have: who commits by them is told that nobody else can do it again.
 
-mod machines;
-mod sandbox;
-
-use machines::World;
-use sandbox::{create, delta};
+use crate::machines::World;
+use crate::sandbox::{create, delta};
 use serde_json::json;
 
 #[test]

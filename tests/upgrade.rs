@@ -1,11 +1,8 @@
 //! Brains of an older format: they are read and go on as they are, until somebody upgrades them; machines of both formats
 //! stay one brain.
 
-mod machines;
-mod sandbox;
-
-use machines::World;
-use sandbox::{Sandbox, adjust, connect, create};
+use crate::machines::{self, World};
+use crate::sandbox::{self, Sandbox, adjust, connect, create};
 use serde_json::{Value, json};
 
 /// Neurons of wake in each format, told apart by what format 1 always has.

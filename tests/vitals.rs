@@ -1,8 +1,6 @@
 //! Is it a brain yet: what `status` says of a small brain, against what can be counted by hand.
 
-mod sandbox;
-
-use sandbox::{NOW, Sandbox};
+use crate::sandbox::{self, NOW, Sandbox};
 use serde_json::{Value, json};
 
 const BIRDS: [&str; 12] = [

@@ -1,7 +1,5 @@
 //! A scripted endpoint of OpenAI's chat protocol on this machine, in threads of the test: what it is asked is kept, and it answers
 //! by script, faults included.
-#![allow(dead_code, reason = "each test uses a part")]
-
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,5 @@
 //! Machines of one brain over a bare remote, and commits that no machine of ours would make: for the tests of `sync` and of the gate.
 
-#![allow(dead_code, reason = "each test program uses its part of the harness")]
-
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

@@ -1,7 +1,5 @@
 //! A brain in a temporary folder, worked on with the real program and real git, in an environment of its own.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -4,8 +4,6 @@
 //! Nothing is inherited but `PATH`: no configuration of git, no `BRAIN_*`, no home, no locale. Clock and ids are fixed
 //! where a test asks for it ([`Sandbox::fixed`]). A command that fails tells its arguments and all that it printed.
 
-#![allow(dead_code, reason = "each test program uses its part of the harness")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};

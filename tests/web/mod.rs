@@ -1,6 +1,4 @@
 //! A server of the program under test, and a client that sends exactly what a test says.
-#![allow(dead_code, reason = "each test uses a part")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
