@@ -214,6 +214,30 @@ fn a_person_approves_an_origin_or_a_neuron() {
 }
 
 #[test]
+fn what_was_taken_back_stays_off_main_and_what_took_it_back_too() {
+    fn told(sandbox: &Sandbox, of: &str) -> String {
+        let found = sandbox.command("git", &["grep", "-i", "-l", "zanzibar", of, "--", "network"]).output().unwrap();
+        String::from_utf8(found.stdout).unwrap()
+    }
+    let mut sandbox = Sandbox::fixed(sandbox::NOW, "taken back");
+    feed(&sandbox, "Anna grows green tea.", None);
+    feed(&sandbox, "Anna sells Zanzibar tea.", Some(MCP));
+    sandbox.brain(&["revert", "--origin", "mcp"]).exits(0);
+    assert!(!told(&sandbox, "wake").is_empty());
+    sandbox.json(&["sleep"]);
+    assert_eq!(told(&sandbox, "main"), "");
+    // Taken back once more, it is there again in wake, and main does not learn of it.
+    let runs = sandbox.documents("wake", "network/runs");
+    let back = runs.values().find(|run| run["reverts"].is_array()).unwrap()["run"].as_str().unwrap().to_owned();
+    sandbox.brain(&["revert", "--run", &back]).exits(0);
+    sandbox.at("2026-01-28T12:00:00Z");
+    sandbox.json(&["sleep"]);
+    assert_eq!(told(&sandbox, "main"), "");
+    main_is_clean(&sandbox);
+    sandbox.fsck();
+}
+
+#[test]
 fn nobody_claims_more_trust_than_this_machine_has() {
     let sandbox = Sandbox::new();
     for origin in ["bootstrap", "approved", "approved:mcp:x"] {

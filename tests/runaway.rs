@@ -89,6 +89,54 @@ fn a_stimulus_causes_no_more_runs_in_many_processes_than_in_one() {
 }
 
 #[test]
+fn the_engine_refuses_many_signals_in_few_runs() {
+    let sandbox = Sandbox::new();
+    settings(&sandbox, "[cycle]\nruns_per_stimulus = 6\n");
+    let asks = |name: &str, other: &str| {
+        let ops: Vec<Value> =
+            (0..200).map(|n| json!({"op": "signal", "to": other, "payload": {"kind": "again", "n": n}})).collect();
+        let ops = json!({"ops": ops});
+        let definition = json!({
+            "name": name, "role": "Asks and asks.", "trigger": {"any": [{"signal": "any"}, {"state": "input_queue_not_empty"}]},
+            "cognition": {"kind": "command", "argv": ["sh", "-c", format!("cat > /dev/null; echo '{ops}'")]},
+            "capabilities": {"operations": ["signal", "acknowledge"]}, "priority": 9,
+        });
+        std::fs::write(sandbox.dir().join(format!("agents/{name}.json")), definition.to_string()).unwrap();
+        sandbox.git(&["add", &format!("agents/{name}.json")]);
+        definition
+    };
+    asks("other", "echo");
+    define(&sandbox, &asks("echo", "other"));
+    sandbox.brain(&["feed", "tea at four"]).exits(0);
+    let records = sandbox.documents("wake", "network/runs");
+    let refused = records.values().filter(|record| record["cognition"] == "refused").count();
+    let (most, _) = caused(&sandbox);
+    assert!((3..=6).contains(&most), "{most} runs of one stimulus");
+    assert!((1..=8).contains(&refused), "{refused} runs of the engine");
+}
+
+#[test]
+fn what_a_person_begins_causes_no_more_runs_than_a_stimulus() {
+    let sandbox = Sandbox::new();
+    settings(&sandbox, "[cycle]\nruns_per_stimulus = 6\n");
+    let mut other = spawner(&json!({"name": "other"}));
+    other["trigger"] = json!({"any": [{"signal": "any"}]});
+    let back: Vec<Value> =
+        (0..40).map(|n| json!({"op": "signal", "to": "echo", "payload": {"kind": "again", "n": n}})).collect();
+    other["cognition"]["argv"] = json!(["sh", "-c", format!("cat > /dev/null; echo '{}'", json!({"ops": back}))]);
+    std::fs::write(sandbox.dir().join("agents/other.json"), other.to_string()).unwrap();
+    sandbox.git(&["add", "agents/other.json"]);
+    define(&sandbox, &spawner(&json!({})));
+    let before = sandbox.documents("wake", "network/runs").len();
+    sandbox.apply(&delta(json!([{"op": "signal", "to": "echo", "payload": {"kind": "again"}}])), &[]);
+    sandbox.brain(&["run"]);
+    let records = sandbox.documents("wake", "network/runs");
+    let ran = records.values().filter(|record| record["cognition"] != "refused").count() - before;
+    // The person's own, and what it caused.
+    assert!((3..=7).contains(&ran), "{ran}");
+}
+
+#[test]
 fn a_hook_that_commits_rings_no_bell_twice() {
     let sandbox = Sandbox::new();
     define(&sandbox, &spawner(&json!({})));

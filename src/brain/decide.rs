@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN, Progress, RunReport};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::{DECISION, RunBounds};
-use crate::delta::operation::Send;
+use crate::cycle::{DECISION, RunBounds, ledger};
+use crate::delta::operation::{Chosen, Send};
 use crate::delta::{Document, Operation, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId, SignalId, concept_id};
@@ -42,6 +42,8 @@ pub struct DecideReport {
     pub stance: Option<String>,
     /// Why, in words; null where decision does not say.
     pub why: Option<String>,
+    /// Of the outcomes by which the choice is expected, how many come from where nobody here trusts.
+    pub untrusted: usize,
     /// What was weighed, as decision has it; null where it does not say.
     pub scores: Value,
     /// The runs that followed from the question.
@@ -93,7 +95,9 @@ impl Brain {
                 continue;
             };
             if let Some(payload) = answer(&record, &signal) {
-                return Ok(report(&record, payload, request, ran));
+                let mut report = report(&record, payload, request, ran);
+                report.untrusted = self.untrusted(&network, &report)?;
+                return Ok(report);
             }
         }
         let failed = ran.failures.iter().find(|failure| failure.agent == DECISION).map(|failure| failure.error.clone());
@@ -105,6 +109,24 @@ impl Brain {
             },
             hint: Some("`git brain run` asks it again; `git brain log` shows what happened".to_owned()),
         })
+    }
+}
+
+impl Brain {
+    /// How many outcomes of the choice were brought by what nobody here trusts, among those that decision looks back on.
+    fn untrusted(&self, network: &TreeNetwork<'_>, report: &DecideReport) -> Result<usize, BrainError> {
+        let settings = &self.cycle.shared.policy.settings;
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let mut found = 0;
+        for entry in ledger::newest(&self.cycle.store, tree, settings.learning.history)? {
+            let is_its = |c: &Chosen| c.question == report.question && c.option == report.choice;
+            if !entry.chosen.as_ref().is_some_and(is_its) {
+                continue;
+            }
+            let record = network.record(&entry.run)?;
+            found += usize::from(record.is_some_and(|record| settings.origins.is_tainted(&record.origin)));
+        }
+        Ok(found)
     }
 }
 
@@ -155,6 +177,7 @@ fn report(record: &RunRecord, payload: &Value, request: &DecideRequest, ran: Run
         spread: prediction.and_then(|p| p.spread),
         stance: word("stance"),
         why: word("why"),
+        untrusted: 0,
         scores: payload["scores"].clone(),
         ran,
     }

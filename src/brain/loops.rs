@@ -12,6 +12,9 @@ use crate::model::layout;
 use crate::model::{Agent, Stamp};
 use crate::store::{CommitId, TreeId};
 
+/// An agent that has not run for so long while others did is quiet.
+const QUIET_SECONDS: i64 = 86_400;
+
 /// An agent's part in the loops.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgentLoop {
@@ -19,6 +22,10 @@ pub struct AgentLoop {
     pub agent: String,
     /// When its newest run was committed, RFC 3339; null if it is not among the newest [`limits::LOOP_WALK`] of wake.
     pub last_run: Option<String>,
+    /// What wakes it, in words: any one of these.
+    pub waits_for: Vec<String>,
+    /// Whether others have run since, for a day or longer, and it has not.
+    pub quiet: bool,
     /// Signals to it that nobody has answered; null where there are too many signals to look at.
     pub unanswered: Option<usize>,
     /// Neurons whose activation its trigger waits for, and that do not exist.
@@ -36,9 +43,33 @@ impl Brain {
         let store = &self.cycle.store;
         let policy = &self.cycle.shared.policy;
         let tree = store.tree_of(wake)?;
-        let mut waiting: BTreeSet<&AgentName> = policy.agents.keys().collect();
-        let mut last: BTreeMap<AgentName, i64> = BTreeMap::new();
-        for commit in store.first_parents(wake, None).take(limits::LOOP_WALK) {
+        let last = self.last_runs(wake)?;
+        let open = match (unanswered, signals) {
+            (0, _) => Some(BTreeMap::new()),
+            (_, ..=limits::LOOP_SIGNALS) => Some(self.cycle.unanswered_since(None, wake)?),
+            _ => None,
+        };
+        let newest = last.values().copied().max().unwrap_or(0);
+        let mut loops = Vec::new();
+        for member in policy.agents.values() {
+            let name = &member.agent.name;
+            loops.push(AgentLoop {
+                agent: name.to_string(),
+                last_run: last.get(name).map(|at| Stamp::from_unix(*at).to_string()),
+                waits_for: member.agent.trigger.any.iter().map(ToString::to_string).collect(),
+                quiet: last.get(name).is_none_or(|at| newest - at >= QUIET_SECONDS),
+                unanswered: open.as_ref().map(|open| open.get(name).copied().unwrap_or(0)),
+                missing: self.waits_in_vain(tree, &member.agent)?.iter().map(ToString::to_string).collect(),
+            });
+        }
+        Ok(loops)
+    }
+
+    /// When the newest run of each agent was committed, of those among the newest [`limits::LOOP_WALK`] of wake.
+    pub(super) fn last_runs(&self, wake: CommitId) -> Result<BTreeMap<AgentName, i64>, BrainError> {
+        let mut waiting: BTreeSet<&AgentName> = self.cycle.shared.policy.agents.keys().collect();
+        let mut last = BTreeMap::new();
+        for commit in self.cycle.store.first_parents(wake, None).take(limits::LOOP_WALK) {
             let commit = commit?;
             if let Some(agent) = commit.trailer("Agent").and_then(|name| AgentName::parse(name).ok())
                 && waiting.remove(&agent)
@@ -49,22 +80,7 @@ impl Brain {
                 break;
             }
         }
-        let open = match (unanswered, signals) {
-            (0, _) => Some(BTreeMap::new()),
-            (_, ..=limits::LOOP_SIGNALS) => Some(self.cycle.unanswered_since(None, wake)?),
-            _ => None,
-        };
-        let mut loops = Vec::new();
-        for member in policy.agents.values() {
-            let name = &member.agent.name;
-            loops.push(AgentLoop {
-                agent: name.to_string(),
-                last_run: last.get(name).map(|at| Stamp::from_unix(*at).to_string()),
-                unanswered: open.as_ref().map(|open| open.get(name).copied().unwrap_or(0)),
-                missing: self.waits_in_vain(tree, &member.agent)?.iter().map(ToString::to_string).collect(),
-            });
-        }
-        Ok(loops)
+        Ok(last)
     }
 
     /// Neurons that an agent's trigger waits for, and that a tree does not have.

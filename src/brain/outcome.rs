@@ -143,7 +143,15 @@ impl Brain {
         if request.no_run && !report.stimuli.is_empty() {
             return Ok(());
         }
-        let note = match self.entries_of(&record.run)?.first() {
+        let now = self.entries_of(&record.run)?;
+        let ran = |entry: &LedgerEntry| report.ran.runs.iter().any(|line| line.run == entry.run.as_str());
+        let is_new = now.first().is_some_and(ran);
+        let note = match now.first() {
+            Some(_) if !is_new && !report.stimuli.is_empty() => {
+                format!(
+                    "{run}: what you said is not judged yet; `git brain review` and `git brain signals --unanswered` show what waits"
+                )
+            }
             Some(entry) if entry.method == Method::Unjudged => {
                 format!("{run}: the words are kept and teach nothing until `git brain outcome {run} --value 0 to 1`")
             }

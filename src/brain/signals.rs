@@ -1,16 +1,19 @@
 //! `signals`: who asked whom, what was answered, and asking again.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN, Progress, RunReport};
-use crate::cycle::RunBounds;
 use crate::cycle::signals::Sent;
+use crate::cycle::{Aside, RunBounds};
 use crate::delta::operation::Send;
 use crate::delta::{Document, Operation};
 use crate::model::ids::{AgentName, RunId};
-use crate::model::{Stamp, json, plural};
+use crate::model::{Signal, Stamp, json, plural};
+use crate::trigger::{self, Happened};
 
 /// Signals to list.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +56,8 @@ pub struct SignalLine {
     pub age: u64,
     /// `unanswered`, `answered`, or `refused` where the engine answered that nobody will.
     pub state: &'static str,
+    /// Why nobody has answered it; null where somebody has.
+    pub why: Option<String>,
     /// What it says.
     pub payload: Value,
     /// The run that answered it.
@@ -83,16 +88,47 @@ impl Brain {
     pub fn signals(&self, request: &SignalsRequest) -> Result<SignalsReport, BrainError> {
         let agent = request.agent.as_deref().map(AgentName::parse).transpose();
         let agent = agent.map_err(|e| BrainError::usage(e.to_string()))?;
-        let tree = self.cycle.store.tree_of(self.at(request.at.as_deref())?)?;
-        let mut sent = self.cycle.signals(tree)?;
+        let tip = self.at(request.at.as_deref())?;
+        let mut sent = self.cycle.signals(self.cycle.store.tree_of(tip)?)?;
         sent.retain(|sent| agent.as_ref().is_none_or(|agent| sent.signal.from == *agent || sent.signal.to == *agent));
         sent.retain(|sent| !request.unanswered || sent.answer.is_none());
         let now = self.cycle.shared.world.now();
-        Ok(SignalsReport {
-            total: sent.len(),
-            unanswered: sent.iter().filter(|sent| sent.answer.is_none()).count(),
-            signals: sent.into_iter().rev().take(request.number).map(|sent| line(sent, now)).collect(),
-        })
+        let (total, unanswered) = (sent.len(), sent.iter().filter(|sent| sent.answer.is_none()).count());
+        let shown: Vec<Sent> = sent.into_iter().rev().take(request.number).collect();
+        let open = shown.iter().any(|sent| sent.answer.is_none());
+        let last = if open { self.last_runs(tip)? } else { BTreeMap::new() };
+        let aside = self.cycle.aside_in(self.cycle.store.tree_of(tip)?)?;
+        let line = |sent: Sent| {
+            let why = sent.answer.is_none().then(|| self.why_silent(&sent.signal, &last, &aside));
+            line(sent, why, now)
+        };
+        Ok(SignalsReport { total, unanswered, signals: shown.into_iter().map(line).collect() })
+    }
+
+    /// Why nobody has answered a signal.
+    fn why_silent(&self, signal: &Signal, last: &BTreeMap<AgentName, i64>, aside: &Aside) -> String {
+        let to = &signal.to;
+        if to.as_str() == HUMAN {
+            return "it is for you: people read signals, and need not answer".to_owned();
+        }
+        let Some(member) = self.cycle.shared.policy.agents.get(to) else {
+            return format!("there is no agent {to}");
+        };
+        let alone = Happened { clock: signal.created_at, signals: vec![signal.clone()], ..Happened::default() };
+        match aside.signals.get(&signal.id) {
+            _ if !member.trusted => format!("{to} is not trusted here: `git brain trust` shows what it may do"),
+            Some(reason) => {
+                format!("{} failed at it: {}; `git brain run --agent {to}` tries again", reason.agent, reason.why)
+            }
+            None if !self.cycle.may_answer(to) => {
+                format!("{to} may not answer: its operations do not name `acknowledge`")
+            }
+            None if last.get(to).is_some_and(|at| *at > signal.created_at.unix()) => {
+                format!("{to} has run since, and did not answer")
+            }
+            None if trigger::wakes(&member.agent, &alone).is_none() => format!("it does not wake {to} by itself"),
+            None => format!("{to} has ended no run since: `git brain run` asks it, and says what it fails at"),
+        }
     }
 
     /// Sends the signals of a run again, in your name, and lets agents run until all is quiet.
@@ -139,7 +175,7 @@ impl Brain {
     }
 }
 
-fn line(Sent { signal, answer }: Sent, now: Stamp) -> SignalLine {
+fn line(Sent { signal, answer }: Sent, why: Option<String>, now: Stamp) -> SignalLine {
     let refused = |payload: &Value| payload.get("refused").is_some();
     SignalLine {
         id: signal.id.to_string(),
@@ -153,6 +189,7 @@ fn line(Sent { signal, answer }: Sent, now: Stamp) -> SignalLine {
             Some(answer) if refused(&answer.payload) => "refused",
             Some(_) => "answered",
         },
+        why,
         payload: signal.payload,
         answered_by: answer.as_ref().map(|answer| answer.run.to_string()),
         answer: answer.map(|answer| answer.payload),

@@ -27,6 +27,12 @@ fn decided(report: &DecideReport, why: bool) -> String {
         let spread = report.spread.map_or(String::new(), |spread| format!(" ± {spread:.2}"));
         text += &format!("  expected {expected:.2}{spread}, from 0 to 1\n");
     }
+    if report.untrusted > 0 {
+        let (outcomes, come) =
+            (plural(report.untrusted, "outcome", "outcomes"), if report.untrusted == 1 { "comes" } else { "come" });
+        text +=
+            &format!("  note: {outcomes} of it {come} from where nobody here trusts: `git brain ledger` lists them\n");
+    }
     if why {
         let reason = [&report.stance, &report.why].map(|part| part.as_deref().map(safe_line));
         let reason: Vec<String> = reason.into_iter().flatten().collect();

@@ -92,6 +92,9 @@ fn activity(alive: &AgentLoop) -> String {
         }
         None => text += "; `git brain signals --unanswered` lists what nobody has answered",
     }
+    if alive.quiet {
+        text += &format!("; quiet since then, it waits for {}", safe_line(&alive.waits_for.join(" or ")));
+    }
     for missing in &alive.missing {
         text += &format!("; waits for {missing}, which does not exist");
     }

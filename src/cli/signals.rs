@@ -43,7 +43,10 @@ fn replayed(report: &ReplayReport) -> String {
 
 fn listed(report: &SignalsReport) -> String {
     let mut text: String = report.signals.iter().map(told).collect();
-    text += &format!("{}, {} unanswered", plural(report.total, "signal", "signals"), report.unanswered);
+    text += &match report.unanswered {
+        all if all == report.total && all > 0 => plural(all, "unanswered signal", "unanswered signals"),
+        some => format!("{}, {some} unanswered", plural(report.total, "signal", "signals")),
+    };
     if report.total > report.signals.len() {
         text += &format!("; the newest {} are shown, -n shows more", report.signals.len());
     }
@@ -60,6 +63,7 @@ fn told(line: &SignalLine) -> String {
     };
     let mut text = format!("{}  {} → {}  {}\n", line.at, line.from, line.to, line.state);
     text += &format!("    asks    {}  by {}\n", payload(&line.payload), line.run);
+    text.extend(line.why.iter().map(|why| format!("    why     {}\n", safe_line(why))));
     if let (Some(answer), Some(run)) = (&line.answer, &line.answered_by) {
         text += &format!("    answer  {}  by {run}\n", payload(answer));
     }

@@ -283,6 +283,12 @@ impl Job {
         Self { reason, refusal: Some(why), active: Vec::new(), answers: Vec::new(), depth, ..self }
     }
 
+    /// True if one answer of the engine can hold these two: the same agent, reason and origin, and not more than a document may have.
+    pub(super) fn answers_with(&self, other: &Job) -> bool {
+        let same = (&self.agent, &self.refusal, &self.origin) == (&other.agent, &other.refusal, &other.origin);
+        same && self.roots == other.roots && self.signals.len() + other.signals.len() <= limits::DELTA_OPS
+    }
+
     /// The engine's answers, where nobody thinks.
     pub(super) fn refusals(&self) -> Option<Document> {
         let why = self.refusal.as_ref()?;
@@ -296,7 +302,7 @@ impl Job {
 
 impl Cycle {
     /// Whether an agent's runs can answer signals.
-    pub(super) fn may_answer(&self, agent: &AgentName) -> bool {
+    pub fn may_answer(&self, agent: &AgentName) -> bool {
         let member = self.shared.policy.agents.get(agent);
         member.is_some_and(|m| m.agent.capabilities.operations.iter().any(|name| name == "acknowledge"))
     }

@@ -1,6 +1,6 @@
 //! Round and round until all is quiet: evaluate triggers, run, merge; and the durable entry of stimuli.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -71,6 +71,30 @@ pub struct Turned {
     pub notes: Vec<String>,
 }
 
+/// Runs of one command that descend from no stimulus: from a person's delta, an evening, a commit.
+#[derive(Default)]
+struct Rootless {
+    /// With how many it began.
+    began: u64,
+    /// How many started.
+    ran: u64,
+}
+
+impl Rootless {
+    fn begin(&mut self, due: usize) {
+        if self.began == 0 {
+            self.began = due as u64;
+        }
+    }
+
+    /// Whether one more may start, which then counts; `each`: how many runs one beginning may cause.
+    fn may_start(&mut self, each: u32) -> bool {
+        let may = self.ran < self.began * u64::from(each);
+        self.ran += u64::from(may);
+        may
+    }
+}
+
 impl Turned {
     fn unpaid(&mut self, why: String) {
         if !self.unpaid.contains(&why) {
@@ -95,6 +119,7 @@ impl Cycle {
         let first = seen;
         let mut failed = Failed::from_iter(self.aside().stimuli.into_keys());
         let mut tally = self.shared.tally()?;
+        let mut rootless = Rootless::default();
         let mut refused = HashSet::new();
         let mut thought = false;
         let mut consumed = 0;
@@ -114,7 +139,7 @@ impl Cycle {
             if bounds.agent.is_none() {
                 braking.hold_back(self, &mut jobs);
             }
-            refusals.extend(self.hold_back(&mut jobs, &mut tally, &mut turned.notes));
+            refusals.extend(self.hold_back(&mut jobs, &mut tally, &mut rootless, &mut turned.notes));
             let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
             let cut = cut(&mut jobs, room);
             braking.cut_off(self, &cut);
@@ -236,24 +261,46 @@ impl Cycle {
         Ok(())
     }
 
-    /// Takes out runs whose stimuli have caused as many runs as one stimulus may, in whatever process. Returns the engine's answers to
-    /// the signals that they would have answered.
-    fn hold_back(&self, jobs: &mut Vec<Job>, tally: &mut Tally, notes: &mut Vec<String>) -> Vec<Job> {
+    /// Takes out runs whose stimuli have caused as many runs as one stimulus may, in whatever process, and those that no stimulus began, beyond
+    /// as many for each with which this command began. Returns the engine's answers to the signals that they would have answered.
+    fn hold_back(
+        &self,
+        jobs: &mut Vec<Job>,
+        tally: &mut Tally,
+        rootless: &mut Rootless,
+        notes: &mut Vec<String>,
+    ) -> Vec<Job> {
         let max = self.shared.policy.settings.cycle.runs_per_stimulus;
-        let mut refusals = Vec::new();
+        rootless.begin(jobs.iter().filter(|job| job.roots.is_empty()).count());
+        let mut refusals: Vec<Job> = Vec::new();
+        let mut held: BTreeMap<(AgentName, String), usize> = BTreeMap::new();
         jobs.retain(|job| {
-            let spent = job.roots.iter().find(|root| tally.caused(root) >= max);
-            if let Some(root) = spent {
-                let why = format!("stimulus {root} has caused {}", plural(max, "run", "runs"));
-                notes.push(format!("{} was held back: {why}", job.agent));
-                if !job.signals.is_empty() && self.may_answer(&job.agent) {
-                    refusals.push(job.clone().refused(why));
+            let spent = match job.roots.iter().find(|root| tally.caused(root) >= max) {
+                Some(root) => Some(format!("stimulus {root} has caused {}", plural(max, "run", "runs"))),
+                None if job.roots.is_empty() && !rootless.may_start(max) => {
+                    Some(format!("what no stimulus began has caused {}", plural(rootless.ran, "run", "runs")))
                 }
-                return false;
+                None => None,
+            };
+            let Some(why) = spent else {
+                tally.add(&job.roots);
+                return true;
+            };
+            *held.entry((job.agent.clone(), why.clone())).or_default() += 1;
+            if !job.signals.is_empty() && self.may_answer(&job.agent) {
+                let refusal = job.clone().refused(why);
+                // One run of the engine answers all of them: a run each would be a run for every signal that nobody thinks about.
+                match refusals.iter_mut().find(|other| other.answers_with(&refusal)) {
+                    Some(other) => other.signals.extend(refusal.signals),
+                    None => refusals.push(refusal),
+                }
             }
-            tally.add(&job.roots);
-            true
+            false
         });
+        notes.extend(held.into_iter().map(|((agent, why), count)| match count {
+            1 => format!("{agent} was held back: {why}"),
+            _ => format!("{agent} was held back {count} times: {why}"),
+        }));
         refusals
     }
 

@@ -1,6 +1,8 @@
 //! The small documents of a brain beside neurons: stimuli, signals, acknowledgements, flags, metadata, and agent
 //! definitions. Each is one JSON file.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +11,7 @@ use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, conce
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
 use super::spending::{Budget, Cost};
-use super::{Format, Origin, Stamp};
+use super::{Format, Origin, Stamp, plural};
 use crate::limits;
 
 /// One input from outside, immutable, durable before anything acts on it.
@@ -454,6 +456,24 @@ pub enum Condition {
     Flag(AgentName),
 }
 
+/// As the reason of a run has it.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::State(state) => f.write_str(state.as_str()),
+            Self::Neuron { id, salience_above, with_query } => {
+                write!(f, "neuron {id} above {salience_above}{}", if *with_query { " with a query" } else { "" })
+            }
+            Self::Active { count, salience_above } => {
+                write!(f, "{} above {salience_above}", plural(*count, "neuron", "neurons"))
+            }
+            Self::Signal(kind) => write!(f, "signal {kind}"),
+            Self::Ack(kind) => write!(f, "ack {kind}"),
+            Self::Flag(name) => write!(f, "flag {name}"),
+        }
+    }
+}
+
 /// The named states of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -468,6 +488,19 @@ pub enum State {
     ActionRequired,
     /// The flag `priority_override` is on.
     PriorityOverrideDetected,
+}
+
+impl State {
+    /// The name in a definition.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BootstrapIncomplete => "bootstrap_incomplete",
+            Self::InputQueueNotEmpty => "input_queue_not_empty",
+            Self::ConsolidationDue => "consolidation_due",
+            Self::ActionRequired => "action_required",
+            Self::PriorityOverrideDetected => "priority_override_detected",
+        }
+    }
 }
 
 /// How an agent thinks.

@@ -92,22 +92,16 @@ struct View<'a> {
 impl View<'_> {
     /// The reason in words and the neurons concerned, if the condition holds.
     fn holds(&self, condition: &Condition) -> Option<(String, Vec<NeuronId>)> {
-        let plain = |yes: bool, reason: &str| yes.then(|| (reason.to_owned(), Vec::new()));
+        let plain = |yes: bool| yes.then(|| (condition.to_string(), Vec::new()));
         match condition {
-            Condition::State(State::BootstrapIncomplete) => {
-                plain(self.happened.bootstrap_incomplete, "bootstrap_incomplete")
-            }
-            Condition::State(State::InputQueueNotEmpty) => {
-                plain(self.happened.queue_not_empty, "input_queue_not_empty")
-            }
-            Condition::State(State::ConsolidationDue) => plain(self.happened.consolidation_due, CONSOLIDATION_DUE),
-            Condition::State(State::ActionRequired) => plain(self.signalled("action_required"), "action_required"),
-            Condition::State(State::PriorityOverrideDetected) => {
-                plain(self.flag_raised("priority_override"), "priority_override_detected")
-            }
-            Condition::Flag(name) => plain(self.flag_raised(name.as_str()), &format!("flag {name}")),
-            Condition::Signal(kind) => plain(self.signalled(kind), &format!("signal {kind}")),
-            Condition::Ack(kind) => plain(self.answered(kind), &format!("ack {kind}")),
+            Condition::State(State::BootstrapIncomplete) => plain(self.happened.bootstrap_incomplete),
+            Condition::State(State::InputQueueNotEmpty) => plain(self.happened.queue_not_empty),
+            Condition::State(State::ConsolidationDue) => plain(self.happened.consolidation_due),
+            Condition::State(State::ActionRequired) => plain(self.signalled("action_required")),
+            Condition::State(State::PriorityOverrideDetected) => plain(self.flag_raised("priority_override")),
+            Condition::Flag(name) => plain(self.flag_raised(name.as_str())),
+            Condition::Signal(kind) => plain(self.signalled(kind)),
+            Condition::Ack(kind) => plain(self.answered(kind)),
             Condition::Neuron { id, salience_above, with_query } => {
                 let asked = !with_query || self.signals.iter().any(|s| s.payload.get("query").is_some());
                 let found = self.activated(*salience_above).find(|n| n.id == *id).filter(|_| asked)?;

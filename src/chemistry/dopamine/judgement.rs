@@ -50,7 +50,8 @@ pub fn judge(prediction: Option<&Prediction>, value: Option<f64>, text: Option<&
         assumed: prediction.and_then(|p| p.value).is_none(),
         error: prediction_error(value, expected.value),
         prediction: expected,
-        outcome: Valued { text: text.map(str::to_owned), value },
+        // -0 is 0.
+        outcome: Valued { text: text.map(str::to_owned), value: value + 0.0 },
         method,
     })
 }

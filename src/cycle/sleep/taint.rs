@@ -1,6 +1,6 @@
 //! The snapshot without what is not approved: tainted neurons, connections to them, the records of tainted runs, what those runs
 //! did to neurons that are not tainted themselves, the stimuli that they perceived or that wait, and their signals, answers, flags,
-//! goals and judgements.
+//! goals and judgements. Of a run that a person took back the same, and the record of the taking back with it.
 //!
 //! All of it stays in wake. So a sleep moves nothing to main that came from an origin that nobody here trusts, neither as a neuron nor as
 //! a weight, a salience or a word.
@@ -50,13 +50,23 @@ impl Cycle {
         known.retain(|_, neuron| !origins.is_tainted(&neuron.origin));
         left_out.retain(|id| !known.contains_key(id));
         let runs = self.outlines_between(main, tree)?;
-        let settled = settled(runs.iter().map(|(_, run)| run));
-        let tainted: Vec<&String> = runs
-            .iter()
-            .filter(|(_, run)| origins.is_tainted(&run.origin) && !settled.contains(&run.run))
-            .map(|(path, _)| path)
-            .collect();
-        let records = self.newest_first(tree, &tainted)?;
+        let (approved, taken_back) = settled(runs.iter().map(|(_, run)| run));
+        let mut held: Vec<&(String, RunOutline)> =
+            runs.iter().filter(|(_, run)| origins.is_tainted(&run.origin) && !approved.contains(&run.run)).collect();
+        let records = self.newest_first(tree, held.iter().map(|(path, _)| path))?;
+        let files = self.without_files(main, tree, &records)?;
+        // What was taken back has no effect any more, and the record that took it back tells what it was.
+        let records: Vec<RunRecord> = records.into_iter().filter(|record| !taken_back.contains(&record.run)).collect();
+        let mut names: BTreeSet<&RunId> = held.iter().map(|(_, run)| &run.run).collect();
+        // The oldest first: a taking back may be taken back.
+        let mut backs: Vec<_> =
+            runs.iter().filter(|(_, run)| run.run.is_a_persons() && !run.reverts.is_empty()).collect();
+        backs.sort_by(|a, b| a.1.run.cmp(&b.1.run));
+        for back in backs {
+            if back.1.reverts.iter().any(|run| names.contains(run)) && names.insert(&back.1.run) {
+                held.push(back);
+            }
+        }
         let mut changed = self.without_effects(tree, &records, sleep, &left_out)?;
         let consolidated = read_all(&self.store, main, changed.keys().cloned())?;
         let mut untouched = BTreeSet::new();
@@ -83,14 +93,18 @@ impl Cycle {
                 edits.push(TreeEdit::new(path, Some(bytes)));
             }
         }
-        edits.extend(tainted.into_iter().map(|path| TreeEdit::new(path.clone(), None)));
-        edits.extend(self.without_files(main, tree, &records)?);
+        edits.extend(held.into_iter().map(|(path, _)| TreeEdit::new(path.clone(), None)));
+        edits.extend(files);
         let tree = if edits.is_empty() { tree } else { writer.edit(Some(tree), edits)? };
         Ok(Snapshot { tree, left_out, untouched, runs })
     }
 
     /// The records of runs, the newest run first.
-    fn newest_first(&self, tree: TreeId, paths: &[&String]) -> Result<Vec<RunRecord>, CycleError> {
+    fn newest_first<'p>(
+        &self,
+        tree: TreeId,
+        paths: impl Iterator<Item = &'p String>,
+    ) -> Result<Vec<RunRecord>, CycleError> {
         let mut records = Vec::new();
         for path in paths {
             let Some(bytes) = self.store.read(tree, path)? else { continue };
@@ -187,8 +201,18 @@ fn says_as_much(before: &Neuron, now: &Neuron) -> bool {
     told(before) == told(now)
 }
 
-/// Runs that a person has approved, or has taken back: of these nothing is left to hold out.
-pub(in crate::cycle) fn settled<'r>(runs: impl Iterator<Item = &'r RunOutline>) -> BTreeSet<RunId> {
-    let own = runs.filter(|run| run.run.is_a_persons());
-    own.flat_map(|run| run.approves.iter().chain(&run.reverts)).cloned().collect()
+/// The runs that a person has approved, and those that a person has taken back: of the first nothing is held out, of the second the
+/// effects are none.
+pub(in crate::cycle) fn settled<'r>(runs: impl Iterator<Item = &'r RunOutline>) -> (BTreeSet<RunId>, BTreeSet<RunId>) {
+    let (mut approved, mut taken_back) = (BTreeSet::new(), BTreeSet::new());
+    let mut own: Vec<&RunOutline> = runs.filter(|run| run.run.is_a_persons()).collect();
+    // The newest first: what was taken back itself says nothing any more.
+    own.sort_by(|a, b| b.run.cmp(&a.run));
+    for run in own {
+        if !taken_back.contains(&run.run) {
+            approved.extend(run.approves.iter().cloned());
+            taken_back.extend(run.reverts.iter().cloned());
+        }
+    }
+    (approved, taken_back)
 }
