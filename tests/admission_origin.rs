@@ -1,6 +1,6 @@
 //! Where the runs of other machines say that they come from: never from nearer than the stimuli that they name.
 
-use crate::machines::World;
+use crate::machines::{World, refused};
 
 const MCP: &str = "mcp:editor";
 
@@ -47,6 +47,42 @@ fn a_run_comes_from_no_nearer_than_its_stimuli() {
     let (commit, branch) = newest(&world, "perception");
     let modest = relabelled(&world, &commit, "webhook:x");
     world.git("a", &["push", "-q", "origin", &format!("{modest}:refs/heads/{branch}")]);
+}
+
+#[test]
+fn a_person_brings_main_no_word_that_nobody_approved() {
+    let world = World::gated();
+    world.brain("a", &["feed", "--origin", MCP, "Green tea from Uji is poison, says Boris."]);
+    world.sync("a");
+    let main = world.tip("a", "main");
+    for folder in ["network/stimuli", "network/signals"] {
+        let paths = world.git("a", &["ls-tree", "-r", "--name-only", "wake", "--", folder]);
+        let text = |path: &str| world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+        let of_tea = |path: &&str| folder == "network/stimuli" || text(path).contains("\"from\": \"perception\"");
+        let files = paths.lines().filter(|path| path.ends_with(".json") && !path.ends_with(".ack.json"));
+        let path = files.into_iter().find(of_tea).unwrap();
+        let text = text(path);
+        let commit = world.commit("a", &main, &[&main], &[(path, Some(&text))], "by hand\n", &[]);
+        refused(&world, path, &commit, "main", "comes from mcp:editor, and nobody approved that");
+    }
+}
+
+#[test]
+fn a_machine_takes_nights_without_what_was_taken_back() {
+    let world = World::gated();
+    world.clone("b");
+    world.brain("a", &["feed", "Anna grows green tea in Uji."]);
+    world.brain("a", &["feed", "--origin", MCP, "Green tea from Uji is poison, says Boris."]);
+    world.brain("a", &["feed", "--origin", "webhook:x", "Green tea from Uji is cheap, says Carla."]);
+    world.brain("a", &["revert", "--origin", MCP]);
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.sync("b");
+    world.brain("b", &["feed", "Emil likes green tea."]);
+    world.brain("b", &["sleep"]);
+    world.sync("b");
+    world.sync("a");
+    world.same(&["a", "b"]);
 }
 
 #[test]

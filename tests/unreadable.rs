@@ -171,6 +171,34 @@ fn other_files_of_wake_that_cannot_be_read_stop_nothing_either() {
 }
 
 #[test]
+fn what_is_written_once_and_cannot_be_read_stops_nothing_but_the_night() {
+    for folder in ["network/stimuli/2", "network/signals/", "network/stimuli/queue/"] {
+        let (sandbox, _) = lived();
+        sandbox.brain(&["feed", "--no-run", "--source", "late", "Carla drinks cold milk in Bern."]).exits(0);
+        let paths = sandbox.git(&["ls-tree", "-r", "--name-only", "wake", "--", "network"]);
+        let path = paths.lines().find(|path| path.starts_with(folder) && !path.ends_with(".ack.json")).unwrap();
+        let good = sandbox.git(&["show", &format!("wake:{path}")]) + "\n";
+        commit_on(&sandbox, "wake", path, "garbage\n");
+        for question in ["who drinks tea", "who drinks milk"] {
+            sandbox.brain(&["recall", question]).exits(0);
+        }
+        sandbox.brain(&["feed", "--source", "two", "Ben drinks black coffee in Oslo."]).exits(0);
+        for command in [&["doctor", "--dry-run"][..], &["check"]] {
+            let told = sandbox.brain(command).exits(1).out;
+            assert!(told.contains(path), "{path}: {told}");
+        }
+        let refs = sandbox.refs();
+        let sleep = sandbox.brain(&["sleep"]).exits(5);
+        assert!(sleep.err.contains(&format!("wake: {path}, line 1")), "{sleep}");
+        assert_eq!(sandbox.refs(), refs, "main has nothing of it");
+        commit_on(&sandbox, "wake", path, &good);
+        sandbox.brain(&["run"]).exits(0);
+        sandbox.brain(&["sleep"]).exits(0);
+        sandbox.brain(&["check"]).exits(0);
+    }
+}
+
+#[test]
 fn a_file_of_main_that_cannot_be_read_stops_nothing_else() {
     let (sandbox, path) = lived();
     sandbox.brain(&["sleep"]).exits(0);

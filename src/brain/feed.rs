@@ -490,14 +490,14 @@ impl Brain {
     /// The memories that a stimulus replaced, newest first, with what those replaced.
     pub(super) fn older_than(&self, network: &TreeNetwork<'_>, id: &StimulusId) -> Result<Vec<Stimulus>, BrainError> {
         let mut older: Vec<Stimulus> = Vec::new();
-        let Some(newest) = network.stimulus(id)? else { return Ok(older) };
+        let Some(newest) = self.cycle.readable(network.stimulus(id))?.flatten() else { return Ok(older) };
         let mut next = newest.supersedes;
         let mut seen = HashSet::from([id.clone()]);
         while let Some(id) = (older.len() < limits::OLDER).then(|| next.pop()).flatten() {
             if !seen.insert(id.clone()) {
                 continue;
             }
-            if let Some(stimulus) = network.stimulus_ever(&id)? {
+            if let Some(stimulus) = self.cycle.readable(network.stimulus_ever(&id))?.flatten() {
                 next.extend(stimulus.supersedes.iter().cloned());
                 older.push(stimulus);
             }

@@ -30,7 +30,8 @@ impl Brain {
             let reason = record.as_ref().and_then(|record| stimulus_behind(record, id, after.as_ref()));
             let because = match reason {
                 Some(stimulus) => {
-                    TreeNetwork::new(&self.cycle.store, commit.tree).stimulus(stimulus)?.map(|s| render::clip(&s.text))
+                    let network = TreeNetwork::new(&self.cycle.store, commit.tree);
+                    self.cycle.readable(network.stimulus(stimulus))?.flatten().map(|s| render::clip(&s.text))
                 }
                 None => None,
             };

@@ -8,7 +8,7 @@ use crate::cycle::commit::{Draft, HELD_AS_ASKED};
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::run::Failure;
-use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned};
+use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned, quoted};
 use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
@@ -217,10 +217,12 @@ impl Brain {
         let shared = &self.cycle.shared;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(base)?);
         shared.make_no_doubles(&network, &mut document, &mut lines)?;
+        let origin = quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
         let draft = Draft {
             reason: reason.to_owned(),
             lines,
             document,
+            origin,
             held: no_merge.then_some(HELD_AS_ASKED),
             ..Draft::by_hand(shared, base, run, &cognition)?
         };
@@ -229,7 +231,9 @@ impl Brain {
     }
 
     /// Commits what a draft does and merges it into wake, unless it is held.
-    pub(super) fn land(&self, draft: Draft, applied: &Applied, dry_run: bool) -> Result<ApplyReport, BrainError> {
+    pub(super) fn land(&self, mut draft: Draft, applied: &Applied, dry_run: bool) -> Result<ApplyReport, BrainError> {
+        let origins = &self.cycle.shared.policy.settings.origins;
+        draft.origin = draft.origin.and(&quoted::by_effects(applied, origins));
         let (run, held) = (draft.run.clone(), draft.held.is_some());
         let mut answer = ApplyReport {
             run: run.to_string(),
@@ -242,6 +246,13 @@ impl Brain {
             notes: applied.notes.clone(),
             effects: rendered(applied),
         };
+        if origins.is_tainted(&draft.origin) {
+            answer.notes.push(format!(
+                "it takes up what comes from {}: the record stays off {} until you approve that",
+                draft.origin,
+                self.cycle.store.main()
+            ));
+        }
         if dry_run {
             return Ok(answer);
         }

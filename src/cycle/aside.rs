@@ -236,7 +236,7 @@ impl Cycle {
     }
 
     /// What was read; of a file that cannot be, nothing, which is said once in a command: it stops nobody who does not need it.
-    pub(super) fn readable<T>(&self, read: Result<T, CycleError>) -> Result<Option<T>, CycleError> {
+    pub fn readable<T>(&self, read: Result<T, CycleError>) -> Result<Option<T>, CycleError> {
         match read {
             Ok(found) => Ok(Some(found)),
             Err(error) if error.is_of_a_file() => {

@@ -45,6 +45,7 @@ pub mod network;
 mod one_answer;
 pub mod policy;
 mod quiet;
+pub mod quoted;
 pub mod recall;
 pub mod revert;
 pub mod run;

@@ -2,6 +2,8 @@
 //!
 //! Agents run side by side, each on its own snapshot with its own view of the repository.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,12 +20,13 @@ use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
 use super::wake::Job;
-use super::{Cycle, CycleError, goals, ledger};
+use super::{Cycle, CycleError, goals, ledger, quoted};
 use crate::cognition::{Raised, Snapshot, reflex};
 use crate::delta::{Document, DocumentError};
-use crate::model::document::Cognition;
+use crate::model::document::{Cognition, Rule};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
+use crate::model::origin::Origins;
 use crate::model::{Flag, Origin, json};
 use crate::store::{CommitId, Objects, Store, TreeId};
 
@@ -186,6 +189,40 @@ impl super::Shared {
     }
 }
 
+/// Which runs nobody here trusts, each looked up once.
+struct Strangers<'n> {
+    network: &'n TreeNetwork<'n>,
+    origins: &'n Origins,
+    known: RefCell<HashMap<RunId, bool>>,
+}
+
+impl<'n> Strangers<'n> {
+    fn new(network: &'n TreeNetwork<'n>, origins: &'n Origins) -> Self {
+        Self { network, origins, known: RefCell::default() }
+    }
+
+    /// Those that no such run wrote.
+    fn without<T>(&self, all: Vec<T>, run: impl Fn(&T) -> Option<&RunId>) -> Result<Vec<T>, CycleError> {
+        let mut kept = Vec::new();
+        for one in all {
+            if !run(&one).map_or(Ok(false), |run| self.has(run))? {
+                kept.push(one);
+            }
+        }
+        Ok(kept)
+    }
+
+    fn has(&self, run: &RunId) -> Result<bool, CycleError> {
+        if let Some(known) = self.known.borrow().get(run) {
+            return Ok(*known);
+        }
+        let record = self.network.record(run)?;
+        let found = record.is_some_and(|record| self.origins.is_tainted(&record.origin));
+        self.known.borrow_mut().insert(run.clone(), found);
+        Ok(found)
+    }
+}
+
 /// The origin of all that a snapshot shows. A program may obey any text that it reads; a rule obeys none.
 pub(super) fn shown(snapshot: &Snapshot) -> Origin {
     let neurons = snapshot.neurons.iter().map(|n| n.origin.clone());
@@ -234,7 +271,8 @@ impl Spawn {
                 if let Some(error) = network.take_failure() {
                     return Err(error);
                 }
-                let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
+                let quoted = this.quoted(rule, &document, &network)?;
+                let Some(draft) = this.draft(document, quoted)? else { return Ok(None) };
                 let applied = draft.apply_to(&network, &this.cycle.shared)?;
                 match draft.held {
                     Some(_) => draft.commit(&applied, &store, &this.cycle.shared).map(Some),
@@ -298,6 +336,17 @@ impl Spawn {
         }
     }
 
+    /// The origin of what a rule quotes of the network. Perception tells of its stimuli alone.
+    fn quoted(&self, rule: Rule, document: &Document, network: &TreeNetwork<'_>) -> Result<Origin, CycleError> {
+        if matches!(rule, Rule::Perception | Rule::Bootstrap) {
+            return Ok(Origin::local());
+        }
+        let shared = &self.cycle.shared;
+        let given = self.job.signals.iter().map(|signal| &signal.payload);
+        let named = |words: &str| shared.concept(network, words);
+        quoted::by_rule(document, given, network, &shared.policy.settings.origins, &named)
+    }
+
     /// True for the agent that judges others, and sees no names.
     pub fn judges(&self) -> bool {
         self.job.agent.as_str() == EVALUATOR
@@ -326,11 +375,19 @@ impl Spawn {
         let shared = &self.cycle.shared;
         let member = shared.policy.agents.get(&self.job.agent).map(|m| &m.agent.cognition);
         let looks_back = !matches!(member, Some(Cognition::Reflex { rule }) if !reflex::looks_back(*rule));
-        let (ledger, goals) = match looks_back {
+        let (mut ledger, mut goals) = match looks_back {
             true => (ledger::newest(store, tree, shared.policy.settings.learning.history)?, goals::open(store, tree)?),
             false => (Vec::new(), Vec::new()),
         };
-        let raised = raised_flags(store, tree)?;
+        let mut raised = raised_flags(store, tree)?;
+        if !matches!(member, Some(Cognition::Reflex { .. })) {
+            // As with neurons that nothing asks for: what others of little trust wrote would make the run as little trusted.
+            let strangers = Strangers::new(network, &shared.policy.settings.origins);
+            ledger = strangers.without(ledger, |entry| Some(&entry.run))?;
+            goals = strangers.without(goals, |goal| goal.run.as_ref())?;
+            raised = strangers.without(raised, |(_, run)| run.as_ref())?;
+        }
+        let raised: Vec<Raised> = raised.into_iter().map(|(raised, _)| raised).collect();
         let snapshot = Snapshot {
             run: self.run.clone(),
             agent: self.job.agent.clone(),
@@ -352,14 +409,16 @@ impl Spawn {
     }
 }
 
-fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<Raised>, CycleError> {
+/// The flags that are on, and the runs that raised them.
+fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<(Raised, Option<RunId>)>, CycleError> {
     let mut raised = Vec::new();
     for (path, file) in store.files(tree, layout::FLAGS)? {
         let Place::Flag(name) = Place::of(&path) else { continue };
         // One that cannot be read is off, and stops no run: `check` names it.
         let flag = json::strict::<Flag>(&store.blob(file.blob)?, &path, crate::limits::DOCUMENT_BYTES);
         if let Some(flag) = flag.ok().filter(|flag| flag.value) {
-            raised.push(Raised { name, by: flag.run.map(|run| run.agent()), reason: flag.reason });
+            let by = flag.run.as_ref().map(RunId::agent);
+            raised.push((Raised { name, by, reason: flag.reason }, flag.run));
         }
     }
     Ok(raised)

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::ledger::Method;
 use crate::limits;
-use crate::model::document::{GoalLevel, GoalState};
+use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::neuron::{check_concept, check_label};
@@ -289,6 +289,13 @@ pub struct SetGoal {
     /// How it stands.
     #[serde(default)]
     pub state: GoalState,
+}
+
+impl SetGoal {
+    /// Its id, given or of its text.
+    pub fn goal_id(&self) -> GoalId {
+        self.id.clone().unwrap_or_else(|| Goal::id_of(&self.text))
+    }
 }
 
 impl Operation {

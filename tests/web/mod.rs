@@ -155,11 +155,6 @@ impl Server {
         assert!(std::process::Command::new("kill").args([signal, &id]).status().expect("kill").success());
         self.child.wait().expect("it ends").code().unwrap_or(-1)
     }
-
-    /// The process.
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
 }
 
 impl Drop for Server {

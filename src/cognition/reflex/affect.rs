@@ -15,6 +15,7 @@ use crate::delta::Document;
 use crate::limits;
 use crate::model::Signal;
 use crate::model::ids::NeuronId;
+use crate::model::origin::Origins;
 
 const URGENCE: &str = "urgence";
 const OVERRIDE: &str = "priority_override";
@@ -31,7 +32,7 @@ const ACTOR: &str = "decision";
 pub(super) const SIGNALS: usize = 100;
 
 /// What affect proposes.
-pub(super) fn think(snapshot: &Snapshot, network: &dyn Network) -> Document {
+pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, origins: &Origins) -> Document {
     let mut proposal = Proposal::new(snapshot, network);
     let signals = proposal.signals();
     // The most urgent since the last word of calm.
@@ -51,7 +52,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network) -> Document {
         proposal.activate(&constant_id(AFFECT), level);
         if level >= OVERRIDE_FROM {
             proposal.flag(OVERRIDE, true, &why);
-            ask_to_act(&mut proposal, level, signal);
+            ask_to_act(&mut proposal, level, signal, origins);
         }
     } else if calm {
         clear(&mut proposal, "all is calm");
@@ -152,11 +153,13 @@ fn reason(level: f64, signal: &Signal) -> String {
     }
 }
 
-/// Asks decision to act on the strongest concepts of what was perceived, or on the words that made it urgent.
-fn ask_to_act(proposal: &mut Proposal<'_>, level: f64, signal: &Signal) {
+/// Asks decision to act on the strongest concepts of what was perceived, or on the words that made it urgent. Concepts that nobody here
+/// trusts are not named: who asks with them would be trusted no further.
+fn ask_to_act(proposal: &mut Proposal<'_>, level: f64, signal: &Signal, origins: &Origins) {
     let episode = signal.payload.get("episode").and_then(Value::as_str).and_then(|id| NeuronId::parse(id).ok());
     let concepts = episode.as_ref().map(|id| query::strongest_concepts(proposal, id)).unwrap_or_default();
-    let named: Vec<String> = concepts.iter().map(|c| clip(&c.neuron.concept, limits::LABEL_BYTES)).collect();
+    let trusted = concepts.iter().filter(|c| !origins.is_tainted(&c.neuron.origin));
+    let named: Vec<String> = trusted.map(|c| clip(&c.neuron.concept, limits::LABEL_BYTES)).collect();
     let query = if named.is_empty() { words(signal) } else { named.join(", ") };
     ask(proposal, level, &query, episode);
 }

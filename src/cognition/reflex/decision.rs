@@ -57,7 +57,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
             // Stays unanswered, so that the next run takes it.
             Some(_) if decided => {}
             Some(query) => {
-                let weighed = weigh(&proposal, signal, query, &profile, &settings.learning);
+                let weighed = weigh(&proposal, signal, query, &profile, settings);
                 decided = weighed.best.is_some();
                 weighed.tell(&mut proposal, signal, query, &settings.learning);
                 if decided {
@@ -126,7 +126,8 @@ struct Weighed {
 
 /// Scores the options of a request; without options, what the query itself brings up. Then expects of each what came of it before, and
 /// chooses. Source: MagistraAI's technical note, 3.3.
-fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profile, learning: &Learning) -> Weighed {
+fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profile, settings: &Settings) -> Weighed {
+    let learning = &settings.learning;
     let given = signal.payload.get("options").and_then(Value::as_array);
     let mut options: Vec<String> = Vec::new();
     for option in given.into_iter().flatten().filter_map(Value::as_str) {
@@ -158,7 +159,9 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
         weighed.collect()
     } else {
         let ideas = found.ranked(&[Kind::Semantic]).into_iter();
-        let ideas = ideas.filter(|(n, _)| n.concept.len() <= OPTION_BYTES && is_idea(&n.concept)).take(IDEAS);
+        let trusted = |n: &Neuron| !settings.origins.is_tainted(&n.origin);
+        let ideas =
+            ideas.filter(|(n, _)| n.concept.len() <= OPTION_BYTES && is_idea(&n.concept) && trusted(n)).take(IDEAS);
         let idea =
             |(n, x): (&Neuron, f64)| candidate(&found, query, n.concept.clone(), n.id.clone(), Some(&n.id), x, &[]);
         ideas.map(idea).collect()

@@ -41,7 +41,7 @@ pub fn think(rule: Rule, snapshot: &Snapshot, network: &dyn Network, settings: &
         Rule::Perception => perception::think(snapshot, network, settings),
         Rule::Memory => memory::think(snapshot, network, settings),
         Rule::Decision => decision::think(snapshot, network, settings),
-        Rule::Affect => affect::think(snapshot, network),
+        Rule::Affect => affect::think(snapshot, network, &settings.origins),
         Rule::Evaluator => evaluator::think(snapshot, network, settings),
     }
 }

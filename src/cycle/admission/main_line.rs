@@ -6,11 +6,12 @@
 use super::run::Grounds;
 use super::{Judge, Kind};
 use crate::cycle::CycleError;
-use crate::cycle::sleep::{SLEEP, settled_runs};
+use crate::cycle::sleep::{SLEEP, SetBy, settled_runs};
 use crate::delta::RunOutline;
 use crate::limits;
-use crate::model::Neuron;
-use crate::model::layout::Place;
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::model::{Neuron, Origin, Stimulus};
 use crate::store::{Commit, CommitId, FileChange};
 
 impl Judge<'_> {
@@ -56,6 +57,8 @@ impl Judge<'_> {
         // Settings that cannot be read are a fault already.
         let Ok(grounds) = Grounds::of_tree(store, found) else { return Ok(()) };
         let origins = &grounds.settings.origins;
+        // What a night brings is held against the day; who merges has what is merged judged by itself.
+        let by_person = commit.parents.len() < 2 && commit.trailer("Sleep").is_none();
         let mut faults = Vec::new();
         let mut runs: Vec<(String, RunOutline)> = Vec::new();
         for change in changes {
@@ -72,6 +75,21 @@ impl Judge<'_> {
                     if before.flatten() != Some(tainted.clone()) {
                         faults.push((change.path.clone(), format!("comes from {tainted}")));
                     }
+                }
+                Place::Stimulus(_) if by_person && change.old.is_none() => {
+                    let stimulus = Stimulus::decode(&store.content(new.blob)?, &change.path).ok();
+                    let tainted = stimulus.map(|stimulus| stimulus.origin).filter(|origin| origins.is_tainted(origin));
+                    faults.extend(tainted.map(|origin| (change.path.clone(), format!("comes from {origin}"))));
+                }
+                Place::Signal(..) | Place::Acknowledgement(..) | Place::Flag(_) | Place::Goal | Place::Ledger(_)
+                    if by_person =>
+                {
+                    let by = serde_json::from_slice::<SetBy>(&store.content(new.blob)?).ok().and_then(|by| by.run);
+                    let origin = by.map(|run| self.origin_of(commit, &run)).transpose()?.flatten();
+                    let tainted = origin.filter(|origin| origins.is_tainted(origin));
+                    faults.extend(
+                        tainted.map(|origin| (change.path.clone(), format!("is of a run that comes from {origin}"))),
+                    );
                 }
                 Place::Run(_) if change.old.is_none() => {
                     if let Ok(run) = RunOutline::decode(&store.content(new.blob)?, &change.path) {
@@ -93,6 +111,19 @@ impl Judge<'_> {
             self.fault(commit, &path, 1, format!("{what}, and nobody approved that for {main}"));
         }
         Ok(())
+    }
+
+    /// Where what a run brought comes from, by its record beside the commit or in wake; `None`: neither has one that can be read.
+    fn origin_of(&self, commit: &Commit, run: &RunId) -> Result<Option<Origin>, CycleError> {
+        let store = &self.cycle.store;
+        let wake = store.tip(store.wake())?.map(|tip| store.tree_of(tip)).transpose()?;
+        for tree in std::iter::once(commit.tree).chain(wake) {
+            let path = layout::run(run);
+            if let Some(bytes) = store.read(tree, &path)? {
+                return Ok(RunOutline::decode(&bytes, &path).ok().map(|run| run.origin));
+            }
+        }
+        Ok(None)
     }
 
     /// Main's line of first parents must go on from where it was: whoever merges main into something else, and makes that

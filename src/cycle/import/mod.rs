@@ -29,6 +29,7 @@ use super::{Cycle, CycleError};
 use crate::delta::{Effect, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId, hash64};
+use crate::model::origin::Origins;
 use crate::model::plural::which;
 use crate::model::secret::Secrets;
 use crate::model::{Format, Origin, Stamp, layout};
@@ -155,6 +156,7 @@ struct Frame<'a> {
     runs: Vec<RunId>,
     now: Stamp,
     secrets: &'a Arc<Secrets>,
+    origins: &'a Origins,
 }
 
 impl Cycle {
@@ -228,6 +230,7 @@ impl Cycle {
             runs: self.import_runs(tip, label, parts.count())?,
             now: self.shared.world.now(),
             secrets: &self.shared.secrets,
+            origins: &self.shared.policy.settings.origins,
         };
         let mut bulk = self.store.bulk()?;
         let writer = self.store.writer()?;
@@ -491,7 +494,7 @@ impl Worker<'_> {
         let run = self.frame.runs[index].clone();
         let mut packed = Packed::default();
         let mut folders: Vec<Folder> = Vec::new();
-        let mut effects = Vec::new();
+        let (mut effects, mut quoted) = (Vec::new(), Vec::new());
         let (mut created, mut changed, mut unchanged, mut connections) = (0, 0, 0, 0);
         for patch in self.frame.parts.part(index)? {
             self.check_targets(&patch)?;
@@ -525,15 +528,24 @@ impl Worker<'_> {
             } else {
                 created += 1
             }
+            if before.as_ref().is_none_or(|before| before.concept != after.concept) {
+                quoted.extend(Some(after.origin.clone()).filter(|origin| self.frame.origins.is_tainted(origin)));
+            }
             effects.push(Effect::between(before.as_ref(), &after));
         }
         folders.retain(|folder| !folder.written.is_empty());
-        let record = self.record(run.clone(), index, effects)?;
+        let record = self.record(run.clone(), index, effects, quoted)?;
         let record = self.packer.blob(&record, &mut packed)?;
         Ok(Done { run, packed, record, folders, created, changed, unchanged, connections })
     }
 
-    fn record(&self, run: RunId, index: usize, mut effects: Vec<Effect>) -> Result<Vec<u8>, CycleError> {
+    fn record(
+        &self,
+        run: RunId,
+        index: usize,
+        mut effects: Vec<Effect>,
+        quoted: Vec<Origin>,
+    ) -> Result<Vec<u8>, CycleError> {
         effects.sort_by(|a, b| a.neuron.cmp(&b.neuron));
         let label = self.frame.label;
         let part = format!("part {} of {}", index + 1, self.frame.parts.count());
@@ -545,7 +557,10 @@ impl Worker<'_> {
             at: self.frame.now,
             depth: 0,
             base: Some(self.frame.tip.to_string()),
-            origin: Origin::parse(patch::IMPORT).expect("invariant: a literal origin"),
+            // It has the texts of all that it makes.
+            origin: quoted
+                .into_iter()
+                .fold(Origin::parse(patch::IMPORT).expect("invariant: a literal origin"), |all, one| all.and(&one)),
             stimuli: Vec::new(),
             prediction: None,
             ops: Vec::new(),

@@ -30,7 +30,7 @@ pub use prepare::Prepared;
 pub use restore::Restored;
 pub use squash::Slept;
 pub(super) use squash::message as message_of;
-pub(super) use taint::settled as settled_runs;
+pub(super) use taint::{SetBy, settled as settled_runs};
 pub use undo::Undone;
 
 use super::{Cycle, CycleError};

@@ -11,6 +11,7 @@ use super::settle::Note;
 use super::survey::{Survey, read_all, read_shared};
 use super::{Evening, Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch_of};
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
+use crate::cycle::admission::file::{Level, examine};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::format_of;
 use crate::cycle::{Cycle, CycleError};
@@ -76,6 +77,7 @@ impl Cycle {
         if self.store.folder(tree, layout::NETWORK)? == self.store.folder(evening.wake, layout::NETWORK)? {
             return Ok(Sleep::Quiet);
         }
+        self.require_readable(evening.main, tree)?;
         let run = self.sleep_id(wake)?;
         if mode == Mode::Dry {
             // Nothing of the batch is published.
@@ -89,6 +91,20 @@ impl Cycle {
             self.forget_note();
         }
         Ok(Sleep::Waiting(Box::new(made?)))
+    }
+
+    /// Refuses a day with a file that cannot be read and that a night would carry to main for ever. Neurons and records are read anyway.
+    fn require_readable(&self, main: TreeId, tree: TreeId) -> Result<(), CycleError> {
+        for folder in [layout::STIMULI, layout::SIGNALS, layout::FLAGS, layout::GOALS, layout::LEDGER] {
+            for change in self.store.diff(Some(main), Some(tree), folder)? {
+                let Some(file) = change.new.filter(|file| file.is_regular()) else { continue };
+                let findings = examine(&change.path, &self.store.content(file.blob)?).findings;
+                if let Some(finding) = findings.into_iter().find(|finding| finding.level == Level::Error) {
+                    return Err(JsonError::at(&change.path, finding.line, "", finding.message).into());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn make_branch(&self, run: RunId, wake: CommitId, evening: Evening, mode: Mode) -> Result<Prepared, CycleError> {

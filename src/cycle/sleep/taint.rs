@@ -188,9 +188,9 @@ impl Cycle {
 
 /// Of a signal, an answer, a flag or a goal, the run that wrote it.
 #[derive(Deserialize)]
-struct SetBy {
+pub(in crate::cycle) struct SetBy {
     #[serde(default)]
-    run: Option<RunId>,
+    pub run: Option<RunId>,
 }
 
 /// True if a neuron was neither activated nor changed in between.

@@ -66,7 +66,7 @@ impl<L: Lookup> Work<'_, L> {
     }
 
     pub(super) fn goal(&mut self, op: &SetGoal) -> Result<(), ApplyError<L::Error>> {
-        let id = op.id.clone().unwrap_or_else(|| Goal::id_of(&op.text));
+        let id = op.goal_id();
         let there = self.find_goal(&id)?;
         let terminal =
             op.level == GoalLevel::Terminal || there.as_ref().is_some_and(|g| g.level == GoalLevel::Terminal);
