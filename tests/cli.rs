@@ -35,37 +35,10 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
 fn help_lists_every_command() {
     let sandbox = Sandbox::empty();
     let help = sandbox.brain(&["--help"]).exits(0);
-    let commands = [
-        "init",
-        "feed",
-        "run",
-        "apply",
-        "merge",
-        "merge-tree",
-        "recall",
-        "find",
-        "chat",
-        "propagate",
-        "status",
-        "log",
-        "show",
-        "diff",
-        "why",
-        "blame",
-        "check",
-        "doctor",
-        "upgrade",
-        "hooks",
-        "trust",
-        "schema",
-        "import",
-        "export",
-        "demo",
-        "completions",
-    ];
-    let listed: Vec<&str> = help.out.lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next()).collect();
-    for command in commands {
-        assert!(listed.contains(&command), "{command} is not in {help}");
+    let names = help.out.lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next());
+    let listed: Vec<&str> = names.filter(|name| name.starts_with(char::is_lowercase) && *name != "help").collect();
+    assert!(listed.len() > 40 && listed.contains(&"feed"), "{help}");
+    for command in &listed {
         let own = sandbox.brain(&[command, "--help"]).exits(0);
         assert!(own.out.contains(&format!("git brain {command}")), "{own}");
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::sandbox::Sandbox;
 use git_brain::brain::ChatAnswer;
 use git_brain::chemistry::serotonin::{Brief, Chapter, Claim, Gap, Narration};
 use git_brain::cognition::Snapshot;
@@ -397,4 +398,23 @@ fn the_example_programs_work() {
         ran += 1;
     }
     assert!(ran > 0, "docs/agents.md has no example program");
+}
+
+#[test]
+fn the_day_in_the_readme_is_one_that_demo_prints() {
+    let readme = read("README.md");
+    let day = readme.split("```text\n").nth(1).and_then(|rest| rest.split("\n```").next()).expect("a day in README.md");
+    let sandbox = Sandbox::fixed("2026-11-20T16:58:14Z", "readme");
+    let printed = sandbox.brain(&["demo"]).exits(0).out;
+    // Commits are made by whoever sits there.
+    let is_commit = |word: &&str| (7..=10).contains(&word.len()) && word.chars().all(|c| c.is_ascii_hexdigit());
+    let said = |line: &str| -> Vec<String> {
+        line.split_whitespace().map(|word| if is_commit(&word) { "#".to_owned() } else { word.to_owned() }).collect()
+    };
+    let mut rest = printed.lines().map(said);
+    // Some lines are shortened.
+    for line in day.lines().filter(|line| !line.contains('…')) {
+        let wanted = said(line);
+        assert!(rest.any(|said| said == wanted), "{line:?} is not there, or not after the others:\n{printed}");
+    }
 }
