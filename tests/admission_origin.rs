@@ -106,3 +106,46 @@ fn what_is_true_of_tainted_memories_is_let_in() {
     world.sync("b");
     world.same(&["a", "b"]);
 }
+
+/// Adds to the settings of a machine, and commits that on main.
+fn sets(world: &World, name: &str, more: &str) {
+    let text = world.read(name, "brain.toml");
+    world.write(name, "brain.toml", &format!("{text}\n{more}\n"));
+    world.git(name, &["commit", "-q", "-a", "-m", "settings: origins"]);
+}
+
+#[test]
+fn a_change_of_what_is_trusted_stops_no_machine() {
+    let world = World::gated();
+    world.write("a", "net.json", r#"{"neurons": [{"id": "imp-1", "concept": "imported thing", "type": "semantic"}]}"#);
+    world.brain("a", &["import", world.dir("a").join("net.json").to_str().unwrap()]);
+    std::fs::remove_file(world.dir("a").join("net.json")).unwrap();
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.clone("b");
+    // What main has is of little trust from now on; who was away fetches that and the night together.
+    sets(&world, "a", "[origins]\nimport = \"tainted\"");
+    world.brain("a", &["feed", "Anna sees the imported thing"]);
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}
+
+#[test]
+fn who_trusts_more_and_who_has_not_accepted_that_take_each_others_nights() {
+    let world = World::gated();
+    world.clone("b");
+    sets(&world, "a", "[origins]\nmcp = \"trusted\"");
+    world.brain("a", &["trust", "--yes"]);
+    world.brain("a", &["feed", "--origin", MCP, "Boris sells green tea"]);
+    world.sync("a");
+    for (night, other) in [("b", "a"), ("a", "b")] {
+        world.sync(night);
+        world.brain(night, &["feed", &format!("Carla drinks tea on {night}")]);
+        world.brain(night, &["sleep"]);
+        world.sync(night);
+        world.sync(other);
+    }
+    world.same(&["a", "b"]);
+}

@@ -1,12 +1,14 @@
 //! The log of a sleep, held against the trees: each value that it says was there before and after, and each that it leaves out.
 
 use super::Judge;
+use super::run::Grounds;
 use crate::consolidation::SleepRecord;
 use crate::cycle::CycleError;
 use crate::cycle::sleep::{largest_of, message_of};
 use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
+use crate::model::origin::Origins;
 use crate::store::{Author, Commit, CommitId, CommitSpec, FileChange, TreeId};
 
 /// Whether the message of S is made of its record, which has all lines: people read that, and `git log`.
@@ -42,10 +44,15 @@ impl Judge<'_> {
         let mut misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
         let writer = self.cycle.store.writer()?;
         if misstated.is_some() || self.left_out(day, commit.tree)?.is_some() {
-            let approved = self.cycle.snapshot_tree(&writer, &run, snapshot.id)?;
-            if approved != day {
-                day = approved;
-                misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
+            for origins in self.origins_of_night(before)? {
+                let approved = self.cycle.snapshot_tree(&writer, &run, snapshot.id, &origins)?;
+                if approved != day {
+                    day = approved;
+                    misstated = self.cycle.misstated(&record, before, day, commit.tree)?;
+                }
+                if misstated.is_none() && self.left_out(day, commit.tree)?.is_none() {
+                    break;
+                }
             }
         }
         let record = self.cycle.with_lines(record, before, day, commit.tree)?;
@@ -66,6 +73,21 @@ impl Judge<'_> {
             self.fault(commit, &path, 1, message);
         }
         Ok(())
+    }
+
+    /// How far a night may have trusted: as this machine does now; as main said when it fell asleep; and as who had not accepted that yet.
+    pub(super) fn origins_of_night(&self, main: TreeId) -> Result<Vec<Origins>, CycleError> {
+        let mut all = vec![self.cycle.shared.policy.settings.origins.clone()];
+        // Settings that cannot be read are a fault already.
+        if let Ok(grounds) = Grounds::of_tree(&self.cycle.store, main) {
+            let said = grounds.settings.origins;
+            for origins in [said.stricter(&Origins::default()), said] {
+                if !all.contains(&origins) {
+                    all.push(origins);
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// A file of the day that is written once, and that the tree of a sleep does not have.

@@ -59,12 +59,17 @@ impl Judge<'_> {
             // goes. What is tainted stays in wake, and goes where the snapshot as it is passes for the one without it.
             Some((run, snapshot)) => {
                 let plain = store.tree_of(snapshot)?;
-                (self.gives(&writer, commit, &policy, plain, left, right_tree)?
-                    && !self.something_goes(commit, left)?)
-                    || {
-                        let base = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
-                        self.gives(&writer, commit, &policy, base, left, right_tree)?
+                let mut agrees = self.gives(&writer, commit, &policy, plain, left, right_tree)?
+                    && !self.something_goes(commit, left)?;
+                let main = store.commit(right)?.parents.first().copied();
+                for origins in self.origins_of_night(main.map_or(Ok(plain), |main| store.tree_of(main))?)? {
+                    if agrees {
+                        break;
                     }
+                    let base = self.cycle.snapshot_tree(&writer, &run, snapshot, &origins)?;
+                    agrees = self.gives(&writer, commit, &policy, base, left, right_tree)?;
+                }
+                agrees
             }
             None => match self.cycle.base_of(&writer, left, right)? {
                 Some(base) => self.gives(&writer, commit, &policy, base, left, right_tree)?,
@@ -303,15 +308,21 @@ impl Judge<'_> {
         let options = Options { returning: true };
         let left = store.tree_of(left)?;
         let writer = store.writer()?;
-        let returned = self.cycle.snapshot_tree(&writer, &run, snapshot)?;
+        let main = night.parents.first().map_or(Ok(night.tree), |main| store.tree_of(*main))?;
         let night = Night { run, commit: night, snapshot };
-        let agrees = if self.cycle.took_back(wake, &night)? {
-            commit.tree == left
-        } else {
-            let slept = night.commit.tree;
-            let outcome = self.cycle.merge_trees_by(&MergePolicy::default(), slept, left, returned, options)?;
-            outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree
-        };
+        let mut agrees = commit.tree == left;
+        if !self.cycle.took_back(wake, &night)? {
+            agrees = false;
+            for origins in self.origins_of_night(main)? {
+                let slept = night.commit.tree;
+                let returned = self.cycle.snapshot_tree(&writer, &night.run, snapshot, &origins)?;
+                let outcome = self.cycle.merge_trees_by(&MergePolicy::default(), slept, left, returned, options)?;
+                agrees = outcome.conflicts.is_empty() && writer.edit(Some(left), edits_of(&outcome))? == commit.tree;
+                if agrees {
+                    break;
+                }
+            }
+        }
         drop(writer);
         if !agrees {
             self.fault(commit, "", 0, format!("does not do what taking {undone} back does"));

@@ -19,6 +19,7 @@ use crate::delta::{LedgerEntry, RunOutline, RunRecord};
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
+use crate::model::origin::Origins;
 use crate::model::{Neuron, Stamp, plural};
 use crate::store::{
     Author, BlobId, Branch, CommitId, CommitSpec, ObjectWriter, RefChange, RefOutcome, Trailer, TreeEdit, TreeId,
@@ -169,7 +170,7 @@ impl Cycle {
         let tree = self.store.tree_of(wake)?;
         let changed = self.changed_neurons(evening.wake, tree)?;
         let mut survey = Survey::of(&self.store, tree, now, &changed)?; // (2)
-        let snapshot = self.without_tainted(writer, &survey, &run, evening.main, tree)?; // (3)
+        let snapshot = self.without_tainted(writer, &survey, &run, [evening.main, tree], now.origins)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);
         // What nothing touched since the last night was consolidated then, however vivid it still is.
@@ -413,7 +414,7 @@ impl Cycle {
             tip,
             tree,
             snapshot,
-            snapshot_tree: self.snapshot_tree(writer, &run, snapshot)?,
+            snapshot_tree: self.snapshot_tree(writer, &run, snapshot, &self.shared.policy.settings.origins)?,
             left_out: record.left_out,
             candidates: 0,
             why: record.consolidated.into_iter().map(why).collect(),
@@ -429,13 +430,13 @@ impl Cycle {
         writer: &ObjectWriter<'_>,
         run: &RunId,
         snapshot: CommitId,
+        origins: &Origins,
     ) -> Result<TreeId, CycleError> {
         let tree = self.store.tree_of(snapshot)?;
-        let settings = &self.shared.policy.settings;
-        let now = Now { at: self.shared.world.now(), settings: &settings.sleep, origins: &settings.origins };
+        let now = Now { at: self.shared.world.now(), settings: &self.shared.policy.settings.sleep, origins };
         let survey = Survey::of(&self.store, tree, now, &HashSet::new())?;
         let evening = self.evening(snapshot)?;
-        Ok(self.without_tainted(writer, &survey, run, evening.main, tree)?.tree)
+        Ok(self.without_tainted(writer, &survey, run, [evening.main, tree], origins)?.tree)
     }
 }
 

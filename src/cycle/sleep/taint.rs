@@ -17,6 +17,7 @@ use crate::merge;
 use crate::model::document::Stimulus;
 use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
+use crate::model::origin::Origins;
 use crate::model::settings::MergePolicy;
 use crate::model::{Neuron, json};
 use crate::store::{Change, FileChange, ObjectWriter, TreeEdit, TreeId};
@@ -41,10 +42,9 @@ impl Cycle {
         writer: &ObjectWriter<'_>,
         survey: &Survey,
         sleep: &RunId,
-        main: TreeId,
-        tree: TreeId,
+        [main, tree]: [TreeId; 2],
+        origins: &Origins,
     ) -> Result<Snapshot, CycleError> {
-        let origins = &self.shared.policy.settings.origins;
         let mut left_out: BTreeSet<NeuronId> = survey.noticed(|glance| glance.tainted).cloned().collect();
         let mut known = read_all(&self.store, main, left_out.iter().cloned())?;
         known.retain(|_, neuron| !origins.is_tainted(&neuron.origin));
@@ -54,7 +54,7 @@ impl Cycle {
         let mut held: Vec<&(String, RunOutline)> =
             runs.iter().filter(|(_, run)| origins.is_tainted(&run.origin) && !approved.contains(&run.run)).collect();
         let records = self.newest_first(tree, held.iter().map(|(path, _)| path))?;
-        let files = self.without_files(main, tree, &records)?;
+        let files = self.without_files([main, tree], &records, origins)?;
         // What was taken back has no effect any more, and the record that took it back tells what it was.
         let records: Vec<RunRecord> = records.into_iter().filter(|record| !taken_back.contains(&record.run)).collect();
         let mut names: BTreeSet<&RunId> = held.iter().map(|(_, run)| &run.run).collect();
@@ -116,8 +116,12 @@ impl Cycle {
 
     /// What those runs wrote beside neurons, as main has it: the stimuli that they perceived, and those of tainted origins that wait;
     /// their signals and answers; the flags, goals and judgements that they set last.
-    fn without_files(&self, main: TreeId, tree: TreeId, records: &[RunRecord]) -> Result<Vec<TreeEdit>, CycleError> {
-        let origins = &self.shared.policy.settings.origins;
+    fn without_files(
+        &self,
+        [main, tree]: [TreeId; 2],
+        records: &[RunRecord],
+        origins: &Origins,
+    ) -> Result<Vec<TreeEdit>, CycleError> {
         let runs: BTreeSet<&RunId> = records.iter().map(|record| &record.run).collect();
         let mut stimuli: BTreeSet<StimulusId> = records.iter().flat_map(|record| record.stimuli.clone()).collect();
         let (mut found, mut waiting) = (Vec::new(), false);

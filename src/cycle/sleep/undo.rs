@@ -69,7 +69,7 @@ impl Cycle {
 
     fn snapshot_to_return_to(&self, run: &RunId, snapshot: CommitId) -> Result<TreeId, CycleError> {
         let writer = self.store.writer()?;
-        let tree = self.snapshot_tree(&writer, run, snapshot)?;
+        let tree = self.snapshot_tree(&writer, run, snapshot, &self.shared.policy.settings.origins)?;
         writer.publish()?;
         Ok(tree)
     }
@@ -108,7 +108,8 @@ impl Cycle {
             if !slept || taken_back {
                 continue;
             }
-            let snapshot = self.snapshot_tree(writer, &night.run, night.snapshot)?;
+            let snapshot =
+                self.snapshot_tree(writer, &night.run, night.snapshot, &self.shared.policy.settings.origins)?;
             let options = Options { returning: true };
             let outcome = self.merge_trees_by(&MergePolicy::default(), night.commit.tree, tree, snapshot, options)?;
             if outcome.conflicts.is_empty() {
