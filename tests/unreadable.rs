@@ -199,6 +199,17 @@ fn what_is_written_once_and_cannot_be_read_stops_nothing_but_the_night() {
 }
 
 #[test]
+fn what_says_the_format_is_named_by_all_that_it_stops() {
+    let (sandbox, _) = lived();
+    commit_on(&sandbox, "wake", "network/metadata.json", "{\"garbage");
+    for command in [&["feed", "Ben drinks coffee."][..], &["run"]] {
+        let said = sandbox.brain(command).exits(5).err;
+        assert!(said.contains("wake: network/metadata.json, line 1") && said.contains("correct it on wake"), "{said}");
+    }
+    sandbox.brain(&["recall", "who drinks tea"]).exits(0);
+}
+
+#[test]
 fn a_file_of_main_that_cannot_be_read_stops_nothing_else() {
     let (sandbox, path) = lived();
     sandbox.brain(&["sleep"]).exits(0);

@@ -108,6 +108,10 @@ impl Brain {
     /// # Errors
     /// What cannot be read or may not be fed; with several files, only if none can be read.
     pub fn feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
+        self.try_feed(request, progress).map_err(|error| self.cycle.on_branches(error))
+    }
+
+    fn try_feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
         let Prepared { stimuli, leaving, names, notes, mut report } = self.prepare(request)?;
         if request.dry_run {
             report.stimuli = stimuli.iter().map(|s| s.id.to_string()).collect();

@@ -168,7 +168,8 @@ impl Brain {
             };
             self.cycle.shared.policy.require_trust(member)?;
         }
-        Ok(report(self.cycle.until_quiet(bounds, progress)?))
+        let turned = self.cycle.until_quiet(bounds, progress).map_err(|error| self.cycle.on_branches(error))?;
+        Ok(report(turned))
     }
 
     /// What would run now; nothing is written.

@@ -192,6 +192,13 @@ fn known_values_are_found_in_every_encoding() {
     let mut all = vec![value.to_owned(), serde_json::to_string(value).unwrap(), hex(value), hex(value).to_uppercase()];
     all.push("s%22cr%20%C3%A9t%2F%2B1xyz".to_owned());
     all.push("s%22cr+%c3%a9t%2f%2b1xyz".replace('+', "%20"));
+    // Python's `quote`, `encodeURIComponent`, PHP's, Go's and Python's JSON, and HTML.
+    all.push("s%22cr%20%C3%A9t/%2B1xyz".to_owned());
+    all.push("s%22cr+%C3%A9t%2F%2B1xyz".to_owned());
+    all.push("s\\\"cr ét\\/+1xyz".to_owned());
+    all.push("s\\\"cr \\u00e9t/+1xyz".to_owned());
+    all.push("s\\\"cr \\u00E9t\\/+1xyz".to_owned());
+    all.push("s&quot;cr ét/+1xyz".to_owned());
     for before in ["", "a", "ab", "abc"] {
         for alphabet in [STANDARD, URL_SAFE] {
             all.push(encode(&format!("{before}{value}and more"), alphabet));
@@ -202,6 +209,10 @@ fn known_values_are_found_in_every_encoding() {
         assert!(clean.contains("[redacted:known-value]"), "{text} → {clean}");
     }
     assert_eq!(secrets.redact("short is no secret"), "short is no secret");
+    let secrets = Secrets::new(&[], &["wJalrXUtn/K7MDENG&bPxRfi+CYEX=Q9".to_owned()]).unwrap();
+    for text in ["wJalrXUtn/K7MDENG%26bPxRfi%2BCYEX%3DQ9", "wJalrXUtn/K7MDENG\\u0026bPxRfi+CYEX=Q9"] {
+        assert_eq!(secrets.redact(text), "[redacted:known-value]");
+    }
 }
 
 #[test]
