@@ -201,7 +201,8 @@ impl Findings<'_> {
     fn integrated(&self) -> Verdict {
         let relative = self.structure.filter(|s| s.measured >= 2 * ENOUGH).and_then(|s| s.integration.relative);
         let Some(relative) = relative else { return unknown("integrated", "too few connected neurons") };
-        let text = format!("{} of the efficiency of a random network", percent(relative));
+        let (has, least) = (relative * 100.0, percent(INTEGRATED));
+        let text = format!("{has:.1} % of the efficiency of a random network; it takes {least}");
         verdict("integrated", judged(true, relative >= INTEGRATED), relative, 1.0, text)
     }
 
