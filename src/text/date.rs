@@ -65,6 +65,11 @@ impl Asked {
 }
 
 impl Period {
+    /// True if some day lies in both.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+
     /// One day.
     pub fn day(date: Date) -> Self {
         Self { first: date, last: date }
@@ -143,6 +148,57 @@ pub fn periods(text: &str, said: Date) -> Vec<Period> {
     found.sort();
     found.dedup();
     found
+}
+
+/// The periods that a text names by the day on which it is said: `yesterday`, `last week`, `三日前`.
+pub fn relative_to(text: &str, said: Date) -> Vec<Period> {
+    let mut found = relative(&parts(text), said);
+    if text.chars().any(super::language::is_japanese) {
+        found.extend(relative_japanese(text, said));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// True if a word is a part of dates: a figure, the name of a month or of a weekday, or a word by which days are counted from today.
+pub fn is_of_date(word: &str) -> bool {
+    const COUNTED: [&str; 25] = [
+        "yesterday",
+        "today",
+        "tonight",
+        "tomorrow",
+        "ago",
+        "last",
+        "past",
+        "next",
+        "day",
+        "days",
+        "week",
+        "weeks",
+        "month",
+        "months",
+        "year",
+        "years",
+        "weekend",
+        "hier",
+        "demain",
+        "dernier",
+        "derniere",
+        "semaine",
+        "mois",
+        "jour",
+        "jours",
+    ];
+    let parts = parts(word);
+    let fits = |part: &Part| match part {
+        Part::Letters(letters) => {
+            COUNTED.contains(&letters.as_str()) || month(Some(part)).is_some() || weekday(Some(part)).is_some()
+        }
+        Part::Digits(..) => true,
+        Part::Sign(c) => ",./-年月日".contains(*c),
+    };
+    !parts.is_empty() && parts.iter().all(fits)
 }
 
 /// The day of a moment, UTC, in seconds of the epoch; `None` beyond the calendar.

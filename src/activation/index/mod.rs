@@ -19,7 +19,7 @@ use super::reading::{self, Batch, LANGUAGES, Role, WORD_SHIFT};
 use super::sections::{Damaged, Sections, Writer};
 use crate::model::{Kind, Link, Stamp};
 use crate::text::Language;
-use crate::text::date::Asked;
+use crate::text::date::{Asked, Period};
 use beneath::Beneath;
 use links::Links;
 use part::{Part, Stems};
@@ -401,9 +401,14 @@ impl<'a> Index<'a> {
 
     /// What a date brings to mind: memories of that time, and those whose texts speak of it.
     pub(super) fn date(&self, asked: &Asked) -> Vec<(NodeIx, f64)> {
+        self.dated(|period| asked.meets(period))
+    }
+
+    /// Memories of a time that fits.
+    pub(super) fn dated(&self, fits: impl Fn(&Period) -> bool) -> Vec<(NodeIx, f64)> {
         let meets = |node: &NodeIx| {
             let periods = self.at(*node).map_or(&[][..], |(texts, row, _)| texts.periods(row));
-            periods.iter().filter_map(|days| reading::period(*days)).any(|period| asked.meets(&period))
+            periods.iter().filter_map(|days| reading::period(*days)).any(|period| fits(&period))
         };
         self.all_memories().filter(meets).map(|node| (node, 1.0)).collect()
     }

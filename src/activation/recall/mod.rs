@@ -60,6 +60,8 @@ pub struct Method {
     pub title: f64,
     /// The wave of a word inside a name or title, beside that of another word.
     pub inside: f64,
+    /// The wave of a word of a date, or of one like `happened`, where a date is a cue.
+    pub dated: f64,
     /// What naming a speaker multiplies his turns by.
     pub speaker: f64,
     /// What the best session adds to its turns, as a share of the best turn.
@@ -109,6 +111,7 @@ impl Default for Method {
             name: 0.5,
             title: 0.5,
             inside: 0.5,
+            dated: 0.25,
             speaker: 2.0,
             session: 0.2,
             date: 1.0,
@@ -192,6 +195,13 @@ pub struct Filters {
     pub concepts: bool,
     /// How much memories mean what the question means, -1 to 1, as far as somebody can tell: the cosines of embeddings.
     pub meaning: Vec<(NodeIx, f64)>,
+}
+
+impl Filters {
+    /// Whether a moment lies in the time that is asked for.
+    fn holds(&self, at: Stamp) -> bool {
+        self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at <= until)
+    }
 }
 
 /// One answer.
@@ -338,7 +348,7 @@ pub fn answer_by(
     filters: &Filters,
     method: &Method,
 ) -> Vec<Found> {
-    let mut asked = Asked::of(index, question, &filters.meaning, method);
+    let mut asked = Asked::of(index, question, now, &filters.meaning, method);
     let mut direct = asked.direct(index);
     if method.passage > 0.0 {
         asked.prefer_passages(index, method, &mut direct);
@@ -360,6 +370,12 @@ pub fn answer_by(
     if filters.concepts || found.is_empty() && !is_bounded {
         found.extend(concepts(index, &asked));
         rank(index, &mut found, wide);
+    }
+    if found.is_empty() && filters.since.is_some() && filters.session.is_none() {
+        // Nothing of that time has the words: then what there was.
+        let within = |node: &NodeIx| filters.holds(index.created(*node));
+        found.extend(index.all_memories().filter(within).map(|node| Candidate::new(node, 0.0, By::Words)));
+        rank(index, &mut found, top);
     }
     interact(index, &mut found, &settings.activation);
     rank(index, &mut found, top);

@@ -6,6 +6,7 @@ use super::Method;
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, NameIx};
 use crate::activation::reading::speaker_hash;
+use crate::model::Stamp;
 use crate::text::{self, Markup, Word};
 
 /// One cue: what it is called, how much its wave counts, where it starts.
@@ -28,7 +29,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub fn of(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], method: &Method) -> Self {
+    pub fn of(index: &Index<'_>, question: &str, now: Stamp, meaning: &[(NodeIx, f64)], method: &Method) -> Self {
         let words = words_asked(index, question);
         let Speakers { named: speakers, spoken, before_colon } = speakers(index, &words);
         let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
@@ -55,6 +56,13 @@ impl Asked {
         cues.extend(title_cues(index, question, &words, method));
         let inside: BTreeSet<String> = cues.iter().flat_map(|cue| cue.words.split(' ')).map(str::to_owned).collect();
         let all = index.memories();
+        let dates = if method.date > 0.0 { date_cues(index, question, now, method) } else { Vec::new() };
+        // Where a date is a cue, the words that say it, and that something happened, say little beside it.
+        let is_said = |word: &&Word<'_>| text::date::is_of_date(word.surface) || HAPPENED.contains(&word.stem.as_str());
+        let of_date: BTreeSet<&str> = match dates.is_empty() {
+            true => BTreeSet::new(),
+            false => words.iter().filter(is_said).map(|word| word.stem.as_str()).collect(),
+        };
         cues.extend(distinct.iter().enumerate().filter_map(|(at, stem)| {
             let mut seeds = index.word(stem, method.length);
             let most = seeds.iter().map(|(_, strength)| *strength).reduce(f64::max).unwrap_or(1.0);
@@ -65,16 +73,11 @@ impl Asked {
             }
             let share = if inside.contains(stem) { method.inside } else { 1.0 };
             let share = if at >= whole { share * method.part } else { share };
+            let share = if of_date.contains(stem.as_str()) { share * method.dated } else { share };
             let weight = share * method.weight(seeds.len(), all);
             (!seeds.is_empty()).then(|| Cue { words: stem.clone(), weight, seeds, from: "text" })
         }));
-        if method.date > 0.0 {
-            cues.extend(text::date::asked(question).into_iter().filter_map(|asked| {
-                let seeds = index.date(&asked);
-                let weight = method.date * method.weight(seeds.len(), all);
-                (!seeds.is_empty()).then(|| Cue { words: asked.to_string(), weight, seeds, from: "date" })
-            }));
-        }
+        cues.extend(dates);
         if cues.is_empty() && !speakers.is_empty() {
             let turns = index.all_memories().filter(|memory| speakers.contains_key(&index.speaker(*memory)));
             let seeds: Vec<(NodeIx, f64)> = turns.map(|memory| (memory, 0.5)).collect();
@@ -259,6 +262,29 @@ fn name_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue>
         index.name(stems).filter(|name| index.is_name(*name)).map(|name| index.sharing(name))
     });
     distinct_cues(index, found, method.name, "name", method)
+}
+
+/// Stems of words that ask what there was, and say nothing of it.
+const HAPPENED: [&str; 6] = ["happen", "occur", "did", "do", "new", "pass"];
+
+/// The dates that a question writes out, and the times that it counts from today.
+fn date_cues(index: &Index<'_>, question: &str, now: Stamp, method: &Method) -> Vec<Cue> {
+    let written = text::date::asked(question).into_iter().map(|asked| (asked.to_string(), index.date(&asked)));
+    let today = text::date::day_of(now.unix());
+    let counted = today.map(|today| text::date::relative_to(question, today)).unwrap_or_default();
+    let counted = counted.into_iter().map(|period| {
+        let words = match period.first == period.last {
+            true => period.first.to_string(),
+            false => format!("{} to {}", period.first, period.last),
+        };
+        (words, index.dated(|other| period.meets(other)))
+    });
+    let found = written.chain(counted).filter(|(_, seeds)| !seeds.is_empty());
+    let cue = |(words, seeds): (String, Vec<(NodeIx, f64)>)| {
+        let weight = method.date * method.weight(seeds.len(), index.memories());
+        Cue { words, weight, seeds, from: "date" }
+    };
+    found.map(cue).collect()
 }
 
 /// The titles in a question, the longest first at each place. A title of one word must look like one: no function word,

@@ -152,7 +152,7 @@ impl Scores {
             }
             let bounds = filters.since.or(filters.until);
             let at = bounds.map_or_else(Stamp::default, |_| index.created(node));
-            filters.since.is_none_or(|since| at >= since) && filters.until.is_none_or(|until| at <= until)
+            filters.holds(at)
         };
         let reached = self.reached.iter().copied().filter(|node| self.get(*node) > 0.0 && within(*node));
         let score = |node: NodeIx| Candidate::new(node, self.get(node) + share(node), By::Waves);

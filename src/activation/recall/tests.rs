@@ -311,6 +311,33 @@ fn filters_bound_what_is_answered() {
 }
 
 #[test]
+fn a_time_is_counted_from_today_and_weighs_more_than_the_words_that_say_it() {
+    // Today is 2023-11-19, 02:13; T80 to T97 are of the day before.
+    let neurons = [
+        memory(2, None, "Anna: It happened in October, on a Saturday."),
+        memory(20, None, "Bob: Yesterday the cello was tuned."),
+        memory(82, None, "Bob: The boat was sold."),
+        memory(90, None, "Anna: Rice with saffron."),
+        memory(99, None, "Bob: Fish."),
+    ];
+    let of_day = |question: &str| {
+        let mut first: Vec<String> = sources(&neurons, question).into_iter().take(2).collect();
+        first.sort();
+        first
+    };
+    assert_eq!(at(100).to_string(), "2023-11-19T02:13:20Z");
+    for question in
+        ["yesterday", "What happened yesterday?", "What happened on 18 November 2023?", "Que s'est-il passé hier ?"]
+    {
+        assert_eq!(of_day(question), ["T82", "T90"], "{question}");
+    }
+    assert_eq!(sources(&neurons, "What was sold last week?")[0], "T82");
+    // Nothing of that time has the words.
+    let since = ask(&neurons, "what happened", Filters { since: Some(at(80)), ..Filters::default() });
+    assert_eq!(since.iter().filter_map(|a| a.source.as_deref()).collect::<Vec<_>>(), ["T99", "T90", "T82"]);
+}
+
+#[test]
 fn concepts_answer_when_asked_or_when_nothing_else_does() {
     let neurons = [concept("green tea"), memory(1, None, "tea with Anna"), concept("cello")];
     assert!(ask(&neurons, "tea", Filters::default()).iter().all(|a| a.kind == Kind::Episodic));
