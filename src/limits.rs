@@ -175,7 +175,7 @@ pub const OVERLAY_BYTES: usize = 512 << 10;
 pub const OVERLAY_SHARE: usize = 64;
 /// Neurons that may differ, beyond one [`OVERLAY_SHARE`]th of all, for a snapshot to follow a tree instead of being made anew.
 pub const FOLLOWED_NEURONS: usize = 2_000;
-/// Bases of snapshots that are kept, each with what lies over it: the present, and a past that is asked again.
+/// Bases of snapshots that are kept, each with what lies over it: wake's, and pasts that were asked since it was made.
 pub const SNAPSHOTS: usize = 3;
 /// Snapshots of so many bytes are read, in two milliseconds, and larger ones mapped: nothing that happens to a file is felt by who has read it.
 pub const READ_SNAPSHOT_BYTES: u64 = 4 << 20;
@@ -188,6 +188,9 @@ pub const OVERLAYS: usize = 2;
 /// Neurons that may differ from the newest kept snapshot before the command that changed them makes the next one: fewer are followed
 /// by the first question in a few milliseconds.
 pub const UNFOLLOWED_NEURONS: usize = 500;
+/// Files that may differ, from where `status` found all readable, for it to look at them again: each takes its folder's tree twice, 10 KB
+/// at a million neurons.
+pub const STATUS_FILES: usize = 1_000;
 /// Neurons of a brain beyond which `status` tells the vital signs that were taken last: a hundred questions to a larger one take more
 /// than a moment.
 pub const VITALS_AT_ONCE: usize = 5_000;

@@ -1,7 +1,7 @@
 //! One broken thing stops nothing else: a stimulus that no reflex can perceive, and files that cannot be read on wake, on main or
 //! on the branch of a run.
 
-use crate::sandbox::{Sandbox, create, delta};
+use crate::sandbox::{self, Sandbox, create, delta};
 use serde_json::json;
 
 /// A token of GitHub's form in letters of full width.
@@ -284,4 +284,22 @@ fn a_list_of_this_machine_that_cannot_be_read_is_said() {
         assert!(ran.out.contains(&format!("git-brain/{name} cannot be read, and counts as empty")), "{ran}");
         std::fs::remove_file(sandbox.dir().join(".git/git-brain").join(name)).unwrap();
     }
+}
+
+#[test]
+fn status_finds_what_cannot_be_read_among_few_changes_however_much_main_has_not() {
+    let sandbox = Sandbox::fixed(sandbox::NOW, "many");
+    let make = |from: usize, count: usize| {
+        let ops: Vec<_> = (from..from + count).map(|n| create(&format!("n{n}"))).collect();
+        sandbox.apply(&delta(json!(ops)), &[]);
+    };
+    let broken = |path: &str| sandbox.json(&["status"])["unread"].to_string().contains(path);
+    make(0, 600);
+    assert_eq!(sandbox.json(&["status"])["unread"], json!([]));
+    make(600, 600);
+    assert_eq!(sandbox.json(&["status"])["unread"], json!([]));
+    // Main has none of the 1,200; of the tree that was found readable one file differs.
+    let path = sandbox.neuron_path("wake", "n7").unwrap();
+    commit_on(&sandbox, "wake", &path, "{\"id\": garbage");
+    assert!(broken(&path) && broken(&path), "it is told as long as it is so");
 }

@@ -227,3 +227,19 @@ fn plots_are_drawn_in_what_the_terminal_can_show() {
     let widest = shown.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(120), "{widest:?} columns: {shown}");
 }
+
+#[test]
+fn status_of_a_large_brain_takes_no_vital_signs_and_says_which_command_does() {
+    let sandbox = Sandbox::fixed(NOW, "large");
+    let lines: Vec<String> = (0..5_100)
+        .map(|n| json!({"subject": format!("s{n}"), "relation": "knows", "object": format!("s{}", n + 1)}).to_string())
+        .collect();
+    let file = sandbox.file("triples.jsonl", lines.join("\n"));
+    sandbox.brain(&["import", "--triples", &file]).exits(0);
+    let shown = sandbox.brain(&["status"]).exits(0).out;
+    assert!(shown.contains("none were taken yet; `git brain status --vitals` takes them"), "{shown}");
+    assert!(sandbox.json(&["status"])["vitals"].is_null());
+    assert!(!sandbox.brain(&["status", "--quick"]).exits(0).out.contains("none were taken"));
+    assert!(sandbox.json(&["status", "--vitals"])["vitals"].is_object());
+    assert!(sandbox.json(&["status"])["vitals"].is_object(), "those that were taken are kept");
+}

@@ -1,6 +1,6 @@
 //! `check`: the format of every file of a tree, in one pass; and `check --fix`, canonical form for files of the work tree.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,10 +10,13 @@ use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, 
 use crate::cycle::admission::{is_dated_ahead, late_fields, late_run, latest};
 use crate::cycle::{merge::run_branches, remedy, signed};
 use crate::limits;
-use crate::model::ids::{NeuronId, episode_id};
+use crate::model::ids::episode_id;
 use crate::model::layout::{self, Place};
 use crate::model::{Format, Metadata, Neuron};
 use crate::store::{CommitId, File, Store, StoreError, TreeId};
+
+/// Where the trees of wake and main are kept, in the cache, in which `status` found nothing that cannot be read.
+const READABLE: &str = "readable.json";
 
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
@@ -71,7 +74,7 @@ impl Brain {
             Some(text) => store.resolve(text)?.ok_or_else(|| BrainError::usage(format!("{text} names no commit")))?,
         };
         let latest = Some(latest(world));
-        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, None, latest)?;
+        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, latest)?;
         let branches = if revision.is_none() { check_branches(&store, latest)? } else { Vec::new() };
         findings.extend(late_commits(&store, commit, world)?);
         let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
@@ -84,23 +87,39 @@ impl Brain {
         Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches })
     }
 
-    /// Files of wake, main and runs that wait that cannot be read, with what to do, one sentence each. Of wake only what main has not, and
-    /// nothing where that is much: `check` looks at everything.
+    /// Files of wake, main and runs that wait that cannot be read, with what to do, one sentence each. Of wake and main what differs from
+    /// the trees in which this found nothing wrong, or from each other; of a run what differs from wake. Nothing where that is more than
+    /// [`limits::STATUS_FILES`]: `check` looks at everything.
     pub(super) fn broken_files(&self) -> Result<Vec<String>, BrainError> {
         let store = &self.cycle.store;
-        let [wake, main] = [store.wake(), store.main()];
-        let trees = (store.tree_of(store.need_tip(main)?)?, store.tree_of(store.need_tip(wake)?)?);
-        if store.diff(Some(trees.0), Some(trees.1), "")?.len() > limits::VITALS_AT_ONCE {
-            return Ok(Vec::new());
+        let tree = |tip: CommitId| store.tree_of(tip);
+        let (wake, main) = (tree(store.need_tip(store.wake())?)?, tree(store.need_tip(store.main())?)?);
+        let mut pairs = vec![(store.wake().to_string(), wake, main), (store.main().to_string(), main, wake)];
+        for (branch, tip) in run_branches(store)? {
+            pairs.push((branch.to_string(), tree(tip)?, wake));
         }
-        let (_, findings) = check_tree(store, trees.1, Some(trees.0), None)?;
-        let branches = check_branches(store, None)?.into_iter().map(|check| (check.branch, check.findings));
+        let kept: BTreeMap<String, String> = store.cached_document(READABLE).unwrap_or_default();
+        let mut readable = BTreeMap::new();
         let mut broken = Vec::new();
-        for (branch, findings) in std::iter::once((wake.to_string(), findings)).chain(branches) {
-            let stays = [wake, main].iter().any(|stays| branch == stays.as_str());
-            for finding in findings.iter().filter(|finding| finding.level == Level::Error).take(limits::TOLD_FILES) {
+        for (branch, tree, other) in pairs {
+            let stays = [store.wake(), store.main()].iter().any(|stays| branch == stays.as_str());
+            let within = |other| check_changes(store, tree, other, limits::STATUS_FILES, None);
+            // A tree that is not there any more is nothing to start from.
+            let known = kept.get(&branch).and_then(|tree| TreeId::parse(tree).ok());
+            let checked = known.and_then(|known| within(known).ok().flatten());
+            let Some((_, findings)) = checked.map_or_else(|| within(other), |checked| Ok(Some(checked)))? else {
+                continue;
+            };
+            let mut errors = findings.iter().filter(|finding| finding.level == Level::Error).peekable();
+            if stays && errors.peek().is_none() {
+                readable.insert(branch.clone(), tree.to_string());
+            }
+            for finding in errors.take(limits::TOLD_FILES) {
                 broken.push(format!("{branch}: {finding}; {}", remedy(&branch, &finding.path, stays)));
             }
+        }
+        if !readable.is_empty() && readable != kept {
+            store.keep_document(READABLE, &readable);
         }
         Ok(broken)
     }
@@ -155,35 +174,62 @@ pub(super) fn check_branches(store: &Store, latest: Option<i64>) -> Result<Vec<B
     branches.extend(run_branches(store)?);
     let mut checks = Vec::new();
     for (branch, commit) in branches {
-        let (files, findings) = check_tree(store, store.tree_of(commit)?, Some(wake), latest)?;
+        let checked = check_changes(store, store.tree_of(commit)?, wake, usize::MAX, latest)?;
+        let (files, findings) = checked.unwrap_or_default();
         checks.push(BranchCheck { branch: branch.to_string(), commit: commit.to_string(), files, findings });
     }
     Ok(checks)
 }
 
-/// Checks all files of the brain in a tree, or those that another tree has not: how many, and what is wrong. With `latest`, what is dated
-/// later than that second is wrong as well.
+/// Checks all files of the brain in a tree: how many, and what is wrong. With `latest`, what is dated later than that second is wrong as
+/// well.
 pub(super) fn check_tree(
     store: &Store,
     tree: TreeId,
-    other: Option<TreeId>,
     latest: Option<i64>,
 ) -> Result<(usize, Vec<Finding>), BrainError> {
-    let mut files: Vec<(String, File)> = store.files(tree, "")?;
+    let files: Vec<(String, File)> = store.files(tree, "")?;
+    let paths: HashSet<String> = files.iter().map(|(path, _)| path.clone()).collect();
+    examine_all(store, files, latest, &mut |path| Ok(paths.contains(path)))
+}
+
+/// Checks the files of the brain that another tree has not, as [`check_tree`] does, and by the tree alone what they name; `None` where
+/// more than `most` files differ.
+fn check_changes(
+    store: &Store,
+    tree: TreeId,
+    other: TreeId,
+    most: usize,
+    latest: Option<i64>,
+) -> Result<Option<(usize, Vec<Finding>)>, BrainError> {
+    let Some(changes) = store.diff_within(Some(other), Some(tree), "", most)? else { return Ok(None) };
+    let files = changes.into_iter().filter_map(|change| Some((change.path, change.new?))).collect();
+    let mut known: HashMap<String, bool> = HashMap::new();
+    let mut is_there = |path: &str| {
+        if let Some(known) = known.get(path) {
+            return Ok(*known);
+        }
+        let found = store.file(tree, path)?.is_some();
+        known.insert(path.to_owned(), found);
+        Ok(found)
+    };
+    examine_all(store, files, latest, &mut is_there).map(Some)
+}
+
+/// Examines files of a tree, of which `is_there` says whether it has a path.
+fn examine_all(
+    store: &Store,
+    mut files: Vec<(String, File)>,
+    latest: Option<i64>,
+    is_there: &mut dyn FnMut(&str) -> Result<bool, StoreError>,
+) -> Result<(usize, Vec<Finding>), BrainError> {
     // A link has no place on the branches of a brain, wherever it is.
     files.retain(|(path, file)| is_ours(path) || !file.is_regular());
-    let neurons: HashSet<NeuronId> = files.iter().filter_map(|(path, _)| neuron_at(path)).collect();
-    let paths: HashSet<String> = files.iter().map(|(path, _)| path.clone()).collect();
     let mut findings = Vec::new();
     for required in [layout::METADATA, layout::SETTINGS] {
-        if !paths.contains(required) {
+        if !is_there(required)? {
             findings.push(Finding::error(required, 1, "is missing"));
         }
-    }
-    if let Some(other) = other {
-        let changes = store.diff(Some(other), Some(tree), "")?;
-        let changed: HashSet<String> = changes.into_iter().map(|change| change.path).collect();
-        files.retain(|(path, _)| changed.contains(path));
     }
     for (path, file) in &files {
         match examine_place(path, *file) {
@@ -208,13 +254,18 @@ pub(super) fn check_tree(
         findings.extend(examined.findings);
         match examined.content {
             Content::Neuron(neuron) => {
-                let missing: Vec<_> = targets(&neuron).into_iter().filter(|id| !neurons.contains(*id)).collect();
+                let mut missing = Vec::new();
+                for id in targets(&neuron) {
+                    if !is_there(&layout::neuron(id))? {
+                        missing.push(id);
+                    }
+                }
                 findings.extend(dangling(path, &bytes, &missing));
             }
-            Content::Queue(_, named) if !paths.contains(&named) => {
+            Content::Queue(_, named) if !is_there(&named)? => {
                 findings.push(Finding::error(path, 1, format!("names {named}, which is not there")));
             }
-            Content::Queue(id, _) if neurons.contains(&episode_id(&id)) => {
+            Content::Queue(id, _) if is_there(&layout::neuron(&episode_id(&id)))? => {
                 findings.push(Finding::warning(path, 1, "its stimulus is consumed already"));
             }
             Content::Queue(..) | Content::Alone => {}
@@ -222,12 +273,4 @@ pub(super) fn check_tree(
     }
     findings.sort();
     Ok((files.len(), findings))
-}
-
-/// The neuron whose file this is.
-pub(super) fn neuron_at(path: &str) -> Option<NeuronId> {
-    match Place::of(path) {
-        Place::Neuron(id) => Some(id),
-        _ => None,
-    }
 }

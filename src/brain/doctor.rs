@@ -141,7 +141,7 @@ impl Visit<'_> {
     /// Files that cannot be read, on wake, on main and on the branches of runs that wait.
     fn files(&mut self) -> Result<(), BrainError> {
         let (wake, tip) = (self.store.wake().to_string(), self.store.need_tip(self.store.wake())?);
-        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None, None)?;
+        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None)?;
         let elsewhere = check_branches(self.store, None)?.into_iter().map(|check| (check.branch, check.findings));
         let mut broken = 0_usize;
         for (branch, findings) in std::iter::once((wake.clone(), findings)).chain(elsewhere) {

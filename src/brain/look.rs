@@ -26,7 +26,7 @@ use crate::store::{Commit, CommitId};
 pub enum Signs {
     /// None.
     None,
-    /// Those of now; of a large brain the last ones.
+    /// Those of now; of a large brain the last ones, if any were taken.
     AtHand,
     /// Those of now.
     Now,
@@ -69,7 +69,8 @@ pub struct Status {
     pub inhibition: Inhibition,
     /// Bounds of the budget, and what is spent of them today.
     pub budget: Vec<Left>,
-    /// The vital signs, at the moment that they name; null if only counts were asked for, or if they cannot be taken.
+    /// The vital signs, at the moment that they name; null if only counts were asked for, if they cannot be
+    /// taken, or if none were taken of a large brain yet: every sleep and `--vitals` do.
     pub vitals: Option<Vitals>,
     /// Stimuli that wait until a person asks for them, because an agent failed at them, with the reasons.
     pub aside: BTreeMap<StimulusId, Reason>,
@@ -239,7 +240,7 @@ impl Brain {
             Signs::None => None,
             _ => {
                 let taken = self.vitals_at_hand(counted("neurons"), signs == Signs::Now);
-                taken.map_or_else(|error| told(error).map(|()| None), |taken| Ok(Some(taken)))?
+                taken.or_else(|error| told(error).map(|()| None))?
             }
         };
         let aside = self.cycle.aside_in(tree)?;

@@ -135,16 +135,17 @@ impl Brain {
 
     /// The vital signs of a brain as large as that: those of now where that takes a moment or is wished, else those that were kept last,
     /// if any were, which say when they were taken.
-    pub(super) fn vitals_at_hand(&self, neurons: usize, now: bool) -> Result<Vitals, BrainError> {
-        let store = &self.cycle.store;
-        if !now
-            && neurons > limits::VITALS_AT_ONCE
-            && let Some(kept) = store.cached_document(KEPT)
-        {
-            return Ok(kept);
+    pub(super) fn vitals_at_hand(&self, neurons: usize, now: bool) -> Result<Option<Vitals>, BrainError> {
+        if now || neurons <= limits::VITALS_AT_ONCE {
+            return self.vitals_kept().map(Some);
         }
+        Ok(self.cycle.store.cached_document(KEPT))
+    }
+
+    /// The vital signs of now, which are kept.
+    fn vitals_kept(&self) -> Result<Vitals, BrainError> {
         let vitals = self.vitals()?;
-        store.keep_document(KEPT, &vitals);
+        self.cycle.store.keep_document(KEPT, &vitals);
         Ok(vitals)
     }
 
@@ -152,7 +153,7 @@ impl Brain {
     pub(super) fn leave_vitals(&self) {
         let taken = (|| {
             let neurons = self.snapshot_of(self.at(None)?)?.graph().len();
-            if neurons > limits::VITALS_AT_ONCE { self.vitals_at_hand(neurons, true).map(drop) } else { Ok(()) }
+            if neurons > limits::VITALS_AT_ONCE { self.vitals_kept().map(drop) } else { Ok(()) }
         })();
         if let Err(error) = taken {
             let error: BrainError = error;

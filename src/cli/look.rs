@@ -16,7 +16,15 @@ pub(super) fn status(session: &Session, args: &args::Status) -> Done {
     };
     let status = session.brain()?.status(signs)?;
     let signs = vitals::Signs::of(session.out.is_unicode());
-    session.out.report(&status, |status| described(status, signs));
+    session.out.report(&status, |status| {
+        let none = status.vitals.is_none() && status.unread.is_empty() && !args.quick;
+        let untaken = if none {
+            "vital signs: none were taken yet; `git brain status --vitals` takes them, and so does each night\n"
+        } else {
+            ""
+        };
+        described(status, signs) + untaken
+    });
     Ok(0)
 }
 

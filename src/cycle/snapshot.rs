@@ -47,9 +47,9 @@ impl Cycle {
     fn keep_up(&self) -> Result<(), CycleError> {
         let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
         let Some(neurons) = self.store.folder(tree, layout::NEURONS)? else { return Ok(()) };
-        let changes = self.store.diff(self.store.cached_trees().into_iter().next(), Some(neurons), "");
+        let newest = self.store.cached_trees().into_iter().next();
         // A tree that is not there any more says nothing.
-        if !changes.is_ok_and(|changes| changes.len() <= limits::UNFOLLOWED_NEURONS) {
+        if !matches!(self.store.diff_within(newest, Some(neurons), "", limits::UNFOLLOWED_NEURONS), Ok(Some(_))) {
             snapshot(&self.store, tree)?;
             count::counts(&self.store, tree)?;
         }
@@ -60,12 +60,10 @@ impl Cycle {
 /// From the nearest kept snapshot by the files that differ, if they are few.
 fn follow(store: &Store, neurons: TreeId) -> Result<Option<Snapshot>, CycleError> {
     for tree in store.cached_trees().into_iter().take(limits::SNAPSHOTS) {
-        // A tree that is not there any more is no place to start from.
-        let Ok(changes) = store.diff(Some(tree), Some(neurons), "") else { continue };
         let Some(nearest) = store.cached(tree) else { continue };
-        if changes.len() > limits::FOLLOWED_NEURONS + nearest.graph().len() / limits::OVERLAY_SHARE {
-            continue;
-        }
+        let most = limits::FOLLOWED_NEURONS + nearest.graph().len() / limits::OVERLAY_SHARE;
+        // A tree that is not there any more is no place to start from.
+        let Ok(Some(changes)) = store.diff_within(Some(tree), Some(neurons), "", most) else { continue };
         let mut changed: Vec<(NeuronId, Option<Neuron>)> = Vec::new();
         for change in changes {
             let path = format!("{}/{}", layout::NEURONS, change.path);

@@ -183,15 +183,27 @@ impl Store {
     /// The files that differ between two trees (`None`: the empty one), under a folder if `prefix` is not empty,
     /// sorted by path.
     pub fn diff(&self, old: Option<TreeId>, new: Option<TreeId>, prefix: &str) -> Result<Vec<FileChange>, StoreError> {
+        let all = self.diff_within(old, new, prefix, usize::MAX)?;
+        Ok(all.expect("invariant: there are no more files than numbers"))
+    }
+
+    /// [`Store::diff`] if at most `most` files differ, else `None`. Costs no more than what it takes to find one too many.
+    pub fn diff_within(
+        &self,
+        old: Option<TreeId>,
+        new: Option<TreeId>,
+        prefix: &str,
+        most: usize,
+    ) -> Result<Option<Vec<FileChange>>, StoreError> {
         let at = |root: Option<TreeId>| -> Result<Option<Entry>, StoreError> {
             let Some(root) = root else { return Ok(None) };
             if prefix.is_empty() { Ok(Some(Entry { mode: FOLDER, id: root.0 })) } else { self.entry(root, prefix) }
         };
         let mut changes = Vec::new();
         let mut opened = [Opened::default(), Opened::default()];
-        self.compare(at(old)?, at(new)?, prefix, &mut opened, &mut changes)?;
+        self.compare(at(old)?, at(new)?, prefix, &mut opened, &mut changes, most)?;
         changes.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(changes)
+        Ok((changes.len() <= most).then_some(changes))
     }
 
     fn entry(&self, root: TreeId, path: &str) -> Result<Option<Entry>, StoreError> {
@@ -241,8 +253,9 @@ impl Store {
         path: &str,
         opened: &mut [Opened; 2],
         changes: &mut Vec<FileChange>,
+        most: usize,
     ) -> Result<(), StoreError> {
-        if old == new {
+        if old == new || changes.len() > most {
             return Ok(());
         }
         let (old_file, new_file) = (old.and_then(|e| e.file()), new.and_then(|e| e.file()));
@@ -260,11 +273,11 @@ impl Store {
             let after = news.remove(&name);
             if after != Some(before) {
                 let path = join(path, &name, &after.unwrap_or(before))?;
-                self.compare(Some(before), after, &path, opened, changes)?;
+                self.compare(Some(before), after, &path, opened, changes, most)?;
             }
         }
         for (name, after) in news {
-            self.compare(None, Some(after), &join(path, &name, &after)?, opened, changes)?;
+            self.compare(None, Some(after), &join(path, &name, &after)?, opened, changes, most)?;
         }
         Ok(())
     }
