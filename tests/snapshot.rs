@@ -163,3 +163,29 @@ fn few_overlays_are_kept_however_many_feeds_there_were() {
     let overlays = files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|x| x == "over")).count();
     assert!((1..=2).contains(&overlays), "{overlays}");
 }
+
+#[test]
+fn wake_has_one_whole_snapshot_and_a_past_that_is_asked_its_own() {
+    let sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", "bases");
+    let import = |name: &str, count: usize| {
+        let triple = |n: usize| json!({"subject": format!("{name}{n}"), "relation": "knows", "object": format!("{name}{}", n + 1)});
+        let lines: Vec<String> = (0..count).map(|n| triple(n).to_string()).collect();
+        let file = sandbox.file("triples.jsonl", lines.join("\n"));
+        sandbox.brain(&["import", "--triples", &file]).exits(0);
+    };
+    let asked = |at: &[&str]| sandbox.json(&[&["recall", "who knows s7"], at].concat())["results"].clone();
+    import("s", 500);
+    let before = (sandbox.tip("wake"), asked(&[]));
+    assert_eq!(kept(&sandbox, "base").len(), 1);
+    // More than what a snapshot follows, as after a night that strengthens much.
+    import("t", 2_500);
+    asked(&[]);
+    assert_eq!(kept(&sandbox, "base").len(), 1, "what wake has left goes");
+    assert_eq!(asked(&["--at", &before.0]), before.1);
+    assert_eq!(kept(&sandbox, "base").len(), 2, "a past that was asked stays beside it");
+    sandbox.brain(&["feed", "Anna mended the roof of the barn."]).exits(0);
+    asked(&[]);
+    assert_eq!(kept(&sandbox, "base").len(), 2);
+    import("u", 2_500);
+    assert_eq!(kept(&sandbox, "base").len(), 1);
+}

@@ -15,6 +15,7 @@ use super::{Store, TreeId};
 use crate::activation::Snapshot;
 use crate::activation::sections::{Bytes, Damaged, Key, Sections};
 use crate::limits;
+use crate::model::layout;
 
 /// Which of a tree's two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,15 +70,16 @@ impl Store {
         trees
     }
 
-    /// Keeps a snapshot, and of the older ones those that are likely to be used again. What fails is only noted: a
-    /// snapshot can be made again.
+    /// Keeps a snapshot, and of the older ones those that are likely to be used again: of wake one base, and pasts that were asked since
+    /// it was made. What fails is only noted: a snapshot can be made again.
     pub fn keep_cached(&self, snapshot: &Snapshot) {
-        let kept = match snapshot.over() {
-            Some(over) => self.write_sections(over, Layer::Over),
-            None => self.write_sections(snapshot.base(), Layer::Base),
+        let (kept, key) = match snapshot.over() {
+            Some(over) => (self.write_sections(over, Layer::Over), over.key()),
+            None => (self.write_sections(snapshot.base(), Layer::Base), snapshot.base().key()),
         };
+        let base = self.cache_path(snapshot.base().key(), Layer::Base);
         match kept {
-            Ok(()) => self.sweep_cache(),
+            Ok(()) => self.sweep_cache(self.is_of_wake(key).then_some(base)),
             Err(error) => tracing::info!("a snapshot could not be kept: {error}"),
         }
     }
@@ -151,9 +153,15 @@ impl Store {
         known.collect()
     }
 
+    fn is_of_wake(&self, key: Key) -> bool {
+        let tip = self.need_tip(self.wake());
+        let neurons = tip.and_then(|tip| self.folder(self.tree_of(tip)?, layout::NEURONS));
+        matches!(neurons, Ok(Some(tree)) if key_of(tree) == key)
+    }
+
     /// Removes all but the base that was used last, with as many others as there is room for, and the newest overlays over those; and what
-    /// killed processes left.
-    fn sweep_cache(&self) {
+    /// killed processes left. Bases that are older than the one of wake were wake's before it, and go.
+    fn sweep_cache(&self, of_wake: Option<PathBuf>) {
         let mut files = self.cache_files();
         files.sort_by_key(|(_, _, changed)| std::cmp::Reverse(*changed));
         let of = |wanted: Layer| files.iter().filter(move |(_, layer, _)| *layer == wanted).map(|(path, ..)| path);
@@ -163,6 +171,10 @@ impl Store {
         for (path, layer, _) in &files {
             let base = if *layer == Layer::Base { Some(path.clone()) } else { beneath(path) };
             bases.extend(base.filter(|base| !bases.contains(base)));
+        }
+        let changed = |path: &PathBuf| files.iter().find(|(known, ..)| known == path).map(|(.., changed)| *changed);
+        if let Some(present) = of_wake.as_ref().and_then(changed) {
+            bases.retain(|base| changed(base).is_some_and(|changed| changed >= present));
         }
         let mut past = 0;
         let mut has_room = |path: &PathBuf| {
