@@ -173,7 +173,12 @@ fn a_brain_that_a_newer_program_wrote_is_refused_with_what_to_do() {
         assert!(error["hint"].to_string().contains("newer git-brain"), "{answer}");
     }
     assert!(sandbox.brain(&["check"]).exits(1).out.contains("formats from 1 up to 2"));
-    assert!(sandbox.brain(&["doctor"]).exits(1).out.contains("format 3"));
+    let doctor = sandbox.brain(&["doctor"]).exits(1);
+    assert!(
+        doctor.out.contains("format: this brain is in format 3") && doctor.out.contains("newer git-brain"),
+        "{doctor}"
+    );
+    assert!(!doctor.out.contains("correct it on"), "{doctor}");
     relabel(&|args| sandbox.git(args), 2);
     sandbox.brain(&["feed", "tea"]).exits(0);
 }

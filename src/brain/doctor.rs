@@ -14,6 +14,7 @@ use super::{Brain, BrainError, Level, Override, World};
 use crate::cycle::confine::Confinement;
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::merge::{Candidate, Fate};
+use crate::cycle::upgrade::check_known;
 use crate::cycle::{Cycle, network, remedy};
 use crate::limits;
 use crate::model::document::FORMAT;
@@ -84,6 +85,11 @@ impl Brain {
         visit.look("hooks", None, Visit::hooks);
         visit.look("work tree", None, Visit::work_tree);
         visit.look("packs", None, Visit::packs);
+        // What is right in a newer format looks wrong here.
+        if let Err(error) = check_known(&store) {
+            visit.needs("format", error.to_string(), error.hint());
+            return Ok(DoctorReport { dry_run, findings: visit.findings });
+        }
         visit.look("files", None, Visit::files);
         match Cycle::open(dir, world, flags) {
             Ok(cycle) => {

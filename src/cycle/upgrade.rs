@@ -63,7 +63,7 @@ impl Cycle {
 }
 
 /// Refuses a brain that a newer program has written: this one would read it wrongly, or not at all.
-pub(super) fn check_known(store: &Store) -> Result<(), CycleError> {
+pub fn check_known(store: &Store) -> Result<(), CycleError> {
     let Some(wake) = store.tip(store.wake())? else { return Ok(()) };
     let Some(bytes) = store.read(store.tree_of(wake)?, layout::METADATA)? else { return Ok(()) };
     // Of a newer format nothing is known but that number. What is broken otherwise is `check`'s to tell.
