@@ -81,6 +81,16 @@ fn a_part_of_the_network_follows_and_the_rest_stays_out() {
     clean(&brain);
     brain.brain(&["checkout", "network/neurons/", "network/runs"]);
     assert_eq!(files(&brain, "network/runs"), count(&brain, "main", "network/runs"));
+    brain.brain(&["checkout", "--none"]);
+    brain.brain(&["checkout", "neurons/14"]);
+    let told = brain.brain(&["checkout", "network/runs"]);
+    assert!(told.contains("network/neurons/14, network/runs"), "{told}");
+    assert!(brain.path().join(STIMULUS).exists(), "a folder is added to those that are there");
+    assert_eq!(files(&brain, "network/runs"), count(&brain, "main", "network/runs"));
+    assert_eq!(files(&brain, "network/neurons"), count(&brain, "main", "network/neurons/14"));
+    brain.brain(&["checkout"]);
+    brain.brain(&["checkout", "neurons/14"]);
+    assert_eq!(files(&brain, "network"), count(&brain, "main", "network"), "all of it stays");
     for (folder, why) in [("neuron", "no folder network/neuron"), ("../x", "no folder"), ("neurons/*", "no folder")] {
         let ended = brain.try_brain(&["checkout", folder]);
         assert_eq!(ended.status.code(), Some(2), "{folder}");

@@ -22,8 +22,8 @@ pub struct CheckoutReport {
 }
 
 impl Brain {
-    /// Brings the network's files into the work tree around `dir`; only those of `folders` where some are named (`neurons` or
-    /// `network/neurons`), none with `none`. No branch moves, nothing that was edited is lost.
+    /// Brings the network's files into the work tree around `dir`; where `folders` are named (`neurons` or `network/neurons`) those beside
+    /// what is there already, none with `none`. No branch moves, nothing that was edited is lost.
     ///
     /// # Errors
     /// Usage: no branch of a brain is checked out there, or a folder is none of its network.
@@ -56,7 +56,7 @@ impl Brain {
         let on_disk = match (none, all) {
             (true, _) => CheckedOut::Nothing,
             (_, true) => CheckedOut::All,
-            _ => CheckedOut::Folders(wanted),
+            _ => store.checked_out().unwrap_or(CheckedOut::Nothing).and(wanted),
         };
         let left = store.check_out(&on_disk)?;
         let files = match &on_disk {

@@ -42,6 +42,40 @@ impl CheckedOut {
         }
         lines
     }
+
+    /// The part that these patterns of ours name; `None` for a person's.
+    fn of_patterns(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        match (lines.next(), lines.next()) {
+            (Some("/*"), None) => return Some(Self::All),
+            (Some("/*"), Some("!/network/")) => {}
+            _ => return None,
+        }
+        let folder = |line: &str| Some(line.strip_prefix('/')?.strip_suffix('/')?.to_owned());
+        let folders: Vec<String> = lines.map(folder).collect::<Option<_>>()?;
+        let plain = folders.iter().all(|folder| folder.starts_with("network/") && !folder.contains(['*', '?', '[']));
+        match folders.is_empty() {
+            true => Some(Self::Nothing),
+            false => plain.then_some(Self::Folders(folders)),
+        }
+    }
+
+    /// This and some folders more. A folder inside of one that is there adds nothing.
+    #[must_use]
+    pub fn and(self, more: Vec<String>) -> Self {
+        let mut folders = match self {
+            Self::All => return Self::All,
+            Self::Folders(folders) => folders,
+            Self::Nothing => Vec::new(),
+        };
+        for folder in more {
+            if !folders.iter().any(|known| folder == *known || folder.starts_with(&format!("{known}/"))) {
+                folders.retain(|known| !known.starts_with(&format!("{folder}/")));
+                folders.push(folder);
+            }
+        }
+        Self::Folders(folders)
+    }
 }
 
 /// The files that a work tree leaves out.
@@ -51,11 +85,7 @@ impl Sparse {
     /// Of the work tree whose own git folder (not the common one) is `git_dir`. A checkout that says it is sparse and has no
     /// readable patterns is taken by git for a full one, and here.
     pub fn of(git_dir: &Path) -> Self {
-        let on = git2::Repository::open(git_dir)
-            .and_then(|repository| repository.config()?.snapshot()?.get_bool(SWITCH))
-            .unwrap_or(false);
-        let text = on.then(|| std::fs::read_to_string(git_dir.join(PATTERNS)).ok()).flatten();
-        Self(text.map(|text| matcher(&text)))
+        Self(patterns_of(git_dir).map(|text| matcher(&text)))
     }
 
     /// True if the file at this path, from the root of the work tree, is not on disk.
@@ -63,6 +93,14 @@ impl Sparse {
         // The last pattern that matches the path decides, else the last one that matches its folder, and so on upwards.
         self.0.as_ref().is_some_and(|patterns| !patterns.matched_path_or_any_parents(path, false).is_ignore())
     }
+}
+
+/// The patterns of a sparse checkout; `None` where it is a full one.
+fn patterns_of(git_dir: &Path) -> Option<String> {
+    let on = git2::Repository::open(git_dir)
+        .and_then(|repository| repository.config()?.snapshot()?.get_bool(SWITCH))
+        .unwrap_or(false);
+    on.then(|| std::fs::read_to_string(git_dir.join(PATTERNS)).ok()).flatten()
 }
 
 fn matcher(text: &str) -> Gitignore {
@@ -87,6 +125,14 @@ impl Store {
         std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
         std::fs::write(&path, CheckedOut::Nothing.patterns()).map_err(StoreError::file(&path))?;
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::file(&path))
+    }
+
+    /// The part of the network that the work tree holds; `None` where a person said it in patterns of their own.
+    pub fn checked_out(&self) -> Option<CheckedOut> {
+        match patterns_of(self.repository.path()) {
+            None => Some(CheckedOut::All),
+            Some(text) => CheckedOut::of_patterns(&text),
+        }
     }
 
     /// Brings files of the network into the work tree, or takes them from it. Git does it, and leaves alone what a person edited: those
