@@ -27,6 +27,8 @@ const JOINTS: [&str; 17] =
 const NAME_WORDS: usize = 6;
 /// A longer first line is a sentence.
 const TITLE_WORDS: usize = 12;
+/// A shorter first line is taken for a title whatever stands under it.
+const CUT_WORDS: usize = 5;
 /// Characters that the name before a colon may have.
 const NAME_CHARS: usize = 40;
 
@@ -131,6 +133,60 @@ pub fn title(text: &str) -> Option<&str> {
     (!ends && (1..=TITLE_WORDS).contains(&count) && !rest.trim().is_empty()).then_some(title)
 }
 
+/// The [`title`] of a text if it can be a name that somebody asks for: no line of code or of a log, no date or number, no option, and no
+/// sentence that goes on in the next line.
+pub fn named_title(text: &str) -> Option<&str> {
+    let title = title(text)?;
+    let below = text.trim_start().split_once('\n').map_or("", |(_, rest)| rest);
+    (!is_code(title) && !is_counted(title) && !goes_on(title, below)).then_some(title)
+}
+
+/// Whether a line has the signs of code, of an option or of a quoted command. Brackets behind a name may hold a number, as in
+/// `printf(3)`, or stand apart, as in `Brand (play)`.
+fn is_code(line: &str) -> bool {
+    let quoted = line.starts_with(['-', '+', '$', '%', '@', '~', '&', '.', ':']) && !line.starts_with(".NET");
+    let signs = line.contains(['=', '<', '>', '[', ']', '{', '}', '|', ';', '\\']);
+    let marks = ["()", "( )", "/*", "*/"].iter().any(|mark| line.contains(mark));
+    let whole = line.starts_with('(') && line.find(')').is_none_or(|at| at + 1 == line.len());
+    quoted || signs || marks || whole || line.matches('(').count() != line.matches(')').count() || is_call(line)
+}
+
+/// Whether brackets with anything but a short number, such as a manual's section, stand right behind a name.
+fn is_call(line: &str) -> bool {
+    line.match_indices('(').any(|(at, _)| {
+        let behind = line[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let inside = line[at + 1..].split(')').next().unwrap_or_default();
+        let section = inside.len() <= 3 && inside.starts_with(|c: char| c.is_ascii_digit());
+        behind && !section
+    })
+}
+
+/// Whether a line is a number, a date or a time with something behind it, or a single letter: more of its words are numbers than are not.
+fn is_counted(line: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let parted = |word: &str, by: char, least: usize| {
+        let parts: Vec<&str> = word.trim_matches(|c: char| !c.is_ascii_digit()).split(by).collect();
+        parts.len() >= least && parts.iter().all(|part| digits(part.split(['.', ',']).next().unwrap_or_default()))
+    };
+    let dated = line.split([' ', 'T']).next().is_some_and(|first| parted(first, '-', 3) || parted(first, '/', 3));
+    let timed = line.split([' ', 'T']).any(|word| parted(word, ':', 3));
+    let lettered = line.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
+    let numbers = line.split_whitespace().filter(|word| !word.chars().any(char::is_alphabetic));
+    let numbers = numbers.filter(|word| word.chars().any(char::is_numeric)).count();
+    dated || timed || numbers > lettered || lettered == 0 || line.len() == 1
+}
+
+/// Whether a line of five words and more goes on in the next one: that begins in lower case, or this one does, or ends with a function word.
+fn goes_on(line: &str, below: &str) -> bool {
+    let words = words(line);
+    if words.len() < CUT_WORDS || !line.chars().any(char::is_lowercase) {
+        return false;
+    }
+    let lower = |text: &str| text.chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_lowercase);
+    let next = below.lines().next().unwrap_or_default().trim();
+    lower(line) || lower(next) || !next.is_empty() && words.last().is_some_and(|word| word.is_stop)
+}
+
 /// What a title names: without the explanation in brackets that encyclopaedias put at its end, as in `Brand (play)`.
 pub fn bare_title(title: &str) -> &str {
     let open = match title.chars().last() {
@@ -210,6 +266,74 @@ mod tests {
         ] {
             assert_eq!(title(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_title_that_names_something_is_no_code_log_number_or_part_of_a_sentence() {
+        for name in [
+            "The Old Man and the Sea",
+            "README",
+            "C++",
+            "C#",
+            "GPL-3.0",
+            "Python 3.12",
+            "v1.2",
+            "B-52",
+            "3:10 to Yuma",
+            "2001: A Space Odyssey",
+            "Brand (play)",
+            "(I) Want",
+            "printf(3)",
+            "fchmod (2)",
+            "upgrade (apt-get(8))",
+            "src/main.rs",
+            ".NET Framework",
+            "ip_ttl (since Linux 1.0)",
+            "青い収穫",
+            "茶",
+            "収穫（映画）",
+            "Chat 31 on 2026-05-11",
+            "How we count the days",
+        ] {
+            assert_eq!(named_title(&format!("{name}\nThen more.")), Some(name), "{name}");
+        }
+        for none in [
+            "Mar 03 16:18:05 host7 sshd[19115]: connect from unknown",
+            "Mar 03 16:18:05 host7 cron: reload",
+            "2025-06-24 14:36:25 startup packages configure",
+            "2022-01-02 Uroš Bizjak",
+            "2022-01-02",
+            "2026-01-26T14:00:00Z started",
+            "final = 9000",
+            ">>> pstdev([1.5, 2.5])",
+            "(here we could write more)",
+            "(here we could write",
+            "row.append(",
+            "bytestring.register(bytes)",
+            "cpu_equal ()",
+            "/* MAC parameters */",
+            "debian/*",
+            "@classmethod",
+            "-m",
+            "--names-only, -n",
+            "$ git gc",
+            "h",
+            "4",
+            "14",
+            "1984",
+            "1.5 2.5 x",
+            "\\h'-04'5.",
+            "on Debian systems the complete text",
+            "By default, the number of rounds is defined by the",
+        ] {
+            assert_eq!(named_title(&format!("{none}\nThen more.")), None, "{none}");
+        }
+        // A sentence that is wrapped, and one line over a paragraph.
+        assert_eq!(named_title("The tests only cover the revised path, not\nadjusting it."), None);
+        assert_eq!(
+            named_title("What the tests cover and why they do\n\nthe rest"),
+            Some("What the tests cover and why they do")
+        );
     }
 
     #[test]

@@ -173,8 +173,10 @@ struct Names {
 impl Names {
     fn of(said: &str, stimulus: &Stimulus) -> Self {
         let mut found = Self::default();
-        // `2026-01-26t14` is written as a name is, and names nothing.
-        let named = |phrase: &text::Phrase<'_>| phrase.inside && phrase.key.starts_with(char::is_alphabetic);
+        // `2026-01-26t14` is written as a name is, and names nothing; nor does a letter.
+        let named = |phrase: &text::Phrase<'_>| {
+            phrase.inside && phrase.key.len() > 1 && phrase.key.starts_with(char::is_alphabetic)
+        };
         for phrase in text::phrases(said).into_iter().filter(named) {
             if phrase.words == 1 {
                 found.single.insert(phrase.key);
@@ -185,7 +187,7 @@ impl Names {
         }
         // A heading in the middle of a text is not what the text is called.
         let is_later = stimulus.source.as_deref().is_some_and(|source| later_piece(source).is_some());
-        if let Some(title) = text::title(said).filter(|_| !is_later) {
+        if let Some(title) = text::named_title(said).filter(|_| !is_later) {
             let key = text::key(title);
             if !key.is_empty() {
                 found.names.entry(key).or_insert((0, 0)).1 += 1;
