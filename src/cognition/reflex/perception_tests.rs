@@ -162,6 +162,18 @@ fn concepts_are_names_and_a_few_words_that_stand_for_something() {
     ] {
         assert_eq!(made(text), expected, "{text}");
     }
+    for (first, named) in [
+        ("Python 3.12", true),
+        ("The Old Man and the Sea", true),
+        ("-m", false),
+        ("final = 9000", false),
+        ("Mar 03 16:18:05 host7 sshd[19115]: reload", false),
+        ("the rest of a sentence about boats", false),
+    ] {
+        let made = made(&format!("{first}\nIt is so."));
+        assert_eq!(made.contains(&first.to_lowercase()), named, "{first}: {made:?}");
+    }
+    assert_eq!(made("It was with H and with B."), Vec::<String>::new());
 }
 
 #[test]
