@@ -299,7 +299,7 @@ fn status_finds_what_cannot_be_read_among_few_changes_however_much_main_has_not(
     make(600, 600);
     assert_eq!(sandbox.json(&["status"])["unread"], json!([]));
     // Main has none of the 1,200; of the tree that was found readable one file differs.
-    let path = sandbox.neuron_path("wake", "n7").unwrap();
-    commit_on(&sandbox, "wake", &path, "{\"id\": garbage");
-    assert!(broken(&path) && broken(&path), "it is told as long as it is so");
+    let path = "network/goals/tea.json";
+    commit_on(&sandbox, "wake", path, "{\"garbage");
+    assert!(broken(path) && broken(path), "it is told as long as it is so");
 }

@@ -99,7 +99,7 @@ impl Brain {
             pairs.push((branch.to_string(), tree(tip)?, wake));
         }
         let kept: BTreeMap<String, String> = store.cached_document(READABLE).unwrap_or_default();
-        let mut readable = BTreeMap::new();
+        let mut readable = kept.clone();
         let mut broken = Vec::new();
         for (branch, tree, other) in pairs {
             let stays = [store.wake(), store.main()].iter().any(|stays| branch == stays.as_str());
@@ -118,7 +118,7 @@ impl Brain {
                 broken.push(format!("{branch}: {finding}; {}", remedy(&branch, &finding.path, stays)));
             }
         }
-        if !readable.is_empty() && readable != kept {
+        if readable != kept {
             store.keep_document(READABLE, &readable);
         }
         Ok(broken)
