@@ -145,7 +145,7 @@ fn one_is_not_many() {
     sandbox.brain(&["run"]).exits(0);
     sandbox.apply(&delta(json!([create("b")])), &["--no-merge"]);
     let answer = sandbox.brain(&["doctor"]);
-    assert!(answer.out.contains(" waits for review") && answer.out.contains("git branch -D"), "{answer}");
+    assert!(answer.out.contains(" waits for review") && answer.out.contains("git brain reject"), "{answer}");
 }
 
 #[test]

@@ -83,8 +83,8 @@ fn a_second_record_that_is_met_stops_nothing_else() {
     world.sync("a");
     let synced = world.sync("b");
     let note = synced["notes"][0].as_str().unwrap();
-    assert!(note.contains(&branch) && note.contains("git branch -D"), "{note}");
-    world.git("b", &["branch", "-q", "-D", &branch]);
+    assert!(note.contains(&branch) && note.contains("git brain reject"), "{note}");
+    world.brain("b", &["reject", &branch]);
     assert_eq!(world.sync("b")["notes"], json!([]));
     world.same(&["a", "b"]);
 }

@@ -265,7 +265,7 @@ fn a_run_that_waits_and_cannot_be_read_stops_nothing_else() {
     commit_on(&sandbox, &bad, &path, "{\"garbage");
     goes_on(&sandbox);
     named(&sandbox, &bad, &path);
-    assert!(sandbox.brain(&["status"]).out.contains(&format!("git branch -D {bad}")));
+    assert!(sandbox.brain(&["status"]).out.contains(&format!("git brain reject {bad}")));
     // A review of several: the one that cannot be read is refused, and the other is in.
     let merged = sandbox.brain(&["merge", &bad, &good]).exits(3);
     assert!(merged.out.contains(&format!("{bad}: refused: ")) && merged.out.contains(&path), "{merged}");

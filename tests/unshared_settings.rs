@@ -14,13 +14,15 @@ fn who_commits_by_settings_of_his_own_is_warned() {
         assert!(lines.len() < 2, "{answer}");
         lines.first().map(|line| (*line).to_owned())
     };
-    for args in [&["feed", "Anna grows tea."][..], &["run"], &["sync"], &["sleep"]] {
+    for args in [&["feed", "Anna grows tea."][..], &["run"], &["sleep"]] {
         let said = warned(args).unwrap_or_else(|| panic!("{args:?} warns of nothing"));
         assert!(said.contains("learning.salience_gain (git config brain.learning.salience-gain)"), "{said}");
         assert!(said.contains("sync") && said.contains("brain.toml"), "{said}");
     }
-    // Programs that call sync read it there.
-    let report = world.sync("a");
+    // Sync refuses to push it, and goes on without it. Programs that call it read the warning in its report.
+    let said = world.try_brain("a", &["sync"]).exits(3).err;
+    assert!(said.starts_with("warning: learning.salience_gain") && said.contains("--without-refused"), "{said}");
+    let report = world.json("a", &["sync", "--without-refused"]);
     assert!(report["warnings"][0].as_str().unwrap().contains("learning.salience_gain"), "{report}");
     // Who only reads, or says what would be, is left alone.
     for args in [&["status", "--quick"][..], &["recall", "tea"], &["feed", "--dry-run", "Tea."], &["goal", "list"]] {

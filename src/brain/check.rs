@@ -1,19 +1,22 @@
 //! `check`: the format of every file of a tree, in one pass; and `check --fix`, canonical form for files of the work tree.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::{Brain, BrainError, World};
 use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
-use crate::cycle::admission::{is_dated_ahead, late_fields, late_run, latest};
+use crate::cycle::admission::secrets::said;
+use crate::cycle::admission::{Fault, is_dated_ahead, late_fields, late_run, latest};
+use crate::cycle::{Cycle, Policy};
 use crate::cycle::{merge::run_branches, remedy, signed};
 use crate::limits;
 use crate::model::ids::episode_id;
 use crate::model::layout::{self, Place};
+use crate::model::secret::Secrets;
 use crate::model::{Format, Metadata, Neuron};
-use crate::store::{CommitId, File, Store, StoreError, TreeId};
+use crate::store::{Branch, CommitId, File, Store, StoreError, TreeId};
 
 /// Where the trees of wake and main are kept, in the cache, in which `status` found nothing that cannot be read.
 const READABLE: &str = "readable.json";
@@ -31,6 +34,10 @@ pub struct CheckReport {
     pub findings: Vec<Finding>,
     /// Where no commit was named: the other branches of the brain.
     pub branches: Vec<BranchCheck>,
+    /// Where no commit was named, and there is a remote: commits that it lacks, and that it would refuse.
+    pub refused: Vec<Finding>,
+    /// What to do about those.
+    pub hints: Vec<String>,
 }
 
 /// The findings on a branch that differs from wake: main, or a run that waits.
@@ -50,7 +57,7 @@ impl CheckReport {
     /// 0: nothing is wrong; 1: something is.
     pub fn exit_code(&self) -> u8 {
         let elsewhere = self.branches.iter().flat_map(|branch| &branch.findings);
-        u8::from(self.findings.iter().chain(elsewhere).any(|f| f.level == Level::Error))
+        u8::from(self.findings.iter().chain(elsewhere).chain(&self.refused).any(|f| f.level == Level::Error))
     }
 }
 
@@ -73,9 +80,14 @@ impl Brain {
             None => store.need_tip(store.wake())?,
             Some(text) => store.resolve(text)?.ok_or_else(|| BrainError::usage(format!("{text} names no commit")))?,
         };
-        let latest = Some(latest(world));
-        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, latest)?;
-        let branches = if revision.is_none() { check_branches(&store, latest)? } else { Vec::new() };
+        // Where settings or agents cannot be read, by the rules alone.
+        let policy = Policy::load(&store, world, &[]).ok();
+        let secrets =
+            policy.map(|policy| policy.secrets_allowing(world, &policy.settings.secrets.allow, true)).transpose();
+        let secrets = secrets.ok().flatten().unwrap_or_default();
+        let look = Look { latest: Some(latest(world)), secrets: Some(&secrets) };
+        let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, look)?;
+        let branches = if revision.is_none() { check_branches(&store, look)? } else { Vec::new() };
         findings.extend(late_commits(&store, commit, world)?);
         let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
         let unsigned = signed::unsigned(&store, commit, &since)?;
@@ -84,7 +96,11 @@ impl Brain {
         });
         findings.extend(unsigned);
         let name = revision.map_or_else(|| store.wake().to_string(), str::to_owned);
-        Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches })
+        let (refused, hints) = match revision {
+            None => refused_here(dir, world)?,
+            Some(_) => Default::default(),
+        };
+        Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches, refused, hints })
     }
 
     /// Files of wake, main and runs that wait that cannot be read, with what to do, one sentence each. Of wake and main what differs from
@@ -103,7 +119,7 @@ impl Brain {
         let mut broken = Vec::new();
         for (branch, tree, other) in pairs {
             let stays = [store.wake(), store.main()].iter().any(|stays| branch == stays.as_str());
-            let within = |other| check_changes(store, tree, other, limits::STATUS_FILES, None);
+            let within = |other| check_changes(store, tree, other, limits::STATUS_FILES, Look::default());
             // A tree that is not there any more is nothing to start from.
             let known = kept.get(&branch).and_then(|tree| TreeId::parse(tree).ok());
             let checked = known.and_then(|known| within(known).ok().flatten());
@@ -152,6 +168,32 @@ impl Brain {
     }
 }
 
+/// Commits that the remote lacks and would refuse. Where settings or agents cannot be read, that is a finding already.
+fn refused_here(dir: &Path, world: &World) -> Result<(Vec<Finding>, Vec<String>), BrainError> {
+    let Ok(cycle) = Cycle::open(dir, world.clone(), &[]) else { return Ok(Default::default()) };
+    let refused = cycle.refused_here()?;
+    let hints: BTreeSet<String> = refused.keys().map(|branch| way_on(&cycle, branch)).collect();
+    let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
+    Ok((faults.into_iter().map(finding_of).collect(), hints.into_iter().collect()))
+}
+
+/// The command that goes on where the remote would refuse that branch.
+pub(super) fn way_on(cycle: &Cycle, branch: &Branch) -> String {
+    match branch == cycle.store.main() || branch == cycle.store.wake() {
+        true => "`git brain sync --without-refused` goes on without them; with --dry-run it says what it would do"
+            .to_owned(),
+        false => format!("`git brain reject {branch}` throws that run away"),
+    }
+}
+
+/// A fault of a commit, at its file where it is in one.
+pub(super) fn finding_of(fault: &Fault) -> Finding {
+    match fault.path.is_empty() {
+        true => Finding::error(&fault.commit, fault.line, fault.message.clone()),
+        false => Finding::error(&fault.path, fault.line, format!("{} (commit {})", fault.message, fault.commit)),
+    }
+}
+
 /// Commits that are dated ahead of the clock, or name such runs: every other machine refuses them.
 fn late_commits(store: &Store, tip: CommitId, world: &World) -> Result<Vec<Finding>, BrainError> {
     let latest = latest(world);
@@ -168,29 +210,37 @@ fn late_commits(store: &Store, tip: CommitId, world: &World) -> Result<Vec<Findi
 }
 
 /// Checks main and the branches of runs that wait, as far as they differ from wake.
-pub(super) fn check_branches(store: &Store, latest: Option<i64>) -> Result<Vec<BranchCheck>, BrainError> {
+pub(super) fn check_branches(store: &Store, look: Look<'_>) -> Result<Vec<BranchCheck>, BrainError> {
     let wake = store.tree_of(store.need_tip(store.wake())?)?;
     let mut branches = vec![(store.main().clone(), store.need_tip(store.main())?)];
     branches.extend(run_branches(store)?);
     let mut checks = Vec::new();
     for (branch, commit) in branches {
-        let checked = check_changes(store, store.tree_of(commit)?, wake, usize::MAX, latest)?;
+        let checked = check_changes(store, store.tree_of(commit)?, wake, usize::MAX, look)?;
         let (files, findings) = checked.unwrap_or_default();
         checks.push(BranchCheck { branch: branch.to_string(), commit: commit.to_string(), files, findings });
     }
     Ok(checks)
 }
 
-/// Checks all files of the brain in a tree: how many, and what is wrong. With `latest`, what is dated later than that second is wrong as
-/// well.
+/// What is looked at beside the format.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Look<'a> {
+    /// What is dated later than that second is wrong.
+    pub latest: Option<i64>,
+    /// Secrets that are named. The repository holds them already, so that they are no error.
+    pub secrets: Option<&'a Secrets>,
+}
+
+/// Checks all files of the brain in a tree: how many, and what is wrong.
 pub(super) fn check_tree(
     store: &Store,
     tree: TreeId,
-    latest: Option<i64>,
+    look: Look<'_>,
 ) -> Result<(usize, Vec<Finding>), BrainError> {
     let files: Vec<(String, File)> = store.files(tree, "")?;
     let paths: HashSet<String> = files.iter().map(|(path, _)| path.clone()).collect();
-    examine_all(store, files, latest, &mut |path| Ok(paths.contains(path)))
+    examine_all(store, files, look, &mut |path| Ok(paths.contains(path)))
 }
 
 /// Checks the files of the brain that another tree has not, as [`check_tree`] does, and by the tree alone what they name; `None` where
@@ -200,7 +250,7 @@ fn check_changes(
     tree: TreeId,
     other: TreeId,
     most: usize,
-    latest: Option<i64>,
+    look: Look<'_>,
 ) -> Result<Option<(usize, Vec<Finding>)>, BrainError> {
     let Some(changes) = store.diff_within(Some(other), Some(tree), "", most)? else { return Ok(None) };
     let files = changes.into_iter().filter_map(|change| Some((change.path, change.new?))).collect();
@@ -213,14 +263,14 @@ fn check_changes(
         known.insert(path.to_owned(), found);
         Ok(found)
     };
-    examine_all(store, files, latest, &mut is_there).map(Some)
+    examine_all(store, files, look, &mut is_there).map(Some)
 }
 
 /// Examines files of a tree, of which `is_there` says whether it has a path.
 fn examine_all(
     store: &Store,
     mut files: Vec<(String, File)>,
-    latest: Option<i64>,
+    look: Look<'_>,
     is_there: &mut dyn FnMut(&str) -> Result<bool, StoreError>,
 ) -> Result<(usize, Vec<Finding>), BrainError> {
     // A link has no place on the branches of a brain, wherever it is.
@@ -248,7 +298,11 @@ fn examine_all(
             Err(error) => return Err(error.into()),
         };
         let examined = examine(path, &bytes);
-        let late = latest.map(|latest| late_fields(path, &bytes, &examined.content, latest)).into_iter().flatten();
+        let secrets = look.secrets.map(|secrets| secrets.in_file(&bytes)).into_iter().flatten();
+        findings.extend(secrets.map(|found| {
+            Finding::warning(path, found.line, format!("{}; change it, because history keeps it", said(&found.kind)))
+        }));
+        let late = look.latest.map(|latest| late_fields(path, &bytes, &examined.content, latest)).into_iter().flatten();
         findings
             .extend(late.map(|(line, what)| Finding::error(path, line, format!("{what} is ahead of the clock here"))));
         findings.extend(examined.findings);

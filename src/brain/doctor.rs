@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::check::{check_branches, check_tree};
+use super::check::{Look, check_branches, check_tree};
 use super::hook::is_of_the_brain;
 use super::{Brain, BrainError, Level, Override, World};
 use crate::cycle::confine::Confinement;
@@ -100,6 +100,7 @@ impl Brain {
                 visit.look("runs", brain, |visit| visit.runs(&cycle));
                 visit.look("main", brain, |visit| visit.main(&cycle));
                 visit.look("main", brain, |visit| visit.wake_on_main(&cycle));
+                visit.look("commits", brain, |visit| visit.outgoing(&cycle));
                 visit.look("signatures", brain, Visit::signatures);
                 visit.look("triggers", brain, |visit| visit.marks(&cycle));
                 visit.look("queue", brain, |visit| visit.queue(&cycle));
@@ -147,8 +148,9 @@ impl Visit<'_> {
     /// Files that cannot be read, on wake, on main and on the branches of runs that wait.
     fn files(&mut self) -> Result<(), BrainError> {
         let (wake, tip) = (self.store.wake().to_string(), self.store.need_tip(self.store.wake())?);
-        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, None)?;
-        let elsewhere = check_branches(self.store, None)?.into_iter().map(|check| (check.branch, check.findings));
+        let (files, findings) = check_tree(self.store, self.store.tree_of(tip)?, Look::default())?;
+        let elsewhere =
+            check_branches(self.store, Look::default())?.into_iter().map(|check| (check.branch, check.findings));
         let mut broken = 0_usize;
         for (branch, findings) in std::iter::once((wake.clone(), findings)).chain(elsewhere) {
             let run = branch != wake && branch != self.store.main().as_str();

@@ -10,11 +10,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{Brain, BrainError, World};
-use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, targets};
+use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
+use crate::cycle::admission::secrets::added;
 use crate::cycle::doorbell::{self, belled};
-use crate::cycle::{Cycle, RunBounds};
+use crate::cycle::{Cycle, Policy, RunBounds};
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
+use crate::model::secret::Secrets;
 use crate::model::{Neuron, Stamp};
 use crate::store::{
     Branch, CommitId, FileChange, HookName, HooksReport, LockName, Store, StoreError, TreeId, called_from,
@@ -55,7 +57,7 @@ impl Brain {
                 knock_everywhere(&called_from(dir), &world);
                 Ok(HookAnswer::default())
             }
-            Some(hook) if hook.is_gate() => gate(&called_from(dir)),
+            Some(hook) if hook.is_gate() => gate(&called_from(dir), &world),
             Some(_) => {
                 knock(&called_from(dir), &world);
                 Ok(HookAnswer::default())
@@ -208,7 +210,7 @@ fn rung(cycle: &Cycle, branch: &Branch) -> Result<bool, BrainError> {
 
 // The gate.
 
-fn gate(dir: &Path) -> Result<HookAnswer, BrainError> {
+fn gate(dir: &Path, world: &World) -> Result<HookAnswer, BrainError> {
     let store = match Store::open(dir) {
         Ok(store) => store,
         Err(StoreError::NoBrain { .. } | StoreError::NoRepository { .. }) => return Ok(HookAnswer::default()),
@@ -219,7 +221,8 @@ fn gate(dir: &Path) -> Result<HookAnswer, BrainError> {
         return Ok(HookAnswer::default());
     }
     let changes = store.staged()?;
-    let mut gate = Gate::new(&store, head, &changes)?;
+    let secrets = Policy::load(&store, world, &[]).and_then(|policy| policy.secrets(world)).unwrap_or_default();
+    let mut gate = Gate::new(&store, head, &changes, secrets)?;
     for change in &changes {
         gate.judge(change)?;
     }
@@ -262,12 +265,20 @@ struct Gate<'s> {
     /// Neurons that go.
     gone: BTreeSet<NeuronId>,
     findings: Vec<Finding>,
+    /// What no commit may add.
+    secrets: Secrets,
     stale: bool,
     fixable: bool,
+    secret: bool,
 }
 
 impl<'s> Gate<'s> {
-    fn new(store: &'s Store, head: Option<CommitId>, changes: &'s [FileChange]) -> Result<Self, BrainError> {
+    fn new(
+        store: &'s Store,
+        head: Option<CommitId>,
+        changes: &'s [FileChange],
+        secrets: Secrets,
+    ) -> Result<Self, BrainError> {
         let mut reverted = HashSet::new();
         if let Some(commit) = store.reverting() {
             let commit = store.commit(commit)?;
@@ -282,8 +293,10 @@ impl<'s> Gate<'s> {
             reverted,
             gone: BTreeSet::new(),
             findings: Vec::new(),
+            secrets,
             stale: false,
             fixable: false,
+            secret: false,
         })
     }
 
@@ -317,6 +330,9 @@ impl<'s> Gate<'s> {
         let examined = examine(path, &bytes);
         self.fixable |= examined.findings.iter().any(|f| f.message.contains("canonical"));
         self.findings.extend(examined.findings);
+        if is_ours(path) {
+            self.refuse_secrets(path, &bytes)?;
+        }
         match examined.content {
             Content::Neuron(neuron) => {
                 let old = change.old.map(|old| self.store.blob(old.blob)).transpose()?;
@@ -329,6 +345,20 @@ impl<'s> Gate<'s> {
             }
             Content::Queue(..) | Content::Alone => {}
         }
+        Ok(())
+    }
+
+    /// Secrets that neither what is checked out has nor main or wake.
+    fn refuse_secrets(&mut self, path: &str, bytes: &[u8]) -> Result<(), BrainError> {
+        let mut before: Vec<TreeId> = self.head.into_iter().collect();
+        if !self.secrets.in_file(bytes).is_empty() {
+            for (_, tip) in belled(self.store)? {
+                before.push(self.store.tree_of(tip)?);
+            }
+        }
+        let found = added(self.store, &self.secrets, path, bytes, &before)?;
+        self.secret |= !found.is_empty();
+        self.findings.extend(found);
         Ok(())
     }
 
@@ -415,6 +445,13 @@ impl<'s> Gate<'s> {
         if self.fixable {
             hints.push(
                 "`git brain check --fix` puts files of the work tree into canonical form; then `git add` them"
+                    .to_owned(),
+            );
+        }
+        if self.secret {
+            hints.push(
+                "take the secret out of the file; what is none is let through by `secrets.allow` in brain.toml, once that is committed on main \
+                 and trusted here (docs/format.md)"
                     .to_owned(),
             );
         }

@@ -83,7 +83,7 @@ pub use outcome::{OutcomeReport, OutcomeRequest};
 pub use revert::{AmendReport, is_sleep_branch};
 pub use serve::{Ended, Listening, Server, Serving};
 pub use signals::{ReplayReport, SignalLine, SignalsReport, SignalsRequest};
-pub use sleep::{SleepReport, SleepRequest, SleepState, UndoReport};
+pub use sleep::{RejectReport, SleepReport, SleepRequest, SleepState, UndoReport};
 pub use story::{NarrativeGap, Story, ToldChapter};
 pub use sync::{PushedBranch, SyncReport};
 pub use trust::{TrustItem, TrustReport};
@@ -128,15 +128,26 @@ impl Brain {
 
     /// What whoever commits here should know first, one sentence each: that other machines will not let it in.
     pub fn warnings(&self) -> Result<Vec<String>, BrainError> {
-        let unshared = &self.cycle.shared.policy.unshared;
-        if unshared.is_empty() || !self.cycle.store.has_remote()? {
-            return Ok(Vec::new());
+        let mut warnings = Vec::new();
+        if !self.cycle.store.has_remote()? {
+            return Ok(warnings);
         }
-        Ok(vec![format!(
-            "{}: not as brain.toml says. What is committed by settings of your own cannot be done again elsewhere, and other \
-             machines refuse it at sync; put them into brain.toml on main",
-            unshared.join(", ")
-        )])
+        if self.cycle.shared.world.is_fixed() {
+            warnings.push(
+                "BRAIN_NOW or BRAIN_SEED is set: other machines refuse at sync what is committed under a fixed clock; unset both, or try it \
+                 in a copy without a remote"
+                    .to_owned(),
+            );
+        }
+        let unshared = &self.cycle.shared.policy.unshared;
+        if !unshared.is_empty() {
+            warnings.push(format!(
+                "{}: not as brain.toml says. What is committed by settings of your own cannot be done again elsewhere, and other \
+                 machines refuse it at sync; put them into brain.toml on main",
+                unshared.join(", ")
+            ));
+        }
+        Ok(warnings)
     }
 
     /// What the store put right on the way, one sentence each.

@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
+use super::check::finding_of;
 use super::hook::HookAnswer;
 use super::{Brain, BrainError, InitReport, RunReport, World};
 use crate::cycle::admission::Kind;
-use crate::cycle::admission::file::{Finding, Level};
 use crate::cycle::signed;
 use crate::cycle::sync::receive::{Update, receive};
 use crate::limits;
@@ -21,11 +21,7 @@ pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
     let text = String::from_utf8(input).map_err(|_| BrainError::refused("the names of what is pushed are no UTF-8"))?;
     let updates = Update::read_all(&text)?;
     let faults = receive(dir, world, &updates)?;
-    let findings = faults.iter().take(limits::NAMED_FAULTS).map(|fault| {
-        let place = if fault.path.is_empty() { fault.commit.clone() } else { fault.path.clone() };
-        let of = if fault.path.is_empty() { String::new() } else { format!(" (commit {})", fault.commit) };
-        Finding { path: place, line: fault.line, level: Level::Error, message: format!("{}{of}", fault.message) }
-    });
+    let findings = faults.iter().take(limits::NAMED_FAULTS).map(finding_of);
     let mut hints = Vec::new();
     let has = |kind| faults.iter().any(|fault| fault.kind == kind);
     if has(Kind::Signature) {
@@ -40,7 +36,11 @@ pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
         hints.push(format!("{} more are not shown", faults.len() - limits::NAMED_FAULTS));
     }
     if !faults.is_empty() {
-        hints.push("nothing was let in; `git brain check` on the machine that pushes looks for the same".to_owned());
+        hints.push(
+            "nothing was let in; `git brain check` on the machine that pushes names the same commits, and `git brain sync --without-refused` \
+             there goes on without them"
+                .to_owned(),
+        );
     }
     Ok(HookAnswer { exit: u8::from(!faults.is_empty()), findings: findings.collect(), hints })
 }

@@ -43,9 +43,10 @@ pub struct PushedBranch {
 }
 
 impl Brain {
-    /// Brings this brain and a remote to the same main and wake.
-    pub fn sync(&self, remote: Option<&str>, dry_run: bool) -> Result<SyncReport, BrainError> {
-        let synced = self.cycle.sync(remote, dry_run)?;
+    /// Brings this brain and a remote to the same main and wake; with `without_refused`, after leaving out the commits here that the remote
+    /// would refuse.
+    pub fn sync(&self, remote: Option<&str>, without_refused: bool, dry_run: bool) -> Result<SyncReport, BrainError> {
+        let synced = self.cycle.sync(remote, without_refused, dry_run)?;
         let text = |id: crate::store::CommitId| id.to_string();
         let pushed = |(branch, commit): (crate::store::Branch, Option<_>)| PushedBranch {
             branch: branch.to_string(),

@@ -94,7 +94,7 @@ pub enum Command {
     Restore(Restore),
     /// Put on main what waits on a branch of a sleep; or say that memories of an origin are fine.
     Approve(Approve),
-    /// Throw away what waits on a branch of a sleep.
+    /// Throw away a run that waits, on all machines; or a sleep that waits on its branch.
     Reject(Branch),
     /// Take back exactly what a run did, or all that came from an origin.
     Revert(Revert),
@@ -322,6 +322,10 @@ pub struct Sleep {
 pub struct Sync {
     /// A remote's name, or an address; by default `brain.remote`, main's upstream, the only remote, or origin.
     pub remote: Option<String>,
+    /// Go on without the commits here that other machines refuse. Main and wake go back to before them and are kept as rescue refs; what
+    /// was good is done again upon that, and texts that were fed wait to be perceived again.
+    #[arg(long)]
+    pub without_refused: bool,
     /// Options of every writer.
     #[command(flatten)]
     pub writer: Writer,

@@ -99,6 +99,11 @@ fn checked(report: &CheckReport) -> String {
         let findings = plural(branch.findings.len(), "finding", "findings");
         lines.push(format!("{findings} in {} of {name}", plural(branch.files, "file", "files")));
     }
+    if !report.refused.is_empty() {
+        lines.push("the remote lacks these commits, and would refuse them:".to_owned());
+        lines.push(found(&report.refused));
+        lines.extend(report.hints.iter().map(|hint| format!("hint: {}", safe(hint))));
+    }
     lines.join("\n") + "\n"
 }
 

@@ -6,7 +6,9 @@ use super::args;
 use super::output::safe;
 use super::write::short;
 use super::{Done, Session};
-use crate::brain::{BrainError, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched};
+use crate::brain::{
+    BrainError, RejectReport, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched, is_sleep_branch,
+};
 use crate::model::plural;
 
 pub(super) fn sleep(session: &Session, args: &args::Sleep) -> Done {
@@ -75,12 +77,31 @@ fn undone(report: &UndoReport, dry_run: bool) -> String {
 }
 
 pub(super) fn reject(session: &Session, args: &args::Branch) -> Done {
+    if !is_sleep_branch(&args.branch) {
+        let report = session.brain()?.reject_run(&args.branch, args.writer.dry_run)?;
+        session.out.report(&report, run_rejected);
+        return Ok(0);
+    }
     let report = session.brain()?.reject(&args.branch, args.writer.dry_run)?;
     session.out.report(&report, |report| match report.state {
         SleepState::DryRun => format!("Would throw {} away.\n", report.branch.as_deref().unwrap_or_default()),
         _ => told(report),
     });
     Ok(0)
+}
+
+fn run_rejected(report: &RejectReport) -> String {
+    match (report.dry_run, report.everywhere) {
+        (true, true) => format!("Would throw {} away, on all machines that sync.\n", report.run),
+        (true, false) => format!("Would remove the branch {} here.\n", report.branch),
+        (false, true) => {
+            format!(
+                "Threw {} away; the next sync tells all machines. What caused it does not wake its agent again.\n",
+                report.run
+            )
+        }
+        (false, false) => format!("Removed the branch {} here; no other machine could have taken it.\n", report.branch),
+    }
 }
 
 pub(super) fn restore(session: &Session, args: &args::Restore) -> Done {

@@ -8,7 +8,7 @@ use crate::model::plural;
 
 pub(super) fn sync(session: &Session, args: &args::Sync) -> Done {
     let brain = session.brain()?;
-    let report = brain.sync(args.remote.as_deref(), args.writer.dry_run)?;
+    let report = brain.sync(args.remote.as_deref(), args.without_refused, args.writer.dry_run)?;
     session.out.report(&report, told);
     Ok(0)
 }

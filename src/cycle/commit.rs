@@ -220,7 +220,8 @@ impl Draft {
         Ok(Committed { unpublished: Some(writer.take()), ..committed })
     }
 
-    fn write(
+    /// Commits what the delta did in the writer's batch, without a branch.
+    pub(super) fn write(
         self,
         applied: &Applied,
         writer: &ObjectWriter<'_>,

@@ -167,6 +167,6 @@ pub fn remedy(branch: &str, path: &str, stays: bool) -> String {
             "correct it on {branch} and commit it; `git log {branch} -- {path}` names the commits that changed it, and \
              `git show COMMIT~1:{path}` prints what it was"
         ),
-        false => format!("correct it on {branch} and commit it, or throw the run away: `git branch -D {branch}`"),
+        false => format!("correct it on {branch} and commit it, or throw the run away: `git brain reject {branch}`"),
     }
 }

@@ -273,7 +273,8 @@ impl Cycle {
         Ok((fates, current))
     }
 
-    fn merge_one(
+    /// Merges one candidate into a commit of wake, in the writer's batch.
+    pub(super) fn merge_one(
         &self,
         writer: &ObjectWriter<'_>,
         current: CommitId,
@@ -514,12 +515,12 @@ pub fn waits_because(tip: &Commit, branch: &Branch) -> (&'static str, String) {
             "conflicts with wake",
             format!(
                 "`git show {branch}` says where; once wake or `[merge]` of brain.toml says otherwise `git brain merge {branch}` tries again, \
-                 `git branch -D {branch}` throws the run away"
+                 `git brain reject {branch}` throws the run away"
             ),
         ),
         _ => (
             "waits for review",
-            format!("`git brain merge {branch}` lets it in, `git branch -D {branch}` throws it away"),
+            format!("`git brain merge {branch}` lets it in, `git brain reject {branch}` throws it away"),
         ),
     }
 }

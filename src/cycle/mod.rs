@@ -47,6 +47,7 @@ pub mod policy;
 mod quiet;
 pub mod quoted;
 pub mod recall;
+pub mod reject;
 pub mod revert;
 pub mod run;
 mod sides;

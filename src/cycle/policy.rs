@@ -335,6 +335,11 @@ impl Policy {
     pub fn secrets(&self, world: &World) -> Result<Secrets, CycleError> {
         let own = self.own.as_ref().map_or(&[][..], |own| &own.secrets.allow);
         let allow = if self.endpoints_trusted { &self.settings.secrets.allow } else { own };
+        self.secrets_allowing(world, allow, true)
+    }
+
+    /// The same with another list of what is let through; with `own_values` alone the values of this machine's variables count.
+    pub fn secrets_allowing(&self, world: &World, allow: &[String], own_values: bool) -> Result<Secrets, CycleError> {
         let mut values = Vec::new();
         let keys = self.settings.models.values().filter_map(|model| model.key_env.as_deref());
         let named = self.settings.secrets.environment.iter().map(String::as_str);
@@ -343,6 +348,9 @@ impl Policy {
             let Cognition::Command { environment, .. } = &member.agent.cognition else { continue };
             let seen = environment.iter().filter_map(|name| Some((name, world.key(name)?)));
             values.extend(seen.filter(|(name, value)| is_secret_variable(name, value)).map(|(_, value)| value));
+        }
+        if !own_values {
+            values.clear();
         }
         Secrets::new(allow, &values)
             .map_err(|message| SettingsError { place: layout::SETTINGS.to_owned(), message }.into())

@@ -35,6 +35,17 @@ pub struct Found {
     pub end: usize,
 }
 
+/// A secret in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InFile {
+    /// Its kind.
+    pub kind: String,
+    /// The line on which it begins, from 1.
+    pub line: usize,
+    /// It, as it stands there; where escapes of JSON hide it, its line.
+    pub text: Vec<u8>,
+}
+
 /// The kind of what a variable of this machine holds.
 pub const KNOWN: &str = "known-value";
 
@@ -242,6 +253,29 @@ impl Secrets {
             }
         }
         apart
+    }
+
+    /// The secrets of a file: as it stands, and behind the escapes of JSON.
+    #[must_use]
+    pub fn in_file(&self, content: &[u8]) -> Vec<InFile> {
+        let line = |at: usize| content[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let found: Vec<InFile> = self
+            .find(content)
+            .into_iter()
+            .map(|f| InFile { kind: f.kind.to_owned(), line: line(f.start), text: content[f.start..f.end].to_vec() })
+            .collect();
+        if !found.is_empty() {
+            return found;
+        }
+        let Some(clean) = self.redact_json(content) else { return found };
+        let same = content.iter().zip(&clean).take_while(|(a, b)| a == b).count();
+        let hidden = content.split(|byte| *byte == b'\n').nth(line(same) - 1).unwrap_or_default();
+        let kind = clean[same..]
+            .split(|byte| *byte == b']')
+            .next()
+            .and_then(|start| start.rsplit(|byte| *byte == b':').next());
+        let kind = String::from_utf8_lossy(kind.unwrap_or_default()).into_owned();
+        vec![InFile { kind, line: line(same), text: hidden.to_vec() }]
     }
 
     fn find_as_it_stands(&self, text: &[u8]) -> Vec<Found> {

@@ -1,7 +1,10 @@
 //! What waits for a person, and what other machines would refuse of what is here.
 
+use std::collections::BTreeSet;
+
 use super::Visit;
 use crate::brain::BrainError;
+use crate::brain::check::way_on;
 use crate::cycle::merge::{Candidate, waits_because};
 use crate::cycle::{Cycle, signed};
 use crate::limits;
@@ -31,6 +34,22 @@ impl Visit<'_> {
         }
         if let Some(error) = cycle.wake_on_main(known)? {
             self.needs("main", error.to_string(), error.hint());
+        }
+        Ok(())
+    }
+
+    /// Commits that the remote lacks and would refuse.
+    pub(super) fn outgoing(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
+        let refused = cycle.refused_here()?;
+        // A commit of main is in wake as well.
+        let mut named = BTreeSet::new();
+        let all = refused.iter().flat_map(|(branch, faults)| faults.iter().map(move |fault| (branch, fault)));
+        let faults: Vec<_> = all.filter(|(_, fault)| named.insert(*fault)).collect();
+        for (branch, fault) in faults.iter().take(limits::TOLD_FILES) {
+            self.needs("commits", format!("other machines refuse {fault}"), Some(way_on(cycle, branch)));
+        }
+        if let Some(more) = faults.len().checked_sub(limits::TOLD_FILES).filter(|more| *more > 0) {
+            self.needs("commits", format!("and {more} more"), Some("`git brain check`".to_owned()));
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ pub struct Revert {
 /// `reject`.
 #[derive(Debug, Args)]
 pub struct Branch {
-    /// The branch, `sleep/RUN`.
+    /// A run that waits, or its branch `agents/NAME/RUN`; or the branch of a sleep, `sleep/RUN`.
     pub branch: String,
     /// Options of every writer.
     #[command(flatten)]

@@ -14,7 +14,11 @@ impl Cycle {
         let main = self.store.tip(self.store.main())?;
         for candidate in candidates {
             let asked = main != Some(candidate.commit) && (named || self.store.requires_signatures()?);
-            match if asked { self.fault_of(&candidate)? } else { None } {
+            let mut why = if asked { self.fault_of(&candidate)? } else { None };
+            if named && why.is_none() {
+                why = self.answered_already(&candidate)?;
+            }
+            match why {
                 Some(why) => refused.push((candidate, Fate::Refused(why))),
                 None => good.push(candidate),
             }

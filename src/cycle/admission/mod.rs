@@ -11,7 +11,8 @@
 //! | of a person | nothing | the rules of the format (here and in `file`) |
 //!
 //! And for all of them: every file is a plain one, at its place, and readable; what is written once stays; no new
-//! connection dangles; nothing is dated ahead of the clock, or made under a fixed one (`stamps`). Main takes sleeps and what
+//! connection dangles; nothing is dated ahead of the clock, or made under a fixed one (`stamps`); where it goes out, or comes to the gate, it
+//! adds no secret (`secrets`). Main takes sleeps and what
 //! people commit, and nothing that came of input which nobody approved (`main_line`). A commit that is signed for an agent is
 //! that agent's own run where it was made, or nothing.
 //!
@@ -28,6 +29,7 @@ mod night;
 mod records;
 mod revert;
 mod run;
+pub(crate) mod secrets;
 mod stamps;
 mod trunk;
 
@@ -42,6 +44,7 @@ use crate::delta::RunRecord;
 use crate::model::Neuron;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
+use crate::model::secret::Secrets;
 use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
 use file::{Content, Level, examine, examine_place};
 use records::Records;
@@ -61,6 +64,8 @@ pub enum Kind {
     Signature,
     /// Commits of wake on main.
     WakeOnMain,
+    /// A commit under a fixed clock.
+    FixedClock,
 }
 
 /// Something that keeps a commit out.
@@ -127,13 +132,15 @@ impl Cycle {
             true => Some(Signing { since: store.signed_since()? }),
             false => None,
         };
+        let grounds = self.grounds_for(door)?;
         let mut judge = Judge {
             cycle: self,
             signing,
+            secrets: self.secrets_for(door, tips, &grounds.settings.secrets.allow)?,
             latest: latest(&self.shared.world),
             records: Records::of(self, door)?,
             fixed_clock: matches!(door, Door::Merge),
-            grounds: vec![Grounds::of_policy(&self.shared.policy)],
+            grounds: vec![grounds],
             first: known.is_empty(),
             tips: tips.values().chain(known).copied().collect(),
             examined: HashSet::new(),
@@ -152,7 +159,10 @@ impl Cycle {
             let new = store.commits_beyond(tip, &known)?;
             let fresh: HashSet<CommitId> = new.iter().copied().collect();
             // Wake may have had a commit before main: that main takes it too is judged then.
-            let old_main = store.tip(main)?;
+            let old_main = match door {
+                Door::Out { main } => *main,
+                Door::Push { .. } | Door::Sync | Door::Merge => store.tip(main)?,
+            };
             let walked = match branch == main {
                 true => store.commits_beyond(tip, old_main.as_slice())?,
                 false => new,
@@ -190,6 +200,17 @@ impl Cycle {
         }
         Ok(Judged { commits: commits.len(), refused })
     }
+
+    /// Settings and agents by which runs are judged first. What goes out is judged without the settings of this machine and this command.
+    fn grounds_for(&self, door: &Door) -> Result<Grounds, CycleError> {
+        if let Door::Out { .. } = door
+            && let Some(main) = self.store.tip(self.store.main())?
+            && let Ok(grounds) = Grounds::of_tree(&self.store, self.store.tree_of(main)?)
+        {
+            return Ok(grounds);
+        }
+        Ok(Grounds::of_policy(&self.shared.policy))
+    }
 }
 
 /// The way by which commits come in.
@@ -202,6 +223,11 @@ pub enum Door {
     },
     /// A remote that this machine syncs with: main and wake come before what waits on a branch here.
     Sync,
+    /// What this machine is about to push, to a remote whose main is that commit.
+    Out {
+        /// Main there.
+        main: Option<CommitId>,
+    },
     /// A branch that lies here already, which a person merges. What was made here under a fixed clock stays here.
     Merge,
 }
@@ -217,6 +243,8 @@ struct Judge<'c> {
     cycle: &'c Cycle,
     /// Where signatures are required here.
     signing: Option<Signing>,
+    /// What no commit may add; `None`: nobody asks.
+    secrets: Option<Secrets>,
     /// Seconds since 1970: nothing may be dated later.
     latest: i64,
     /// The records of runs that branches have.
@@ -267,6 +295,7 @@ impl Judge<'_> {
         };
         self.clock(&commit);
         self.signature(&commit)?;
+        self.secrets_of_message(&commit)?;
         let judged = match commit.parents[..] {
             [] => self.beginning(&commit),
             [parent] => self.step(&commit, parent),
@@ -487,6 +516,7 @@ impl Judge<'_> {
                 self.fault(commit, &finding.path, finding.line, finding.message);
             }
             self.dates(commit, &change.path, &bytes, &examined.content);
+            good &= !self.secrets_of(commit, change, &bytes)?;
             if let Content::Queue(_, named) = &examined.content
                 && self.cycle.store.file(commit.tree, named)?.is_none()
             {

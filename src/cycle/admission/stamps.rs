@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-use super::Judge;
 use super::file::Content;
+use super::{Judge, Kind};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
@@ -104,7 +104,8 @@ impl Judge<'_> {
     /// Dates, clocks and runs that a commit itself names.
     pub(super) fn clock(&mut self, commit: &Commit) {
         if commit.trailer("Clock").is_some() && !self.fixed_clock {
-            self.fault(
+            self.fault_of(
+                Kind::FixedClock,
                 commit,
                 "",
                 0,

@@ -1,15 +1,16 @@
 //! Many machines: what another repository of the brain has comes in, what this one has goes out.
 //!
 //! ```text
-//! fetch → (1) was it rewritten? → (2) admission → (3) merge, under the trunk lock → push, expecting what was fetched
-//!   ▲                                                                                  │
-//!   └──────────────────────── somebody else pushed first ◀─────────────────────────────┘
+//! fetch → (1) was it rewritten? → (2) admission → (3) merge, under the trunk lock → (4) admission there → push, expecting what was fetched
+//!   ▲                                                                                                      │
+//!   └────────────────────────────────── somebody else pushed first ◀────────────────────────────────────────┘
 //! ```
 //!
-//! Nothing is forced, here or there. What is pushed descends from what the remote has, and goes as a whole or not at all.
+//! (4) is `outgoing`: what is pushed is judged here as the other side judges it. Nothing is forced, here or there. What is pushed descends from what the remote has, and goes as a whole or not at all.
 //! What (1) refuses moves nothing here; of what (2) refuses the branch is left alone, here and there, and the others go on. `trunks` has the rules by which main and wake of two machines become one.
 //! No agent is started: what came in is news for the next `run`.
 
+mod outgoing;
 mod places;
 pub mod receive;
 mod remedy;
@@ -24,6 +25,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
 pub use places::NearRemote;
+use remedy::WITHOUT_REFUSED;
 use trunks::Joined;
 
 /// What a sync did, or in a dry run would do.
@@ -66,11 +68,14 @@ struct Theirs {
     tips: Tips,
     /// Those that may not, each with what is wrong with its commits.
     refused: BTreeMap<Branch, BTreeSet<Fault>>,
+    /// Branches of runs that were thrown away, as far as wake here or there says so.
+    rejected: Tips,
 }
 
 impl Cycle {
-    /// Brings this brain and a remote to the same main and wake. With `dry_run`, fetches and judges, and moves nothing.
-    pub fn sync(&self, asked: Option<&str>, dry_run: bool) -> Result<Synced, CycleError> {
+    /// Brings this brain and a remote to the same main and wake. With `dry_run`, fetches and judges, and moves nothing. With
+    /// `without_refused`, goes on without the commits here that the remote would refuse.
+    pub fn sync(&self, asked: Option<&str>, without_refused: bool, dry_run: bool) -> Result<Synced, CycleError> {
         let remote = self.store.remote(asked)?;
         self.refuse_untrusted(&remote)?;
         if self.store.is_shallow() {
@@ -81,18 +86,26 @@ impl Cycle {
         }
         let _alone = self.store.lock(LockName::Sync)?;
         let mut synced = Synced { remote: remote.name.clone(), ..Synced::default() };
-        let outcome = self.exchange(&remote, dry_run, &mut synced);
+        let outcome = self.exchange(&remote, (without_refused, dry_run), &mut synced);
         self.store.forget_incoming(&remote)?;
         outcome.map(|()| synced)
     }
 
-    fn exchange(&self, remote: &Remote, dry_run: bool, synced: &mut Synced) -> Result<(), CycleError> {
+    fn exchange(
+        &self,
+        remote: &Remote,
+        (without_refused, dry_run): (bool, bool),
+        synced: &mut Synced,
+    ) -> Result<(), CycleError> {
         if let Some((message, hint)) = signed::unsigned_main(&self.store)? {
             return Err(CycleError::Refused { message, hint: Some(hint) });
         }
         for round in 0..limits::SYNC_ROUNDS {
             let theirs = self.fetched(remote, synced)?;
             self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
+            if without_refused && round == 0 {
+                self.leave_refused_out(remote, &theirs, dry_run, synced)?;
+            }
             if dry_run {
                 synced.main = self.store.tip(self.store.main())?;
                 synced.wake = self.store.tip(self.store.wake())?;
@@ -100,8 +113,11 @@ impl Cycle {
             }
             let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
             let joined = self.join(&theirs.tips, synced)?;
+            for branch in self.clear_settled(joined.wake)? {
+                synced.note(format!("{branch} is gone here: its run is in {}, or was rejected", self.store.wake()));
+            }
             synced.moved |= before != (Some(joined.main), Some(joined.wake));
-            let wishes = self.wishes(&theirs, &joined, synced)?;
+            let wishes = self.allowed(remote, self.wishes(&theirs, &joined, synced)?, &theirs, synced)?;
             (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
             let outcome = match wishes.is_empty() {
                 true => PushOutcome::Done,
@@ -121,7 +137,10 @@ impl Cycle {
                 PushOutcome::Refused(why) => {
                     return Err(CycleError::Refused {
                         message: format!("{} does not take what is here:\n{why}", remote.name),
-                        hint: Some("what came from there is merged here; nothing of ours is there".to_owned()),
+                        hint: Some(format!(
+                            "what came from there is merged here; nothing of ours is there. Where it names commits, `git brain sync \
+                             {WITHOUT_REFUSED}` goes on without those that are refused here as well; `git brain check` lists them"
+                        )),
                     });
                 }
             }
@@ -150,11 +169,28 @@ impl Cycle {
             false => self.store.fetch(remote, &there)?,
         };
         self.refuse_rewritten(remote, &seen, &tips)?;
+        let rejected = self.rejected_of(&tips)?;
+        tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
         synced.fetched += judged.commits;
         tips.retain(|branch, _| !judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused })
+        Ok(Theirs { tips, refused: judged.refused, rejected })
+    }
+
+    /// Of branches, those of runs that wake here or there says were thrown away.
+    fn rejected_of(&self, tips: &Tips) -> Result<Tips, CycleError> {
+        let wakes = [self.store.tip(self.store.wake())?, tips.get(self.store.wake()).copied()];
+        let mut rejected = Tips::new();
+        for wake in wakes.into_iter().flatten() {
+            let tree = self.store.tree_of(wake)?;
+            for (branch, tip) in tips {
+                if self.is_rejected(tree, branch)? {
+                    rejected.insert(branch.clone(), *tip);
+                }
+            }
+        }
+        Ok(rejected)
     }
 
     /// The branches of a remote that did not come in, as the error with which a sync ends that has done all the rest.
@@ -165,24 +201,44 @@ impl Cycle {
             None => self.store.tip(branch)?,
         };
         let hint = self.remedies(remote, &refused, good);
-        let faults: Vec<String> = refused
-            .iter()
-            .flat_map(|(branch, faults)| faults.iter().map(move |fault| format!("{branch}: {fault}")))
-            .collect();
-        let mut lines = faults[..faults.len().min(limits::NAMED_FAULTS)].to_vec();
-        if faults.len() > limits::NAMED_FAULTS {
-            lines.push(format!("… and {} more", faults.len() - limits::NAMED_FAULTS));
-        }
         let names: Vec<&str> = refused.keys().map(Branch::as_str).collect();
         Err(CycleError::Refused {
             message: format!(
                 "{} of {} is not let in, and was not moved here or there; the rest is done:\n{}",
                 names.join(", "),
                 remote.name,
-                lines.join("\n")
+                remedy::lines(&refused)
             ),
             hint: Some(hint),
         })
+    }
+
+    /// (4) The wishes that the other side may grant, judged as it judges them. The branch of a run that it would refuse stays here.
+    fn allowed(
+        &self,
+        remote: &Remote,
+        wishes: Vec<Pushed>,
+        theirs: &Theirs,
+        synced: &mut Synced,
+    ) -> Result<Vec<Pushed>, CycleError> {
+        let tips: Tips = wishes.iter().filter_map(|wish| Some((wish.branch.clone(), wish.new?))).collect();
+        let mut there = self.store.seen(remote)?;
+        there.extend(theirs.tips.clone());
+        let is_trunk = |branch: &Branch| branch == self.store.main() || branch == self.store.wake();
+        let (trunks, refused): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            self.judge_outgoing(&tips, &there)?.refused.into_iter().partition(|(branch, _)| is_trunk(branch));
+        if !trunks.is_empty() {
+            return Err(self.refused_outgoing(remote, &trunks)?);
+        }
+        for (branch, faults) in &refused {
+            let why: Vec<String> = faults.iter().map(Fault::to_string).collect();
+            synced.note(format!(
+                "{branch} stays here, {} would refuse it: {}. `git brain reject {branch}` throws it away",
+                remote.name,
+                why.join("; ")
+            ));
+        }
+        Ok(wishes.into_iter().filter(|wish| !refused.contains_key(&wish.branch)).collect())
     }
 
     /// (1) What was seen there once must still be there, or below what is there now.
@@ -210,8 +266,8 @@ impl Cycle {
     /// What the remote is to get.
     fn wishes(&self, theirs: &Theirs, joined: &Joined, synced: &mut Synced) -> Result<Vec<Pushed>, CycleError> {
         let store = &self.store;
-        let (mut wishes, mut second) = (Vec::new(), Vec::new());
-        let Theirs { tips: theirs, refused } = theirs;
+        let (mut wishes, mut second, mut wishes_of_rejected) = (Vec::new(), Vec::new(), Vec::new());
+        let Theirs { tips: theirs, refused, rejected } = theirs;
         let mut wish = |branch: &Branch, new: Option<CommitId>| {
             if refused.contains_key(branch) {
                 return;
@@ -223,6 +279,12 @@ impl Cycle {
         };
         wish(store.main(), Some(joined.main));
         wish(store.wake(), Some(joined.wake));
+        let wake = store.tree_of(joined.wake)?;
+        for (branch, tip) in rejected {
+            if self.is_rejected(wake, branch)? {
+                wishes_of_rejected.push(Pushed { branch: branch.clone(), old: Some(*tip), new: None });
+            }
+        }
         // What waits for a person waits on every machine; what is in wake waits nowhere.
         for (branch, tip) in theirs.iter().filter(|(branch, _)| run_of(store.runs_prefix().as_str(), branch).is_some())
         {
@@ -239,13 +301,14 @@ impl Cycle {
             if !onward || !self.waits_for_review(tip)? || store.is_ancestor(tip, joined.wake)? {
                 continue;
             }
-            if self.is_second_record(&branch, tip, &[store.tree_of(joined.wake)?])? {
+            if self.is_second_record(&branch, tip, &[wake])? {
                 second.push(branch);
             } else {
                 wish(&branch, Some(tip));
             }
         }
         second.iter().for_each(|branch| synced.note(remedy::second_record(branch, store.wake())));
+        wishes.extend(wishes_of_rejected);
         Ok(wishes)
     }
 

@@ -11,11 +11,14 @@ use crate::limits;
 use crate::merge::Conflict;
 use crate::store::{Branch, Commit, CommitId, Remote};
 
+/// The option of `git brain sync` that goes on without refused commits.
+pub(super) const WITHOUT_REFUSED: &str = "--without-refused";
+
 /// A branch that lies here with another record of its run than wake has.
 pub(super) fn second_record(branch: &Branch, wake: &Branch) -> String {
     format!(
         "{branch} was left alone: {wake} has another record of its run. `git log -p {wake}..{branch}` shows it, \
-         `git branch -D {branch}` removes it"
+         `git brain reject {branch}` removes it"
     )
 }
 
@@ -65,7 +68,72 @@ struct Before {
     since: Vec<CommitId>,
 }
 
+/// Faults, a line each, as many as are named.
+pub(super) fn lines(refused: &BTreeMap<Branch, BTreeSet<Fault>>) -> String {
+    let all = refused.iter().flat_map(|(branch, faults)| faults.iter().map(move |fault| format!("{branch}: {fault}")));
+    bounded(all.collect()).join("\n")
+}
+
+fn bounded(faults: Vec<String>) -> Vec<String> {
+    let mut lines = faults[..faults.len().min(limits::NAMED_FAULTS)].to_vec();
+    if faults.len() > limits::NAMED_FAULTS {
+        lines.push(format!("… and {} more", faults.len() - limits::NAMED_FAULTS));
+    }
+    lines
+}
+
 impl Cycle {
+    /// The worst fault of each commit, oldest commits first, a line each, as many as are named. A commit of main is in wake as well.
+    pub(super) fn commit_lines(&self, refused: &BTreeMap<Branch, BTreeSet<Fault>>) -> Result<Vec<String>, CycleError> {
+        let mut of_commit: BTreeMap<&str, (&Branch, BTreeSet<&Fault>)> = BTreeMap::new();
+        for (branch, fault) in
+            refused.iter().flat_map(|(branch, faults)| faults.iter().map(move |fault| (branch, fault)))
+        {
+            of_commit.entry(&fault.commit).or_insert((branch, BTreeSet::new())).1.insert(fault);
+        }
+        let mut dated = Vec::new();
+        for (id, (branch, faults)) in of_commit {
+            let commit = CommitId::parse(id).and_then(|id| self.store.commit(id));
+            let age = commit.map(|commit| (commit.committed, commit.parents.len())).unwrap_or_default();
+            let Some(worst) = faults.iter().rev().max_by_key(|fault| fault.kind) else { continue };
+            let more = faults.len() - 1;
+            let more = if more > 0 { format!(" (and {more} more of that commit)") } else { String::new() };
+            dated.push((age, format!("{branch}: {worst}{more}")));
+        }
+        dated.sort();
+        Ok(bounded(dated.into_iter().map(|(_, line)| line).collect()))
+    }
+
+    /// Commits of main and wake here that the other side would refuse, and the way on.
+    pub(super) fn refused_outgoing(
+        &self,
+        remote: &Remote,
+        refused: &BTreeMap<Branch, BTreeSet<Fault>>,
+    ) -> Result<CycleError, CycleError> {
+        let names: Vec<&str> = refused.keys().map(Branch::as_str).collect();
+        let asked = self.store.remote(None).is_ok_and(|usual| usual.name == remote.name);
+        let named = if asked { String::new() } else { format!(" {}", remote.name) };
+        let mut hint = format!(
+            "`git brain sync{named} {WITHOUT_REFUSED}` goes on without these commits: {} and {} are kept as rescue refs and go back to \
+             before them, what was good is done again upon that, and texts that were fed wait to be perceived again; \
+             with --dry-run it only says so",
+            self.store.main(),
+            self.store.wake()
+        );
+        if refused.values().flatten().any(|fault| fault.kind == Kind::Signature) {
+            hint += &format!("\n{}", signed::remedy(self.store.wake().as_str()));
+        }
+        Ok(CycleError::Refused {
+            message: format!(
+                "other machines refuse commits of {} here, so nothing was pushed to {}; what came from there is merged here:\n{}",
+                names.join(" and "),
+                remote.name,
+                self.commit_lines(refused)?.join("\n")
+            ),
+            hint: Some(hint),
+        })
+    }
+
     /// The hint of a refusal: one way out for each kind of fault.
     pub(super) fn remedies(
         &self,
@@ -76,6 +144,7 @@ impl Cycle {
         let (main, wake, name) = (self.store.main(), self.store.wake(), &remote.name);
         let good = good.map_or_else(|| "COMMIT".to_owned(), |tip| tip.to_string());
         let all = || refused.iter().flat_map(|(branch, faults)| faults.iter().map(move |fault| (branch, fault)));
+        let is_other = |fault: &Fault| matches!(fault.kind, Kind::Other | Kind::FixedClock);
         let mut hints = Vec::new();
         if let Some((branch, fault)) = all().find(|(_, fault)| fault.kind == Kind::SecondRecord) {
             hints.push(if branch == main || branch == wake {
@@ -98,8 +167,8 @@ impl Cycle {
                  last good commit, and nothing is lost, because {wake} has it all; the machine that merged says the rest at its next sync"
             ));
         }
-        if all().any(|(_, fault)| fault.kind == Kind::Other) {
-            let branch = all().find(|(_, fault)| fault.kind == Kind::Other).map_or(main, |(branch, _)| branch);
+        if all().any(|(_, fault)| is_other(fault)) {
+            let branch = all().find(|(_, fault)| is_other(fault)).map_or(main, |(branch, _)| branch);
             hints.push(format!(
                 "a symlink or submodule goes by one more commit on that branch (`git rm PATH`); of anything else the commit must go: \
                  `git push {name} +{good}:refs/heads/{branch}` puts the branch back to the last good one. docs/scale.md says what is looked at"

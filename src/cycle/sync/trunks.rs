@@ -16,8 +16,8 @@ use crate::limits;
 use crate::merge::{Options, Outcome};
 use crate::model::{layout, plural};
 use crate::store::{
-    Author, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Tips, TreeEdit,
-    TreeId,
+    Author, Branch, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Tips,
+    TreeEdit, TreeId,
 };
 
 /// Where main and wake are after a sync.
@@ -45,6 +45,7 @@ impl Cycle {
         let mut pending = Vec::new();
         for candidate in self.pending()? {
             match &candidate.branch {
+                Some(branch) if self.is_rejected_in(branch, &coming)? => {}
                 Some(branch) if self.is_second_record(branch, candidate.commit, &coming)? => {
                     synced.note(super::remedy::second_record(branch, self.store.wake()));
                 }
@@ -81,6 +82,16 @@ impl Cycle {
                 RefOutcome::Modified { .. } => continue,
             }
         }
+    }
+
+    /// Whether one of those trees says that a run was thrown away.
+    fn is_rejected_in(&self, branch: &Branch, trees: &[TreeId]) -> Result<bool, CycleError> {
+        for tree in trees {
+            if self.is_rejected(*tree, branch)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn joined(
@@ -157,7 +168,11 @@ impl Cycle {
     }
 
     /// Subjects and ids of the commits of main that change what lies outside the network, oldest first.
-    fn people_said(&self, tip: CommitId, base: CommitId) -> Result<(Vec<String>, Vec<CommitId>), CycleError> {
+    pub(super) fn people_said(
+        &self,
+        tip: CommitId,
+        base: CommitId,
+    ) -> Result<(Vec<String>, Vec<CommitId>), CycleError> {
         let mut found = (Vec::new(), Vec::new());
         for commit in self.store.first_parents(tip, Some(base)).take(limits::HISTORY_WALK) {
             let commit = commit?;
@@ -214,7 +229,12 @@ impl Cycle {
     }
 
     /// Wake with what main has, if it has not.
-    fn with_main(&self, writer: &ObjectWriter<'_>, wake: CommitId, main: CommitId) -> Result<CommitId, CycleError> {
+    pub(super) fn with_main(
+        &self,
+        writer: &ObjectWriter<'_>,
+        wake: CommitId,
+        main: CommitId,
+    ) -> Result<CommitId, CycleError> {
         let store = &self.store;
         if store.is_ancestor(main, wake)? {
             return Ok(wake);
