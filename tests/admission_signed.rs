@@ -221,6 +221,10 @@ fn a_key_that_was_removed_has_a_remedy_for_what_it_signed() {
     );
     let remedy = format!("git config brain.signedSince {wake}");
     assert!(doctor.contains(&remedy), "{doctor}");
+    assert!(
+        doctor.contains(&format!("add a line with the address and the key to {allowed}, on each machine")),
+        "{doctor}"
+    );
     let said = world.try_brain("a", &["sync"]).exits(3).err;
     assert!(said.contains(&remedy) && said.contains("key SHA256:") && said.contains(&run), "{said}");
     // As it says, before the commit is there.

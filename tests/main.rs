@@ -26,6 +26,7 @@ mod endpoint;
 mod escapes;
 mod feed;
 mod group;
+mod hints;
 mod hooks;
 mod hostile_ids;
 mod hostile_json;

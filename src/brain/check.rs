@@ -92,7 +92,7 @@ impl Brain {
         let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
         let unsigned = signed::unsigned(&store, commit, &since)?;
         let unsigned = unsigned.into_iter().map(|(id, why)| {
-            Finding::error(&id.to_string(), 0, format!("{why}; {}", signed::remedy(&commit.to_string())))
+            Finding::error(&id.to_string(), 0, format!("{why}; {}", signed::remedy(&store, &commit.to_string())))
         });
         findings.extend(unsigned);
         let name = revision.map_or_else(|| store.wake().to_string(), str::to_owned);

@@ -178,6 +178,10 @@ impl Brain {
         if reading.passed > 0 {
             notes.push(format!("{} passed over: no text", plural(reading.passed, "file", "files")));
         }
+        if reading.redacted > 0 {
+            let secrets = plural(reading.redacted, "secret is", "secrets are");
+            notes.push(format!("{secrets} not remembered: the text reads [redacted:KIND] there"));
+        }
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let mut same = Vec::new();
         let mut inputs = self.unknown(std::mem::take(&mut reading.inputs), request.again, &origin, tree, &mut same)?;

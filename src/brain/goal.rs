@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::goals;
+use crate::cycle::network::TreeNetwork;
 use crate::delta::operation::SetGoal;
 use crate::delta::{Document, Operation};
 use crate::model::document::{Goal, GoalLevel, GoalState};
@@ -53,6 +54,14 @@ impl Brain {
     pub fn add_goal(&self, text: &str, neuron: Option<&str>, dry_run: bool) -> Result<GoalReport, BrainError> {
         check_concept(text).map_err(|why| BrainError::usage(format!("the goal {why}")))?;
         let neuron = neuron.map(NeuronId::parse).transpose().map_err(|e| BrainError::usage(e.to_string()))?;
+        if let Some(id) = &neuron
+            && TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?).neuron(id)?.is_none()
+        {
+            return Err(BrainError::Refused {
+                message: format!("there is no neuron {id}"),
+                hint: Some(format!("`git brain find {id}` finds concepts by their words, with their ids")),
+            });
+        }
         // Its id is made of its text.
         let text = self.cycle.shared.secrets.redact(text);
         let (level, state) = (GoalLevel::Terminal, GoalState::Open);

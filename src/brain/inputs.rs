@@ -3,6 +3,7 @@
 //! Owns which argument is a path and which is a text, what a file is called in the brain, and that a file which cannot be
 //! read stops no other. What becomes of the texts is `feed`'s.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -62,6 +63,8 @@ pub(super) struct Reading {
     pub unread: Vec<UnreadFile>,
     /// Files of folders that are no text.
     pub passed: usize,
+    /// Secrets that were taken out of texts.
+    pub redacted: usize,
     /// Folders that were read: what was fed from below them and is not there is noticed.
     pub scopes: Vec<PathBuf>,
     /// Files and folders of which somebody says that what is not there is gone.
@@ -297,11 +300,20 @@ impl Brain {
         }
     }
 
+    /// A text without its secrets, which are counted.
+    fn redacted<'t>(&self, text: &'t str, reading: &mut Reading) -> Cow<'t, str> {
+        let clean = self.cycle.shared.secrets.redact(text);
+        if let Cow::Owned(_) = clean {
+            reading.redacted += self.cycle.shared.secrets.find(text.as_bytes()).len();
+        }
+        clean
+    }
+
     fn read_text(&self, source: &Source, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
         let (bytes, what) = read_source(source, limits::INPUT_BYTES)?;
         let text = text_of(bytes, &what)?;
         // Before it is divided and before ids are made of it.
-        let text = self.cycle.shared.secrets.redact(&text);
+        let text = self.redacted(&text, reading);
         reading.names.push(crate::delta::render::clip(&text));
         reading.inputs.extend(match source {
             Source::Stdin => stimulus::from_page(&text, labels),
@@ -368,11 +380,13 @@ impl Brain {
         let base = path.file_name().map_or_else(|| what.clone(), |name| name.to_string_lossy().into_owned());
         let base: String = base.chars().filter(|c| !c.is_control()).take(200).collect();
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("jsonl")) {
+            reading.redacted += secrets.find(&bytes).len();
             reading.inputs.extend(stimulus::from_jsonl(&bytes, &what, labels, secrets)?);
         } else {
             let text = text_of(bytes, &what)?;
             let name = self.label_of(&place);
-            reading.files.push(FileText::read(&secrets.redact(&text), name, labels));
+            let text = self.redacted(&text, reading);
+            reading.files.push(FileText::read(&text, name, labels));
         }
         reading.names.push(secrets.redact(&base).into_owned());
         Ok(())

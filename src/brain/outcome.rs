@@ -196,6 +196,10 @@ impl Brain {
                 message: format!("{run} waits on its branch"),
                 hint: Some(format!("`git brain merge {run}` first: what nobody relies on has no outcome")),
             }),
+            None if store.has_remote()? => Err(BrainError::Usage {
+                message: format!("there is no run {run} in wake"),
+                hint: self.cycle.hint_of_unknown_run()?,
+            }),
             None => Err(unknown(format!("there is no run {run} in wake"))),
         }
     }

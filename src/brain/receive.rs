@@ -27,7 +27,9 @@ pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
     if has(Kind::Signature) {
         let wake = updates.iter().find(|update| update.name.ends_with("/wake"));
         let tip = wake.into_iter().chain(&updates).find_map(|update| update.new);
-        hints.extend(tip.map(|tip| signed::remedy(&tip.to_string())));
+        if let Some(tip) = tip {
+            hints.extend(signed::remedies(&store::Store::open(dir)?, &tip.to_string()));
+        }
     }
     if has(Kind::WakeOnMain) {
         hints.push("wake was merged into main with plain git: `git brain sync` there names the way back".to_owned());

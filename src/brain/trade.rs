@@ -4,10 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Brain, BrainError};
 pub use crate::cycle::ImportProgress;
 use crate::cycle::Imported;
+use crate::limits;
+use crate::world;
 
 /// What an import did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -65,6 +68,14 @@ impl ImportReport {
     }
 }
 
+/// Whether the first line of a file is an object with a subject and an object.
+fn begins_with_a_triple(file: &Path) -> bool {
+    let Ok(bytes) = world::read_bounded(file, limits::INPUT_BYTES) else { return false };
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice::<Value>(line)
+        .is_ok_and(|line| line.get("subject").is_some() && line.get("object").is_some())
+}
+
 impl Brain {
     /// Imports a single-document network; `-` is standard input. No agent is started.
     ///
@@ -79,7 +90,18 @@ impl Brain {
         dry_run: bool,
         progress: &mut dyn FnMut(ImportProgress),
     ) -> Result<ImportReport, BrainError> {
-        Ok(ImportReport::of(self.cycle.import_document(file, dry_run, progress)?, dry_run))
+        let imported = self.cycle.import_document(file, dry_run, progress);
+        // Looked at only where it is no document: standard input can be read once.
+        if matches!(imported, Err(BrainError::Json(_))) && file.as_os_str() != "-" && begins_with_a_triple(file) {
+            return Err(BrainError::Usage {
+                message: format!("{} is no document of a network: it has triples, one a line", file.display()),
+                hint: Some(format!(
+                    "`git brain import --triples {}`; each line is {{\"subject\", \"relation\", \"object\", \"source\"}}",
+                    file.display()
+                )),
+            });
+        }
+        Ok(ImportReport::of(imported?, dry_run))
     }
 
     /// Imports triples, one JSON object a line; `-` is standard input. The same file again changes nothing.

@@ -39,6 +39,8 @@ pub struct Member {
     pub blob: BlobId,
     /// True if it may run here: it is the bootstrap's own, or a person trusted exactly this blob; and its prompt's, if it has one.
     pub trusted: bool,
+    /// Whether a person here trusted another definition under that path, or another prompt: it ran here, and is inert since it was changed.
+    pub changed: bool,
     /// The template of its prompt, if the brain has one of its own.
     pub prompt: Option<Prompt>,
 }
@@ -239,7 +241,11 @@ impl Policy {
                         Err(other) => return Err(other),
                     };
                     let trusted = trusted && prompt.as_ref().is_none_or(|prompt| prompt.trusted);
-                    self.agents.insert(name, Member { agent, path, blob: file.blob, trusted, prompt });
+                    let before = [path.as_str(), &layout::prompt(&name)]
+                        .into_iter()
+                        .any(|path| trust.trusted.contains_key(path));
+                    let changed = !trusted && before;
+                    self.agents.insert(name, Member { agent, path, blob: file.blob, trusted, changed, prompt });
                 }
                 Ok(agent) => {
                     let message = format!("is {}, not the file's {name}", agent.name);

@@ -202,6 +202,15 @@ impl Cycle {
             self.tidy_up();
         }
         turned.notes.extend(braking.note());
+        if bounds.agent.is_none() {
+            let changed = self.shared.policy.agents.values().filter(|member| member.changed);
+            turned.notes.extend(changed.map(|member| {
+                format!(
+                    "{} does not run here: {} was changed since you trusted it; look at it, then `git brain trust`",
+                    member.agent.name, member.path
+                )
+            }));
+        }
         turned.notes.extend(self.influence_notes());
         turned.notes.extend(turned.unpaid.clone());
         turned.notes.extend(self.unanswered_note(first, turned.wake)?);

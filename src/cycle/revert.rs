@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::commit::Amends;
 use super::network::TreeNetwork;
+use super::sleep::SLEEP;
 use super::{Cycle, CycleError};
 use crate::delta::{Applied, Effect, Operation, RunRecord, reverted_among};
 use crate::limits;
@@ -38,7 +39,11 @@ impl Cycle {
     /// One run, if it is in the tree and not taken back already.
     pub fn run_to_revert(&self, run: &RunId, tree: TreeId) -> Result<Chosen, CycleError> {
         let Some(record) = TreeNetwork::new(&self.store, tree).record(run)? else {
-            return Err(CycleError::refused(format!("there is no run {run} in wake")));
+            let hint = match run.agent().as_str() == SLEEP {
+                true => Some("that is a night: `git brain sleep --undo` takes the newest one back".to_owned()),
+                false => self.hint_of_unknown_run()?,
+            };
+            return Err(CycleError::Refused { message: format!("there is no run {run} in wake"), hint });
         };
         if let Some(by) = self.reverted(tree)?.get(run) {
             return Err(CycleError::Refused {
@@ -47,6 +52,17 @@ impl Cycle {
             });
         }
         Ok(vec![record])
+    }
+
+    /// Where a run may be that wake has not.
+    pub fn hint_of_unknown_run(&self) -> Result<Option<String>, CycleError> {
+        Ok(match self.store.has_remote()? {
+            true => Some(
+                "`git brain sync` brings the runs of other machines; `git brain log` shows those that are here"
+                    .to_owned(),
+            ),
+            false => Some("`git brain log` shows runs".to_owned()),
+        })
     }
 
     /// All runs of an origin, and those that descend from its stimuli, that are not taken back already.

@@ -23,12 +23,25 @@ pub fn unsigned(store: &Store, tip: CommitId, known: &[CommitId]) -> Result<Vec<
     Ok(refused)
 }
 
-/// The way to let commits in whose key signed truly then and may not any more: `commit` is an id, or a command in `$(…)`.
-pub fn remedy(commit: &str) -> String {
-    format!(
+/// The ways to let commits in whose key is not among the signers, or signed truly then and may not any more: `commit` is an id, or a
+/// command in `$(…)`.
+pub fn remedies(store: &Store, commit: &str) -> Vec<String> {
+    let add = store.signers_file().map(|file| {
+        format!(
+            "if the key is one that may sign for that address, add a line with the address and the key to {}, on each machine that checks and at the gate",
+            file.display()
+        )
+    });
+    let since = format!(
         "if they are good, and were made before signing was set up there, or their key was removed or has expired since: `git config {CONFIG_SINCE} {commit}` \
          lets in all that leads to that commit, in this repository; each that lacks them needs it, the gate too (docs/signing.md). `git config brain.sign true` signs from now on"
-    )
+    );
+    add.into_iter().chain([since]).collect()
+}
+
+/// The same as one sentence.
+pub fn remedy(store: &Store, commit: &str) -> String {
+    remedies(store, commit).join("; ")
 }
 
 /// What people committed on main here without the signatures that are required, and that wake does not have yet: what is wrong, and the way out.
@@ -44,7 +57,7 @@ pub fn unsigned_main(store: &Store) -> Result<Option<(String, String)>, StoreErr
             "`git rebase --no-ff -S {base} {}` signs what you committed since, with the key that git is told of (docs/signing.md)",
             store.main()
         ),
-        None => remedy(&main.to_string()),
+        None => remedy(store, &main.to_string()),
     };
     Ok(Some((said.join("\n"), hint)))
 }

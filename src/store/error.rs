@@ -30,6 +30,12 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// `init` in a clone of a remote that has nothing yet.
+    #[error("{} is a clone of a remote that has no commit yet, so there is no brain to adopt", path.display())]
+    EmptyClone {
+        /// The folder.
+        path: PathBuf,
+    },
     /// `init` inside a repository.
     #[error("{} lies inside the git repository {}", path.display(), repository.display())]
     InsideRepository {
@@ -232,6 +238,9 @@ impl StoreError {
                 "`git brain init --in-repo` puts a brain into this repository, or adopts the one of its origin"
                     .to_owned()
             }
+            Self::EmptyClone { .. } => "first, in a brain that is to be shared: `git remote add origin ADDRESS && git brain sync`; \
+                                        then here `git fetch && git brain init`"
+                .to_owned(),
             Self::InsideRepository { .. } => {
                 "`git brain init --in-repo` puts the brain on branches of its own in that repository".to_owned()
             }

@@ -70,6 +70,13 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
         {
             return Ok(made);
         }
+        if own
+            && !marker.exists()
+            && around.references().is_ok_and(|mut found| found.next().is_none())
+            && around.remotes().is_ok_and(|names| !names.is_empty())
+        {
+            return Err(StoreError::EmptyClone { path: dir });
+        }
         if !own || !marker.exists() {
             return Err(StoreError::InsideRepository { path: dir, repository: around.commondir().to_owned() });
         }

@@ -183,6 +183,11 @@ impl Store {
         Ok(String::from_utf8_lossy(&said).split_once(" with ").map(|(_, key)| key.trim().to_owned()))
     }
 
+    /// The file of allowed signers, if there is one to be used.
+    pub fn signers_file(&self) -> Option<PathBuf> {
+        self.allowed_signers().ok()
+    }
+
     fn allowed_signers(&self) -> Result<PathBuf, StoreError> {
         let own = self.local_config(CONFIG_SIGNERS)?;
         let file = own.map_or_else(|| self.local_config("gpg.ssh.allowedSignersFile"), |file| Ok(Some(file)))?;

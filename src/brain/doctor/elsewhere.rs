@@ -65,7 +65,7 @@ impl Visit<'_> {
         let commits = store.commits_beyond(tip, &since)?;
         for id in commits.iter().rev().take(limits::SIGNATURES_LOOKED_AT) {
             if let Some(why) = signed::unsigned_commit(store, &store.commit(*id)?)? {
-                self.needs("signatures", format!("commit {id} {why}"), Some(signed::remedy(&tip.to_string())));
+                self.needs("signatures", format!("commit {id} {why}"), Some(signed::remedy(store, &tip.to_string())));
                 return Ok(());
             }
         }

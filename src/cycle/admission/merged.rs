@@ -55,8 +55,11 @@ impl Cycle {
         let said: Vec<String> =
             faults.iter().take(limits::NAMED_FAULTS).map(|fault| format!("{}: {fault}", candidate.name)).collect();
         let unsigned = faults.iter().any(|fault| fault.kind == Kind::Signature);
-        let hint =
-            if unsigned { format!("; {}", signed::remedy(&candidate.commit.to_string())) } else { String::new() };
+        let hint = if unsigned {
+            format!("; {}", signed::remedy(&self.store, &candidate.commit.to_string()))
+        } else {
+            String::new()
+        };
         Ok((!said.is_empty()).then(|| said.join("\n") + &hint))
     }
 }

@@ -128,7 +128,8 @@ impl Cycle {
     /// Judges every commit behind those tips that is not behind `known`: main's first, then wake's, then those of runs.
     pub fn judge(&self, tips: &Tips, known: &[CommitId], door: &Door) -> Result<Judged, CycleError> {
         let store = &self.store;
-        let signing = match store.requires_signatures()? {
+        // Whose key was removed since it signed goes on here: the other side says what it needs.
+        let signing = match store.requires_signatures()? && !matches!(door, Door::Out { .. }) {
             true => Some(Signing { since: store.signed_since()? }),
             false => None,
         };
@@ -199,17 +200,6 @@ impl Cycle {
             }
         }
         Ok(Judged { commits: commits.len(), refused })
-    }
-
-    /// Settings and agents by which runs are judged first. What goes out is judged without the settings of this machine and this command.
-    fn grounds_for(&self, door: &Door) -> Result<Grounds, CycleError> {
-        if let Door::Out { .. } = door
-            && let Some(main) = self.store.tip(self.store.main())?
-            && let Ok(grounds) = Grounds::of_tree(&self.store, self.store.tree_of(main)?)
-        {
-            return Ok(grounds);
-        }
-        Ok(Grounds::of_policy(&self.shared.policy))
     }
 }
 

@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Judge;
+use super::{Door, Judge};
 use crate::cycle::commit::edits;
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::policy::Policy;
-use crate::cycle::{CycleError, EVALUATOR, HUMAN, bootstrap};
+use crate::cycle::{Cycle, CycleError, EVALUATOR, HUMAN, bootstrap};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
@@ -57,6 +57,19 @@ impl Grounds {
             }
             None => None,
         }
+    }
+}
+
+impl Cycle {
+    /// Settings and agents by which runs are judged first. What goes out is judged without the settings of this machine and this command.
+    pub(super) fn grounds_for(&self, door: &Door) -> Result<Grounds, CycleError> {
+        if let Door::Out { .. } = door
+            && let Some(main) = self.store.tip(self.store.main())?
+            && let Ok(grounds) = Grounds::of_tree(&self.store, self.store.tree_of(main)?)
+        {
+            return Ok(grounds);
+        }
+        Ok(Grounds::of_policy(&self.shared.policy))
     }
 }
 

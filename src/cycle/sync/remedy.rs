@@ -23,12 +23,12 @@ pub(super) fn second_record(branch: &Branch, wake: &Branch) -> String {
 }
 
 /// The way out of files beside the network that people changed on main here and there: their file comes first, and what is to stand after it.
-pub(super) fn changed_twice(main: &Branch, theirs: CommitId, paths: &[String]) -> String {
+pub(super) fn changed_twice(main: &Branch, ours: CommitId, theirs: CommitId, paths: &[String]) -> String {
     // A name in a shell's quotation marks.
     let quoted: Vec<String> = paths.iter().map(|path| format!("'{}'", path.replace('\'', "'\\''"))).collect();
     format!(
         "nothing was moved; on {main}, `git restore --source={theirs} --staged --worktree -- {} && git commit -m theirs` takes over what is there; \
-         sync, then commit what is to stand (`git show {main}~1:PATH` has yours)",
+         sync, then commit what is to stand (`git show {ours}:PATH` has yours)",
         quoted.join(" ")
     )
 }
@@ -113,16 +113,13 @@ impl Cycle {
         let names: Vec<&str> = refused.keys().map(Branch::as_str).collect();
         let asked = self.store.remote(None).is_ok_and(|usual| usual.name == remote.name);
         let named = if asked { String::new() } else { format!(" {}", remote.name) };
-        let mut hint = format!(
+        let hint = format!(
             "`git brain sync{named} {WITHOUT_REFUSED}` goes on without these commits: {} and {} are kept as rescue refs and go back to \
              before them, what was good is done again upon that, and texts that were fed wait to be perceived again; \
              with --dry-run it only says so",
             self.store.main(),
             self.store.wake()
         );
-        if refused.values().flatten().any(|fault| fault.kind == Kind::Signature) {
-            hint += &format!("\n{}", signed::remedy(self.store.wake().as_str()));
-        }
         Ok(CycleError::Refused {
             message: format!(
                 "other machines refuse commits of {} here, so nothing was pushed to {}; what came from there is merged here:\n{}",
@@ -158,7 +155,7 @@ impl Cycle {
             });
         }
         if let Some((branch, _)) = all().find(|(_, fault)| fault.kind == Kind::Signature) {
-            let then = signed::remedy("\"$(git rev-parse FETCH_HEAD)\"");
+            let then = signed::remedy(&self.store, "\"$(git rev-parse FETCH_HEAD)\"");
             hints.push(format!("`git fetch {name} {branch}`; {then}"));
         }
         if all().any(|(_, fault)| fault.kind == Kind::WakeOnMain) {

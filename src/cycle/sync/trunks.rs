@@ -144,7 +144,7 @@ impl Cycle {
                 clashes.into_iter().map(|clash| conflict_of(store, clash)).collect::<Result<_, _>>()?;
             return Err(CycleError::Refused {
                 message: format!("{} was changed here and there: {}", store.main(), in_words(&conflicts)),
-                hint: Some(remedy::changed_twice(store.main(), theirs, &paths)),
+                hint: Some(remedy::changed_twice(store.main(), ours, theirs, &paths)),
             });
         }
         if tree == their_tree {

@@ -1,0 +1,109 @@
+//! What commands say to do: each hint is one that works.
+
+use crate::machines::World;
+use crate::sandbox::{Sandbox, create};
+use serde_json::json;
+
+#[test]
+fn a_clone_of_an_empty_remote_says_what_comes_first() {
+    let world = World { sandbox: Sandbox::empty() };
+    world.brain(".", &["init", "--bare", "remote.git"]);
+    world.git(".", &["clone", "-q", "remote.git", "b"]);
+    world.git("b", &["config", "--replace-all", "remote.origin.url", "../remote.git"]);
+    let said = world.try_brain("b", &["init", "--no-hooks"]).exits(2).err;
+    assert!(said.contains("no commit yet") && said.contains("git fetch && git brain init"), "{said}");
+    assert!(!said.contains("--in-repo"), "{said}");
+    world.first();
+    world.git("b", &["fetch", "-q"]);
+    assert_eq!(world.json("b", &["init", "--no-hooks"])["adopted"], true);
+    world.sync("b");
+    world.same(&["a", "b"]);
+}
+
+#[test]
+fn a_night_and_a_run_of_elsewhere_have_their_own_hints() {
+    let world = World::new();
+    world.apply("a", json!([create("tea")]));
+    world.slept("a");
+    let night = world.json("a", &["log", "--at", "main"]).to_string();
+    let start = night.find("-sleep\"").unwrap_or_else(|| panic!("{night}"));
+    let night = night[..start].rsplit('"').next().unwrap().to_owned() + "-sleep";
+    let said = world.try_brain("a", &["revert", "--run", &night]).exits(3).err;
+    assert!(said.contains("git brain sleep --undo"), "{said}");
+    let unknown = "20260126t143200123z-abcd2345-decision";
+    for (args, code) in [
+        (&["outcome", unknown, "--value", "0.5"][..], 2),
+        (&["feed", "--answers", unknown, "It rained."], 2),
+        (&["revert", "--run", unknown], 3),
+    ] {
+        let said = world.try_brain("a", args).exits(code).err;
+        assert!(said.contains("git brain sync"), "{args:?}: {said}");
+    }
+    let said = world.try_brain("a", &["goal", "add", "--neuron", "nowhere", "Grow tea"]).exits(3).err;
+    assert!(said.contains("git brain find nowhere"), "{said}");
+}
+
+#[test]
+fn triples_that_are_imported_as_a_document_are_recognised() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("t.jsonl", "{\"subject\": \"tea\", \"predicate\": \"grows in\", \"object\": \"Uji\"}\n");
+    let said = sandbox.brain(&["import", &file]).exits(2).err;
+    assert!(said.contains(&format!("git brain import --triples {file}")) && said.contains("relation"), "{said}");
+}
+
+#[test]
+fn feed_says_how_many_secrets_it_took_out() {
+    let sandbox = Sandbox::new();
+    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let answer = sandbox.json(&["feed", &format!("The key is {token}, and AKIAQ3EGRTPVZ7KLMN2D too.")]);
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("2 secrets are not remembered") && !notes.contains(token), "{answer}");
+    assert!(!sandbox.json(&["feed", "No key here."])["notes"].to_string().contains("secret"));
+}
+
+#[test]
+fn an_agent_that_was_changed_since_it_was_trusted_is_named_by_every_feed() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.dir().join("agents/memory.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let changed = |role: &str| {
+        std::fs::write(&path, text.replacen("\"role\": \"", &format!("\"role\": \"{role} "), 1)).unwrap();
+        sandbox.git(&["commit", "-qam", "agents: memory"]);
+    };
+    changed("Once");
+    // Never trusted here: `trust --list` and `doctor` say so.
+    assert!(!sandbox.json(&["feed", "Anna grows tea."])["notes"].to_string().contains("does not run here"));
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    changed("Twice");
+    let answer = sandbox.json(&["feed", "Boris drinks coffee."]);
+    assert!(
+        answer["notes"].to_string().contains("memory does not run here: agents/memory.json was changed"),
+        "{answer}"
+    );
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    assert!(!sandbox.json(&["feed", "Chloe bakes bread."])["notes"].to_string().contains("does not run here"));
+}
+
+#[test]
+fn after_a_conflict_of_settings_the_hint_shows_your_file() {
+    let world = World::new();
+    world.clone("b");
+    for (name, gain) in [("a", "20000"), ("b", "21000")] {
+        let settings = format!("# {name}\n[learning]\nsalience_gain = {gain}\n");
+        let main = world.tip(name, "main");
+        let commit = world.commit(name, &main, &[&main], &[("brain.toml", Some(&settings))], "gain\n", &[]);
+        world.git(name, &["update-ref", "refs/heads/main", &commit]);
+        world.git(name, &["reset", "-q", "--hard"]);
+    }
+    world.sync("a");
+    let answer = world.try_brain("b", &["--json", "sync"]).exits(3);
+    let hint = answer.error()["hint"].as_str().unwrap().to_owned();
+    let commands: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+    let theirs = commands.iter().find(|command| command.starts_with("git restore")).unwrap();
+    let ended = world.sandbox.command("sh", &["-c", theirs]).current_dir(world.dir("b")).output().unwrap();
+    assert!(ended.status.success(), "{theirs}");
+    world.sync("b");
+    let show = commands.iter().find(|command| command.starts_with("git show")).unwrap().replace("PATH", "brain.toml");
+    let shown = world.git("b", &show.split(' ').skip(1).collect::<Vec<_>>());
+    assert!(shown.starts_with("# b"), "{show}: {shown}");
+}
