@@ -334,7 +334,7 @@ pub struct Sync {
 /// `checkout`.
 #[derive(Debug, Args)]
 pub struct Checkout {
-    /// Add only these folders of the network, such as neurons or network/neurons/00.
+    /// Add these folders of the network alone, such as neurons or network/neurons/00.
     #[arg(value_name = "FOLDER", conflicts_with = "none")]
     pub folders: Vec<String>,
     /// Take the network's files out of the work tree again; what was edited stays.
