@@ -38,11 +38,9 @@ pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
         hints.push(format!("{} more are not shown", faults.len() - limits::NAMED_FAULTS));
     }
     if !faults.is_empty() {
-        hints.push(
-            "nothing was let in; `git brain check` on the machine that pushes names the same commits, and `git brain sync --without-refused` \
-             there goes on without them"
-                .to_owned(),
-        );
+        let on = "; `git brain check` on the machine that pushes names the same commits, and `git brain sync --without-refused` there goes on without them";
+        let unsigned_alone = faults.iter().all(|fault| fault.kind == Kind::Signature);
+        hints.push(format!("nothing was let in{}", if unsigned_alone { "" } else { on }));
     }
     Ok(HookAnswer { exit: u8::from(!faults.is_empty()), findings: findings.collect(), hints })
 }

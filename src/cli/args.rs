@@ -319,6 +319,7 @@ pub struct Sleep {
 
 /// `sync`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  git brain sync\n  git brain sync --without-refused --dry-run")]
 pub struct Sync {
     /// A remote's name, or an address; by default `brain.remote`, main's upstream, the only remote, or origin.
     pub remote: Option<String>,

@@ -45,6 +45,7 @@ pub struct Revert {
 
 /// `reject`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  git brain reject agents/memory/20261125t140116623z-gyefw5fd-memory")]
 pub struct Branch {
     /// A run that waits, or its branch `agents/NAME/RUN`; or the branch of a sleep, `sleep/RUN`.
     pub branch: String,

@@ -141,6 +141,7 @@ impl Cycle {
             latest: latest(&self.shared.world),
             records: Records::of(self, door)?,
             fixed_clock: matches!(door, Door::Merge),
+            going_out: matches!(door, Door::Out { .. }),
             grounds: vec![grounds],
             first: known.is_empty(),
             tips: tips.values().chain(known).copied().collect(),
@@ -241,6 +242,8 @@ struct Judge<'c> {
     records: Records,
     /// True where a fixed clock is let in.
     fixed_clock: bool,
+    /// True for what this machine is about to push.
+    going_out: bool,
     /// By what runs are judged; the first is this brain's own.
     grounds: Vec<Grounds>,
     /// True if there is nothing here yet: then histories may begin.
@@ -561,8 +564,10 @@ impl Judge<'_> {
     /// Of the symlinks and submodules beside the network, those that are still there at the tip: whoever has put one there takes
     /// it away by a commit more, and need not rewrite anything.
     fn still_linked(&mut self, tip: CommitId) -> Result<(), CycleError> {
+        // Of what goes out, one commit more mends it: nothing has to be left out for it.
+        let links = if self.going_out { Vec::new() } else { std::mem::take(&mut self.links) };
         let tree = self.cycle.store.tree_of(tip)?;
-        for (commit, path) in std::mem::take(&mut self.links) {
+        for (commit, path) in links {
             if let Some(file) = self.cycle.store.file(tree, &path)?
                 && let Err(finding) = examine_place(&path, file)
             {

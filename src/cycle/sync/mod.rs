@@ -88,7 +88,14 @@ impl Cycle {
         let mut synced = Synced { remote: remote.name.clone(), ..Synced::default() };
         let outcome = self.exchange(&remote, (without_refused, dry_run), &mut synced);
         self.store.forget_incoming(&remote)?;
-        outcome.map(|()| synced)
+        match outcome {
+            Ok(()) => Ok(synced),
+            // What was left out is told, whatever the rest of the sync came to.
+            Err(CycleError::Refused { message, hint }) if without_refused && synced.moved => {
+                Err(CycleError::Refused { message: format!("{}\n{message}", synced.notes.join("\n")), hint })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn exchange(
