@@ -233,11 +233,7 @@ pub(super) struct Look<'a> {
 }
 
 /// Checks all files of the brain in a tree: how many, and what is wrong.
-pub(super) fn check_tree(
-    store: &Store,
-    tree: TreeId,
-    look: Look<'_>,
-) -> Result<(usize, Vec<Finding>), BrainError> {
+pub(super) fn check_tree(store: &Store, tree: TreeId, look: Look<'_>) -> Result<(usize, Vec<Finding>), BrainError> {
     let files: Vec<(String, File)> = store.files(tree, "")?;
     let paths: HashSet<String> = files.iter().map(|(path, _)| path.clone()).collect();
     examine_all(store, files, look, &mut |path| Ok(paths.contains(path)))
