@@ -193,7 +193,8 @@ fn meaning_cue(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], wei
 pub(super) fn words_asked<'q>(index: &Index<'_>, question: &'q str) -> Vec<Word<'q>> {
     let mut words = text::words_in(question, index.language());
     for word in words.iter_mut().filter(|word| !word.is_stop && index.rarity(&word.stem) == 0) {
-        let others = index.languages().map(|language| text::stem(&word.key, Some(language)));
+        // Texts of no known language are stemmed as English.
+        let others = index.languages().map(Some).chain([None]).map(|language| text::stem(&word.key, language));
         if let Some(stem) = others.into_iter().find(|stem| index.rarity(stem) > 0) {
             word.stem = stem;
         }

@@ -338,6 +338,13 @@ fn a_time_is_counted_from_today_and_weighs_more_than_the_words_that_say_it() {
 }
 
 #[test]
+fn a_word_is_found_in_texts_of_no_known_language_beside_some_of_another() {
+    // `ben` is a French word for well.
+    let neurons = [memory(1, None, "Anna grows tea."), memory(2, None, "Ben drinks coffee.")];
+    assert_eq!(sources(&neurons, "tea"), ["T1"]);
+}
+
+#[test]
 fn concepts_answer_when_asked_or_when_nothing_else_does() {
     let neurons = [concept("green tea"), memory(1, None, "tea with Anna"), concept("cello")];
     assert!(ask(&neurons, "tea", Filters::default()).iter().all(|a| a.kind == Kind::Episodic));

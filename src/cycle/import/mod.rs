@@ -494,7 +494,7 @@ impl Worker<'_> {
         let run = self.frame.runs[index].clone();
         let mut packed = Packed::default();
         let mut folders: Vec<Folder> = Vec::new();
-        let (mut effects, mut quoted) = (Vec::new(), Vec::new());
+        let (mut effects, mut origin) = (Vec::new(), patch::origin());
         let (mut created, mut changed, mut unchanged, mut connections) = (0, 0, 0, 0);
         for patch in self.frame.parts.part(index)? {
             self.check_targets(&patch)?;
@@ -523,18 +523,12 @@ impl Worker<'_> {
                 return Err(self.refused(&patch, message));
             }
             folder.written.push((name, self.packer.blob(&bytes, &mut packed)?));
-            if before.is_some() {
-                changed += 1
-            } else {
-                created += 1
-            }
-            if before.as_ref().is_none_or(|before| before.concept != after.concept) {
-                quoted.extend(Some(after.origin.clone()).filter(|origin| self.frame.origins.is_tainted(origin)));
-            }
+            *(if before.is_some() { &mut changed } else { &mut created }) += 1;
+            origin = patch::told(origin, before.as_ref(), &after, self.frame.origins);
             effects.push(Effect::between(before.as_ref(), &after));
         }
         folders.retain(|folder| !folder.written.is_empty());
-        let record = self.record(run.clone(), index, effects, quoted)?;
+        let record = self.record(run.clone(), index, origin, effects)?;
         let record = self.packer.blob(&record, &mut packed)?;
         Ok(Done { run, packed, record, folders, created, changed, unchanged, connections })
     }
@@ -543,8 +537,8 @@ impl Worker<'_> {
         &self,
         run: RunId,
         index: usize,
+        origin: Origin,
         mut effects: Vec<Effect>,
-        quoted: Vec<Origin>,
     ) -> Result<Vec<u8>, CycleError> {
         effects.sort_by(|a, b| a.neuron.cmp(&b.neuron));
         let label = self.frame.label;
@@ -557,10 +551,7 @@ impl Worker<'_> {
             at: self.frame.now,
             depth: 0,
             base: Some(self.frame.tip.to_string()),
-            // It has the texts of all that it makes.
-            origin: quoted
-                .into_iter()
-                .fold(Origin::parse(patch::IMPORT).expect("invariant: a literal origin"), |all, one| all.and(&one)),
+            origin,
             stimuli: Vec::new(),
             prediction: None,
             ops: Vec::new(),

@@ -4,11 +4,12 @@
 
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::neuron::Name;
+use crate::model::origin::Origins;
 use crate::model::portable::PortableNeuron;
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
 /// Origin of what a document brings without saying where it is from.
-pub(super) const IMPORT: &str = "import";
+const IMPORT: &str = "import";
 
 /// A wish for one neuron.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +115,7 @@ impl Patch {
         neuron.last_activated = wish.last_activated;
         neuron.activation_count = wish.activation_count.unwrap_or(0);
         // A file can say that it trusts less than an import is trusted, not more.
-        let import = Origin::parse(IMPORT).expect("invariant: a literal origin");
+        let import = origin();
         neuron.origin = wish.origin.clone().filter(|said| said.covers(&import)).unwrap_or(import);
         neuron.pinned = wish.pinned.unwrap_or(false);
         neuron.source.clone_from(&wish.source);
@@ -181,6 +182,17 @@ pub(super) fn presence(id: NeuronId, concept: &str, kind: Kind) -> PortableNeuro
         stimulus: None,
         connections: None,
     }
+}
+
+/// Where an import comes from by itself.
+pub(super) fn origin() -> Origin {
+    Origin::parse(IMPORT).expect("invariant: a literal origin")
+}
+
+/// The origin of a record that has the text of one neuron more: of what it makes, or calls otherwise.
+pub(super) fn told(of: Origin, before: Option<&Neuron>, after: &Neuron, origins: &Origins) -> Origin {
+    let tells = before.is_none_or(|before| before.concept != after.concept);
+    if tells && origins.is_tainted(&after.origin) { of.and(&after.origin) } else { of }
 }
 
 #[cfg(test)]
