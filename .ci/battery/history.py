@@ -363,6 +363,8 @@ def main():
             others[name] = others.get(name, 0) + count
     figures = {"seeds": f"{first}..{first + arguments.seeds - 1}", "processes": arguments.processes, "deltas each": arguments.deltas,
                **totals, **{name: count for name, count in others.items() if count}}
+    if not sum(totals.values()):
+        wrong.append("no delta was sent")
     return lab.report(row, figures, wrong)
 
 

@@ -240,9 +240,11 @@ def power(row, case, point, root):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*")
-    parser.add_argument("--power", type=int, default=0, help="so many losses of power at points of each command; -1: at all")
+    parser.add_argument("--power", type=int, help="so many losses of power at points of each command; -1: at all; none unless given")
     parser.add_argument("--seed", type=int)
     arguments = parser.parse_args()
+    if arguments.power == 0:
+        parser.error("--power 0: no loss of power would be tried")
     seed, failures, lost, points, synced = lab.seed_of(arguments), [], 0, 0, 0
     names = arguments.cases or [name for name in CASES if name != "pre-commit"]
     with lab.scratch("order") as root:
@@ -251,7 +253,7 @@ def main():
             every = row.add(name)
             case = row.cases[name]
             synced += ordered(case, root, failures).synced
-            if not arguments.power or name.startswith("init"):
+            if arguments.power is None or name.startswith("init"):
                 continue
             writing = [point for point in every if point[1] in CALLS.split(",") + ["exit_group"]]
             for point in strike.sample("power", writing, arguments.power if arguments.power > 0 else None, seed):
