@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Row 16: forged commits at a gate, held against a small statement of who may write what.
+"""Row 17: forged commits at a gate, held against a small statement of who may write what.
 
 A brain with a night behind it, runs that wait, a night and an undoing that are not pushed yet, and two gates that the
 program made: one that requires signatures, one that does not. Each forgery takes a commit's tree, parents, author, key,
@@ -731,7 +731,7 @@ def main():
     if os.environ.get("GIT_BRAIN_LAB_KEEP"):
         print(reasons.most_common())
     failures.sort(key=lambda failure: "the statement: allowed" in failure)
-    return lab.report("16 forge", {"seed": seed, **shown, "reasons": len(reasons)}, failures)
+    return lab.report("17 forge", {"seed": seed, **shown, "reasons": len(reasons)}, failures)
 
 
 if __name__ == "__main__":
