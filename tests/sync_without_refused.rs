@@ -138,3 +138,23 @@ fn a_waiting_run_that_would_be_refused_stays_here_and_the_rest_goes() {
     world.sync("b");
     world.same(&["a", "b"]);
 }
+
+#[test]
+fn what_a_person_did_is_done_again_as_little_trusted_as_it_was() {
+    let world = remote(true);
+    world.brain("a", &["feed", "Anna grows tea."]);
+    world.brain("a", &["feed", "--origin", "mcp:editor", "Zqxboris sells tea."]);
+    world.sync("a");
+    let found = world.json("a", &["recall", "zqxboris"]);
+    let id = found["results"][0]["id"].as_str().unwrap().to_owned();
+    brain_under(&world, ("BRAIN_LEARNING_SALIENCE_GAIN", "30000"), &["feed", "Ben drinks coffee."]);
+    // Its record tells what the memory said.
+    world.apply("a", json!([{"op": "reword", "id": id, "concept": "Somebody sells tea."}]));
+    mended(&world, "what it says it did is not what its operations do");
+    let records = world.git("a", &["grep", "-l", "\"reword\"", "wake", "--", "network/runs"]);
+    let record = world.git("a", &["show", records.lines().next().unwrap()]);
+    assert!(record.contains("mcp:editor"), "{record}");
+    world.brain("a", &["sleep"]);
+    let told = world.git_try("a", &["grep", "-il", "zqxboris", "main", "--", "network"]);
+    assert!(!told.0, "main has it: {}", told.1);
+}

@@ -16,7 +16,7 @@ use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::sleep::SLEEP;
 use crate::cycle::trunk::stimulus_trailers;
-use crate::cycle::{Cycle, CycleError, HUMAN};
+use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
 use crate::delta::{Document, RunRecord};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -260,21 +260,9 @@ impl Cycle {
         let edit =
             |change: FileChange| TreeEdit { path: change.path, change: change.new.map_or(Change::Remove, Change::Put) };
         let edits = edits.into_iter().map(edit).collect();
-        let (subjects, replayed) = self.people_said(tip, base)?;
-        let mut trailers: Vec<_> = replayed.iter().map(|id| ("Replays".to_owned(), id.to_string())).collect();
-        trailers.extend(self.shared.clock_trailer());
-        rebuilt.main = writer.commit(&CommitSpec {
-            tree: writer.edit(Some(old), edits)?,
-            parents: vec![base],
-            author: Author::User,
-            at: self.shared.world.commit_seconds(),
-            subject: match subjects.as_slice() {
-                [one] => one.clone(),
-                _ => format!("sync: {} as it was, without what is refused", store.main()),
-            },
-            body: if subjects.len() > 1 { subjects.join("\n") } else { String::new() },
-            trailers,
-        })?;
+        let tree = writer.edit(Some(old), edits)?;
+        let subject = |_| format!("sync: {} as it was, without what is refused", store.main());
+        rebuilt.main = self.replayed(writer, tree, base, (tip, base), &subject)?;
         Ok(())
     }
 
@@ -378,9 +366,14 @@ impl Cycle {
             document = Document::parse(&clean, "the document")?;
         }
         let run = self.new_run_id(&record.agent, base, newest, &[record.run.as_str().as_bytes()], 0)?;
-        let draft =
-            Draft { reason: record.trigger, document, ..Draft::by_hand(&self.shared, base, run, &record.cognition)? };
+        let origins = &self.shared.policy.settings.origins;
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
+        // As little trusted as it was, and as what it takes up.
+        let origin = record.origin.and(&quoted::by_hand(&document, &network, origins)?);
+        let by_hand = Draft::by_hand(&self.shared, base, run, &record.cognition)?;
+        let mut draft = Draft { reason: record.trigger, document, origin, ..by_hand };
         let applied = draft.apply(&self.store, &self.shared)?;
+        draft.origin = draft.origin.and(&quoted::by_effects(&applied, origins));
         draft.write(&applied, writer, &self.store, &self.shared).map(Some)
     }
 

@@ -150,17 +150,31 @@ impl Cycle {
         if tree == their_tree {
             return chosen(theirs);
         }
-        let (subjects, replayed) = self.people_said(ours, base)?;
+        let subject = |several: usize| format!("sync: {several} changes of settings and agents");
+        chosen(self.replayed(writer, tree, theirs, (ours, base), &subject)?)
+    }
+
+    /// A commit of a tree upon `parent` that stands for what people committed on main from `base` to `tip`: their own subject where it is
+    /// one, else `subject` of how many.
+    pub(super) fn replayed(
+        &self,
+        writer: &ObjectWriter<'_>,
+        tree: TreeId,
+        parent: CommitId,
+        (tip, base): (CommitId, CommitId),
+        subject: &dyn Fn(usize) -> String,
+    ) -> Result<CommitId, CycleError> {
+        let (subjects, replayed) = self.people_said(tip, base)?;
         let mut trailers: Vec<_> = replayed.iter().map(|id| ("Replays".to_owned(), id.to_string())).collect();
         trailers.extend(self.shared.clock_trailer());
-        chosen(writer.commit(&CommitSpec {
+        Ok(writer.commit(&CommitSpec {
             tree,
-            parents: vec![theirs],
+            parents: vec![parent],
             author: Author::User,
             at: self.shared.world.commit_seconds(),
             subject: match subjects.as_slice() {
                 [one] => one.clone(),
-                several => format!("sync: {} changes of settings and agents", several.len()),
+                several => subject(several.len()),
             },
             body: if subjects.len() > 1 { subjects.join("\n") } else { String::new() },
             trailers,
@@ -168,11 +182,7 @@ impl Cycle {
     }
 
     /// Subjects and ids of the commits of main that change what lies outside the network, oldest first.
-    pub(super) fn people_said(
-        &self,
-        tip: CommitId,
-        base: CommitId,
-    ) -> Result<(Vec<String>, Vec<CommitId>), CycleError> {
+    fn people_said(&self, tip: CommitId, base: CommitId) -> Result<(Vec<String>, Vec<CommitId>), CycleError> {
         let mut found = (Vec::new(), Vec::new());
         for commit in self.store.first_parents(tip, Some(base)).take(limits::HISTORY_WALK) {
             let commit = commit?;
