@@ -36,7 +36,7 @@ pub struct CheckReport {
     pub branches: Vec<BranchCheck>,
     /// Where no commit was named, and there is a remote: commits that it lacks, and that it would refuse.
     pub refused: Vec<Finding>,
-    /// What to do about those.
+    /// Remedies of the refused commits, one sentence each.
     pub hints: Vec<String>,
 }
 
@@ -82,8 +82,7 @@ impl Brain {
         };
         // Where settings or agents cannot be read, by the rules alone.
         let policy = Policy::load(&store, world, &[]).ok();
-        let secrets =
-            policy.map(|policy| policy.secrets_allowing(world, &policy.settings.secrets.allow, true)).transpose();
+        let secrets = policy.map(|policy| policy.secrets_allowing(world, &policy.settings.secrets.allow)).transpose();
         let secrets = secrets.ok().flatten().unwrap_or_default();
         let look = Look { latest: Some(latest(world)), secrets: Some(&secrets) };
         let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, look)?;
@@ -223,10 +222,10 @@ pub(super) fn check_branches(store: &Store, look: Look<'_>) -> Result<Vec<Branch
     Ok(checks)
 }
 
-/// What is looked at beside the format.
+/// Checks beside the format: dates and secrets.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Look<'a> {
-    /// What is dated later than that second is wrong.
+    /// The last second that a date may name.
     pub latest: Option<i64>,
     /// Secrets that are named. The repository holds them already, so that they are no error.
     pub secrets: Option<&'a Secrets>,

@@ -42,7 +42,7 @@ pub struct DecideReport {
     pub stance: Option<String>,
     /// Why, in words; null where decision does not say.
     pub why: Option<String>,
-    /// Of the outcomes by which the choice is expected, how many come from where nobody here trusts.
+    /// Outcomes of the choice, among those that decision looks back on, that come from where nobody here trusts.
     pub untrusted: usize,
     /// What was weighed, as decision has it; null where it does not say.
     pub scores: Value,
@@ -82,7 +82,7 @@ impl Brain {
         if !asked.merged {
             return Err(BrainError::Refused {
                 message: format!("the question waits on {}", asked.branch),
-                hint: Some(format!("`git brain review {}` shows why", asked.run)),
+                hint: Some(format!("`git brain show {}` has it, `git brain merge {0}` lets it in", asked.run)),
             });
         }
         let asked = RunId::parse(&asked.run).expect("invariant: the engine made it");
@@ -113,7 +113,7 @@ impl Brain {
 }
 
 impl Brain {
-    /// How many outcomes of the choice were brought by what nobody here trusts, among those that decision looks back on.
+    /// The number of outcomes of the choice that runs of little trust brought, among those that decision looks back on.
     fn untrusted(&self, network: &TreeNetwork<'_>, report: &DecideReport) -> Result<usize, BrainError> {
         let settings = &self.cycle.shared.policy.settings;
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
@@ -123,8 +123,8 @@ impl Brain {
             if !entry.chosen.as_ref().is_some_and(is_its) {
                 continue;
             }
-            let record = network.record(&entry.run)?;
-            found += usize::from(record.is_some_and(|record| settings.origins.is_tainted(&record.origin)));
+            let origin = self.cycle.readable(network.origin_of(&entry.run))?.flatten();
+            found += usize::from(origin.is_some_and(|origin| settings.origins.is_tainted(&origin)));
         }
         Ok(found)
     }

@@ -265,7 +265,7 @@ struct Gate<'s> {
     /// Neurons that go.
     gone: BTreeSet<NeuronId>,
     findings: Vec<Finding>,
-    /// What no commit may add.
+    /// Secrets that no commit may add.
     secrets: Secrets,
     stale: bool,
     fixable: bool,

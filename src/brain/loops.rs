@@ -22,7 +22,7 @@ pub struct AgentLoop {
     pub agent: String,
     /// When its newest run was committed, RFC 3339; null if it is not among the newest [`limits::LOOP_WALK`] of wake.
     pub last_run: Option<String>,
-    /// What wakes it, in words: any one of these.
+    /// Its trigger, a condition each: any one wakes it.
     pub waits_for: Vec<String>,
     /// Whether others have run since, for a day or longer, and it has not.
     pub quiet: bool,

@@ -149,7 +149,7 @@ impl Brain {
         let note = match now.first() {
             Some(_) if !is_new && !report.stimuli.is_empty() => {
                 format!(
-                    "{run}: what you said is not judged yet; `git brain review` and `git brain signals --unanswered` show what waits"
+                    "{run}: what you said is not judged yet; `git brain status` and `git brain signals --unanswered` show what waits"
                 )
             }
             Some(entry) if entry.method == Method::Unjudged => {

@@ -89,15 +89,18 @@ impl Brain {
         let agent = request.agent.as_deref().map(AgentName::parse).transpose();
         let agent = agent.map_err(|e| BrainError::usage(e.to_string()))?;
         let tip = self.at(request.at.as_deref())?;
-        let mut sent = self.cycle.signals(self.cycle.store.tree_of(tip)?)?;
+        let tree = self.cycle.store.tree_of(tip)?;
+        let mut sent = self.cycle.signals(tree)?;
         sent.retain(|sent| agent.as_ref().is_none_or(|agent| sent.signal.from == *agent || sent.signal.to == *agent));
         sent.retain(|sent| !request.unanswered || sent.answer.is_none());
         let now = self.cycle.shared.world.now();
         let (total, unanswered) = (sent.len(), sent.iter().filter(|sent| sent.answer.is_none()).count());
         let shown: Vec<Sent> = sent.into_iter().rev().take(request.number).collect();
         let open = shown.iter().any(|sent| sent.answer.is_none());
-        let last = if open { self.last_runs(tip)? } else { BTreeMap::new() };
-        let aside = self.cycle.aside_in(self.cycle.store.tree_of(tip)?)?;
+        let (last, aside) = match open {
+            true => (self.last_runs(tip)?, self.cycle.aside_in(tree)?),
+            false => Default::default(),
+        };
         let line = |sent: Sent| {
             let why = sent.answer.is_none().then(|| self.why_silent(&sent.signal, &last, &aside));
             line(sent, why, now)

@@ -1,6 +1,6 @@
 //! Trade: whole networks and triples in, the whole network out.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -70,10 +70,12 @@ impl ImportReport {
 
 /// Whether the first line of a file is an object with a subject and an object.
 fn begins_with_a_triple(file: &Path) -> bool {
-    let Ok(bytes) = world::read_bounded(file, limits::INPUT_BYTES) else { return false };
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    serde_json::from_slice::<Value>(line)
-        .is_ok_and(|line| line.get("subject").is_some() && line.get("object").is_some())
+    let Ok(opened) = world::open_input(file) else { return false };
+    let mut line = Vec::new();
+    let read = BufReader::new(opened.take(limits::DOCUMENT_BYTES as u64)).read_until(b'\n', &mut line);
+    read.is_ok()
+        && serde_json::from_slice::<Value>(&line)
+            .is_ok_and(|line| line.get("subject").is_some() && line.get("object").is_some())
 }
 
 impl Brain {

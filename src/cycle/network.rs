@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::CycleError;
-use crate::delta::Lookup;
-use crate::delta::RunRecord;
+use crate::delta::{Lookup, RunOutline, RunRecord};
 use crate::limits;
 use crate::model::document::Goal;
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, episode_id};
-use crate::model::{Acknowledgement, Format, Metadata, Neuron, Signal, Stamp, Stimulus, json, layout};
+use crate::model::{Acknowledgement, Format, Metadata, Neuron, Origin, Signal, Stamp, Stimulus, json, layout};
 use crate::store::{BlobId, File, Recent, Store, StoreError, TreeId};
 
 /// Neurons as they were read, by their files' content. Shared by the runs of a command.
@@ -106,6 +105,13 @@ impl<'s> TreeNetwork<'s> {
         let path = layout::run(run);
         let bytes = self.store.read(self.tree, &path)?;
         Ok(bytes.map(|b| RunRecord::decode(&b, &path)).transpose()?)
+    }
+
+    /// Where what a run brought comes from, by its record.
+    pub fn origin_of(&self, run: &RunId) -> Result<Option<Origin>, CycleError> {
+        let path = layout::run(run);
+        let bytes = self.store.read(self.tree, &path)?;
+        Ok(bytes.map(|bytes| RunOutline::decode(&bytes, &path)).transpose()?.map(|run| run.origin))
     }
 
     /// The answer to a signal.

@@ -132,6 +132,11 @@ fn only(given: &[Override], of: impl Fn(&str) -> bool) -> Vec<Override> {
     given.iter().filter(|over| of(&over.plain_key())).cloned().collect()
 }
 
+/// The forms of secrets but for those that are let through, and the values of variables.
+pub(super) fn secrets_of(allow: &[String], values: &[String]) -> Result<Secrets, CycleError> {
+    Secrets::new(allow, values).map_err(|message| SettingsError { place: layout::SETTINGS.to_owned(), message }.into())
+}
+
 /// How far origins are trusted, where some settings are laid over what is said of them.
 fn overlaid(origins: &Origins, settings: &[&[Override]]) -> Result<Origins, SettingsError> {
     let text = toml::to_string(origins).expect("invariant: levels and numbers are TOML");
@@ -341,11 +346,11 @@ impl Policy {
     pub fn secrets(&self, world: &World) -> Result<Secrets, CycleError> {
         let own = self.own.as_ref().map_or(&[][..], |own| &own.secrets.allow);
         let allow = if self.endpoints_trusted { &self.settings.secrets.allow } else { own };
-        self.secrets_allowing(world, allow, true)
+        self.secrets_allowing(world, allow)
     }
 
-    /// The same with another list of what is let through; with `own_values` alone the values of this machine's variables count.
-    pub fn secrets_allowing(&self, world: &World, allow: &[String], own_values: bool) -> Result<Secrets, CycleError> {
+    /// The same with another list of what is let through.
+    pub fn secrets_allowing(&self, world: &World, allow: &[String]) -> Result<Secrets, CycleError> {
         let mut values = Vec::new();
         let keys = self.settings.models.values().filter_map(|model| model.key_env.as_deref());
         let named = self.settings.secrets.environment.iter().map(String::as_str);
@@ -355,11 +360,7 @@ impl Policy {
             let seen = environment.iter().filter_map(|name| Some((name, world.key(name)?)));
             values.extend(seen.filter(|(name, value)| is_secret_variable(name, value)).map(|(_, value)| value));
         }
-        if !own_values {
-            values.clear();
-        }
-        Secrets::new(allow, &values)
-            .map_err(|message| SettingsError { place: layout::SETTINGS.to_owned(), message }.into())
+        secrets_of(allow, &values)
     }
 
     /// The folders that tools may see. What `brain.toml`, or the git configuration of a folder that was copied, names counts

@@ -70,8 +70,7 @@ pub fn by_hand(document: &Document, network: &TreeNetwork<'_>, origins: &Origins
         }
     }
     for run in runs {
-        let record = network.record(&run)?;
-        quoted.extend(record.map(|record| record.origin).filter(|origin| origins.is_tainted(origin)));
+        quoted.extend(network.origin_of(&run)?.filter(|origin| origins.is_tainted(origin)));
     }
     Ok(all_of(quoted))
 }

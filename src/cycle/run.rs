@@ -216,8 +216,11 @@ impl<'n> Strangers<'n> {
         if let Some(known) = self.known.borrow().get(run) {
             return Ok(*known);
         }
-        let record = self.network.record(run)?;
-        let found = record.is_some_and(|record| self.origins.is_tainted(&record.origin));
+        let found = match self.network.origin_of(run) {
+            // Of what cannot be read nobody knows where it comes from; `check` names it.
+            Err(error) if error.is_of_a_file() => true,
+            origin => origin?.is_some_and(|origin| self.origins.is_tainted(&origin)),
+        };
         self.known.borrow_mut().insert(run.clone(), found);
         Ok(found)
     }

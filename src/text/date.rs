@@ -141,10 +141,7 @@ pub fn asked(text: &str) -> Vec<Asked> {
 pub fn periods(text: &str, said: Date) -> Vec<Period> {
     let parts = parts(text);
     let mut found: Vec<Period> = written(&parts).into_iter().filter_map(|asked| resolved(asked, said)).collect();
-    found.extend(relative(&parts, said));
-    if text.chars().any(super::language::is_japanese) {
-        found.extend(relative_japanese(text, said));
-    }
+    found.extend(counted(text, &parts, said));
     found.sort();
     found.dedup();
     found
@@ -152,12 +149,17 @@ pub fn periods(text: &str, said: Date) -> Vec<Period> {
 
 /// The periods that a text names by the day on which it is said: `yesterday`, `last week`, `三日前`.
 pub fn relative_to(text: &str, said: Date) -> Vec<Period> {
-    let mut found = relative(&parts(text), said);
+    let mut found = counted(text, &parts(text), said);
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn counted(text: &str, parts: &[Part], said: Date) -> Vec<Period> {
+    let mut found = relative(parts, said);
     if text.chars().any(super::language::is_japanese) {
         found.extend(relative_japanese(text, said));
     }
-    found.sort();
-    found.dedup();
     found
 }
 
@@ -190,15 +192,18 @@ pub fn is_of_date(word: &str) -> bool {
         "jour",
         "jours",
     ];
+    let fits = |part: &Part| matches!(part, Part::Letters(word) if COUNTED.contains(&word.as_str())) || is_bare(part);
     let parts = parts(word);
-    let fits = |part: &Part| match part {
-        Part::Letters(letters) => {
-            COUNTED.contains(&letters.as_str()) || month(Some(part)).is_some() || weekday(Some(part)).is_some()
-        }
+    !parts.is_empty() && parts.iter().all(fits)
+}
+
+/// Whether a part may stand in a date that is nothing else.
+fn is_bare(part: &Part) -> bool {
+    match part {
+        Part::Letters(_) => month(Some(part)).is_some() || weekday(Some(part)).is_some(),
         Part::Digits(..) => true,
         Part::Sign(c) => ",./-年月日".contains(*c),
-    };
-    !parts.is_empty() && parts.iter().all(fits)
+    }
 }
 
 /// The day of a moment, UTC, in seconds of the epoch; `None` beyond the calendar.
@@ -210,12 +215,7 @@ pub fn day_of(unix: i64) -> Option<Date> {
 /// True if a text is a date and nothing else: it names no thing that texts could share.
 pub fn is_date(text: &str) -> bool {
     let parts = parts(text);
-    let bare = |part: &Part| match part {
-        Part::Letters(_) => month(Some(part)).is_some() || weekday(Some(part)).is_some(),
-        Part::Digits(..) => true,
-        Part::Sign(c) => ",./-年月日".contains(*c),
-    };
-    !parts.is_empty() && parts.iter().all(bare)
+    !parts.is_empty() && parts.iter().all(is_bare)
 }
 
 /// The day that a text is, and nothing else: with its weekday, as a heading of a diary says it.

@@ -266,7 +266,7 @@ fn name_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue>
 }
 
 /// Stems of words that ask what there was, and say nothing of it.
-const HAPPENED: [&str; 6] = ["happen", "occur", "did", "do", "new", "pass"];
+const HAPPENED: [&str; 4] = ["happen", "occur", "new", "pass"];
 
 /// The dates that a question writes out, and the times that it counts from today.
 fn date_cues(index: &Index<'_>, question: &str, now: Stamp, method: &Method) -> Vec<Cue> {

@@ -234,7 +234,7 @@ struct Judge<'c> {
     cycle: &'c Cycle,
     /// Where signatures are required here.
     signing: Option<Signing>,
-    /// What no commit may add; `None`: nobody asks.
+    /// Secrets that no commit may add; `None`: nobody asks.
     secrets: Option<Secrets>,
     /// Seconds since 1970: nothing may be dated later.
     latest: i64,

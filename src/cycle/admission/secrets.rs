@@ -9,6 +9,7 @@ use aho_corasick::AhoCorasick;
 
 use super::file::Finding;
 use super::{Door, Judge};
+use crate::cycle::policy::secrets_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::model::layout;
 use crate::model::secret::Secrets;
@@ -22,11 +23,9 @@ impl Cycle {
         tips: &Tips,
         allow: &[String],
     ) -> Result<Option<Secrets>, CycleError> {
-        let own_values = match door {
-            Door::Push { .. } => false,
-            Door::Out { .. } => true,
-            Door::Sync | Door::Merge => return Ok(None),
-        };
+        if let Door::Sync | Door::Merge = door {
+            return Ok(None);
+        }
         let mut allow = allow.to_vec();
         if let Some(tip) = tips.get(self.store.main())
             && let Some(text) =
@@ -35,7 +34,11 @@ impl Cycle {
         {
             allow.extend(settings.secrets.allow);
         }
-        self.shared.policy.secrets_allowing(&self.shared.world, &allow, own_values).map(Some)
+        match door {
+            // The variables of the machine that has the gate are no secrets of who pushes.
+            Door::Push { .. } => secrets_of(&allow, &[]).map(Some),
+            _ => self.shared.policy.secrets_allowing(&self.shared.world, &allow).map(Some),
+        }
     }
 }
 
