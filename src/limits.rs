@@ -103,8 +103,9 @@ pub const TREE_DEPTH: usize = 32;
 pub const REPEATED_ENTRIES: usize = 100_000;
 /// Longest path in a tree, bytes: ids and folders of the layout stay below 200.
 pub const PATH_BYTES: usize = 1024;
-/// Bytes of objects that a process remembers: the folders and hubs that the runs of a round have in common, many times over.
-pub const RECENT_BYTES: usize = 128 << 20;
+/// Bytes of objects that a process remembers, and as many of neurons: the folders and hubs that the runs of a round have in common, many
+/// times over.
+pub const RECENT_BYTES: usize = 32 << 20;
 /// Bytes of objects that libgit2 keeps by itself, all repositories of a process together: what is read often, [`RECENT_BYTES`] has. Its
 /// own default, 256 MiB, is what a server would grow to.
 pub const GIT_CACHE_BYTES: isize = 16 << 20;

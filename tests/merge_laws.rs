@@ -13,7 +13,7 @@ use git_brain::merge::Outcome;
 use git_brain::model::ids::{NeuronId, RunId};
 use git_brain::model::layout::{self, Place};
 use git_brain::model::salience::salience_at;
-use git_brain::model::{AgentName, Kind, Link, Name, NamedBy, Neuron, Origin, Stamp};
+use git_brain::model::{AgentName, Format, Kind, Link, Name, NamedBy, Neuron, Origin, Stamp};
 use proptest::prelude::*;
 
 /// Neurons that the base has; two more ids can be created on branches.
@@ -226,6 +226,29 @@ fn neurons(tree: &Tree) -> Vec<Neuron> {
     in_order.map(|(path, bytes)| decoded(bytes, path)).collect()
 }
 
+/// The same brain, written whole in a format: as an older program leaves it, or `git brain upgrade`.
+fn written(tree: &Tree, format: Format) -> Tree {
+    let mut tree: Tree = tree
+        .iter()
+        .map(|(path, bytes)| {
+            let bytes = match Place::of(path) {
+                Place::Neuron(_) => Neuron::decode(bytes, path).unwrap().encode_as(format),
+                Place::Run(_) => RunRecord::decode(bytes, path).unwrap().encode_as(format),
+                _ => bytes.clone(),
+            };
+            (path.clone(), bytes)
+        })
+        .collect();
+    let lines = ["\"bootstrap_complete\": true", "\"seed_timestamp\": null"].join(",\n  ");
+    let metadata = format!("{{\n  \"format\": {},\n  {lines}\n}}\n", format.number());
+    tree.insert(layout::METADATA.to_owned(), metadata.into_bytes());
+    tree
+}
+
+fn any_format() -> impl Strategy<Value = Format> {
+    prop_oneof![Just(Format::One), Just(Format::Two)]
+}
+
 fn after_all(tree: &Tree, first: usize, runs: &[Run]) -> Tree {
     runs.iter().enumerate().fold(tree.clone(), |tree, (i, run)| after(&tree, first + i, run))
 }
@@ -304,6 +327,33 @@ proptest! {
         prop_assert_eq!(&one, &other);
         prop_assert_eq!(outcome.conflicts.len(), mirrored.conflicts.len());
         assert_sound(&one);
+    }
+
+    /// How files are written changes nothing: from a base in format 1 and sides in either the neurons and records come that come from
+    /// one format, whichever side is first, and all that the merge writes is in the newer format of both sides.
+    #[test]
+    fn formats_change_nothing(a in any_branch(), b in any_branch(), left in any_format(), right in any_format()) {
+        let o = base();
+        let (a, b) = (after_all(&o, 1, &a), after_all(&o, 11, &b));
+        let plain = written(&merge(&o, &a, &b).0, Format::Two);
+        let old = written(&o, Format::One);
+        let (here, there) = (written(&a, left), written(&b, right));
+        let (one, outcome) = merge(&old, &here, &there);
+        prop_assert_eq!(outcome.conflicts, vec![]);
+        prop_assert_eq!(&written(&one, Format::Two), &plain);
+        let newer = left.max(right);
+        prop_assert_eq!(&one[layout::METADATA], &written(&o, newer)[layout::METADATA]);
+        for edit in outcome.edits.iter().filter(|edit| matches!(Place::of(&edit.path), Place::Neuron(_))) {
+            let Some(bytes) = &edit.content else { continue };
+            let same_there = there.get(&edit.path) == Some(bytes);
+            let neuron = Neuron::decode(bytes, &edit.path).unwrap();
+            prop_assert!(same_there || &neuron.encode_as(newer) == bytes, "{} is in format {}", edit.path, newer.number());
+        }
+        let (other, _) = merge(&old, &there, &here);
+        prop_assert_eq!(&written(&other, Format::Two), &plain);
+        if left == right {
+            prop_assert_eq!(&one, &other);
+        }
     }
 
     /// m(o,o,b) = b; m(o,a,o) = a; m(o,a,a) = a.

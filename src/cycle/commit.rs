@@ -359,7 +359,7 @@ fn neuron_edits(
     for (id, (_, after)) in &applied.neurons {
         let content = after.encode_as(format);
         let blob = writer.blob(&content)?;
-        shared.neurons.remember(blob, &Arc::new(after.clone()), content.len());
+        shared.neurons.remember(blob, &Arc::new(after.clone()));
         edits.push(TreeEdit { path: layout::neuron(id), change: Change::Put(File::plain(blob)) });
     }
     Ok(edits)

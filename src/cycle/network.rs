@@ -30,7 +30,7 @@ impl Neurons {
         }
         let bytes = store.content(file.blob)?;
         let neuron = Arc::new(decode_neuron(&bytes, path, id)?);
-        self.remember(file.blob, &neuron, bytes.len());
+        self.remember(file.blob, &neuron);
         Ok(neuron)
     }
 
@@ -39,9 +39,9 @@ impl Neurons {
         self.0.get(&blob).filter(|known| known.id == *id)
     }
 
-    /// Remembers what is in a file of so many bytes; in memory it takes about as much.
-    pub fn remember(&self, blob: BlobId, neuron: &Arc<Neuron>, bytes: usize) {
-        self.0.put(blob, Arc::clone(neuron), bytes);
+    /// Remembers what is in a file.
+    pub fn remember(&self, blob: BlobId, neuron: &Arc<Neuron>) {
+        self.0.put(blob, Arc::clone(neuron), neuron.bytes());
     }
 
     /// Forgets all of them.

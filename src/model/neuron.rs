@@ -202,6 +202,17 @@ pub struct Name {
 }
 
 impl Neuron {
+    /// About how many bytes it takes in memory: several times what its file does.
+    pub fn bytes(&self) -> usize {
+        const NAME: usize = 48;
+        let names = 1 + self.connections.len() + usize::from(self.stimulus.is_some());
+        let texts = [Some(&self.concept), self.source.as_ref(), self.session.as_ref()];
+        size_of::<Self>()
+            + self.connections.len() * size_of::<Connection>()
+            + names * NAME
+            + texts.into_iter().flatten().map(|text| text.len()).sum::<usize>()
+    }
+
     /// A new neuron with neutral values, created at `at`.
     pub fn new(id: NeuronId, concept: impl Into<String>, kind: Kind, at: Stamp) -> Self {
         Self {

@@ -85,10 +85,12 @@ impl Store {
             return Ok(false);
         }
         let loose = loose_objects(&objects);
-        if !loose.is_empty() || !self.join(&folder, small)? {
-            return self.repack(small, &loose);
+        let by_copying = loose.is_empty() && self.join(&folder, small)?;
+        let did = by_copying || self.repack(small, &loose)?;
+        if did {
+            self.forget_packs().map_err(|e| StoreError::git("packs that were put together", e))?;
         }
-        Ok(true)
+        Ok(did)
     }
 
     /// Packs what came since the last night as small as git does, and with it older nights' packs that are not much larger; true if it did.
@@ -139,6 +141,7 @@ impl Store {
         let Some(made) = self.pack_objects(&folder, &ids, Some(&names))? else { return Ok(false) };
         sync_folder(&folder)?;
         remove_packs(&folder, &fresh, &made)?;
+        self.forget_packs().map_err(|e| StoreError::git("packs that were made smaller", e))?;
         kept.extend(made.iter().filter_map(|stem| stem.file_name()?.to_str().map(str::to_owned)));
         // A note that is lost costs the next night some time.
         let _ = std::fs::remove_file(&note);

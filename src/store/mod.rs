@@ -237,6 +237,12 @@ impl Store {
         self.with(|r| r.set_odb(&anew))
     }
 
+    /// Lets go of the packs that are gone: mapped, they would take a brain's size in memory again and again.
+    fn forget_packs(&self) -> Result<(), git2::Error> {
+        self.looks.set(limits::PACKS);
+        self.list_packs()
+    }
+
     /// The value of a key in the repository's own configuration file.
     pub fn local_config(&self, key: &str) -> Result<Option<String>, StoreError> {
         local_value(&self.repository, key)

@@ -114,6 +114,24 @@ fn what_stands_in_the_way_of_packing_is_told_and_stops_nothing_else() {
     assert!(store.private_dir().join(COMPACTED).is_file());
 }
 
+/// A long feed puts its packs together again and again: each that it keeps mapped is as much memory as the brain has bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn packs_that_are_gone_are_not_kept_in_memory() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    for n in 0..4 * limits::JOINED {
+        let (commit, _) = advance(&store, store.wake(), vec![write("count", &format!("{n}\n"))]);
+        assert_eq!(store.read(store.tree_of(commit).unwrap(), "count").unwrap().unwrap(), format!("{n}\n").as_bytes());
+        if store.maintain() {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            let folder = sandbox.path().join(".git/objects/pack").display().to_string();
+            let gone = |line: &&str| line.contains(&folder) && line.ends_with("(deleted)");
+            assert_eq!(maps.lines().filter(gone).collect::<Vec<_>>(), [""; 0]);
+        }
+    }
+}
+
 #[test]
 fn what_killed_processes_left_is_cleared_away() {
     let sandbox = Sandbox::brain();
