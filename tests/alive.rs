@@ -167,6 +167,38 @@ fn while_an_override_is_on_the_most_important_runs_first() {
 }
 
 #[test]
+fn while_an_override_is_on_runs_begin_in_the_order_of_priority() {
+    let sandbox = Sandbox::new();
+    let priorities = [1, 12, 3, 9, 5, 7];
+    for priority in priorities {
+        let agent = json!({
+            "name": format!("p{priority:02}"), "role": "Says when it began.", "priority": priority,
+            "trigger": {"any": [{"signal": "any"}]},
+            "cognition": {"kind": "command", "argv": ["sh", "-c",
+                "cat > /dev/null; echo '{\"ops\": [{\"op\": \"signal\", \"to\": \"human\", \"payload\": {\"kind\": \"begun\", \"at\": \"'$(date +%s%N)'\"}}]}'"]},
+            "capabilities": {"operations": ["signal"]},
+        });
+        std::fs::write(sandbox.dir().join(format!("agents/p{priority:02}.json")), agent.to_string()).unwrap();
+    }
+    sandbox.git(&["add", "agents"]);
+    sandbox.git(&["commit", "-q", "-m", "agents: six"]);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let go = |p: &i32| json!({"op": "signal", "to": format!("p{p:02}"), "payload": {"kind": "go"}});
+    let mut ops: Vec<Value> = priorities.iter().map(go).collect();
+    ops.push(json!({"op": "flag", "name": "priority_override", "value": true, "reason": "fire"}));
+    sandbox.apply(&json!({"ops": ops}), &[]);
+    sandbox.brain(&["run", "-c", "cycle.parallel=1"]).exits(0);
+    let signals = sandbox.json(&["signals", "--agent", "human"]);
+    let mut begun: Vec<(&str, &str)> = (signals["signals"].as_array().unwrap().iter())
+        .filter(|s| s["payload"]["kind"] == "begun")
+        .map(|s| (s["payload"]["at"].as_str().unwrap(), s["from"].as_str().unwrap()))
+        .collect();
+    begun.sort_unstable();
+    let order: Vec<&str> = begun.into_iter().map(|(_, from)| from).collect();
+    assert_eq!(order, ["p12", "p09", "p07", "p05", "p03", "p01"]);
+}
+
+#[test]
 fn a_query_at_a_lit_decision_point_wakes_and_either_alone_does_not() {
     let judge = json!({
         "name": "judge", "role": "Answers at a decision point.",

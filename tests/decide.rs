@@ -133,3 +133,22 @@ fn an_outcome_that_is_taken_back_counts_no_more() {
     let after = expected(&decide(&sandbox, "which way?", &[]));
     assert!((after - 0.5).abs() < 0.1, "{after}");
 }
+
+/// Agents decide side by side: whoever asks gets the answer, also where another process ran the agent that gave it.
+#[test]
+fn whoever_asks_is_answered_whichever_process_runs_decision() {
+    let sandbox = Sandbox::new();
+    let ask =
+        |n: usize| (0..3).map(|round| decide(&sandbox, &format!("which way {n} {round}?"), &[])).collect::<Vec<_>>();
+    let answers: Vec<Value> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|n| scope.spawn(move || ask(n))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    });
+    let runs: std::collections::BTreeSet<&str> = answers.iter().map(|a| a["run"].as_str().unwrap()).collect();
+    assert_eq!(answers.len(), 12);
+    assert!(answers.iter().all(|a| OPTIONS.contains(&a["choice"].as_str().unwrap())), "{answers:#?}");
+    for run in runs {
+        sandbox.brain(&["outcome", run, "--value", "0.5"]).exits(0);
+    }
+    assert_eq!(sandbox.json(&["signals", "--unanswered"])["total"], 0);
+}

@@ -117,6 +117,16 @@ fn a_flag_that_a_person_raises_is_felt_and_asks_for_action() {
 }
 
 #[test]
+fn a_flag_that_is_raised_without_a_reason_asks_for_action_as_well() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "The cellar of the school was flooded."]);
+    sandbox.apply(&json!({"ops": [{"op": "flag", "name": "urgence", "value": true}]}), &[]);
+    let ran = sandbox.json(&["run"]);
+    let agents: Vec<&str> = ran["runs"].as_array().unwrap().iter().map(|r| r["agent"].as_str().unwrap()).collect();
+    assert!(agents.contains(&"affect") && agents.contains(&"decision"), "{ran:#}");
+}
+
+#[test]
 fn what_nobody_approved_is_not_asked_again_in_a_persons_name() {
     let sandbox = Sandbox::new();
     let fed = sandbox.json(&["feed", "The harbour was closed on Monday.", "--origin", "webhook:mail"]);

@@ -86,19 +86,26 @@ impl Brain {
             });
         }
         let asked = RunId::parse(&asked.run).expect("invariant: the engine made it");
-        let ran = self.run(&RunBounds::default(), progress)?;
         let signal = Signal::id_of(&asked, 0);
-        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
-        for line in ran.runs.iter().filter(|line| line.agent == DECISION && line.merged.is_some()) {
-            let Some(record) = RunId::parse(&line.run).ok().map(|run| network.record(&run)).transpose()?.flatten()
-            else {
-                continue;
-            };
-            if let Some(payload) = answer(&record, &signal) {
-                let mut report = report(&record, payload, request, ran);
-                report.untrusted = self.untrusted(&network, &report)?;
-                return Ok(report);
+        let mut ran = self.run(&RunBounds::default(), progress)?;
+        let mut record = self.answered(&decision, &signal)?;
+        for _ in 0..limits::DECISION_LOOKS {
+            let is_theirs = record.is_none() && ran.runs.is_empty() && ran.failures.is_empty() && ran.unpaid.is_empty();
+            if !is_theirs {
+                break;
             }
+            // Another process has taken the question up, and will have answered in a moment; or it gave up.
+            std::thread::sleep(limits::DECISION_LOOK);
+            ran = self.run(&RunBounds::default(), progress)?;
+            record = self.answered(&decision, &signal)?;
+        }
+        if let Some(record) = record
+            && let Some(payload) = answer(&record, &signal)
+        {
+            let mut report = report(&record, payload, request, ran);
+            let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+            report.untrusted = self.untrusted(&network, &report)?;
+            return Ok(report);
         }
         let failed = ran.failures.iter().find(|failure| failure.agent == DECISION).map(|failure| failure.error.clone());
         let why = failed.or_else(|| ran.unpaid.first().cloned());
@@ -107,12 +114,23 @@ impl Brain {
                 Some(why) => format!("{DECISION} gave no answer: {why}"),
                 None => format!("{DECISION} gave no answer"),
             },
-            hint: Some("`git brain run` asks it again; `git brain log` shows what happened".to_owned()),
+            hint: Some(format!(
+                "`git brain run --agent {DECISION}` asks it again; `git brain log` shows what happened"
+            )),
         })
     }
 }
 
 impl Brain {
+    /// The record of the run that answered a signal, whoever started it.
+    fn answered(&self, agent: &AgentName, signal: &SignalId) -> Result<Option<RunRecord>, BrainError> {
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let Some(answer) = self.cycle.readable(network.acknowledgement(agent, signal))?.flatten() else {
+            return Ok(None);
+        };
+        Ok(network.record(&answer.run)?)
+    }
+
     /// The number of outcomes of the choice that runs of little trust brought, among those that decision looks back on.
     fn untrusted(&self, network: &TreeNetwork<'_>, report: &DecideReport) -> Result<usize, BrainError> {
         let settings = &self.cycle.shared.policy.settings;

@@ -16,7 +16,7 @@ pub enum DayEdge {
     Start,
     /// Its last one.
     End,
-    /// Its noon; of a month or year, that of the first day.
+    /// Its noon, today's not before it has come; of a month or year, that of the first day.
     Noon,
 }
 
@@ -100,7 +100,8 @@ impl Brain {
         let day = |first: Date, last: Date| match edge {
             DayEdge::Start => start_of(first),
             DayEdge::End => start_of(last) + DAY_SECONDS - 1,
-            DayEdge::Noon => start_of(first) + DAY_SECONDS / 2,
+            // Today's noon may be still to come: then it is now.
+            DayEdge::Noon => noon(first, now.unix()),
         };
         match written(text).map_err(refuse)? {
             Written::Moment(at) => Ok(at),
@@ -117,6 +118,11 @@ impl Brain {
             }
         }
     }
+}
+
+fn noon(day: Date, now: i64) -> i64 {
+    let noon = start_of(day) + DAY_SECONDS / 2;
+    if start_of(day) <= now { noon.min(now) } else { noon }
 }
 
 /// Seconds of the epoch at which a day begins, UTC.

@@ -130,7 +130,9 @@ impl Brain {
                 format!("{to} has run since, and did not answer")
             }
             None if trigger::wakes(&member.agent, &alone).is_none() => format!("it does not wake {to} by itself"),
-            None => format!("{to} has ended no run since: `git brain run` asks it, and says what it fails at"),
+            None => {
+                format!("{to} has ended no run since: `git brain run --agent {to}` asks it, and says what it fails at")
+            }
         }
     }
 

@@ -94,9 +94,10 @@ impl Cycle {
             let mut handles = Vec::new();
             for ((run, job), reminded) in runs.into_iter().zip(reminded) {
                 let spawn = Spawn { cycle: self.part(models.clone()), tip, run, job, reminded };
-                let slots = Arc::clone(&slots);
+                // Taken here: tasks that are let go at once begin in any order.
+                let slot = Arc::clone(&slots).acquire_owned().await;
                 handles.push(tokio::spawn(async move {
-                    let _slot = slots.acquire_owned().await;
+                    let _slot = slot;
                     spawn.execute().await
                 }));
             }

@@ -46,8 +46,13 @@ impl fmt::Display for Asked {
 impl Asked {
     /// True if a period can be meant: a day that fits lies in it.
     ///
-    /// A period that is longer than what is asked for counts too: who says "last week" may mean each day of it.
+    /// A period that is longer than what is asked for counts too: who says "last week" may mean each day of it. But who says "in 2020" means
+    /// no day or month that is asked for without a year.
     pub fn meets(&self, period: &Period) -> bool {
+        let has_all = period.first.saturating_add(31.days()) < period.last;
+        if has_all && self.month.is_some() && self.year.is_none() {
+            return false;
+        }
         let mut day = period.first;
         loop {
             let year = self.year.is_none_or(|year| year == day.year());

@@ -63,6 +63,11 @@ fn what_is_asked_meets_what_is_said() {
     assert!(may.meets(&period("2023-05-31", "2023-05-31")));
     assert!(may.meets(&period("2023-04-28", "2023-05-04")), "a week that reaches into it");
     assert!(!may.meets(&period("2023-04-01", "2023-04-30")));
+    assert!(!may.meets(&period("2020-01-01", "2020-12-31")), "a year means no month that is asked for without one");
+    let of_any = Asked { year: None, month: Some(11), day: Some(19) };
+    assert!(!of_any.meets(&period("2020-01-01", "2020-12-31")) && of_any.meets(&period("2020-11-01", "2020-11-30")));
+    let in_it = Asked { year: Some(2020), month: Some(11), day: None };
+    assert!(in_it.meets(&period("2020-01-01", "2020-12-31")));
     let day = Asked { year: Some(2023), month: Some(5), day: Some(7) };
     assert!(day.meets(&period("2023-05-01", "2023-05-07")) && !day.meets(&period("2023-05-08", "2023-05-08")));
 }

@@ -4,6 +4,9 @@
 //! `Urgent: …`), stated of now (`this is an emergency`), or beside a request (`please come right away`). Nothing counts in quotes, code, log
 //! lines, headings and items of lists, in what is said of any case (`if`, `when`, `should`), and beyond the opening of a longer text.
 
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
 use super::language::is_japanese;
 use super::word::{fold, key, surfaces};
 
@@ -271,7 +274,9 @@ fn sentences(text: &str) -> Vec<&str> {
         let next = chars.peek().map(|(_, next)| *next);
         let ends = match c {
             '.' => next.is_none_or(char::is_whitespace),
-            '!' | '?' | '！' | '？' => !matches!(next, Some('!' | '?' | '！' | '？')),
+            // `Help! is a song`: the mark belongs to a name.
+            '!' | '?' => !matches!(next, Some('!' | '?' | '！' | '？')) && !goes_on(&text[at + c.len_utf8()..]),
+            '！' | '？' => !matches!(next, Some('!' | '?' | '！' | '？')),
             '。' | '\n' => true,
             _ => false,
         };
@@ -287,6 +292,13 @@ fn sentences(text: &str) -> Vec<&str> {
     }
     list.extend(Some(text[start..].trim()).filter(|rest| rest.chars().any(char::is_alphanumeric)));
     list
+}
+
+/// Whether what follows a mark is the verb of a sentence that the mark does not end.
+fn goes_on(rest: &str) -> bool {
+    const VERBS: &str = "is was are were has had est etait sont";
+    let word = rest.strip_prefix(' ').and_then(|rest| rest.split([' ', '\n', '.', ',']).next());
+    word.is_some_and(|word| has(VERBS, &fold(word)))
 }
 
 fn has(list: &str, word: &str) -> bool {
@@ -305,24 +317,55 @@ fn places(row: &[String], marker: &str) -> Vec<usize> {
     row.windows(parts.len()).enumerate().filter(|(_, window)| same(window)).map(|(at, _)| at).collect()
 }
 
+/// Which markers stand in one of the clauses, by the order of their list, each once.
+fn standing(clauses: &[Vec<String>]) -> BTreeSet<usize> {
+    static FIRST: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
+        let mut first: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, (marker, ..)) in MARKERS.iter().enumerate() {
+            first.entry(marker.split(' ').next().unwrap_or(marker)).or_default().push(at);
+        }
+        first
+    });
+    let mut standing = BTreeSet::new();
+    for clause in clauses {
+        for (at, word) in clause.iter().enumerate() {
+            let Some(markers) = FIRST.get(word.as_str()) else { continue };
+            let is_whole = |marker: &&'static str| {
+                let mut next = clause[at..].iter();
+                marker.split(' ').all(|part| next.next().is_some_and(|word| word == part))
+            };
+            standing.extend(markers.iter().filter(|at| is_whole(&MARKERS[**at].0)));
+        }
+    }
+    standing
+}
+
 fn latin(sentence: &str, found: &mut Vec<(&'static str, f64)>) {
+    let clauses: Vec<Vec<String>> =
+        sentence.split([',', ':', ';', '–', '—', '(']).flat_map(|part| part.split(" - ")).map(keys).collect();
+    // Most sentences have none, and are not looked at any further.
+    let standing = standing(&clauses);
+    if standing.is_empty() {
+        return;
+    }
     let whole = keys(sentence);
     let is_question = sentence.trim_end().ends_with('?');
     let is_cried = sentence.trim_end().ends_with('!');
     let is_general = whole.iter().any(|word| has(GENERAL, word));
-    let clauses: Vec<Vec<String>> =
-        sentence.split([',', ':', ';', '–', '—', '(']).flat_map(|part| part.split(" - ")).map(keys).collect();
     let order = |clause: &[String]| {
         let start = clause.iter().position(|word| !has(LEADS, word));
         // A lead may be the order itself: `Stop …`, `Help …`.
         let leads = &clause[..start.unwrap_or(clause.len())];
         start.is_some_and(|at| has(ORDERS, &clause[at])) || leads.iter().any(|word| has(ORDERS, word))
     };
-    let is_told = |clause: &[String]| clause.iter().any(|word| has(TOLD, word));
+    // `in 1911`, `en 1911`.
+    let is_year = |word: &str| word.len() == 4 && word.parse::<u16>().is_ok_and(|year| (1000..2100).contains(&year));
+    let is_dated = whole.windows(2).any(|pair| has("in since en depuis", &pair[0]) && is_year(&pair[1]));
+    let is_told = |clause: &[String]| is_dated || clause.iter().any(|word| has(TOLD, word));
     let asks = (!is_question || whole.iter().any(|word| word == "please" || word == "can" || word == "need"))
         && (clauses.iter().any(|clause| order(clause))
             || REQUESTS.iter().any(|request| !places(&whole, request).is_empty()));
-    for (marker, uses, level) in MARKERS {
+    for (marker, uses, level) in standing.into_iter().map(|at| MARKERS[at]) {
         let words = marker.split(' ').count();
         let counts = uses.iter().any(|used| match used {
             Use::Call => clauses.iter().any(|clause| is_alone(clause, marker)),
@@ -338,7 +381,11 @@ fn latin(sentence: &str, found: &mut Vec<(&'static str, f64)>) {
                 let loud =
                     *used == Use::Order || is_cried || whole.iter().any(|word| word == "now" || word == "immediately");
                 let starts = |clause: &Vec<String>| {
-                    places(clause, marker).first().is_some_and(|at| clause[..*at].iter().all(|word| has(LEADS, word)))
+                    let is_subject = |at: usize| {
+                        clause[at + words..].iter().take(2).any(|word| has("is was are were est etait", word))
+                    };
+                    let first = places(clause, marker).first().copied();
+                    first.is_some_and(|at| clause[..at].iter().all(|word| has(LEADS, word)) && !is_subject(at))
                 };
                 loud && !is_general && !is_question && clauses.iter().any(|clause| !is_told(clause) && starts(clause))
             }
@@ -387,6 +434,11 @@ fn is_stated(row: &[String], at: usize) -> bool {
 
 fn japanese(sentence: &str, found: &mut Vec<(&'static str, f64)>) {
     let normal = crate::model::ids::normalise(sentence);
+    // Of any case: `火事の場合は`, `地震のときは`.
+    if ["場合は", "場合には", "ときは", "時は", "際は", "際には"].iter().any(|general| normal.contains(general))
+    {
+        return;
+    }
     for (marker, next, level) in MARKERS_JA {
         let counts = normal.match_indices(marker).any(|(at, _)| {
             let after = &normal[at + marker.len()..];

@@ -79,6 +79,25 @@ fn calm_and_negated_texts_are_not_urgent() {
     }
 }
 
+/// Lines that an outsider wrote to be mistaken for calls.
+#[test]
+fn names_reports_and_instructions_are_calm() {
+    for text in [
+        "The fire brigade came urgently to the burning warehouse in 1911; water was short.",
+        "火事の場合は、エレベーターを使わず、至急避難してください。",
+        "Emergency! was a television series about paramedics.",
+        "Help! is an album of the Beatles.",
+        "Mayday! is called three times by radio.",
+        "Hurry is dangerous near machines.",
+        "Hurry up is a song.",
+    ] {
+        assert_eq!(urgency(text), Urgency::default(), "{text}");
+    }
+    for text in ["help! my house is on fire!", "Hurry, they are at the door!", "Help! We are at 12 Main Street!"] {
+        assert!(urgency(text).level >= 0.5, "{text}: {:?}", urgency(text));
+    }
+}
+
 #[test]
 fn several_markers_add_up_and_stay_below_one() {
     let one = urgency("Urgent!").level;

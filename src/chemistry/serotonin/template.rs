@@ -17,6 +17,8 @@ const LESSONS: usize = 3;
 const TEXTS: usize = 50;
 /// Goals that the aim names.
 const GOALS: usize = 3;
+/// An error up to this is as expected: what differs by less reads the same, or nearly.
+const AS_EXPECTED: f64 = 0.05;
 /// A mood beyond this is more than steady.
 const STEADY: f64 = 0.05;
 
@@ -89,12 +91,12 @@ fn story(slice: &Slice<'_>, feeling: Feeling, bias: f64) -> String {
         Some(previous) => fill(words.since, &[&previous.at.to_string()[..10], &number]),
     });
     let count = |test: fn(f64) -> bool| slice.entries.iter().filter(|e| test(e.error)).count();
-    let (better, worse) = (count(|error| error > 0.0), count(|error| error < 0.0));
+    let (better, worse) = (count(|error| error > AS_EXPECTED), count(|error| error < -AS_EXPECTED));
     let even = slice.entries.len() - better - worse;
     sentences.push(fill(words.counts, &[&better.to_string(), &even.to_string(), &worse.to_string()]));
     let mut by_error: Vec<&LedgerEntry> = slice.entries.iter().collect();
     by_error.sort_by(|a, b| a.error.total_cmp(&b.error).then_with(|| a.run.cmp(&b.run)));
-    let best = by_error.last().filter(|e| e.error > 0.0);
+    let best = by_error.last().filter(|e| e.error > AS_EXPECTED);
     sentences.extend(best.map(|e| judged(words.best, e)));
     sentences.extend(by_error.iter().take(LESSONS.min(worse)).map(|e| judged(words.learnt, e)));
     if worse > LESSONS {
@@ -108,9 +110,12 @@ fn story(slice: &Slice<'_>, feeling: Feeling, bias: f64) -> String {
     // Adding zero after rounding, or a mood of −0.001 would read -0.00.
     let mood = (feeling.mood * 100.0).round() / 100.0 + 0.0;
     sentences.push(fill(words.mood, &[word, &format!("{mood:+.2}"), &format!("{:.2}", feeling.confidence(bias))]));
-    let keep = best.and_then(|e| way(e)).map(|way| fill(words.keep, &[&way]));
-    let worst = by_error.first().filter(|e| e.error < 0.0);
-    let other = worst.and_then(|e| way(e)).map(|way| fill(words.other, &[&way]));
+    let kept = best.and_then(|e| way(e));
+    let worst = by_error.first().filter(|e| e.error < -AS_EXPECTED);
+    // A way that went well and badly is kept.
+    let left = worst.and_then(|e| way(e)).filter(|way| kept.as_ref() != Some(way));
+    let keep = kept.map(|way| fill(words.keep, &[&way]));
+    let other = left.map(|way| fill(words.other, &[&way]));
     if keep.is_none() && other.is_none() {
         sentences.push(words.next.to_owned());
     }
@@ -145,6 +150,20 @@ fn language(slice: &Slice<'_>) -> Option<text::Language> {
 mod tests {
     use super::super::fixture::{entry, slice};
     use super::*;
+
+    #[test]
+    fn what_came_as_expected_is_told_so_and_a_way_is_not_kept_and_left() {
+        let entries = [entry(1, 0.9, 0.9001), entry(2, 0.9, 0.87)];
+        let near = told(&slice(&entries), &Serotonin::default()).text;
+        assert!(
+            near.contains("Better than I expected: 0; as expected: 2; partial failures, which are lessons: 0."),
+            "{near}"
+        );
+        let mut entries = [entry(1, 0.5, 0.9), entry(2, 0.5, 0.1)];
+        entries[1].pathway = entries[0].pathway.clone();
+        let torn = told(&slice(&entries), &Serotonin::default()).text;
+        assert!(torn.contains("I keep to the way a → way-1.") && !torn.contains("another way than"), "{torn}");
+    }
 
     #[test]
     fn the_template_is_a_little_rosy_leaves_nothing_out_and_raises_no_alarm() {

@@ -64,7 +64,9 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, origins: &Origin
             proposal.flag(URGENCE, true, &reason);
         }
         proposal.activate(&constant_id(AFFECT), level);
-        ask(&mut proposal, level, &reason, None);
+        // Whoever raised it need not say why.
+        let query = if reason.is_empty() { raised.name.as_str() } else { &reason };
+        ask(&mut proposal, level, query, None);
     } else if !still_urgent(&proposal) {
         clear(&mut proposal, "nothing urgent is left");
     }

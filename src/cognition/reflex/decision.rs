@@ -280,7 +280,7 @@ impl Candidate {
         let times = crate::model::plural(self.judged, "outcome", "outcomes");
         match stance {
             Stance::Explore if self.judged == 0 => {
-                format!("nothing is known to be better, and this was never judged: {expected}")
+                format!("nothing is known to be better, and of the outcomes looked back on none is of this: {expected}")
             }
             Stance::Explore => format!("nothing is known to be better: {expected} by {times}"),
             Stance::Exploit => format!("it has proved itself: {expected} by {times}"),
