@@ -4,7 +4,7 @@
 //! change and not the brain. Paths are `/`-separated and relative.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 
 use git2::{ObjectType, Oid};
@@ -180,32 +180,6 @@ impl Store {
         Ok(found)
     }
 
-    /// The files that differ between two trees (`None`: the empty one), under a folder if `prefix` is not empty,
-    /// sorted by path.
-    pub fn diff(&self, old: Option<TreeId>, new: Option<TreeId>, prefix: &str) -> Result<Vec<FileChange>, StoreError> {
-        let all = self.diff_within(old, new, prefix, usize::MAX)?;
-        Ok(all.expect("invariant: there are no more files than numbers"))
-    }
-
-    /// [`Store::diff`] if at most `most` files differ, else `None`. Costs no more than what it takes to find one too many.
-    pub fn diff_within(
-        &self,
-        old: Option<TreeId>,
-        new: Option<TreeId>,
-        prefix: &str,
-        most: usize,
-    ) -> Result<Option<Vec<FileChange>>, StoreError> {
-        let at = |root: Option<TreeId>| -> Result<Option<Entry>, StoreError> {
-            let Some(root) = root else { return Ok(None) };
-            if prefix.is_empty() { Ok(Some(Entry { mode: FOLDER, id: root.0 })) } else { self.entry(root, prefix) }
-        };
-        let mut changes = Vec::new();
-        let mut opened = [Opened::default(), Opened::default()];
-        self.compare(at(old)?, at(new)?, prefix, &mut opened, &mut changes, most)?;
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok((changes.len() <= most).then_some(changes))
-    }
-
     fn entry(&self, root: TreeId, path: &str) -> Result<Option<Entry>, StoreError> {
         let mut entry = Entry { mode: FOLDER, id: root.0 };
         for name in path.split('/') {
@@ -224,7 +198,7 @@ impl Store {
 
     fn load(&self, id: Oid) -> Result<Folder, StoreError> {
         let bytes = self.object(id, ObjectType::Tree, "tree")?;
-        entries(&bytes).map(|e| e.map(|(n, e)| (n.to_vec(), e)).ok_or_else(|| bad_tree(id))).collect()
+        difference::folder(&bytes, id)
     }
 
     fn walk(
@@ -235,7 +209,7 @@ impl Store {
         see: &mut dyn FnMut(&str, File) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let folder = self.load(id)?;
-        opened.add(id, &folder, prefix)?;
+        opened.add(id, || folder.len(), prefix)?;
         for (name, entry) in folder {
             let path = join(prefix, &name, &entry)?;
             match entry.file() {
@@ -244,63 +218,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    fn compare(
-        &self,
-        old: Option<Entry>,
-        new: Option<Entry>,
-        path: &str,
-        opened: &mut [Opened; 2],
-        changes: &mut Vec<FileChange>,
-        most: usize,
-    ) -> Result<(), StoreError> {
-        if old == new || changes.len() > most {
-            return Ok(());
-        }
-        let (old_file, new_file) = (old.and_then(|e| e.file()), new.and_then(|e| e.file()));
-        if old_file.is_some() || new_file.is_some() {
-            changes.push(FileChange { path: path.to_owned(), old: old_file, new: new_file });
-        }
-        let open = |entry: Option<Entry>, opened: &mut Opened| -> Result<Folder, StoreError> {
-            let Some(entry) = entry.filter(Entry::is_folder) else { return Ok(Folder::new()) };
-            let folder = self.load(entry.id)?;
-            opened.add(entry.id, &folder, path).map(|()| folder)
-        };
-        let [before, after] = &mut *opened;
-        let (olds, mut news) = (open(old, before)?, open(new, after)?);
-        for (name, before) in olds {
-            let after = news.remove(&name);
-            if after != Some(before) {
-                let path = join(path, &name, &after.unwrap_or(before))?;
-                self.compare(Some(before), after, &path, opened, changes, most)?;
-            }
-        }
-        for (name, after) in news {
-            self.compare(None, Some(after), &join(path, &name, &after)?, opened, changes, most)?;
-        }
-        Ok(())
-    }
-}
-
-/// The folders that a walk has opened. A few kilobytes of trees that name one another often have more paths than can be counted; a
-/// brain's folders, whose files have names of their own, are each there once.
-#[derive(Default)]
-struct Opened {
-    folders: HashSet<Oid>,
-    /// Entries of folders that were opened again.
-    again: usize,
-}
-
-impl Opened {
-    fn add(&mut self, id: Oid, folder: &Folder, path: &str) -> Result<(), StoreError> {
-        if !self.folders.insert(id) {
-            self.again += folder.len();
-        }
-        match self.again > limits::REPEATED_ENTRIES {
-            true => Err(bad_path(path, "the same folders are there again and again, beyond all bounds")),
-            false => Ok(()),
-        }
     }
 }
 
@@ -571,7 +488,9 @@ fn bad_tree(id: Oid) -> StoreError {
     StoreError::BadObject { what: "tree", id: id.to_string(), reason: "its entries do not parse".to_owned() }
 }
 
+mod difference;
 mod outside;
+use difference::Opened;
 pub use outside::Clash;
 
 #[cfg(test)]

@@ -82,13 +82,12 @@ impl Judge<'_> {
             return Ok(());
         }
         // What a merge gives of good parents is good; outside the network it has what main has, which was judged there.
-        let outside = |tree| -> Result<Vec<FileChange>, CycleError> {
-            let mut changes = store.diff(Some(tree), Some(commit.tree), "")?;
-            changes.retain(|change| !change.path.starts_with("network/"));
-            Ok(changes)
+        let new = store.diff_beside(store.tree_of(left)?, commit.tree, layout::NETWORK)?;
+        let other = match of_sleep {
+            true => store.diff_beside(right_tree, commit.tree, layout::NETWORK)?,
+            false => Vec::new(),
         };
-        let (new, other) = (outside(store.tree_of(left)?)?, outside(right_tree)?);
-        for change in other.into_iter().filter(|_| of_sleep) {
+        for change in other {
             self.fault(commit, &change.path, 1, "is not as main has it, and a sleep brings it to wake as it is there");
         }
         self.files(commit, &new)

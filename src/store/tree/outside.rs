@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::{Entry, FOLDER, File, Folder, Opened, encode, is_inside, join};
+use super::difference::Opened;
+use super::{Entry, FOLDER, File, Folder, encode, is_inside, join};
 use crate::model::layout;
 use crate::store::{ObjectWriter, StoreError, TreeId};
 
@@ -72,7 +73,7 @@ impl Entries<'_, '_> {
         for ((folder, side), opened) in folders.iter_mut().zip(sides).zip(&mut self.opened) {
             let Some(side) = side else { continue };
             *folder = self.writer.store.load(side.id)?;
-            opened.add(side.id, folder, path)?;
+            opened.add(side.id, || folder.len(), path)?;
         }
         let names: BTreeSet<Vec<u8>> = folders.iter().flat_map(|folder| folder.keys().cloned()).collect();
         let mut merged = Folder::new();

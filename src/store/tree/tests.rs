@@ -260,3 +260,98 @@ fn a_damaged_or_hostile_tree_is_an_error() {
     assert!(matches!(store.files(TreeId(id), ""), Err(StoreError::BadPath { .. })));
     assert!(matches!(store.diff(None, Some(TreeId(id)), ""), Err(StoreError::BadPath { .. })));
 }
+
+#[test]
+fn folders_are_compared_by_what_differs_and_give_what_all_entries_give() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let writer = store.writer().unwrap();
+    let mut random = 7_u64;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(random >> 33).unwrap() % below
+    };
+    let blobs: Vec<File> = (0..4).map(|n| File::plain(writer.blob_of(vec![n]).unwrap())).collect();
+    for _ in 0..400 {
+        // Names that sort before and behind a folder of the same beginning, and files in place of folders.
+        let mut sides: [Folder; 2] = Default::default();
+        for _ in 0..next(60) {
+            let name = format!("a{}{}", next(40), ["", ".x", "0", "/"][next(4)]);
+            let folder = name.ends_with('/');
+            let entry = Entry { mode: FILE, id: blobs[next(4)].blob.0 };
+            let entry = match folder {
+                true => Entry { mode: FOLDER, id: writer.tree(encode(vec![(Cow::Borrowed(b"f"), entry)])).unwrap().0 },
+                false => entry,
+            };
+            let name = name.trim_end_matches('/').as_bytes().to_vec();
+            for side in &mut sides[usize::from(next(9) == 0)..2 - usize::from(next(9) == 0)] {
+                side.insert(name.clone(), entry);
+            }
+        }
+        let trees = sides.clone().map(|side| {
+            let rows = side.into_iter().map(|(name, entry)| (Cow::Owned(name), entry)).collect();
+            writer.tree(encode(rows)).unwrap()
+        });
+        let paths = |side: &Folder| -> BTreeMap<String, File> {
+            let path = |name: &[u8]| String::from_utf8(name.to_vec()).unwrap();
+            side.iter()
+                .flat_map(|(name, entry)| match entry.file() {
+                    Some(file) => vec![(path(name), file)],
+                    None => writer
+                        .store
+                        .files(TreeId(entry.id), "")
+                        .unwrap()
+                        .into_iter()
+                        .map(|(below, file)| (format!("{}/{below}", path(name)), file))
+                        .collect(),
+                })
+                .collect()
+        };
+        let (old, new) = (paths(&sides[0]), paths(&sides[1]));
+        let all: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let expected: Vec<FileChange> = all
+            .into_iter()
+            .map(|path| FileChange { path: path.clone(), old: old.get(path).copied(), new: new.get(path).copied() })
+            .filter(|change| change.old != change.new)
+            .collect();
+        assert_eq!(writer.store.diff(Some(trees[0]), Some(trees[1]), "").unwrap(), expected);
+    }
+}
+
+/// A name that is there twice is no change of what the first says: the last one counts, as it did when all entries were read.
+#[test]
+fn a_name_that_is_there_twice_is_seen_twice() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let writer = store.writer().unwrap();
+    let blobs: Vec<Oid> = (0..2).map(|n| writer.blob_of(vec![n]).unwrap().0).collect();
+    let raw = |ids: &[Oid]| {
+        let rows = ids.iter().flat_map(|id| [b"100644 a\0", id.as_bytes()].concat()).collect();
+        writer.tree(rows).unwrap()
+    };
+    let (once, twice) = (raw(&blobs[..1]), raw(&blobs));
+    let changes = writer.store.diff(Some(once), Some(twice), "").unwrap();
+    let [change] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((change.old.unwrap().blob.0, change.new.unwrap().blob.0), (blobs[0], blobs[1]));
+}
+
+/// What lies beside the network is held against another tree without opening the network, however large that is.
+#[test]
+fn the_difference_beside_a_folder_does_not_open_it() {
+    let sandbox = Sandbox::brain();
+    let store = sandbox.store();
+    let writer = store.writer().unwrap();
+    let file = Entry { mode: FILE, id: writer.blob_of(b"1".to_vec()).unwrap().0 };
+    let root = |network: &str, others: &[&'static str]| {
+        // A folder that nobody could open.
+        let network = Entry { mode: FOLDER, id: Oid::from_str(&network.repeat(40)).unwrap() };
+        let mut rows: Rows<'_> = vec![(Cow::Borrowed(b"network"), network)];
+        rows.extend(others.iter().map(|name| (Cow::Borrowed(name.as_bytes()), file)));
+        writer.tree(encode(rows)).unwrap()
+    };
+    let (old, new) = (root("1", &["a", "b"]), root("2", &["b", "c"]));
+    assert!(writer.store.diff(Some(old), Some(new), "").is_err());
+    let paths: Vec<String> =
+        writer.store.diff_beside(old, new, "network").unwrap().into_iter().map(|change| change.path).collect();
+    assert_eq!(paths, ["a", "c"]);
+}
