@@ -972,7 +972,7 @@ fn a_tree_that_repeats_itself_is_refused_in_time() {
                     &["doctor"],
                 ][..],
             ),
-            ("main", &[&["status"], &["check", "main"]]),
+            ("main", &[&["status"], &["check", "main"], &["doctor"], &["trust", "--list"]]),
             (branch, &[&["merge", branch], &["show", branch], &["diff", "wake", branch]]),
         ] {
             sandbox.git(&["update-ref", &format!("refs/heads/{name}"), &commit]);

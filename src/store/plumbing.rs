@@ -160,6 +160,9 @@ impl Store {
     pub fn staged(&self) -> Result<Vec<FileChange>, StoreError> {
         self.read_quarantine()?;
         let (_, head) = self.head()?;
+        if let Some(head) = head {
+            self.refuse_repeated(self.tree_of(head)?, &[layout::NETWORK, layout::AGENTS])?;
+        }
         let head = head.map_or(EMPTY_TREE.to_owned(), |commit| commit.to_string());
         let top = |path: &str| format!(":(top){path}");
         let places = [top(layout::NETWORK), top(layout::AGENTS), top(layout::SETTINGS)];

@@ -4,7 +4,7 @@
 //! between the first and the last that differ are read.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use git2::{ObjectType, Oid};
@@ -84,6 +84,49 @@ impl Store {
         let mut changes = comparison.changes;
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(changes)
+    }
+
+    /// Refuses trees of which a walk over some places would see the same folders again and again: git's own commands have no bound.
+    pub(in crate::store) fn refuse_repeated(&self, root: TreeId, places: &[&str]) -> Result<(), StoreError> {
+        let mut seen = HashMap::new();
+        for place in places {
+            let Some(folder) = self.folder(root, place)? else { continue };
+            let all = self.count_entries(folder.0, place, 0, &mut seen)?;
+            let once: u64 = seen.values().map(|(own, _)| own).sum();
+            if all.saturating_sub(once) > limits::REPEATED_ENTRIES as u64 {
+                return Err(repeated(place));
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries below a folder, those of a folder that is there twice counted twice. Opens each folder once; `seen` has the entries of
+    /// its own, and of all below it.
+    fn count_entries(
+        &self,
+        id: Oid,
+        place: &str,
+        depth: usize,
+        seen: &mut HashMap<Oid, (u64, u64)>,
+    ) -> Result<u64, StoreError> {
+        if let Some((_, all)) = seen.get(&id) {
+            return Ok(*all);
+        }
+        if depth > limits::TREE_DEPTH {
+            return Err(bad_path(place, "it is too deep"));
+        }
+        let bytes = self.object(id, ObjectType::Tree, "tree")?;
+        let (mut own, mut all) = (0, 0_u64);
+        for entry in entries(&bytes) {
+            let (_, entry) = entry.ok_or_else(|| bad_tree(id))?;
+            own += 1;
+            if entry.is_folder() {
+                all = all.saturating_add(self.count_entries(entry.id, place, depth + 1, seen)?);
+            }
+        }
+        all = all.saturating_add(own);
+        seen.insert(id, (own, all));
+        Ok(all)
     }
 
     fn compare(
