@@ -986,18 +986,54 @@ fn a_tree_that_repeats_itself_is_refused_in_time() {
     }
 }
 
+/// Git and the walk over folders read files of these names wherever they go.
+#[test]
+fn pipes_in_place_of_rules_and_attributes_are_named_and_not_waited_for() {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "-q", "-f", "main"]);
+    let root = sandbox.dir().to_owned();
+    std::fs::create_dir_all(root.join("notes/deep")).unwrap();
+    std::fs::write(root.join("notes/deep/a.md"), "Ann keeps herons.").unwrap();
+    let pipe = |place: &str| {
+        let path = root.join(place);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        path
+    };
+    for place in [".gitignore", "notes/.gitignore", "notes/deep/.ignore"] {
+        let path = pipe(place);
+        let said = ends(&sandbox, &["feed", "--no-run", "notes"], place);
+        assert!(said.contains(&format!("{place} is no regular file")), "{said}");
+        ends(&sandbox, &["feed", "--no-run", "n?tes"], place);
+        std::fs::remove_file(path).unwrap();
+    }
+    assert!(ends(&sandbox, &["feed", "--no-run", "notes"], "nothing").contains("notes/deep/a.md"));
+    sandbox.git(&["remote", "add", "there", &sandbox.path("there.git")]);
+    sandbox.brain(&["init", "--bare", &sandbox.path("there.git")]).exits(0);
+    for place in [".gitattributes", "network/.gitattributes"] {
+        let path = pipe(place);
+        let said = ends(&sandbox, &["doctor"], place);
+        assert!(said.contains(&format!("{place} is no regular file")), "{said}");
+        for args in [&["feed", "Ann keeps owls."][..], &["sleep"], &["sync"], &["status"], &["sleep", "--undo"]] {
+            ends(&sandbox, args, place);
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
 /// Runs a command that must end. The bound is there so that a failure ends.
-fn ends(sandbox: &Sandbox, args: &[&str], what: &str) {
+fn ends(sandbox: &Sandbox, args: &[&str], what: &str) -> String {
     let mut child = sandbox.spawn(args, b"");
     let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() {
         if std::time::Instant::now() > end {
             child.kill().unwrap();
-            panic!("git brain {} does not end with a bomb at {what}", args.join(" "));
+            panic!("git brain {} does not end with {what}", args.join(" "));
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let answer = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&answer.stderr);
     assert!(matches!(answer.status.code(), Some(0..=6)) && !said.contains("panicked"), "{args:?} {what}: {said}");
+    format!("{}{said}", String::from_utf8_lossy(&answer.stdout))
 }

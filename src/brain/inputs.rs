@@ -357,7 +357,7 @@ impl Brain {
 
     fn read_below(&self, folder: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
         check_not_git(folder)?;
-        let found = world::files_below(folder, limits::FED_FILES, self.own_files());
+        let found = world::files_below(folder, limits::FED_FILES, self.own_files())?;
         reading.scopes.push(world::true_path(folder));
         check_count(&folder.display().to_string(), found.files.len())?;
         found.files.iter().for_each(|path| self.read_found(path, labels, reading));

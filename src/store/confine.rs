@@ -98,9 +98,26 @@ pub(super) fn refuse_irregular(around: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Refuses a `.gitattributes` that is a pipe, socket or device in a folder on the way to a file of a work tree: who asks git for the file's
+/// attributes would wait for it.
+pub(super) fn refuse_waiting(root: &Path, path: &str) -> Result<(), StoreError> {
+    let mut at = root.to_owned();
+    for part in Path::new(path).components() {
+        let attributes = at.join(".gitattributes");
+        if std::fs::metadata(&attributes).is_ok_and(|found| waits(found.file_type())) {
+            return Err(StoreError::Irregular { path: attributes });
+        }
+        at.push(part);
+    }
+    Ok(())
+}
+
+/// Whether it is a pipe or device. To open a socket fails at once.
+fn waits(kind: FileType) -> bool {
+    kind.is_fifo() || kind.is_char_device() || kind.is_block_device()
+}
+
 fn refuse_irregular_in(git_dir: &Path) -> Result<(), StoreError> {
-    // To open a socket fails at once.
-    let waits = |kind: FileType| kind.is_fifo() || kind.is_char_device() || kind.is_block_device();
     let walks = [
         ("", 1),
         ("objects", 2),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::confine::refuse_links;
+use super::confine::{refuse_links, refuse_waiting};
 use super::worktree::sync_folder;
 use super::{Store, StoreError};
 use crate::model::layout;
@@ -60,6 +60,9 @@ impl Store {
     /// True if git's attributes lead neurons to the typed merge.
     pub fn attributes_apply(&self) -> Result<bool, StoreError> {
         let sample = format!("{}/00/0/sample.json", layout::NEURONS);
+        if let Some(root) = self.work_dir() {
+            refuse_waiting(&root, &sample)?;
+        }
         let leads = self.with(|r| {
             Ok(r.get_attr(Path::new(&sample), "merge", git2::AttrCheckFlags::default())? == Some("git-brain"))
         });

@@ -195,7 +195,7 @@ impl Store {
         sync_folder(&folder)?;
         remove_packs(&folder, packs, &made)?;
         if !loose.is_empty() {
-            let shadow = self.shadow()?;
+            let shadow = self.bare_shadow()?;
             let _ = quiet_git(&shadow, &["prune-packed", "-q"]).status();
         }
         Ok(true)
@@ -209,7 +209,7 @@ impl Store {
             let mut git = quiet_git(shadow, &["multi-pack-index", "verify", "--no-progress"]);
             child::ended(&mut git, b"").is_ok_and(|ended| !ended.status.success())
         };
-        index.exists() && self.shadow().is_ok_and(|shadow| is_wrong(&shadow))
+        index.exists() && self.bare_shadow().is_ok_and(|shadow| is_wrong(&shadow))
     }
 
     /// Removes the index of many packs. Each pack has one of its own.
@@ -228,7 +228,7 @@ impl Store {
         let failed = StoreError::file("git pack-objects");
         let base = folder.join("pack");
         let search = search(names.is_some(), ids.len());
-        let shadow = self.shadow()?;
+        let shadow = self.bare_shadow()?;
         let mut git = quiet_git(&shadow, &["pack-objects", "-q", "--delta-base-offset"]);
         git.args(search);
         let mut lines = String::with_capacity(ids.len() * (2 * ID + 1));

@@ -339,7 +339,7 @@ impl Store {
 
     /// Runs git where it talks to another repository.
     fn transport(&self, arguments: &[&str]) -> Result<std::process::Output, StoreError> {
-        let shadow = self.shadow()?;
+        let shadow = self.bare_shadow()?;
         let mut git = Command::new("git");
         shadow.aim(&mut git);
         // It would overrule what we say about protocols.

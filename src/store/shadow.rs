@@ -51,6 +51,8 @@ pub(super) struct Shadow {
     folder: tempfile::TempDir,
     /// The repository's own git folder: not the common one, in a linked work tree.
     git_dir: PathBuf,
+    /// True: its commands are told that there is no work tree.
+    is_bare: bool,
 }
 
 impl Shadow {
@@ -88,7 +90,7 @@ impl Shadow {
             std::fs::write(own.join("HEAD"), head_of(git_dir))
         };
         fill().map_err(fail())?;
-        Ok(Self { folder: made, git_dir: git_dir.to_owned() })
+        Ok(Self { folder: made, git_dir: git_dir.to_owned(), is_bare: false })
     }
 
     /// Git on this folder and in no other repository, whatever the environment names.
@@ -104,6 +106,9 @@ impl Shadow {
             git.env_remove(name);
         }
         git.env("GIT_DIR", self.folder.path().join("own")).env("GIT_INDEX_FILE", self.git_dir.join("index"));
+        if self.is_bare {
+            git.env("GIT_IMPLICIT_WORK_TREE", "0");
+        }
     }
 }
 
@@ -111,6 +116,16 @@ impl Store {
     /// The folder for git commands on this repository.
     pub(super) fn shadow(&self) -> Result<Shadow, StoreError> {
         Shadow::over(self.repository.path(), &self.common, &self.private_dir())
+    }
+
+    /// The same for commands that need no work tree: git takes the repository for a bare one and looks at no file beside it. To pack objects it
+    /// would read `.gitattributes`, and wait for a pipe of that name.
+    pub(super) fn bare_shadow(&self) -> Result<Shadow, StoreError> {
+        let shadow = Shadow { is_bare: true, ..self.shadow()? };
+        let path = shadow.folder.path().join("common/config");
+        let as_bare = |text: String| std::fs::write(&path, text.replacen("bare = false", "bare = true", 1));
+        std::fs::read_to_string(&path).and_then(as_bare).map_err(StoreError::file(&path))?;
+        Ok(shadow)
     }
 }
 

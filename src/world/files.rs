@@ -83,7 +83,17 @@ pub fn true_path(path: &Path) -> PathBuf {
 
 /// The files below a folder, by name, at most `most` and one. Hidden files, links and what git ignores are passed over, and folders
 /// that `skip` knows.
-pub fn files_below(folder: &Path, most: usize, skip: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Below {
+///
+/// # Errors
+/// What says there what git ignores is a pipe or device: it would be waited for.
+pub fn files_below(
+    folder: &Path,
+    most: usize,
+    skip: impl Fn(&Path) -> bool + Send + Sync + 'static,
+) -> Result<Below, WorldError> {
+    if let Some(path) = waiting_rules(folder, FOLDERS + 1, &skip) {
+        return Err(WorldError::Irregular { path: path.display().to_string() });
+    }
     let mut walk = WalkBuilder::new(folder);
     walk.sort_by_file_name(|a, b| a.cmp(b)).filter_entry(move |entry| !skip(entry.path()));
     walk.max_depth(Some(FOLDERS + 1));
@@ -98,8 +108,31 @@ pub fn files_below(folder: &Path, most: usize, skip: impl Fn(&Path) -> bool + Se
             break;
         }
     }
-    below
+    Ok(below)
 }
+
+/// A pipe or device in place of a file that says what git ignores, in the folders above and below one as deep as that. Hidden folders are not looked
+/// into.
+fn waiting_rules(folder: &Path, depth: usize, skip: &impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let waits = |path: &PathBuf| {
+        std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+            && true_path(path) != Path::new("/dev/null")
+    };
+    let rules = |folder: &Path| RULES.map(|name| folder.join(name)).into_iter().find(waits);
+    let whole = true_path(folder);
+    if let Some(found) = whole.ancestors().find_map(rules) {
+        return Some(found);
+    }
+    let is_hidden = |entry: &walkdir::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+    let below = walkdir::WalkDir::new(folder).min_depth(1).max_depth(depth).into_iter();
+    below
+        .filter_entry(|entry| entry.file_type().is_dir() && !is_hidden(entry) && !skip(entry.path()))
+        .filter_map(Result::ok)
+        .find_map(|entry| rules(entry.path()))
+}
+
+/// The files of a folder that say what git ignores.
+const RULES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
 
 /// What a folder has.
 #[derive(Debug, Default)]
@@ -130,7 +163,12 @@ pub fn matching(pattern: &str, most: usize) -> Option<Vec<PathBuf>> {
     let depth = if parts[fixed..].contains(&"**") { None } else { Some(parts.len() - fixed) };
     let hidden = parts[fixed..].iter().any(|part| part.starts_with('.'));
     let mut walk = WalkBuilder::new(&base);
-    walk.sort_by_file_name(|a, b| a.cmp(b)).max_depth(depth).hidden(!hidden);
+    walk.sort_by_file_name(|a, b| a.cmp(b)).max_depth(depth);
+    if waiting_rules(&base, depth.unwrap_or(FOLDERS + 1), &|_| false).is_some() {
+        // What nobody can read rules nothing out.
+        walk.standard_filters(false);
+    }
+    walk.hidden(!hidden);
     let is_plain = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_dir());
     // The folder that the walk begins in is no match of what stands below it.
     let found = walk.build().filter_map(Result::ok).filter(|entry| entry.depth() > 0 && is_plain(entry));
@@ -163,9 +201,9 @@ mod tests {
     #[test]
     fn a_folder_is_walked_by_name_without_what_is_hidden() {
         let root = folder();
-        let found = files_below(root.path(), 10, |path| path.ends_with("skip")).files;
+        let found = files_below(root.path(), 10, |path| path.ends_with("skip")).unwrap().files;
         assert_eq!(names(root.path(), &found), ["a.md", "b.md", "c.txt", "deep/er/d.md"]);
-        assert_eq!(files_below(root.path(), 2, |_| false).files.len(), 3);
+        assert_eq!(files_below(root.path(), 2, |_| false).unwrap().files.len(), 3);
     }
 
     #[test]
