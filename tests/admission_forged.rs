@@ -543,3 +543,40 @@ fn a_branch_with_a_symlink_is_named_and_the_rest_goes_on() {
     assert_eq!(world.git("b", &["ls-tree", "--name-only", "wake", "link"]), "");
     world.same(&["a", "b"]);
 }
+
+/// A commit whose message a person's git shows otherwise than it was judged.
+#[test]
+fn messages_that_git_reads_otherwise_are_refused() {
+    let world = World::gated();
+    let run = world.apply("a", json!([create("z")]))["run"].as_str().unwrap().to_owned();
+    world.sync("a");
+    let raw = |header: &str, message: &str| {
+        let tip = world.tip("a", "wake");
+        let tree = world.git("a", &["rev-parse", "wake^{tree}"]);
+        let who = "Ann <ann@example.invalid> 1769437920 +0000";
+        let text = format!("tree {tree}\nparent {tip}\nauthor {who}\ncommitter {who}\n{header}\n{message}");
+        let file = world.sandbox.file("commit", text);
+        world.git("a", &["hash-object", "-t", "commit", "-w", &file]).trim().to_owned()
+    };
+    for (header, message, says) in [
+        ("encoding UTF-16\n", "by hand\n".to_owned(), "says that its message is in UTF-16"),
+        ("encoding latin1\n", "by hand\n".to_owned(), "says that its message is in latin1"),
+        ("", format!("by hand\n\nRun : {run}\n"), "a trailer Run that git"),
+        ("", format!("by hand\n\nRun: {run}\n of another\n"), "a trailer Run that git"),
+        ("", format!("by hand\n\nso\nSleep: {run}\nSigned-off-by: Ann\n"), "a trailer Sleep that git"),
+        ("", format!("by hand\n\n# so\nAgent: memory\nRun: {run}\n"), "that git and this program do not read alike"),
+    ] {
+        refused(&world, message.as_str(), &raw(header, &message), "wake", says);
+    }
+    // What people write goes on to be taken.
+    for (header, message) in [
+        ("encoding UTF-8\n", "von Hand: \u{e9}\n\nSigned-off-by: Ann\n"),
+        ("", "by hand\n\nsee below\nNote : this\n"),
+        ("", "by hand\n\nFirst: this\nthen that\n"),
+    ] {
+        let commit = raw(header, message);
+        let (pushed, said) = world.git_try("a", &["push", "origin", &format!("{commit}:refs/heads/wake")]);
+        assert!(pushed, "{message}: {said}");
+        world.git("a", &["update-ref", "refs/heads/wake", &commit]);
+    }
+}

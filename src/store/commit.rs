@@ -64,9 +64,31 @@ pub struct Commit {
     pub message: String,
     /// The trailers, unescaped, in order.
     pub trailers: Vec<Trailer>,
+    /// The encoding that its header names, if it does.
+    pub encoding: Option<String>,
 }
 
 impl Commit {
+    /// Why git reads its message otherwise than this program does, if it does: in another encoding, or with other trailers under one of
+    /// those keys.
+    pub fn read_otherwise(&self, keys: &[&str]) -> Option<String> {
+        if let Some(encoding) =
+            self.encoding.as_deref().filter(|name| !["utf-8", "utf8"].contains(&name.to_ascii_lowercase().as_str()))
+        {
+            return Some(format!("says that its message is in {encoding}, and messages are in UTF-8"));
+        }
+        if self.message.contains('\0') {
+            return Some("has a NUL in its message, where git stops to read it".to_owned());
+        }
+        let ours = raw_trailers(&self.message);
+        let gits = gits_trailers(&self.message);
+        let of = |key: &str, trailers: &[Trailer]| -> Vec<String> {
+            trailers.iter().filter(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.clone()).collect()
+        };
+        let key = keys.iter().find(|key| of(key, &ours) != of(key, &gits))?;
+        Some(format!("has a trailer {key} that git and this program do not read alike"))
+    }
+
     /// The first value of a trailer. Keys compare as git compares them, without case.
     pub fn trailer(&self, key: &str) -> Option<&str> {
         self.trailers.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v.as_str())
@@ -159,7 +181,7 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
     let object = |text: &str| Oid::from_str(text).ok().filter(|_| text.len() == 40);
     let tree = TreeId(object(lines.next()?.strip_prefix("tree ")?)?);
     let mut parents = Vec::new();
-    let (mut author_line, mut committer_line) = (None, None);
+    let (mut author_line, mut committer_line, mut encoding) = (None, None, None);
     for line in lines {
         if let Some(parent) = line.strip_prefix("parent ") {
             parents.push(CommitId(object(parent)?));
@@ -167,6 +189,8 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
             author_line = Some(rest);
         } else if let (None, Some(rest)) = (committer_line, line.strip_prefix("committer ")) {
             committer_line = Some(rest);
+        } else if let (None, Some(rest)) = (encoding, line.strip_prefix("encoding ")) {
+            encoding = Some(rest);
         }
     }
     let (author, rest) = author_line?.split_once('<')?;
@@ -184,22 +208,91 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
         committed,
         message: message.to_owned(),
         trailers: parse_trailers(message),
+        encoding: encoding.map(|name| name.chars().take(40).collect()),
     })
 }
 
-/// The trailers of a message: the last paragraph after the first, if each of its lines is one. Stricter than git, which
-/// takes a paragraph with some other lines too: a body must not be able to pass for trailers.
+/// The trailers of a message: the last paragraph after the first, if each of its lines is one, or what `git cherry-pick -x` writes. Stricter
+/// than git, which takes a paragraph with some other lines too: a body must not be able to pass for trailers.
 fn parse_trailers(message: &str) -> Vec<Trailer> {
+    raw_trailers(message).into_iter().map(|(key, value)| (key, unescape(&value))).collect()
+}
+
+fn raw_trailers(message: &str) -> Vec<Trailer> {
     let Some((_, last)) = message.trim_end().rsplit_once("\n\n") else { return Vec::new() };
-    let lines: Option<Vec<Trailer>> = last.lines().map(trailer_line).collect();
+    let lines: Option<Vec<Trailer>> = last.lines().filter(|line| !line.starts_with(PICKED)).map(trailer_line).collect();
     lines.unwrap_or_default()
 }
 
 fn trailer_line(line: &str) -> Option<Trailer> {
     let (key, value) = line.split_once(':')?;
     let good = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    good.then(|| (key.to_owned(), unescape(value.trim())))
+    good.then(|| (key.to_owned(), value.trim().to_owned()))
 }
+
+/// The trailers that git's own `%(trailers)` sees, by the rules of its `trailer.c`: spaces before the colon, values that go on in the next line,
+/// and other lines in the paragraph, where a line of git's own is among them.
+fn gits_trailers(message: &str) -> Vec<Trailer> {
+    let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');
+    let is_blank = |line: &&str| line.chars().all(is_space);
+    let mut lines: Vec<&str> = message.split('\n').skip_while(is_blank).collect();
+    while lines.last().is_some_and(|line| line.is_empty() || line.starts_with('#')) {
+        lines.pop();
+    }
+    let title = lines.iter().position(|line| !line.starts_with('#') && is_blank(line)).unwrap_or(lines.len());
+    let (mut trailers, mut others, mut continued) = (0_usize, 0_usize, 0_usize);
+    let (mut of_git, mut only_spaces, mut start) = (false, true, None);
+    for (index, line) in lines.iter().enumerate().skip(title).rev() {
+        if line.starts_with('#') {
+            others += std::mem::take(&mut continued);
+        } else if is_blank(line) {
+            if only_spaces {
+                continue;
+            }
+            others += continued;
+            let is_block = (of_git && trailers * 3 >= others) || (trailers > 0 && others == 0);
+            start = is_block.then_some(index + 1);
+            break;
+        } else {
+            only_spaces = false;
+            if ["Signed-off-by: ", PICKED].iter().any(|own| line.starts_with(own)) {
+                (trailers, continued, of_git) = (trailers + 1, 0, true);
+            } else if line.starts_with(is_space) {
+                continued += 1;
+            } else if separated(line).is_some() {
+                (trailers, continued) = (trailers + 1, 0);
+            } else {
+                others += 1 + std::mem::take(&mut continued);
+            }
+        }
+    }
+    let mut found: Vec<Trailer> = Vec::new();
+    let mut goes_on = false;
+    for line in start.map_or(&[][..], |start| &lines[start..]).iter().filter(|line| !line.starts_with('#')) {
+        if line.starts_with(is_space) {
+            if let Some((_, value)) = found.last_mut().filter(|_| goes_on) {
+                value.push(' ');
+                value.push_str(line.trim());
+            }
+            continue;
+        }
+        let trailer = separated(line);
+        goes_on = trailer.is_some();
+        found.extend(trailer.map(|(key, value)| (key.to_owned(), value.trim().to_owned())));
+    }
+    found
+}
+
+/// A line that git takes for a trailer: a word, spaces or none, a colon.
+fn separated(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim_end_matches([' ', '\t']);
+    let good = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    good.then_some((key, value))
+}
+
+/// What `git cherry-pick -x` adds.
+const PICKED: &str = "(cherry picked from commit ";
 
 /// One line: control characters become escapes, the backslash doubles, so that [`unescape`] gives the value back.
 fn escape(value: &str) -> String {
@@ -311,5 +404,63 @@ mod tests {
             assert!(!commit.message.contains("\n---"));
         }
         assert!(spec("", &[("a b", "x")]).encode(&("U".into(), "u".into())).is_err());
+    }
+
+    /// What git itself prints of each message.
+    #[test]
+    fn messages_are_read_as_git_reads_them_or_it_is_said() {
+        let repository = tempfile::tempdir().unwrap();
+        let git = |args: &[&str]| super::super::sandbox::git(repository.path(), args);
+        git(&["init", "-q"]);
+        let tree = git(&["hash-object", "-t", "tree", "-w", "/dev/null"]).trim().to_owned();
+        let mut alike = 0;
+        for message in [
+            "t\n\nRun: x\n",
+            "t\n\nRun : x\n",
+            "t\n\nRun\t: x\n",
+            "t\n\nRun: x\n y\n",
+            "t\n\nRun: x\n\n\n",
+            "t\n \nRun: x\n",
+            "Run: x\n",
+            "\n\nRun: x\n",
+            "t\n\nother\nRun: x\n",
+            "t\n\nRun: x\n(cherry picked from commit 1)\n",
+            "t\n\nother\nRun: x\nSigned-off-by: a\n",
+            "t\n\na\nb\nc\nd\nRun: x\nSigned-off-by: a\n",
+            "t\n\nRun: x\n# said\n",
+            "t\n\n# said\nRun: x\n",
+            "t\n\nRun: x\nAgent: y\n",
+            "t\r\n\r\nRun: x\r\n",
+            "t\n\nRun: x\n\nmore\n",
+            "t\n\n Run: x\n",
+            "t\n\nRun: x\n\u{2003}\n",
+            "t\n\nother\n\u{b}\nRun: x\n",
+            "t\n\nRun:x\n",
+            "t\n\nrun: x\nRUN: y\n",
+            "t\n\nr\u{fc}n: x\nRun: y\n",
+            "t\n\n---\nRun: x\n",
+            "t\n\n---\n\nRun: x\n",
+            "# t\n\nRun: x\n",
+            "t",
+            "",
+            "t\n\n:\nRun: x\n",
+            "t\n\nRun: x\n:\n",
+        ] {
+            let file = repository.path().join("commit");
+            std::fs::write(
+                &file,
+                format!("tree {tree}\nauthor a <a@x> 0 +0000\ncommitter a <a@x> 0 +0000\n\n{message}"),
+            )
+            .unwrap();
+            let id = git(&["hash-object", "-t", "commit", "-w", file.to_str().unwrap()]).trim().to_owned();
+            let said = git(&["log", "-1", "--format=%(trailers:key=Run,valueonly,unfold)", &id]);
+            let gits: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            let commit = parse(CommitId(Oid::ZERO_SHA1), &std::fs::read(&file).unwrap()).unwrap();
+            let ours: Vec<&str> = commit.trailer_values("Run").collect();
+            let says = commit.read_otherwise(&["Run"]);
+            assert_eq!(ours == gits, says.is_none(), "{message:?}: git {gits:?}, here {ours:?}, {says:?}");
+            alike += usize::from(says.is_none() && !ours.is_empty());
+        }
+        assert!(alike >= 6, "{alike}");
     }
 }

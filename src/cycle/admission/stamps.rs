@@ -100,9 +100,37 @@ fn late_of<'r>(
     stamps.map(|(what, _)| what).chain(runs.map(|(what, _)| what)).collect()
 }
 
+/// The trailers by which this program goes.
+const READ: [&str; 16] = [
+    "Run",
+    "Newest-Run",
+    "Sleep",
+    "Undoes",
+    "Reverts",
+    "Approves",
+    "Agent",
+    "Depth",
+    "Stimulus",
+    "Policy",
+    "Snapshot",
+    "Review",
+    "Clock",
+    "Trigger",
+    "Format",
+    "Brain",
+];
+
 impl Judge<'_> {
-    /// Dates, clocks and runs that a commit itself names.
+    /// A message that git reads otherwise than this program: a person would be shown another run than the one that is judged.
+    fn message(&mut self, commit: &Commit) {
+        if let Some(why) = commit.read_otherwise(&READ) {
+            self.fault(commit, "", 0, why);
+        }
+    }
+
+    /// Dates, clocks and runs that a commit itself names, as far as git reads them as well.
     pub(super) fn clock(&mut self, commit: &Commit) {
+        self.message(commit);
         if commit.trailer("Clock").is_some() && !self.fixed_clock {
             self.fault_of(
                 Kind::FixedClock,
