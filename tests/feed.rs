@@ -279,3 +279,24 @@ fn the_same_clock_and_seed_make_the_same_commits() {
     let real = Sandbox::new();
     assert_eq!(real.git(&["log", "--format=%(trailers:key=Clock)", "wake"]).trim(), "");
 }
+
+/// A time that cannot be kept is named and refused, wherever it comes in; nothing is stored under another one.
+#[test]
+fn times_that_cannot_be_kept_are_refused_by_their_value() {
+    let sandbox = Sandbox::new();
+    let before = sandbox.refs();
+    for at in ["9999-12-31", "9999-12-31T23:59:59Z", "9999-12-30T23:00:00Z", "@253402300799", "1950-05-01 15:00"] {
+        let refused = sandbox.brain(&["feed", "--no-run", "--at", at, "Ann keeps herons."]).exits(2);
+        assert!(refused.err.contains(at), "{refused}");
+        let line = format!("{{\"text\": \"Ann keeps owls.\", \"at\": \"{at}\"}}\n");
+        let file = sandbox.file("batch.jsonl", line);
+        let refused = sandbox.brain(&["feed", "--no-run", &file]);
+        assert!(refused.code == 5 && refused.err.contains(at), "{refused}");
+    }
+    let mut late = sandbox.command(crate::sandbox::PROGRAM, &["status"]);
+    late.env("BRAIN_NOW", "9999-12-31T23:59:59Z");
+    let ended = late.output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(2) && said.contains("times that can be kept"), "{said}");
+    assert_eq!(sandbox.refs(), before);
+}

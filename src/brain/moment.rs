@@ -6,7 +6,7 @@
 use jiff::civil::Date;
 
 use super::{Brain, BrainError};
-use crate::model::Stamp;
+use crate::model::{BEYOND, Stamp};
 use crate::store::date_in_words;
 
 /// The end of a day that a date without a time of day stands for.
@@ -103,9 +103,10 @@ impl Brain {
             // Today's noon may be still to come: then it is now.
             DayEdge::Noon => noon(first, now.unix()),
         };
+        let kept = |seconds: i64| Stamp::exactly(seconds).ok_or_else(|| refuse(BEYOND.to_owned()));
         match written(text).map_err(refuse)? {
             Written::Moment(at) => Ok(at),
-            Written::Days(first, last) => Ok(Stamp::from_unix(day(first, last))),
+            Written::Days(first, last) => kept(day(first, last)),
             Written::Words(words, is_timed) => {
                 let at = match words.as_str() {
                     "now" | "today" => Some(now),
@@ -113,8 +114,16 @@ impl Brain {
                 };
                 let at = at.ok_or_else(|| refuse("git sees no date in it".to_owned()))?;
                 let (year, month, date) = at.date();
-                let date = Date::new(year, month, date).ok().filter(|_| !is_timed);
-                Ok(date.map_or(at, |date| Stamp::from_unix(day(date, date))))
+                let date = Date::new(year, month, date).ok();
+                // Git guesses where it does not know the year.
+                let said =
+                    words.split([' ', 't']).next().and_then(days).flatten().filter(|(first, last)| first == last);
+                if let (Some((said, _)), Some(date)) = (said, date)
+                    && (start_of(said) - start_of(date)).abs() > DAY_SECONDS
+                {
+                    return Err(refuse(format!("git takes it for {at}; 2024-05-01T14:00:00Z is read without git")));
+                }
+                date.filter(|_| !is_timed).map_or(Ok(at), |date| kept(day(date, date)))
             }
         }
     }
@@ -127,20 +136,23 @@ fn noon(day: Date, now: i64) -> i64 {
 
 /// Seconds of the epoch at which a day begins, UTC.
 fn start_of(day: Date) -> i64 {
-    day.to_zoned(jiff::tz::TimeZone::UTC).map_or(0, |midnight| midnight.timestamp().as_second())
+    let days = jiff::civil::date(1970, 1, 1).until(day).map_or(0, |span| span.get_days());
+    i64::from(days) * DAY_SECONDS
 }
 
 fn written(text: &str) -> Result<Written, String> {
     let text = text.trim();
-    if let Ok(at) = text.parse() {
-        return Ok(Written::Moment(at));
+    match text.parse::<Stamp>() {
+        Ok(at) => return Ok(Written::Moment(at)),
+        Err(error) if error.is_beyond() => return Err(BEYOND.to_owned()),
+        Err(_) => {}
     }
     let digits = text.strip_prefix('@').unwrap_or(text);
     if let Ok(seconds) = digits.parse::<i64>()
         && (digits.len() > 8 || digits.len() < text.len())
     {
         let at = Stamp::from_unix(seconds);
-        return if at.unix() == seconds { Ok(Written::Moment(at)) } else { Err("beyond the year 9999".to_owned()) };
+        return if at.unix() == seconds { Ok(Written::Moment(at)) } else { Err(BEYOND.to_owned()) };
     }
     let (date, rest) = text.split_at(text.find(['T', 't', ' ']).unwrap_or(text.len()));
     match days(date) {
@@ -253,7 +265,9 @@ mod tests {
             ("", "year first"),
             ("昨日", "no such date"),
             ("a\0b", "no such date"),
-            ("@99999999999999", "year 9999"),
+            ("@99999999999999", BEYOND),
+            ("9999-12-31T23:59:59Z", BEYOND),
+            ("9999-12-30T23:00:00-02:00", BEYOND),
         ] {
             let refused = written(text).unwrap_err();
             assert!(refused.contains(says), "{text}: {refused}");

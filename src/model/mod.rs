@@ -29,4 +29,4 @@ pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
 pub use origin::{Level, Origin};
 pub use plural::plural;
 pub use settings::Settings;
-pub use stamp::Stamp;
+pub use stamp::{BEYOND, Stamp};

@@ -12,14 +12,31 @@ pub struct Stamp(i64);
 
 /// Why a text is no stamp.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not an RFC 3339 time such as 2026-01-26T14:32:00Z")]
+#[error("{text:?} is {why}")]
 pub struct StampError {
     text: String,
+    why: &'static str,
+}
+
+const NONE: &str = "not an RFC 3339 time such as 2026-01-26T14:32:00Z";
+/// The sentence about a time that cannot be kept.
+pub const BEYOND: &str = "beyond the times that can be kept, 0001-01-01T00:00:00Z to 9999-12-30T22:00:00Z";
+
+impl StampError {
+    /// Whether it is a time, but none that can be kept.
+    pub fn is_beyond(&self) -> bool {
+        self.why == BEYOND
+    }
 }
 
 impl Stamp {
     const FIRST: i64 = -62_135_596_800; // 0001-01-01T00:00:00Z
     const LAST: i64 = 253_402_207_200; // 9999-12-30T22:00:00Z, the last moment that the library of dates knows
+
+    /// From seconds since the Unix epoch; `None` where that moment cannot be kept.
+    pub fn exactly(seconds: i64) -> Option<Self> {
+        (Self::FIRST..=Self::LAST).contains(&seconds).then_some(Self(seconds))
+    }
 
     /// From seconds since the Unix epoch, held to the years 1 to 9999.
     pub fn from_unix(seconds: i64) -> Self {
@@ -70,13 +87,16 @@ impl FromStr for Stamp {
 
     /// Reads any RFC 3339 time; offsets become UTC, fractions of a second are dropped.
     fn from_str(text: &str) -> Result<Self, StampError> {
-        let fail = || StampError { text: text.chars().take(64).collect() };
-        let zoned = text.parse::<jiff::Timestamp>().map_err(|_| fail())?;
-        let seconds = zoned.as_millisecond().div_euclid(1000);
-        if !(Self::FIRST..=Self::LAST).contains(&seconds) {
-            return Err(fail());
-        }
-        Ok(Self(seconds))
+        // The library of dates knows moments less far than dates.
+        let is_time = || {
+            let (date, zone) = text.split_at_checked(19)?;
+            let has_zone = zone.ends_with(['Z', 'z']) || zone.contains(['+', '-']);
+            (has_zone && date.parse::<jiff::civil::DateTime>().is_ok()).then_some(())
+        };
+        let fail =
+            |is_time| StampError { text: text.chars().take(64).collect(), why: if is_time { BEYOND } else { NONE } };
+        let zoned = text.parse::<jiff::Timestamp>().map_err(|_| fail(is_time().is_some()))?;
+        Self::exactly(zoned.as_millisecond().div_euclid(1000)).ok_or_else(|| fail(true))
     }
 }
 
@@ -131,7 +151,10 @@ mod tests {
             assert_eq!(Stamp::from_unix(seconds).date(), date);
             assert_eq!(Stamp::from_unix(seconds).to_string().parse::<Stamp>(), Ok(Stamp::from_unix(seconds)));
         }
-        assert!("9999-12-31T23:59:59Z".parse::<Stamp>().is_err());
+        for text in ["9999-12-31T23:59:59Z", "9999-12-30T22:00:01Z", "0000-06-01T00:00:00Z"] {
+            let refused = text.parse::<Stamp>().unwrap_err().to_string();
+            assert!(refused.contains(text) && refused.contains(BEYOND), "{refused}");
+        }
     }
 
     #[test]
