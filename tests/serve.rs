@@ -540,6 +540,33 @@ fn half_requests_keep_nobody_out() {
     assert!(closed(silent.last_mut().unwrap()), "a head has to come within a time");
 }
 
+/// Nor do half bodies, of who has a token.
+#[test]
+fn half_bodies_keep_nobody_out() {
+    let sandbox = fed();
+    let server = Server::start_with_files(&sandbox, 128);
+    let token = format!("Bearer {TOKEN}");
+    let half = || {
+        let mut stream = TcpStream::connect(&server.host).unwrap();
+        let head = format!(
+            "POST /chat HTTP/1.1\r\nhost: {}\r\nauthorization: {token}\r\ncontent-type: application/json\r\n\
+             content-length: 100\r\n\r\n{{",
+            server.host
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let mut slow: Vec<TcpStream> = (0..140).map(|_| half()).collect();
+    for _ in 0..3 {
+        let asked = std::time::Instant::now();
+        server.ask("GET", "/healthz", None).is(200);
+        assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
+        slow.extend((0..40).map(|_| half()));
+    }
+    let answer = server.ask("POST", "/chat", Some(&json!({"message": "When did Ann move to Oslo?"}))).is(200);
+    assert!(answer.json()["reply"].as_str().unwrap().contains("Oslo"));
+}
+
 /// Beyond the bound, and while all that are open are being answered, a new connection waits; it is not refused.
 #[test]
 fn a_connection_that_is_answered_does_not_give_way() {

@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 
 use super::Shared;
 use super::answer::{Failure, on_a_thread};
+use super::connections::Bodies;
 use crate::brain::{ChainNode, ChatAnswer, ChatEvent, ChatRequest, ToolUse};
 use crate::limits;
 use crate::model::json as strict;
@@ -138,7 +139,7 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// The body of a request, bounded in size and time, read as strictly as a file.
-async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Failure> {
+async fn body<T: serde::de::DeserializeOwned>(mut request: Request) -> Result<T, Failure> {
     let most = limits::HTTP_BODY_BYTES;
     let large = || Failure::of(StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {most} bytes"));
     let said =
@@ -146,10 +147,12 @@ async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Fai
     if said.is_some_and(|length| length > most as u64) {
         return Err(large());
     }
+    let waiting = request.extensions_mut().remove::<Bodies>().map(Bodies::wait);
     let reading = axum::body::to_bytes(Body::new(request.into_body()), most);
     let read = tokio::time::timeout(Duration::from_millis(limits::HTTP_BODY_MS), reading).await;
     let bytes =
         read.map_err(|_| Failure::of(StatusCode::REQUEST_TIMEOUT, "the body did not come"))?.map_err(|_| large())?;
+    drop(waiting);
     strict::strict(&bytes, "the body", most).map_err(|e| Failure {
         status: StatusCode::BAD_REQUEST,
         error: e.to_string(),

@@ -2,7 +2,7 @@
 //!
 //! Whoever can open connections needs no token for it. So a head has to come within a time, no more than a number of connections is open,
 //! and beyond it the one that has been silent for longest is dropped: a client that asks something is served however many others wait
-//! with half a request.
+//! with half a request, be it a head or a body.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -70,7 +70,8 @@ fn most() -> usize {
 async fn one(stream: TcpStream, router: Router, entry: Entry, mut leave: watch::Receiver<bool>) {
     let connection = entry.connection.clone();
     let router = TowerToHyperService::new(router);
-    let service = service_fn(|request: hyper::Request<Incoming>| {
+    let service = service_fn(|mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Bodies { connection: connection.clone(), open: entry.open.clone() });
         let busy = Busy::of(&connection, &entry.open);
         let answer = router.call(request);
         async move {
@@ -107,6 +108,8 @@ struct Open {
 struct Connection {
     /// Requests that are being answered.
     busy: AtomicUsize,
+    /// Those of them whose body is still to come.
+    reading: AtomicUsize,
     dropped: Notify,
 }
 
@@ -115,11 +118,38 @@ impl Open {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
+    /// Drops the connection that has asked nothing for longest, or where there is none, the oldest that has not yet asked all.
     fn drop_oldest_idle(&self) {
         let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = connections.values().find(|connection| connection.busy.load(Ordering::Acquire) == 0);
+        let half = || connections.values().find(|connection| connection.reading.load(Ordering::Acquire) > 0);
         // Told again, it is still the same one that goes.
-        idle.inspect(|connection| connection.dropped.notify_one());
+        idle.or_else(half).inspect(|connection| connection.dropped.notify_one());
+    }
+}
+
+/// Where a route says that it waits for the body of a request.
+#[derive(Clone)]
+pub(super) struct Bodies {
+    connection: Arc<Connection>,
+    open: Arc<Open>,
+}
+
+impl Bodies {
+    /// Until the value goes, the connection may be dropped for another one.
+    pub fn wait(self) -> Waiting {
+        self.connection.reading.fetch_add(1, Ordering::AcqRel);
+        self.open.changed.notify_one();
+        Waiting(self.connection)
+    }
+}
+
+/// A body that is still to come.
+pub(super) struct Waiting(Arc<Connection>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.reading.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
