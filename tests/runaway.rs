@@ -290,3 +290,41 @@ fn nothing_outlives_its_parent_and_a_crash_is_paid_for() {
     assert!(late.out.contains("did not finish"), "{late}");
     assert!(all().iter().all(|length| *length > 0) && is_silent(), "{:?}", all());
 }
+
+/// Ctrl-Z stops the engine, which holds the deadline, and not the program, which has a session of its own.
+#[test]
+fn a_program_has_its_deadline_also_while_it_or_the_engine_is_stopped() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.beside("beats")).unwrap();
+    let beats = sandbox.path("beats");
+    let definition = |script: &str| {
+        json!({
+            "name": "echo", "role": "Hangs.", "trigger": {"any": []},
+            "cognition": {"kind": "command", "argv": ["sh", "-c", script], "timeout_ms": 1000, "writes": [beats]},
+            "capabilities": {},
+        })
+    };
+    define(&sandbox, &definition(&format!("while :; do echo x >> {beats}/program; sleep 0.02; done")));
+    let length = || std::fs::metadata(sandbox.beside("beats").join("program")).map_or(0, |about| about.len());
+    let mut engine = sandbox.spawn(&["run", "--agent", "echo"], b"");
+    until("the program has started", || length() > 2);
+    let signal = |name: &str, pid: u32| {
+        assert!(std::process::Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+    };
+    signal("-STOP", engine.id());
+    let stopped = Instant::now();
+    until("the program dies while the engine is stopped", || {
+        let before = length();
+        std::thread::sleep(Duration::from_millis(300));
+        before == length()
+    });
+    assert!(stopped.elapsed() < Duration::from_secs(20), "{:?}", stopped.elapsed());
+    signal("-CONT", engine.id());
+    assert!(!engine.wait().unwrap().success());
+
+    // A program that stops itself is ended by the engine.
+    define(&sandbox, &definition("kill -STOP $$"));
+    let began = Instant::now();
+    let late = sandbox.brain(&["run", "--agent", "echo"]).exits(3);
+    assert!(late.out.contains("did not finish") && began.elapsed() < Duration::from_secs(20), "{late}");
+}

@@ -213,6 +213,7 @@ impl Program {
             network: self.network,
             cpu_seconds: if self.cpu_seconds == 0 { self.timeout_ms.div_ceil(1000) } else { self.cpu_seconds },
             memory_bytes: self.memory_mb << 20,
+            deadline_ms: self.timeout_ms,
             namespaces: confine::Confinement::of_machine().namespaces,
         })
     }

@@ -102,6 +102,9 @@ fn watch(first: Pid, orders: &Orders) -> Result<Option<String>, Error> {
     let stderr = std::io::stderr();
     let pause = Timespec { tv_sec: 0, tv_nsec: limits::CHILD_LOOK_MS * 1_000_000 };
     let mut folder = Folder { orders, first, room: 0, due: Instant::now() };
+    // The engine is first, unless it does not run.
+    let deadline =
+        Instant::now().checked_add(Duration::from_millis(orders.deadline_ms.saturating_add(limits::CHILD_KILL_MS)));
     loop {
         let mut watched =
             [PollFd::new(&program, PollFlags::IN), PollFd::from_borrowed_fd(stderr.as_fd(), PollFlags::empty())];
@@ -115,6 +118,9 @@ fn watch(first: Pid, orders: &Orders) -> Result<Option<String>, Error> {
         }
         if watched[1].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
             return Ok(Some("cancelled: the engine listens no more".to_owned()));
+        }
+        if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            return Ok(Some(format!("it went on beyond its {} ms and was killed", orders.deadline_ms)));
         }
         let mut processes = family::descendants();
         // The first of a namespace is ours.

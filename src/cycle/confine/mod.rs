@@ -50,6 +50,8 @@ pub struct Orders {
     pub cpu_seconds: u64,
     /// Memory of all its processes together, bytes.
     pub memory_bytes: u64,
+    /// Time that it gets, milliseconds. The engine ends it then; the supervisor does where the engine is stopped itself, by Ctrl-Z.
+    pub deadline_ms: u64,
     /// True: it runs in namespaces of its own, or not at all.
     pub namespaces: bool,
 }
