@@ -303,3 +303,28 @@ fn status_finds_what_cannot_be_read_among_few_changes_however_much_main_has_not(
     commit_on(&sandbox, "wake", path, "{\"garbage");
     assert!(broken(path) && broken(path), "it is told as long as it is so");
 }
+
+/// Without settings nothing runs, and whoever looks sees the rest.
+#[test]
+fn settings_of_main_that_cannot_be_read_stop_nobody_who_looks() {
+    let (sandbox, _) = lived();
+    sandbox.brain(&["feed", "--no-run", "Ben drinks black coffee in Oslo."]).exits(0);
+    let refs = sandbox.refs();
+    for bad in ["garbage [[[ =\n", "[cycle]\nnever = 1\n", "\u{0}"] {
+        commit_on_main(&sandbox, "brain.toml", bad);
+        for (args, says) in [
+            (&["status"][..], "(1 waiting)"),
+            (&["log"], "stimulus:"),
+            (&["trust", "--list"], "nothing here needs trust"),
+        ] {
+            let answer = sandbox.brain(args).exits(5);
+            assert!(answer.out.contains(says), "{answer}");
+            assert!(answer.err.contains("main: brain.toml"), "{answer}");
+            assert!(answer.err.contains("correct it on main and commit it"), "{answer}");
+        }
+        let other = sandbox.brain(&["run"]).exits(5);
+        assert!(other.err.contains("main: brain.toml") && other.out.is_empty(), "{other}");
+        sandbox.git(&["update-ref", "refs/heads/main", &refs["refs/heads/main"]]);
+    }
+    sandbox.brain(&["status"]).exits(0);
+}

@@ -110,6 +110,19 @@ impl Brain {
         Ok(Self::over(Cycle::open(dir, world, flags)?))
     }
 
+    /// Opens it for who only looks: where the settings of main cannot be read, without them, and with what is wrong.
+    ///
+    /// # Errors
+    /// As [`Brain::open`], of anything but those settings.
+    pub fn open_to_look(
+        dir: &Path,
+        world: World,
+        flags: &[Override],
+    ) -> Result<(Self, Option<BrainError>), BrainError> {
+        let (cycle, fault) = Cycle::open_to_look(dir, world, flags)?;
+        Ok((Self::over(cycle), fault))
+    }
+
     fn over(cycle: Cycle) -> Self {
         Self { cycle, confirmations: Confirmations::default() }
     }

@@ -208,19 +208,19 @@ pub(super) fn install_hooks(session: &Session, dir: &Path) -> Result<(), BrainEr
 }
 
 pub(super) fn trust(session: &Session, args: &args::Trust) -> Done {
-    let brain = session.brain()?;
+    let (brain, fault) = session.look()?;
     if args.revoke {
         if !args.writer.dry_run {
             let report = brain.revoke_trust()?;
             session.out.report(&report, |_| "nothing of this brain is trusted on this machine any more\n".to_owned());
         }
-        return Ok(0);
+        return fault.map_or(Ok(0), Err);
     }
     let found = brain.trust_list()?;
     let open: Vec<TrustItem> = found.items.iter().filter(|item| !item.trusted).cloned().collect();
     if args.list || args.writer.dry_run || open.is_empty() {
         session.out.report(&found, listed);
-        return Ok(0);
+        return fault.map_or(Ok(0), Err);
     }
     session.out.say(listed(&found).trim_end());
     if !args.yes {
@@ -236,7 +236,7 @@ pub(super) fn trust(session: &Session, args: &args::Trust) -> Done {
     }
     let report = brain.trust(&open)?;
     session.out.report(&report, |r| format!("trusted {}\n", plural(r.items.len(), "file", "files")));
-    Ok(0)
+    fault.map_or(Ok(0), Err)
 }
 
 fn listed(report: &TrustReport) -> String {

@@ -14,7 +14,8 @@ pub(super) fn status(session: &Session, args: &args::Status) -> Done {
         (_, true) => Signs::Now,
         _ => Signs::AtHand,
     };
-    let status = session.brain()?.status(signs)?;
+    let (brain, fault) = session.look()?;
+    let status = brain.status(signs)?;
     let signs = vitals::Signs::of(session.out.is_unicode());
     session.out.report(&status, |status| {
         let none = status.vitals.is_none() && status.unread.is_empty() && !args.quick;
@@ -25,7 +26,7 @@ pub(super) fn status(session: &Session, args: &args::Status) -> Done {
         };
         described(status, signs) + untaken
     });
-    Ok(0)
+    fault.map_or(Ok(0), Err)
 }
 
 fn described(s: &Status, signs: vitals::Signs) -> String {
@@ -110,13 +111,14 @@ fn activity(alive: &AgentLoop) -> String {
 }
 
 pub(super) fn log(session: &Session, args: &args::Log) -> Done {
-    let history = session.brain()?.log(args.number, args.agent.as_deref(), args.at.as_deref())?;
+    let (brain, fault) = session.look()?;
+    let history = brain.log(args.number, args.agent.as_deref(), args.at.as_deref())?;
     if session.out.is_json() {
         session.out.document(&history);
     } else {
         session.out.paged(&told(&history));
     }
-    Ok(0)
+    fault.map_or(Ok(0), Err)
 }
 
 fn told(history: &History) -> String {

@@ -130,6 +130,15 @@ impl Session {
         Ok(brain)
     }
 
+    /// Opens the brain for a command that only looks. It returns what it could not look at as its error, when it has said the rest.
+    pub(crate) fn look(&self) -> Result<(Brain, Option<BrainError>), BrainError> {
+        let (brain, fault) = Brain::open_to_look(&self.dir, self.world.clone(), &self.flags)?;
+        if !self.out.is_json() {
+            brain.take_notes().iter().for_each(|note| self.out.say(note));
+        }
+        Ok((brain, fault))
+    }
+
     fn run(self, command: Command, server: Server) -> Done {
         match command {
             Command::Init(args) => write::init(&self, &args),

@@ -1,12 +1,13 @@
 //! What can go wrong in the cycle. A refused delta, a conflict, a failing agent are values, not errors: see
 //! [`super::Outcome`].
 
+use super::admission::file::{Level, examine};
 use crate::delta::DocumentError;
 use crate::llm::LlmError;
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::settings::SettingsError;
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
 use crate::world::{TrustError, WorldError};
 
 /// A failure of the cycle, naming its place.
@@ -136,6 +137,21 @@ impl CycleError {
             Self::Store(StoreError::Link { .. } | StoreError::Irregular { .. }) => 5,
             Self::Store(_) | Self::World(_) | Self::Trust(_) | Self::Usage { .. } => 2,
         }
+    }
+
+    /// The same, with branch and line where it is that the settings of main cannot be read.
+    pub(super) fn of_settings(self, store: &Store) -> Self {
+        if !matches!(self, Self::Settings(_) | Self::Json(_)) {
+            return self;
+        }
+        let text = || {
+            let file = store.file(store.tree_of(store.tip(store.main()).ok()??).ok()?, layout::SETTINGS).ok()??;
+            store.content(file.blob).ok()
+        };
+        let found = text().map(|text| examine(layout::SETTINGS, &text).findings).unwrap_or_default();
+        let Some(fault) = found.into_iter().find(|finding| finding.level == Level::Error) else { return self };
+        let error = JsonError::at(&fault.path, fault.line, "", fault.message);
+        Self::Broken(Box::new(Broken { on: vec![store.main().to_string()], error, stays: true }))
     }
 
     /// What the user can do about it.

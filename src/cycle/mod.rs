@@ -130,10 +130,26 @@ impl Cycle {
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
         let store = Store::open(dir)?;
         upgrade::check_known(&store)?;
-        let policy = Policy::load(&store, &world, flags)?;
+        let policy = Policy::load(&store, &world, flags).map_err(|error| error.of_settings(&store))?;
         let cycle = Self::over(dir, store, policy, world)?;
         cycle.settle()?;
         Ok(cycle)
+    }
+
+    /// Opens a brain for who only looks: where the settings of main cannot be read, without them, and with what is wrong.
+    pub fn open_to_look(
+        dir: &Path,
+        world: World,
+        flags: &[Override],
+    ) -> Result<(Self, Option<CycleError>), CycleError> {
+        let error = match Self::open(dir, world.clone(), flags) {
+            Ok(cycle) => return Ok((cycle, None)),
+            Err(error @ CycleError::Broken(_)) => error,
+            Err(error) => return Err(error),
+        };
+        let store = Store::open(dir)?;
+        let Ok(policy) = Policy::without_settings(&store, &world, flags) else { return Err(error) };
+        Ok((Self::over(dir, store, policy, world)?, Some(error)))
     }
 
     fn over(dir: &Path, mut store: Store, policy: Policy, world: World) -> Result<Self, CycleError> {

@@ -189,14 +189,28 @@ impl Policy {
                 String::from_utf8(bytes).map_err(|_| JsonError::at(layout::SETTINGS, 1, "", "is not UTF-8"))?
             }
         };
+        Self::of(store, world, flags, (tree, &text, settings_file.map(|f| f.blob)))
+    }
+
+    /// The policy of main's tip as if it had no settings, for who looks at a brain whose settings cannot be read.
+    pub fn without_settings(store: &Store, world: &World, flags: &[Override]) -> Result<Self, CycleError> {
+        let tree = store.tree_of(store.need_tip(store.main())?)?;
+        Self::of(store, world, flags, (tree, "", None))
+    }
+
+    fn of(
+        store: &Store,
+        world: &World,
+        flags: &[Override],
+        (tree, text, blob): (TreeId, &str, Option<BlobId>),
+    ) -> Result<Self, CycleError> {
         let kept = store.local_settings()?;
         let given: Vec<Override> = world.overrides().into_iter().chain(flags.iter().cloned()).collect();
         let overrides: Vec<Override> = kept.iter().chain(&given).cloned().collect();
         let trust = Trust::load(world, &store.private_dir())?;
-        let blob = settings_file.map(|f| f.blob);
         let endpoints_trusted = blob.is_some_and(|blob| trust.covers(layout::SETTINGS, &blob.to_string()));
-        let mut settings = Settings::read(&text, &overrides)?;
-        let file = Settings::read(&text, &[])?;
+        let mut settings = Settings::read(text, &overrides)?;
+        let file = Settings::read(text, &[])?;
         // Without the git configuration: what brain.toml says, as far as a person has accepted it, and what was given now.
         let mut plain = overlaid(&file.origins, &[&given])?;
         if !endpoints_trusted {
@@ -211,7 +225,7 @@ impl Policy {
         let here = own.as_ref().map(|own| own.origins.clone()).unwrap_or_default();
         settings.origins = if config_trusted { origins } else { origins.stricter(&plain) };
         if !config_trusted {
-            settings.secrets.allow = Settings::read(&text, &only(&given, |key| key == ALLOW))?.secrets.allow;
+            settings.secrets.allow = Settings::read(text, &only(&given, |key| key == ALLOW))?.secrets.allow;
         }
         let mut policy = Self {
             unshared: unshared(&settings, &file, &overrides),
