@@ -580,3 +580,23 @@ fn messages_that_git_reads_otherwise_are_refused() {
         world.git("a", &["update-ref", "refs/heads/wake", &commit]);
     }
 }
+
+/// A run of a clock that is ahead stays in history; what is done after it is numbered by the clock of who does it.
+#[test]
+fn a_run_ahead_of_the_clock_numbers_no_other() {
+    let world = World::gated();
+    let now = world.apply("a", json!([create("before")]))["run"].as_str().unwrap().to_owned();
+    let forged = upon(&world, "wake", &[], &format!("by hand\n\nNewest-Run: {LATE}\n"));
+    world.git("a", &["update-ref", "refs/heads/wake", &forged]);
+    let mut runs = vec![now];
+    for id in ["one", "two"] {
+        runs.push(world.apply("a", json!([create(id)]))["run"].as_str().unwrap().to_owned());
+        assert!(!world.git("a", &["log", "-1", "--format=%B", "wake"]).contains(LATE));
+    }
+    world.brain("a", &["feed", "Anna grows tea."]);
+    world.brain("a", &["sleep"]);
+    assert!(runs.is_sorted() && runs[2].as_str() < LATE, "{runs:?}");
+    // Of all of it the machines refuse the forged commit alone.
+    let said = world.refused("a");
+    assert_eq!(said.matches("is dated ahead").count(), 1, "{said}");
+}

@@ -467,7 +467,7 @@ impl Brain {
             if ops.is_empty() && waiting.is_empty() {
                 continue;
             }
-            let newest = store.newest_run(base)?;
+            let newest = self.cycle.newest_run(base)?;
             let fields: Vec<&[u8]> = said.iter().map(String::as_bytes).collect();
             let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &fields, 0)?;
             let mut draft = Draft::by_hand(shared, base, run, "feed")?;

@@ -172,7 +172,7 @@ impl Brain {
     fn person_run(&self, document: &[&[u8]]) -> Result<(CommitId, RunId), BrainError> {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let base = self.at(None)?;
-        let newest = self.cycle.store.newest_run(base)?;
+        let newest = self.cycle.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), document, 0)?;
         Ok((base, run))
     }

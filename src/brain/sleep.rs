@@ -215,7 +215,7 @@ impl Brain {
         let id = self.neuron_named(neuron, None)?;
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let (base, shared) = (self.at(None)?, &self.cycle.shared);
-        let newest = self.cycle.store.newest_run(base)?;
+        let newest = self.cycle.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"restore", id.as_str().as_bytes()], 0)?;
         let restored = self.cycle.restored(&id, self.cycle.store.tree_of(base)?, &run)?;
         let draft = Draft::by_hand(shared, base, run, "restore")?;

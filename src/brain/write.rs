@@ -213,7 +213,7 @@ impl Brain {
             document = Document::parse(&clean, "the document")?;
         }
         let base = self.at(None)?;
-        let newest = self.cycle.store.newest_run(base)?;
+        let newest = self.cycle.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[&bytes], 0)?;
         let shared = &self.cycle.shared;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(base)?);

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::admission;
 use super::network::{TreeNetwork, format_of};
 use super::policy::HUMAN;
 use super::trunk::stimulus_trailers;
@@ -433,6 +434,20 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
 }
 
 impl Cycle {
+    /// The newest run of a history. One that says that it started ahead of the clock here counts for none: other machines refuse it, and
+    /// would refuse all that is numbered behind it.
+    pub fn newest_run(&self, from: CommitId) -> Result<Option<RunId>, CycleError> {
+        Ok(self.store.newest_run(from, self.latest_ms())?)
+    }
+
+    /// The last millisecond at which a run may have started; under a fixed clock, which may stand before what is there, there is none.
+    pub(super) fn latest_ms(&self) -> i64 {
+        match self.shared.world.is_fixed() {
+            true => i64::MAX,
+            false => admission::latest(&self.shared.world).saturating_add(1).saturating_mul(1000) - 1,
+        }
+    }
+
     /// A run id above the newest run in the tip's history, so that ids grow along history.
     ///
     /// Where `BRAIN_SEED` fixes ids, they follow from the newest run and from what the tip's network holds, and not from the

@@ -110,7 +110,7 @@ impl Cycle {
         looked: &Looked<'_>,
     ) -> Result<Document, CycleError> {
         let (agent, at) = (evaluator(), self.shared.world.now());
-        let newest = self.store.newest_run(tip)?;
+        let newest = self.newest_run(tip)?;
         let run = self.new_run_id(&agent, tip, newest.as_ref(), &[text.as_bytes()], 0)?;
         let signal = Signal {
             id: Signal::id_of(&run, 0),

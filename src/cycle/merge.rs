@@ -260,7 +260,7 @@ impl Cycle {
         candidates: &[&Candidate],
     ) -> Result<(Fates, CommitId), Stopped> {
         let mut current = tip;
-        let mut newest = self.store.newest_run(tip).map_err(|error| Stopped { at: tip, error: error.into() })?;
+        let mut newest = self.newest_run(tip).map_err(|error| Stopped { at: tip, error })?;
         let mut fates = Vec::new();
         for candidate in candidates {
             let fate = self.merge_one(writer, current, candidate, &mut newest);
@@ -312,7 +312,8 @@ impl Cycle {
         if tree == left && outcome.brought.is_empty() {
             return Ok(Fate::Already);
         }
-        *newest = newest.take().into_iter().chain(outcome.brought.iter().cloned()).max();
+        let brought = outcome.brought.iter().filter(|run| run.unix_ms() <= self.latest_ms());
+        *newest = newest.take().into_iter().chain(brought.cloned()).max();
         let commit = writer.commit(&CommitSpec {
             tree,
             parents: vec![current, candidate.commit],

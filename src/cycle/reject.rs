@@ -133,7 +133,7 @@ impl Cycle {
             trailers,
         })?;
         let candidate = Candidate { name: branch.to_string(), commit: left, branch: None, run: Some(run.clone()) };
-        let mut newest = store.newest_run(wake)?;
+        let mut newest = self.newest_run(wake)?;
         match self.merge_one(writer, wake, &candidate, &mut newest)? {
             Fate::Merged { commit, .. } => Ok(Some(commit)),
             Fate::Already => Ok(None),

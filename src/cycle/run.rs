@@ -58,7 +58,7 @@ impl Cycle {
     /// Runs the jobs side by side, all from the same tip. The order of the answers is the order of the jobs. `tried` counts the runs
     /// of a round: where ids are fixed, they follow from it.
     pub fn run_jobs(&self, tip: CommitId, jobs: Vec<Job>, tried: &mut usize) -> Result<Vec<Ran>, CycleError> {
-        let newest = self.store.newest_run(tip)?;
+        let newest = self.newest_run(tip)?;
         let runs: Vec<(RunId, Job)> = jobs
             .into_iter()
             .map(|job| {

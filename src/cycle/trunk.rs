@@ -24,7 +24,7 @@ impl Cycle {
             if edits.is_empty() {
                 return Ok(None);
             }
-            trailers.extend(store.newest_run(tip)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+            trailers.extend(self.newest_run(tip)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
             trailers.extend(self.shared.clock_trailer());
             let writer = store.writer()?;
             let commit = writer.commit(&CommitSpec {

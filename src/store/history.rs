@@ -53,18 +53,24 @@ impl Store {
         Ok(false)
     }
 
-    /// The newest run of a history, by run id. A `Newest-Run` trailer settles all that is behind it; otherwise `Run` trailers
-    /// are gathered from parent to parent.
-    pub fn newest_run(&self, from: CommitId) -> Result<Option<RunId>, StoreError> {
+    /// The newest run of a history that started no later than that millisecond, by run id. A `Newest-Run` trailer settles all that is behind
+    /// it; otherwise, and where it names a later run, `Run` trailers are gathered from parent to parent.
+    pub fn newest_run(&self, from: CommitId, latest_ms: i64) -> Result<Option<RunId>, StoreError> {
         let mut newest: Option<RunId> = None;
+        let (mut is_ahead, in_time) = (false, |run: &RunId| run.unix_ms() <= latest_ms);
         let (mut seen, mut open) = (HashSet::from([from]), vec![from]);
         while let Some(id) = open.pop() {
             if seen.len() > limits::HISTORY_WALK {
+                if is_ahead {
+                    break;
+                }
                 return Err(StoreError::TooLong { commits: limits::HISTORY_WALK, from: from.to_string() });
             }
             let commit = self.commit(id)?;
-            let settled = commit.trailer(NEWEST_RUN).and_then(|t| RunId::parse(t).ok());
-            let runs = commit.trailer_values(RUN).filter_map(|t| RunId::parse(t).ok());
+            let named = commit.trailer(NEWEST_RUN).and_then(|t| RunId::parse(t).ok());
+            let settled = named.clone().filter(in_time);
+            is_ahead |= named.is_some() && settled.is_none();
+            let runs = commit.trailer_values(RUN).filter_map(|t| RunId::parse(t).ok()).filter(in_time);
             newest = newest.into_iter().chain(runs).chain(settled.clone()).max();
             if settled.is_none() {
                 open.extend(commit.parents.into_iter().filter(|parent| seen.insert(*parent)));

@@ -258,7 +258,7 @@ impl Cycle {
     /// The ids of an import's runs, each later than the one before.
     fn import_runs(&self, tip: CommitId, label: &Label, count: usize) -> Result<Vec<RunId>, CycleError> {
         let human = AgentName::parse(HUMAN).expect("invariant: a literal name");
-        let mut newest = self.store.newest_run(tip)?;
+        let mut newest = self.newest_run(tip)?;
         let mut runs = Vec::with_capacity(count);
         for index in 0..count {
             let run = self.new_run_id(&human, tip, newest.as_ref(), &[b"import", label.sha256.as_bytes()], index)?;

@@ -148,7 +148,7 @@ impl Cycle {
 
     /// A new sleep's id: above every run, and of no branch that waits.
     fn sleep_id(&self, wake: CommitId) -> Result<RunId, CycleError> {
-        let newest = self.store.newest_run(wake)?;
+        let newest = self.newest_run(wake)?;
         for attempt in 0.. {
             let run = self.new_run_id(&agent(), wake, newest.as_ref(), &[b"sleep"], attempt)?;
             if self.store.tip(&branch_of(self.store.wake(), &run)?)?.is_none() {

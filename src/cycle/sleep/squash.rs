@@ -180,7 +180,7 @@ impl Cycle {
             let outcome = self.decided(prepared.snapshot_tree, left, squashed, options)?;
             writer.network_beside(writer.edit(Some(left), edits_of(&outcome))?, squashed)?
         };
-        let newest = self.store.newest_run(wake)?.into_iter().chain([prepared.run.clone()]).max();
+        let newest = self.newest_run(wake)?.into_iter().chain([prepared.run.clone()]).max();
         let mut trailers = self.sleep_trailers(&prepared.run, prepared.snapshot);
         trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
         trailers.extend(self.shared.clock_trailer());

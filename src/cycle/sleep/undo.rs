@@ -164,7 +164,7 @@ impl Cycle {
         } else {
             writer.edit(Some(left), edits_of(&self.without(slept, left, before, Options::default())?))?
         };
-        let newest = self.store.newest_run(wake)?;
+        let newest = self.newest_run(wake)?;
         let commit = |tree, parents, subject: String, newest: Option<RunId>| {
             let mut trailers: Vec<Trailer> =
                 vec![("Agent".to_owned(), agent().to_string()), (UNDOES_TRAILER.to_owned(), night.run.to_string())];

@@ -295,7 +295,7 @@ impl Cycle {
 
     /// Merges again the runs that started before what is left out and were merged after it.
     fn runs_again(&self, writer: &ObjectWriter<'_>, left: &Left, rebuilt: &mut Rebuilt) -> Result<(), CycleError> {
-        let mut newest = self.store.newest_run(rebuilt.wake)?;
+        let mut newest = self.newest_run(rebuilt.wake)?;
         // Children first: a tip brings what is behind it.
         for id in left.good.iter().rev() {
             // What main has comes with main.
@@ -317,7 +317,7 @@ impl Cycle {
 
     /// Does again, as new runs, the operations of people.
     fn people_again(&self, writer: &ObjectWriter<'_>, left: &Left, rebuilt: &mut Rebuilt) -> Result<(), CycleError> {
-        let mut newest = self.store.newest_run(rebuilt.wake)?;
+        let mut newest = self.newest_run(rebuilt.wake)?;
         for (commit, record) in self.records_of(left)? {
             if record.agent.as_str() != HUMAN {
                 continue;
@@ -439,7 +439,7 @@ impl Cycle {
         }
         let texts = plural(ids.len(), "text", "texts");
         let mut trailers = stimulus_trailers(&ids);
-        trailers.extend(store.newest_run(rebuilt.wake)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+        trailers.extend(self.newest_run(rebuilt.wake)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
         rebuilt.wake = writer.commit(&CommitSpec {
             tree: writer.edit(Some(tree), edits)?,
             parents: vec![rebuilt.wake],

@@ -268,8 +268,7 @@ impl Cycle {
         subject: String,
         outcome: &Outcome,
     ) -> Result<CommitId, CycleError> {
-        let newest =
-            [self.store.newest_run(parents[0])?, self.store.newest_run(parents[1])?].into_iter().flatten().max();
+        let newest = [self.newest_run(parents[0])?, self.newest_run(parents[1])?].into_iter().flatten().max();
         let brought = &outcome.brought[..outcome.brought.len().min(limits::NAMED_RUNS)];
         Ok(writer.commit(&CommitSpec {
             tree,

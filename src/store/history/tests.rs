@@ -64,13 +64,20 @@ fn the_newest_run_is_settled_by_the_nearest_merges() {
     let one = node(&writer, "2", &[merge], &[("Run", &run(2)), ("Run", &run(5)), ("Run", "no run")]);
     let other = node(&writer, "3", &[merge], &[("Run", &run(3))]);
     let both = node(&writer, "4", &[other, one], &[]);
-    let newest = |id| store.newest_run(id).unwrap().map(|r| r.to_string());
+    let newest = |id| store.newest_run(id, i64::MAX).unwrap().map(|r| r.to_string());
     assert_eq!(newest(root), Some(run(9)));
     assert_eq!(newest(merge), Some(run(4)), "the trailer settles what is behind it");
     assert_eq!(newest(other), Some(run(4)));
     assert_eq!(newest(both), Some(run(5)));
+    // A run ahead of the clock is passed over, also where a trailer says that it is the newest.
+    let ahead = node(&writer, "5", &[both], &[("Newest-Run", &run(8))]);
+    let until = |most: &str| {
+        let latest = RunId::parse(most).unwrap().unix_ms();
+        store.newest_run(ahead, latest).unwrap().map(|r| r.to_string())
+    };
+    assert_eq!((until(&run(9)), until(&run(7)), until(&run(4))), (Some(run(8)), Some(run(5)), Some(run(4))));
     writer.publish().unwrap();
-    assert_eq!(store.newest_run(store.need_tip(store.wake()).unwrap()).unwrap(), None);
+    assert_eq!(store.newest_run(store.need_tip(store.wake()).unwrap(), i64::MAX).unwrap(), None);
 }
 
 #[test]
