@@ -170,9 +170,10 @@ impl Brain {
                 hint: Some("--source gives it another label, under which it is another file".to_owned()),
             });
         }
+        let mut outdated = Vec::new();
         if let Some((id, old)) = &corrected {
-            correct(&mut reading.inputs, id, old)?;
-            self.check_not_replaced(id, old, &reading.inputs)?;
+            outdated = self.corrections_of(id, old, &origin, &reading.inputs)?;
+            correct(&mut reading.inputs, id, old, &outdated)?;
         }
         let mut notes = Vec::new();
         if reading.passed > 0 {
@@ -208,7 +209,9 @@ impl Brain {
         let corrected = corrected.map(|(id, old)| {
             let by = successors.get(&old.id).cloned().or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
-            leaving.push(Leaving { stimulus: old, reason: format!("corrected by {by}"), is_let_in: false });
+            for stimulus in std::iter::once(old).chain(outdated.iter().cloned()) {
+                leaving.push(Leaving { stimulus, reason: format!("corrected by {by}"), is_let_in: false });
+            }
             Correction { corrects: id.to_string(), by }
         });
         // What waits for a person replaces nothing before.
@@ -277,13 +280,20 @@ impl Brain {
         Ok((id, stimulus))
     }
 
-    /// Refuses a second correction of what was replaced already; the same one again is known.
-    fn check_not_replaced(&self, id: &NeuronId, old: &Stimulus, inputs: &[Input]) -> Result<(), BrainError> {
+    /// The live memories that replaced one already, which the later correction replaces as well; none where one of them says the same.
+    fn corrections_of(
+        &self,
+        id: &NeuronId,
+        old: &Stimulus,
+        origin: &Origin,
+        inputs: &[Input],
+    ) -> Result<Vec<Stimulus>, BrainError> {
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let network = TreeNetwork::new(&self.cycle.store, tree);
         if !network.neuron(id)?.is_some_and(|neuron| neuron.is_archived()) {
-            return Ok(());
+            return Ok(Vec::new());
         }
+        let mut found = Vec::new();
         let mut stimuli = Vec::new();
         self.cycle.store.each_file(tree, layout::STIMULI, &mut |path, _| {
             if let layout::Place::Stimulus(id) = layout::Place::of(path) {
@@ -294,15 +304,23 @@ impl Brain {
         for by in &stimuli {
             let Some(by) = network.stimulus_ever(by)?.filter(|by| by.supersedes.contains(&old.id)) else { continue };
             let by_id = episode_id(&by.id);
-            let is_live = network.neuron(&by_id)?.is_none_or(|neuron| !neuron.is_archived());
-            if is_live && !inputs.iter().any(|input| input.text == by.text) {
+            let neuron = network.neuron(&by_id)?;
+            if neuron.as_ref().is_some_and(Neuron::is_archived) {
+                continue;
+            }
+            if inputs.iter().any(|input| input.text == by.text) {
+                return Ok(Vec::new());
+            }
+            let from = neuron.as_ref().map_or(&by.origin, |neuron| &neuron.origin);
+            if neuron.as_ref().is_some_and(|neuron| neuron.pinned) || !may_replace(origin, from) {
                 return Err(BrainError::Usage {
-                    message: format!("{id} was replaced already, by {by_id}"),
+                    message: format!("{id} was replaced already, by {by_id}, which stays"),
                     hint: Some(format!("to correct what replaced it: git brain feed --corrects {by_id} …")),
                 });
             }
+            found.push(by);
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Those inputs that are not remembered yet. One whose memory is gone is remembered again, unless it has a label of its own.
@@ -515,12 +533,12 @@ impl Brain {
 }
 
 /// Makes inputs the correction of a memory.
-fn correct(inputs: &mut [Input], id: &NeuronId, old: &Stimulus) -> Result<(), BrainError> {
+fn correct(inputs: &mut [Input], id: &NeuronId, old: &Stimulus, outdated: &[Stimulus]) -> Result<(), BrainError> {
     if inputs.iter().any(|input| input.text == old.text) {
         return Err(BrainError::usage(format!("{id} says that already, word by word")));
     }
     for input in inputs {
-        input.supersedes = vec![old.id.clone()];
+        input.supersedes = std::iter::once(old).chain(outdated).map(|stimulus| stimulus.id.clone()).collect();
         input.file = FileKey::in_id(&old.id).filter(|_| input.labels.source.is_none());
     }
     Ok(())
