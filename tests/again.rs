@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::machines::World as Machines;
-use crate::sandbox::{Dice, NOW, Sandbox};
+use crate::sandbox::{self, Dice, NOW, Sandbox};
 use git_brain::brain::{Brain, FeedRequest, RecallRequest, Source, World};
 use git_brain::model::{Kind, Neuron, Stamp};
 use serde_json::{Value, json};
@@ -714,4 +714,27 @@ fn paths_are_those_of_the_folder_that_is_named() {
     sandbox.json(&["feed", "--again", "Blue oven."]);
     assert_eq!(sandbox.json(&["feed", "Blue oven."])["known"], 1);
     assert_eq!(sandbox.json(&["feed", "--again", "Blue oven."])["stimuli"].as_array().unwrap().len(), 1);
+}
+
+/// Outside of the brain's folder two people may have a file of one name.
+#[test]
+fn two_peoples_files_of_one_name_are_two_files() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("notes.md", "Ann keeps herons in Kyoto.\n");
+    let feed = |email: &str| {
+        let ended = sandbox
+            .command(sandbox::PROGRAM, &["feed", &path])
+            .envs([("GIT_COMMITTER_NAME", "Somebody"), ("GIT_COMMITTER_EMAIL", email)])
+            .output()
+            .unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    };
+    feed("ann@example.invalid");
+    std::fs::write(&path, "Ben keeps owls in Oslo.\n").unwrap();
+    feed("ben@example.invalid");
+    assert_eq!(texts(&sandbox), ["Ann keeps herons in Kyoto.", "Ben keeps owls in Oslo."]);
+    // Who feeds his own again replaces it.
+    std::fs::write(&path, "Ben keeps owls in Rome.\n").unwrap();
+    feed("ben@example.invalid");
+    assert_eq!(texts(&sandbox), ["Ann keeps herons in Kyoto.", "Ben keeps owls in Rome."]);
 }

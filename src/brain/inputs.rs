@@ -386,7 +386,9 @@ impl Brain {
             let text = text_of(bytes, &what)?;
             let name = self.label_of(&place);
             let text = self.redacted(&text, reading);
-            reading.files.push(FileText::read(&text, name, labels));
+            let owned = labels.source.is_none() && FileKey::is_personal(&name);
+            let owner = if owned { self.cycle.store.user().1 } else { String::new() };
+            reading.files.push(FileText { owner, ..FileText::read(&text, name, labels) });
         }
         reading.names.push(secrets.redact(&base).into_owned());
         Ok(())

@@ -132,12 +132,17 @@ impl Cycle {
             Ok(())
         })?;
         let mut found = BTreeMap::new();
+        // Those of other people are theirs to say.
+        let owner = self.store.user().1;
+        let key_of = |name: &str, origin: &Origin| {
+            FileKey::of(name, name, origin, if FileKey::is_personal(name) { &owner } else { "" })
+        };
         for (key, path, file) in paths {
             if found.contains_key(&key) {
                 continue;
             }
             let stimulus = Stimulus::decode(&self.store.read_file(file, &path)?, &path)?;
-            if let Some(name) = stimulus.session.filter(|name| FileKey::of(name, name, &stimulus.origin) == key) {
+            if let Some(name) = stimulus.session.filter(|name| key_of(name, &stimulus.origin) == key) {
                 found.insert(key, name);
             }
         }

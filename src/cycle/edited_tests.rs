@@ -2,7 +2,7 @@ use super::*;
 use crate::model::{Origin, Stamp};
 
 fn key() -> FileKey {
-    FileKey::of("d.md", "d.md", &Origin::local())
+    FileKey::of("d.md", "d.md", &Origin::local(), "")
 }
 
 fn memory(order: u32, text: &str) -> FileMemory {

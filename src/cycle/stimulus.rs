@@ -112,6 +112,8 @@ pub struct FileText {
     pub days: Vec<Option<Stamp>>,
     /// When it happened, and the run that it answers.
     pub labels: Labels,
+    /// Whose file it is, where it lies outside of the repository and nobody gave it a label.
+    pub owner: String,
 }
 
 impl FileText {
@@ -128,12 +130,13 @@ impl FileText {
             pieces,
             days,
             labels: labels.clone(),
+            owner: String::new(),
         }
     }
 
     /// What its pieces' ids begin with.
     pub fn key(&self, origin: &Origin) -> FileKey {
-        FileKey::of(&self.label, &self.session, origin)
+        FileKey::of(&self.label, &self.session, origin, &self.owner)
     }
 
     /// Those of its pieces that are to be remembered.
@@ -324,12 +327,12 @@ mod tests {
         assert_eq!(make(input(Some("s"), None), 1).unwrap()[0].id, make(input(Some("s"), None), 2).unwrap()[0].id);
         assert_eq!(make(input(None, None), 1).unwrap()[0].id, make(input(None, None), 2).unwrap()[0].id);
         let again = |file| Input { again: true, file, ..input(None, None) };
-        for file in [None, Some(FileKey::of("f", "f", &Origin::local()))] {
+        for file in [None, Some(FileKey::of("f", "f", &Origin::local(), ""))] {
             assert_ne!(make(again(file), 1).unwrap()[0].id, make(again(file), 2).unwrap()[0].id);
         }
         let piece =
-            make(Input { file: Some(FileKey::of("f", "f", &Origin::local())), ..input(None, None) }, 1).unwrap();
-        assert_eq!(FileKey::in_id(&piece[0].id), Some(FileKey::of("f", "f", &Origin::local())));
+            make(Input { file: Some(FileKey::of("f", "f", &Origin::local(), "")), ..input(None, None) }, 1).unwrap();
+        assert_eq!(FileKey::in_id(&piece[0].id), Some(FileKey::of("f", "f", &Origin::local(), "")));
         assert_eq!(FileKey::in_id(&StimulusId::parse("f-1-2").unwrap()), None);
         let ahead = |seconds: i64| make(input(None, Some(Stamp::from_unix(1_000_000 + seconds))), 1);
         assert!(ahead(600).is_ok());

@@ -134,9 +134,17 @@ impl Stimulus {
 pub struct FileKey(u64);
 
 impl FileKey {
-    /// The key of the file with that label, remembered in that session, as it comes from that origin.
-    pub fn of(label: &str, session: &str, origin: &Origin) -> Self {
-        Self(hash_fields(&[b"file", label.as_bytes(), session.as_bytes(), origin.as_str().as_bytes()]))
+    /// The key of the file with that label, remembered in that session, as it comes from that origin. `owner`: whose file it is, where
+    /// another person may have one of the same name; empty for those of the repository.
+    pub fn of(label: &str, session: &str, origin: &Origin, owner: &str) -> Self {
+        let fields =
+            [b"file".as_slice(), label.as_bytes(), session.as_bytes(), origin.as_str().as_bytes(), owner.as_bytes()];
+        Self(hash_fields(if owner.is_empty() { &fields[..4] } else { &fields[..] }))
+    }
+
+    /// Whether a file of that name lies outside of the repository, and so may be another one for each person.
+    pub fn is_personal(name: &str) -> bool {
+        name.starts_with("~/") || name.starts_with('/')
     }
 
     /// The key of the file whose piece, or a correction of it, a stimulus is.

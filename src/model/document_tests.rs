@@ -16,7 +16,7 @@ fn a_stimulus_with_a_source_has_one_id_however_often_it_is_fed() {
     let unlabelled = |origin: &Origin| Stimulus::id_unlabelled(origin, None, None, "hi");
     assert_eq!(unlabelled(&local), unlabelled(&local));
     assert_ne!(unlabelled(&local), unlabelled(&mcp), "what a person says is not what a program said");
-    assert_ne!(FileKey::of("d.md", "d.md", &local), FileKey::of("d.md", "d.md", &mcp));
+    assert_ne!(FileKey::of("d.md", "d.md", &local, ""), FileKey::of("d.md", "d.md", &mcp, ""));
 }
 
 #[test]
