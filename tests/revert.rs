@@ -140,3 +140,22 @@ fn only_outsiders_are_taken_back_whole() {
     sandbox.brain(&["revert", "--run", "20260126t143100000z-abcd2345-memory"]).exits(3);
     sandbox.brain(&["revert", "--run", "x"]).exits(2);
 }
+
+/// What git itself takes back is taken back: the text that the run perceived does not wait again.
+#[test]
+fn a_merge_that_git_reverts_is_not_perceived_again() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "Ben keeps nine herons in Oslo."]);
+    let merges = sandbox.lines(&["log", "--merges", "--format=%H %s", "wake"]);
+    let merge = merges.iter().find(|line| line.contains("perception")).unwrap().split(' ').next().unwrap();
+    // What `git revert -m 1` makes, but for the runs that came after it, which would only conflict.
+    let message = format!("Revert\n\nThis reverts commit {merge}, reversing\nchanges made to {merge}^1.");
+    let reverted = sandbox.git(&["commit-tree", "-p", "wake", "-m", &message, &format!("{merge}^1^{{tree}}")]);
+    sandbox.git(&["update-ref", "refs/heads/wake", &reverted]);
+    assert!(sandbox.brain(&["status"]).out.contains("(1 waiting)"));
+    sandbox.brain(&["doctor"]);
+    sandbox.brain(&["run"]).exits(0);
+    let found = sandbox.brain(&["recall", "herons"]);
+    assert!(!found.out.contains("nine herons"), "{found}");
+    assert!(sandbox.brain(&["status"]).out.contains("1 stimulus (0 waiting)"), "{}", sandbox.brain(&["status"]));
+}

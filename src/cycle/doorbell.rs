@@ -6,6 +6,7 @@
 //!
 //! - Main's changes are merged into wake by the typed merge.
 //! - Stimuli that were committed without a queue entry, and are not remembered yet, are queued.
+//! - Stimuli that a `git revert` of their run put back into the queue leave it: they were taken back, as by `git brain revert`.
 //! - Agents are woken by a process of its own that outlives the hook; see [`start`].
 //!
 //! A run that was merged or committed by this program rings nothing: its record is added by the very commit that names it.
@@ -16,6 +17,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::admission::SAYS;
+use super::admission::file::{Content, examine};
 use super::merge::{Candidate, Fate};
 use super::network::format_of;
 use super::sleep::SLEEP;
@@ -134,6 +137,7 @@ impl Cycle {
         let changes = ours(store.diff(before, Some(store.tree_of(tip)?), "")?);
         let known: Vec<CommitId> = from.into_iter().collect();
         let mut stimuli: Vec<(StimulusId, String)> = Vec::new();
+        let mut taken_back: Vec<StimulusId> = Vec::new();
         for id in store.commits_beyond(tip, &known)? {
             let commit = store.commit(id)?;
             if brings_its_own_run(store, &commit)? {
@@ -141,6 +145,7 @@ impl Cycle {
             }
             let changes = ours(store.diff(first_parent_tree(store, &commit)?, Some(commit.tree), "")?);
             rung.wakes |= !changes.is_empty();
+            taken_back.extend(requeued(store, &commit, &changes)?);
             stimuli.extend(committed_alone(changes));
         }
         // A merge brings what the commits behind it brought.
@@ -150,6 +155,9 @@ impl Cycle {
             self.bring_main(tip, &mut rung)?;
         }
         rung.queued = self.queue_stored(&stimuli)?;
+        if branch == store.wake() {
+            self.leave_queue(&taken_back)?;
+        }
         set_mark(store, branch, tip)?;
         Ok(rung)
     }
@@ -214,6 +222,46 @@ impl Cycle {
         })?;
         Ok(queued)
     }
+}
+
+impl Cycle {
+    /// Takes stimuli out of wake's queue.
+    fn leave_queue(&self, stimuli: &[StimulusId]) -> Result<(), CycleError> {
+        if stimuli.is_empty() {
+            return Ok(());
+        }
+        let _trunk = self.store.lock(LockName::Trunk)?;
+        self.change_wake("stimulus: taken back by hand", &mut |tree| {
+            let mut edits = Vec::new();
+            for id in stimuli {
+                let entry = layout::queue_entry(id);
+                if self.store.file(tree, &entry)?.is_some() {
+                    edits.push(TreeEdit::new(entry, None));
+                }
+            }
+            Ok((edits, stimulus_trailers(stimuli)))
+        })?;
+        Ok(())
+    }
+}
+
+/// The stimuli that a commit by which git takes another one back puts into the queue again: those that were there before it.
+fn requeued(store: &Store, commit: &Commit, changes: &[FileChange]) -> Result<Vec<StimulusId>, StoreError> {
+    if !commit.message.contains(SAYS) {
+        return Ok(Vec::new());
+    }
+    let Some(before) = first_parent_tree(store, commit)? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for change in changes.iter().filter(|change| change.old.is_none()) {
+        let (Place::Queue(id), Some(entry)) = (Place::of(&change.path), change.new) else { continue };
+        let content = examine(&change.path, &store.content(entry.blob)?).content;
+        if let Content::Queue(_, path) = content
+            && store.file(before, &path)?.is_some()
+        {
+            found.push(id);
+        }
+    }
+    Ok(found)
 }
 
 fn ours(changes: Vec<FileChange>) -> Vec<FileChange> {

@@ -48,6 +48,7 @@ use crate::model::secret::Secrets;
 use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
 use file::{Content, Level, examine, examine_place};
 use records::Records;
+pub(crate) use revert::SAYS;
 use run::{Grounds, is_in_place};
 pub(crate) use stamps::late_fields;
 pub use stamps::{is_dated_ahead, late_run, latest};

@@ -9,7 +9,7 @@ use crate::model::layout;
 use crate::store::{Commit, CommitId, File, FileChange, TreeId};
 
 /// What git writes into the message of a revert.
-const SAYS: &str = "This reverts commit ";
+pub(crate) const SAYS: &str = "This reverts commit ";
 
 impl Judge<'_> {
     /// The files that a commit may remove because it reverts the one that brought them. None, if it is no revert.
