@@ -2,6 +2,8 @@
 //! on the branch of a run.
 
 use crate::sandbox::{self, Sandbox, create, delta};
+use git_brain::model::ids::{AgentName, SignalId, StimulusId};
+use git_brain::model::layout::{self, Place};
 use serde_json::json;
 
 /// A token of GitHub's form in letters of full width.
@@ -157,12 +159,15 @@ fn a_file_of_wake_that_cannot_be_read_stops_nothing_else() {
 
 #[test]
 fn other_files_of_wake_that_cannot_be_read_stop_nothing_either() {
+    let memory = AgentName::parse("memory").unwrap();
     for path in [
-        "network/flags/urgence.json",
-        "network/signals/memory/g-0123456789abcdef.json",
-        "network/queue/s-0123456789abcdef.json",
-        "network/goals/tea.json",
+        "network/flags/urgence.json".to_owned(),
+        layout::signal(&memory, &SignalId::parse("g-0123456789abcdef").unwrap()),
+        layout::queue_entry(&StimulusId::parse("s-0123456789abcdef").unwrap()),
+        "network/goals/tea.json".to_owned(),
     ] {
+        let path = path.as_str();
+        assert!(!matches!(Place::of(path), Place::Other | Place::Misplaced), "{path} is a place of the layout");
         let (sandbox, _) = lived();
         commit_on(&sandbox, "wake", path, "{\"garbage");
         goes_on(&sandbox);
