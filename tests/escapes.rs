@@ -66,7 +66,7 @@ impl Cage {
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
         let mut orders = json!({
             "program": argv[0], "argv": argv, "folder": folder, "reads": [], "writes": [], "hidden": [], "network": false,
-            "cpu_seconds": 600, "memory_bytes": 1_u64 << 30, "namespaces": self.case.namespaces,
+            "cpu_seconds": 600, "deadline_ms": 600_000, "memory_bytes": 1_u64 << 30, "namespaces": self.case.namespaces,
         });
         for (key, value) in more.as_object().into_iter().flatten() {
             orders[key] = value.clone();

@@ -17,6 +17,9 @@ use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::{Neuron, Stimulus, json, layout};
 use crate::store::{Commit, CommitId, TreeId};
 
+/// Characters of an id that was made of a hash.
+const WHOLE_ID: usize = 18;
+
 impl Brain {
     /// The runs that made and changed a neuron, oldest first.
     pub fn why(&self, id: &NeuronId, at: Option<&str>) -> Result<Vec<WhyEntry>, BrainError> {
@@ -104,6 +107,8 @@ impl Brain {
                 .split_once('-')
                 .is_some_and(|(kind, rest)| kind.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
             let is_short = begins && text.len() < limits::ID_PREFIX_CHARS;
+            // What is gone is found by its whole id alone.
+            let is_part = begins && text.len() < WHOLE_ID;
             let hint = match (is_short, begins) {
                 (true, _) => "six or more characters after the `-` name a neuron".to_owned(),
                 (false, true) => "`git brain recall` finds neurons by what they mean".to_owned(),
@@ -112,6 +117,11 @@ impl Brain {
             return Err(BrainError::Usage {
                 message: match is_short {
                     true => format!("{id} is too short for the beginning of an id"),
+                    false if is_part => {
+                        format!(
+                            "no neuron that is there now begins with {id}; one that is gone has to be named in full"
+                        )
+                    }
                     false => format!("there is no neuron {id}, and there never was"),
                 },
                 hint: Some(hint),

@@ -213,7 +213,10 @@ impl Findings<'_> {
         let (gain, deviation) = constant.gain;
         let answer = judged(calibration.count >= ENOUGH, gain > BOUND * deviation);
         let (count, brier) = (calibration.count, calibration.brier);
-        let text = format!("Brier {brier:.3} in {count} predictions; the best constant earns {:.3}", constant.brier);
+        let (null, least) = (constant.brier, BOUND * deviation);
+        let text = format!(
+            "Brier {brier:.3} in {count} predictions; the best constant earns {null:.3}, and it takes {least:.3} less"
+        );
         verdict("foresight", answer, brier, constant.brier, format!("{text}{}", from(answer, ENOUGH)))
     }
 
