@@ -718,12 +718,10 @@ fn no_key_of_gits_configuration_runs_anything() {
 fn every_key(trap: &Trap) -> Vec<String> {
     let lists = ["--config", "--config-for-completion"].map(|list| trap.sandbox.git(&["help", list]));
     let names = |placeholder: &str| match placeholder {
-        "<cmd>" | "<command>" | "*" => {
-            "config rev-parse diff-index sparse-checkout update-index pack-objects prune-packed \
+        "<cmd>" | "<command>" | "*" => "config rev-parse diff-index sparse-checkout update-index pack-objects \
              multi-pack-index ls-remote fetch push remote merge-file var"
-                .split_whitespace()
-                .collect::<Vec<&str>>()
-        }
+            .split_whitespace()
+            .collect::<Vec<&str>>(),
         _ => vec!["origin", "evil", "git-brain", "main", "ssh", "openpgp"],
     };
     let mut keys = std::collections::BTreeSet::new();

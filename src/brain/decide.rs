@@ -128,7 +128,7 @@ impl Brain {
         let Some(answer) = self.cycle.readable(network.acknowledgement(agent, signal))?.flatten() else {
             return Ok(None);
         };
-        Ok(network.record(&answer.run)?)
+        network.record(&answer.run)
     }
 
     /// The number of outcomes of the choice that runs of little trust brought, among those that decision looks back on.
