@@ -26,6 +26,8 @@ const IDEAS: usize = 5;
 /// Outcomes from which on an option can have proved itself, and the normal quantile of 95 %.
 const LEAST: usize = 3;
 const NORMAL: f64 = 1.645;
+/// How strongly the wave of an open goal starts. What arrives counts in proportion to `learning.goals`.
+const GOAL_CUE: f64 = 0.2;
 /// The neuron that stands for deciding, and the level to which a decision lights it.
 const DECISION: &str = "n_core_decision";
 const LIT: f64 = 0.5;
@@ -142,12 +144,14 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
         options.iter().map(|o| known(o).unwrap_or_else(|| proposal.network.concept_named(o))).collect();
     let concepts: Vec<Vec<NeuronId>> = options.iter().map(|o| query::concept_ids(proposal.network, o)).collect();
     let goals = proposal.snapshot.goals.iter().filter_map(|goal| goal.neuron.clone());
-    let aims: Vec<(NeuronId, f64)> = goals.map(|id| (id, learning.goals)).filter(|(_, x)| *x > 0.0).collect();
+    let aims: Vec<(NeuronId, f64)> = goals.filter(|_| learning.goals > 0.0).map(|id| (id, GOAL_CUE)).collect();
     let aimed = aims.iter().map(|(id, _)| id.clone());
     let also: Vec<NeuronId> = ids.iter().cloned().chain(concepts.concat()).chain(aimed).collect();
     let found = query::ask(proposal, query, &also, profile);
     // What serves a goal counts beside what the query activates; the pathway is that of the query.
-    let by_goals = found.strength_by(&aims, proposal.snapshot.at, profile);
+    // The wave is the same whatever the setting: one that starts stronger may reach an option by a weaker way, and first.
+    let goals = found.strength_by(&aims, proposal.snapshot.at, profile);
+    let by_goals = |id: &NeuronId| goals(id) * learning.goals / GOAL_CUE;
     let mut candidates: Vec<Candidate> = if given.is_some() {
         let weighed = options.into_iter().zip(&concepts).zip(&ids).map(|((option, concepts), id)| {
             let named = || concepts.iter().chain((!concepts.contains(id)).then_some(id));

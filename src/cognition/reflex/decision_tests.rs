@@ -302,6 +302,27 @@ fn an_open_goal_is_a_cue_and_its_switch_is_off_at_0() {
     }
 }
 
+#[test]
+fn a_stronger_goal_counts_more_whatever_the_ways_to_an_option_are() {
+    let score = |goals: f64| {
+        let mut world = World::new("decision");
+        world.settings.learning.exploration = 0.0;
+        world.settings.learning.goals = goals;
+        for name in ["evening", "walk", "read", "health", "fresh air"] {
+            world.concept(name, 65535);
+        }
+        // The direct way is so weak that only a strong wave passes it, and then it is the first that arrives.
+        world.link("health", Link::FeedsInto, "walk", 3000);
+        world.link("health", Link::FeedsInto, "fresh air", 60000);
+        world.link("fresh air", Link::FeedsInto, "walk", 60000);
+        world.wants("health", GoalLevel::Terminal, "health", None);
+        world.signal("affect", json!({"query": "evening", "options": ["walk", "read"]}));
+        scored(&world).1[0]
+    };
+    let scores = [0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.0].map(score);
+    assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
+}
+
 /// What a life of decisions is worth: three options, noise, and all changes half-way. Regret over 60 decisions.
 fn regret(seed: u64, settings: &dyn Fn(&mut crate::model::settings::Learning), goal: bool, serves: bool) -> f64 {
     let draw = |n: u64| {
