@@ -105,6 +105,10 @@ pub const TREE_DEPTH: usize = 32;
 /// Entries of folders that one walk over a tree finds again at other places. A brain's own folders are each there once, people's files
 /// may have copies; some hundred kilobytes of trees made for it have more than there is time to see.
 pub const REPEATED_ENTRIES: usize = 100_000;
+/// Bytes of a repository's own configuration: a thousand times an ordinary one.
+pub const GIT_CONFIG_BYTES: u64 = 1 << 20;
+/// Bytes of a private file that is read whole.
+pub const PRIVATE_BYTES: u64 = 256 << 20;
 /// Longest path in a tree, bytes: ids and folders of the layout stay below 200.
 pub const PATH_BYTES: usize = 1024;
 /// Bytes of objects that a process remembers, and as many of neurons: the folders and hubs that the runs of a round have in common, many

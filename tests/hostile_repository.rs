@@ -714,6 +714,22 @@ fn no_key_of_gits_configuration_runs_anything() {
     assert!(trap.canary.exists(), "git itself runs one of them: {}", String::from_utf8_lossy(&said.stderr));
 }
 
+/// Files without an end, as far as whoever reads them whole is concerned.
+#[test]
+fn a_file_of_eight_gigabytes_of_nothing_is_named_and_not_read() {
+    for (file, limit) in [("config", "1048576"), ("git-brain/seen", "268435456")] {
+        let sandbox = Sandbox::new();
+        sandbox.apply(&json!({"ops": [{"op": "create", "id": "a", "concept": "a", "type": "semantic"}]}), &[]);
+        let path = sandbox.dir().join(".git").join(file);
+        let opened = std::fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
+        opened.set_len(8 << 30).unwrap();
+        for command in ["status", "recall"] {
+            let said = sandbox.brain(&[command, "a"][..if command == "recall" { 2 } else { 1 }]).exits(5).err;
+            assert!(said.contains(&format!("{file} has 8589934592 bytes, and {limit} are")), "{said}");
+        }
+    }
+}
+
 /// Every key that git knows, with names in place of what stands for one.
 fn every_key(trap: &Trap) -> Vec<String> {
     let lists = ["--config", "--config-for-completion"].map(|list| trap.sandbox.git(&["help", list]));

@@ -134,7 +134,7 @@ impl CycleError {
             Self::Trust(TrustError::Damaged { .. }) => 5,
             Self::Store(StoreError::Busy { .. }) | Self::Busy(_) | Self::Exhausted(_) => 6,
             Self::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }) => 5,
-            Self::Store(StoreError::Link { .. } | StoreError::Irregular { .. }) => 5,
+            Self::Store(StoreError::Link { .. } | StoreError::Irregular { .. } | StoreError::Oversized { .. }) => 5,
             Self::Store(_) | Self::World(_) | Self::Trust(_) | Self::Usage { .. } => 2,
         }
     }

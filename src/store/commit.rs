@@ -236,9 +236,7 @@ fn gits_trailers(message: &str) -> Vec<Trailer> {
     let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');
     let is_blank = |line: &&str| line.chars().all(is_space);
     let mut lines: Vec<&str> = message.split('\n').skip_while(is_blank).collect();
-    while lines.last().is_some_and(|line| line.is_empty() || line.starts_with('#')) {
-        lines.pop();
-    }
+    lines.truncate(end_of_message(&lines));
     let title = lines.iter().position(|line| !line.starts_with('#') && is_blank(line)).unwrap_or(lines.len());
     let (mut trailers, mut others, mut continued) = (0_usize, 0_usize, 0_usize);
     let (mut of_git, mut only_spaces, mut start) = (false, true, None);
@@ -281,6 +279,21 @@ fn gits_trailers(message: &str) -> Vec<Trailer> {
         found.extend(trailer.map(|(key, value)| (key.to_owned(), value.trim().to_owned())));
     }
     found
+}
+
+/// How many lines git counts: comments, blank lines and the list of conflicts that older ones wrote end a message, and are none of it.
+fn end_of_message(lines: &[&str]) -> usize {
+    let (mut end, mut in_conflicts) = (None, false);
+    for (index, line) in lines.iter().enumerate() {
+        let begins = *line == "Conflicts:";
+        if begins || line.is_empty() || line.starts_with('#') {
+            in_conflicts |= begins;
+            end.get_or_insert(index);
+        } else if !(in_conflicts && line.starts_with('\t')) {
+            (end, in_conflicts) = (None, false);
+        }
+    }
+    end.unwrap_or(lines.len())
 }
 
 /// A line that git takes for a trailer: a word, spaces or none, a colon.
@@ -425,6 +438,12 @@ mod tests {
             "\n\nRun: x\n",
             "t\n\nother\nRun: x\n",
             "t\n\nRun: x\n(cherry picked from commit 1)\n",
+            "t\n\nRun: x\n\nConflicts:\n\tfoo\n",
+            "t\n\nRun: x\n\nConflicts:\n\tfoo\n# c\n\tbar\n\n",
+            "t\n\nRun: x\n\nConflicts:\n\tfoo\nbar\n",
+            "t\n\nRun: x\n\nConflicts: \n\tfoo\n",
+            "t\n\nRun: x\nConflicts:\n\tfoo\n",
+            "t\n\nConflicts:\n\tfoo\n\nRun: x\n",
             "t\n\nother\nRun: x\nSigned-off-by: a\n",
             "t\n\na\nb\nc\nd\nRun: x\nSigned-off-by: a\n",
             "t\n\nRun: x\n# said\n",

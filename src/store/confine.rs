@@ -9,6 +9,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
+use crate::limits;
 
 /// How deep links are looked for in the private folder: its folders, and the files in them.
 const PRIVATE_DEPTH: usize = 2;
@@ -138,9 +139,27 @@ fn refuse_irregular_in(git_dir: &Path) -> Result<(), StoreError> {
             if led || waits(kind) {
                 return Err(StoreError::Irregular { path });
             }
+            refuse_oversized(name, &path)?;
         }
     }
     Ok(())
+}
+
+/// Refuses a file that git or this program reads whole and that is larger than any that either writes. Caches are mapped.
+fn refuse_oversized(folder: &str, path: &Path) -> Result<(), StoreError> {
+    let limit = match folder {
+        "" if path.file_name().is_some_and(|name| name == "config" || name == "config.worktree") => {
+            limits::GIT_CONFIG_BYTES
+        }
+        PRIVATE if !path.parent().is_some_and(|parent| parent.ends_with("cache")) => limits::PRIVATE_BYTES,
+        _ => return Ok(()),
+    };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() && found.len() > limit => {
+            Err(StoreError::Oversized { path: path.to_owned(), bytes: found.len(), limit })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a git folder that says that its objects and refs are another repository's, unless it is a folder of that one's `worktrees/`,

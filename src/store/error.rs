@@ -66,6 +66,16 @@ pub enum StoreError {
         /// Which.
         path: PathBuf,
     },
+    /// A file in the git folder that is read whole, and is larger than any of its kind.
+    #[error("{} has {bytes} bytes, and {limit} are the most that is read of it", path.display())]
+    Oversized {
+        /// Which.
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
+        /// The most.
+        limit: u64,
+    },
     /// A bare repository among the files of another one: a clone could have brought it, with its configuration.
     #[error("{} lies among the files of {}, and may have come with them", path.display(), repository.display())]
     Embedded {
