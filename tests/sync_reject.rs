@@ -135,3 +135,34 @@ fn of_two_runs_that_answer_the_same_one_is_let_in() {
     assert_eq!(world.weight("b"), before + 100);
     assert_eq!(branches(&world, "b"), "");
 }
+
+/// What a machine did not hear of, because wake there is not let in, is not pushed against it: the rest goes, and the cause is named.
+#[test]
+fn a_run_that_was_rejected_where_wake_is_not_let_in_stops_no_other() {
+    let world = remote();
+    let (first, _) = world.waiting("a", "perception", json!([create("tea")]));
+    let (second, _) = world.waiting("a", "perception", json!([create("rum")]));
+    world.sync("a");
+    world.sync("b");
+    for branch in [&first, &second] {
+        world.brain("b", &["reject", branch]);
+    }
+    world.sync("b");
+    let (third, _) = world.waiting("a", "perception", json!([create("milk")]));
+    world.brain("a", &["merge", &second]);
+    let said = world.try_brain("a", &["sync"]).exits(3).err;
+    assert!(!said.contains("does not take what is here") && said.contains("is not let in"), "{said}");
+    assert!(said.contains(second.rsplit('/').next().unwrap()) && said.contains("git revert -m 1"), "{said}");
+    assert!(branches(&world, "remote.git").contains(&third), "what nobody refuses goes on");
+    // The hint, word for word.
+    let log = said.split("git log ").nth(1).and_then(|rest| rest.split('`').next()).expect("a command");
+    let args: Vec<&str> = std::iter::once("log").chain(log.split_whitespace()).collect();
+    let merge = world.git("a", &args).lines().next().expect("a merge").to_owned();
+    world.git("a", &["checkout", "-q", "wake"]);
+    world.git("a", &["revert", "--no-edit", "-m", "1", &merge]);
+    world.git("a", &["checkout", "-q", "main"]);
+    for name in ["a", "b", "a"] {
+        world.sync(name);
+    }
+    world.same(&["a", "b"]);
+}

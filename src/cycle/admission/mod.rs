@@ -12,9 +12,8 @@
 //!
 //! And for all of them: every file is a plain one, at its place, and readable; what is written once stays; no new
 //! connection dangles; nothing is dated ahead of the clock, or made under a fixed one (`stamps`); where it goes out, or comes to the gate, it
-//! adds no secret (`secrets`). Main takes sleeps and what
-//! people commit, and nothing that came of input which nobody approved (`main_line`). A commit that is signed for an agent is
-//! that agent's own run where it was made, or nothing.
+//! adds no secret (`secrets`). Main takes sleeps and what people commit, and nothing that came of input which nobody approved
+//! (`main_line`). A commit that is signed for an agent is that agent's own run where it was made, or nothing.
 //!
 //! *Grounds.* Agents are judged by main as it is here. Where new commits of main change settings or agents, runs made under
 //! them are judged by those as well: whoever may push to main decides about agents, as whoever may commit there does. A
@@ -163,13 +162,10 @@ impl Cycle {
             let fresh: HashSet<CommitId> = new.iter().copied().collect();
             // Wake may have had a commit before main: that main takes it too is judged then.
             let old_main = match door {
-                Door::Out { main } => *main,
-                Door::Push { .. } | Door::Sync | Door::Merge => store.tip(main)?,
+                Door::Out { main, .. } => *main,
+                _ => store.tip(main)?,
             };
-            let walked = match branch == main {
-                true => store.commits_beyond(tip, old_main.as_slice())?,
-                false => new,
-            };
+            let walked = if branch == main { store.commits_beyond(tip, old_main.as_slice())? } else { new };
             for id in walked {
                 if fresh.contains(&id) {
                     let found = match told.get(&id) {
@@ -215,10 +211,12 @@ pub enum Door {
     },
     /// A remote that this machine syncs with: main and wake come before what waits on a branch here.
     Sync,
-    /// What this machine is about to push, to a remote whose main is that commit.
+    /// What this machine is about to push.
     Out {
         /// Main there.
         main: Option<CommitId>,
+        /// Wake there, if it may not come in.
+        wake: Option<CommitId>,
     },
     /// A branch that lies here already, which a person merges. What was made here under a fixed clock stays here.
     Merge,

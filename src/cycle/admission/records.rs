@@ -34,6 +34,9 @@ impl Records {
                 records.take_in(store, branch, tip)?;
             }
         }
+        if let Door::Out { wake: Some(tip), .. } = door {
+            records.take_in(store, store.wake(), *tip)?;
+        }
         for (branch, tip) in cycle.run_branches()? {
             let removed = matches!(door, Door::Push { removed } if removed.contains(&branch));
             if !removed {

@@ -70,6 +70,8 @@ struct Theirs {
     refused: BTreeMap<Branch, BTreeSet<Fault>>,
     /// Branches of runs that were thrown away, as far as wake here or there says so.
     rejected: Tips,
+    /// Wake there, where it may not come in: of its runs nothing else goes there.
+    wake: Option<CommitId>,
 }
 
 impl Cycle {
@@ -180,9 +182,10 @@ impl Cycle {
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
         synced.fetched += judged.commits;
+        let wake = tips.get(self.store.wake()).copied().filter(|_| judged.refused.contains_key(self.store.wake()));
         tips.retain(|branch, _| !judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, rejected })
+        Ok(Theirs { tips, refused: judged.refused, rejected, wake })
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.
@@ -232,8 +235,11 @@ impl Cycle {
         let mut there = self.store.seen(remote)?;
         there.extend(theirs.tips.clone());
         let is_trunk = |branch: &Branch| branch == self.store.main() || branch == self.store.wake();
-        let (trunks, refused): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            self.judge_outgoing(&tips, &there)?.refused.into_iter().partition(|(branch, _)| is_trunk(branch));
+        let (trunks, refused): (BTreeMap<_, _>, BTreeMap<_, _>) = self
+            .judge_outgoing(&tips, &there, theirs.wake)?
+            .refused
+            .into_iter()
+            .partition(|(branch, _)| is_trunk(branch));
         if !trunks.is_empty() {
             return Err(self.refused_outgoing(remote, &trunks)?);
         }
@@ -274,7 +280,7 @@ impl Cycle {
     fn wishes(&self, theirs: &Theirs, joined: &Joined, synced: &mut Synced) -> Result<Vec<Pushed>, CycleError> {
         let store = &self.store;
         let (mut wishes, mut second, mut wishes_of_rejected) = (Vec::new(), Vec::new(), Vec::new());
-        let Theirs { tips: theirs, refused, rejected } = theirs;
+        let Theirs { tips: theirs, refused, rejected, .. } = theirs;
         let mut wish = |branch: &Branch, new: Option<CommitId>| {
             if refused.contains_key(branch) {
                 return;

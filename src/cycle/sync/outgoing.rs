@@ -44,10 +44,15 @@ struct Rebuilt {
 }
 
 impl Cycle {
-    /// Judges what a remote, which has `there`, would get.
-    pub(super) fn judge_outgoing(&self, tips: &Tips, there: &Tips) -> Result<Judged, CycleError> {
+    /// Judges what a remote, which has `there`, would get. `not_taken` is its wake where that may not come in.
+    pub(super) fn judge_outgoing(
+        &self,
+        tips: &Tips,
+        there: &Tips,
+        not_taken: Option<CommitId>,
+    ) -> Result<Judged, CycleError> {
         let known: Vec<CommitId> = there.values().copied().collect();
-        self.judge(tips, &known, &Door::Out { main: there.get(self.store.main()).copied() })
+        self.judge(tips, &known, &Door::Out { main: there.get(self.store.main()).copied(), wake: not_taken })
     }
 
     /// The faults of what is here and was not at the remote when it was last seen; none where there is no remote.
@@ -61,7 +66,7 @@ impl Cycle {
             Err(StoreError::NoRemote { .. } | StoreError::BadRemote { .. }) => return Ok(BTreeMap::new()),
             Err(error) => return Err(error.into()),
         };
-        Ok(self.judge_outgoing(&self.outgoing()?, &there)?.refused)
+        Ok(self.judge_outgoing(&self.outgoing()?, &there, None)?.refused)
     }
 
     /// Main, wake, and the branches that wait for review.
@@ -99,7 +104,7 @@ impl Cycle {
         let trunk = self.store.lock(LockName::Trunk)?;
         let here = (self.store.need_tip(self.store.main())?, self.store.need_tip(self.store.wake())?);
         let both: Tips = [(self.store.main().clone(), here.0), (self.store.wake().clone(), here.1)].into();
-        let refused = self.judge_outgoing(&both, &there)?.refused;
+        let refused = self.judge_outgoing(&both, &there, None)?.refused;
         if refused.is_empty() {
             synced.note(format!("nothing here is refused by {}, so nothing was left out", remote.name));
             return Ok(());

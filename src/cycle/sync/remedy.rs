@@ -146,8 +146,8 @@ impl Cycle {
         if let Some((branch, fault)) = all().find(|(_, fault)| fault.kind == Kind::SecondRecord) {
             hints.push(if branch == main || branch == wake {
                 format!(
-                    "one of the two records must go: on {wake} here, `git revert -m 1 MERGE` of the merge that \
-                     `git log --full-history -m --format=%H {wake} -- {}` names takes this machine's back",
+                    "one of the two records must go: on {wake} here, `git revert -m 1 MERGE` of the first merge that \
+                     `git log --reverse --merges --full-history -m --format=%H {wake} -- {}` names takes this machine's back",
                     fault.path
                 )
             } else {
