@@ -92,10 +92,6 @@ pub const WAITING_BYTES: u64 = 4 << 20;
 pub const REF_RETRIES: usize = 64;
 /// Most commits walked to find what the newest run in a history is.
 pub const HISTORY_WALK: usize = 100_000;
-/// How often, and how long apart, `decide` looks for the answer of a run that another process has begun.
-pub const DECISION_LOOKS: usize = 100;
-/// See [`DECISION_LOOKS`].
-pub const DECISION_LOOK: std::time::Duration = std::time::Duration::from_millis(50);
 /// Commits of wake among which `status` looks for the newest run of each agent.
 pub const LOOP_WALK: usize = 2_000;
 /// Signals beyond which `status` does not say whose are unanswered.

@@ -87,19 +87,9 @@ impl Brain {
         }
         let asked = RunId::parse(&asked.run).expect("invariant: the engine made it");
         let signal = Signal::id_of(&asked, 0);
-        let mut ran = self.run(&RunBounds::default(), progress)?;
-        let mut record = self.answered(&decision, &signal)?;
-        for _ in 0..limits::DECISION_LOOKS {
-            let is_theirs = record.is_none() && ran.runs.is_empty() && ran.failures.is_empty() && ran.unpaid.is_empty();
-            if !is_theirs {
-                break;
-            }
-            // Another process has taken the question up, and will have answered in a moment; or it gave up.
-            std::thread::sleep(limits::DECISION_LOOK);
-            ran = self.run(&RunBounds::default(), progress)?;
-            record = self.answered(&decision, &signal)?;
-        }
-        if let Some(record) = record
+        let ran = self.run(&RunBounds::default(), progress)?;
+        // Another process may have run decision meanwhile: then it was done before the run here began.
+        if let Some(record) = self.answered(&decision, &signal)?
             && let Some(payload) = answer(&record, &signal)
         {
             let mut report = report(&record, payload, request, ran);

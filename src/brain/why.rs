@@ -13,12 +13,9 @@ use super::{Brain, BrainError};
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::limits;
-use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
+use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id, looks_derived};
 use crate::model::{Neuron, Stimulus, json, layout};
 use crate::store::{Commit, CommitId, TreeId};
-
-/// Characters of an id that was made of a hash.
-const WHOLE_ID: usize = 18;
 
 impl Brain {
     /// The runs that made and changed a neuron, oldest first.
@@ -108,7 +105,7 @@ impl Brain {
                 .is_some_and(|(kind, rest)| kind.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
             let is_short = begins && text.len() < limits::ID_PREFIX_CHARS;
             // What is gone is found by its whole id alone.
-            let is_part = begins && text.len() < WHOLE_ID;
+            let is_part = begins && !looks_derived(id);
             let hint = match (is_short, begins) {
                 (true, _) => "six or more characters after the `-` name a neuron".to_owned(),
                 (false, true) => "`git brain recall` finds neurons by what they mean".to_owned(),

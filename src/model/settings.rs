@@ -148,7 +148,7 @@ pub struct Learning {
     pub mood_width: f64,
     /// Negative errors more, at full confidence, after which a pathway is abandoned; 0: none.
     pub patience: f64,
-    /// How much open goals count where decision weighs, 0..=1; 0: not at all.
+    /// Weight of open goals where decision weighs, 0..=1; 0: none.
     pub goals: f64,
 }
 

@@ -71,7 +71,7 @@ pub struct Commit {
 impl Commit {
     /// Why git reads its message otherwise than this program does, if it does: in another encoding, or with other trailers under one of
     /// those keys.
-    pub fn read_otherwise(&self, keys: &[&str]) -> Option<String> {
+    pub fn read_otherwise<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Option<String> {
         if let Some(encoding) =
             self.encoding.as_deref().filter(|name| !["utf-8", "utf8"].contains(&name.to_ascii_lowercase().as_str()))
         {
@@ -85,7 +85,7 @@ impl Commit {
         let of = |key: &str, trailers: &[Trailer]| -> Vec<String> {
             trailers.iter().filter(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.clone()).collect()
         };
-        let key = keys.iter().find(|key| of(key, &ours) != of(key, &gits))?;
+        let key = keys.into_iter().find(|key| of(key, &ours) != of(key, &gits))?;
         Some(format!("has a trailer {key} that git and this program do not read alike"))
     }
 
@@ -281,7 +281,7 @@ fn gits_trailers(message: &str) -> Vec<Trailer> {
     found
 }
 
-/// How many lines git counts: comments, blank lines and the list of conflicts that older ones wrote end a message, and are none of it.
+/// The number of lines that git counts: comments, blank lines and the list of conflicts that older ones wrote end a message, and are none of it.
 fn end_of_message(lines: &[&str]) -> usize {
     let (mut end, mut in_conflicts) = (None, false);
     for (index, line) in lines.iter().enumerate() {
@@ -304,7 +304,7 @@ fn separated(line: &str) -> Option<(&str, &str)> {
     good.then_some((key, value))
 }
 
-/// What `git cherry-pick -x` adds.
+/// The beginning of the line that `git cherry-pick -x` adds.
 const PICKED: &str = "(cherry picked from commit ";
 
 /// One line: control characters become escapes, the backslash doubles, so that [`unescape`] gives the value back.
@@ -419,7 +419,7 @@ mod tests {
         assert!(spec("", &[("a b", "x")]).encode(&("U".into(), "u".into())).is_err());
     }
 
-    /// What git itself prints of each message.
+    /// Trailers as git itself prints them, message by message.
     #[test]
     fn messages_are_read_as_git_reads_them_or_it_is_said() {
         let repository = tempfile::tempdir().unwrap();
@@ -476,7 +476,7 @@ mod tests {
             let gits: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             let commit = parse(CommitId(Oid::ZERO_SHA1), &std::fs::read(&file).unwrap()).unwrap();
             let ours: Vec<&str> = commit.trailer_values("Run").collect();
-            let says = commit.read_otherwise(&["Run"]);
+            let says = commit.read_otherwise(["Run"]);
             assert_eq!(ours == gits, says.is_none(), "{message:?}: git {gits:?}, here {ours:?}, {says:?}");
             alike += usize::from(says.is_none() && !ours.is_empty());
         }

@@ -88,7 +88,7 @@ impl Store {
         let by_copying = loose.is_empty() && self.join(&folder, small)?;
         let did = by_copying || self.repack(small, &loose)?;
         if did {
-            self.forget_packs().map_err(|e| StoreError::git("packs that were put together", e))?;
+            self.forget_packs();
         }
         Ok(did)
     }
@@ -141,7 +141,7 @@ impl Store {
         let Some(made) = self.pack_objects(&folder, &ids, Some(&names))? else { return Ok(false) };
         sync_folder(&folder)?;
         remove_packs(&folder, &fresh, &made)?;
-        self.forget_packs().map_err(|e| StoreError::git("packs that were made smaller", e))?;
+        self.forget_packs();
         kept.extend(made.iter().filter_map(|stem| stem.file_name()?.to_str().map(str::to_owned)));
         // A note that is lost costs the next night some time.
         let _ = std::fs::remove_file(&note);

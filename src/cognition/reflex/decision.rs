@@ -26,7 +26,7 @@ const IDEAS: usize = 5;
 /// Outcomes from which on an option can have proved itself, and the normal quantile of 95 %.
 const LEAST: usize = 3;
 const NORMAL: f64 = 1.645;
-/// How strongly the wave of an open goal starts. What arrives counts in proportion to `learning.goals`.
+/// Strength with which the wave of an open goal starts. What arrives counts in proportion to `learning.goals`.
 const GOAL_CUE: f64 = 0.2;
 /// The neuron that stands for deciding, and the level to which a decision lights it.
 const DECISION: &str = "n_core_decision";

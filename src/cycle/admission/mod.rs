@@ -211,7 +211,7 @@ pub enum Door {
     },
     /// A remote that this machine syncs with: main and wake come before what waits on a branch here.
     Sync,
-    /// What this machine is about to push.
+    /// A push of this machine.
     Out {
         /// Main there.
         main: Option<CommitId>,

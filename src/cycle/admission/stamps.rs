@@ -100,30 +100,14 @@ fn late_of<'r>(
     stamps.map(|(what, _)| what).chain(runs.map(|(what, _)| what)).collect()
 }
 
-/// The trailers by which this program goes.
-const READ: [&str; 16] = [
-    "Run",
-    "Newest-Run",
-    "Sleep",
-    "Undoes",
-    "Reverts",
-    "Approves",
-    "Agent",
-    "Depth",
-    "Stimulus",
-    "Policy",
-    "Snapshot",
-    "Review",
-    "Clock",
-    "Trigger",
-    "Format",
-    "Brain",
-];
+/// The other trailers by which this program goes.
+const OTHERS: [&str; 10] =
+    ["Agent", "Depth", "Stimulus", "Policy", "Snapshot", "Review", "Clock", "Trigger", "Format", "Brain"];
 
 impl Judge<'_> {
     /// A message that git reads otherwise than this program: a person would be shown another run than the one that is judged.
     fn message(&mut self, commit: &Commit) {
-        if let Some(why) = commit.read_otherwise(&READ) {
+        if let Some(why) = commit.read_otherwise(RUNS.into_iter().chain(OTHERS)) {
             self.fault(commit, "", 0, why);
         }
     }

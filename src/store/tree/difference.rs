@@ -40,10 +40,23 @@ fn repeated(path: &str) -> StoreError {
 
 /// A comparison under way.
 struct Comparison {
+    /// The folders opened on either side.
     opened: [Opened; 2],
     changes: Vec<FileChange>,
     /// It ends when there are more changes than that.
     most: usize,
+}
+
+impl Comparison {
+    fn within(most: usize) -> Self {
+        Self { opened: Default::default(), changes: Vec::new(), most }
+    }
+
+    /// The changes, by path.
+    fn sorted(mut self) -> Vec<FileChange> {
+        self.changes.sort_by(|a, b| a.path.cmp(&b.path));
+        self.changes
+    }
 }
 
 impl Store {
@@ -66,10 +79,9 @@ impl Store {
             let Some(root) = root else { return Ok(None) };
             if prefix.is_empty() { Ok(Some(Entry { mode: FOLDER, id: root.0 })) } else { self.entry(root, prefix) }
         };
-        let mut comparison = Comparison { opened: Default::default(), changes: Vec::new(), most };
+        let mut comparison = Comparison::within(most);
         self.compare(at(old)?, at(new)?, prefix, &mut comparison)?;
-        let mut changes = comparison.changes;
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        let changes = comparison.sorted();
         Ok((changes.len() <= most).then_some(changes))
     }
 
@@ -79,11 +91,9 @@ impl Store {
         for root in &mut roots {
             root.remove(folder.as_bytes());
         }
-        let mut comparison = Comparison { opened: Default::default(), changes: Vec::new(), most: usize::MAX };
+        let mut comparison = Comparison::within(usize::MAX);
         self.compare_entries(roots, "", &mut comparison)?;
-        let mut changes = comparison.changes;
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(changes)
+        Ok(comparison.sorted())
     }
 
     /// Refuses trees of which a walk over some places would see the same folders again and again: git's own commands have no bound.
@@ -195,7 +205,7 @@ fn differing<'b>(old: &'b [u8], new: &'b [u8]) -> (&'b [u8], &'b [u8]) {
     }
 }
 
-/// How many bytes two sides have in common, by whole chunks first.
+/// Bytes that two sides have in common, by whole chunks first.
 fn common<'b>(
     chunks: impl Iterator<Item = (&'b [u8], &'b [u8])>,
     bytes: impl Iterator<Item = (&'b u8, &'b u8)>,
