@@ -257,3 +257,26 @@ fn two_people_who_rename_a_neuron_by_hand_are_told_how_to_settle_it() {
     world.sync("a");
     assert_eq!(world.neuron("a", "wake", "x")["concept"], "Ben's name");
 }
+
+/// A night upon an older main tells what its day and the one before it did, and the gate reads the same off the trees.
+#[test]
+fn a_night_after_main_was_moved_back_is_let_in() {
+    let world = World::gated();
+    let texts =
+        ["The office code of the door is 4711.", "Mara has the office code of the door.", "The bakery opens at 7."];
+    world.brain("a", &["feed", texts[0]]);
+    world.brain("a", &["sleep"]);
+    world.write("a", "NOTE", "by hand\n");
+    world.git("a", &["add", "NOTE"]);
+    world.git("a", &["commit", "-qm", "a note"]);
+    world.brain("a", &["feed", texts[1]]);
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.git("a", &["reset", "-q", "--hard", "main~2"]);
+    world.brain("a", &["feed", texts[2]]);
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.clone("b");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}

@@ -16,10 +16,17 @@ pub fn read_bounded(path: &Path, max: usize) -> Result<Vec<u8>, WorldError> {
 /// Opens a file that a person names. Of what is no regular file, only the pipes that a shell hands over are opened.
 pub fn open_input(path: &Path) -> Result<std::fs::File, WorldError> {
     let name = path.display().to_string();
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir() && !is_handed_over(path, &found)) {
+    let found = std::fs::metadata(path).ok();
+    if found.as_ref().is_some_and(|found| !found.is_file() && !found.is_dir() && !is_handed_over(path, found)) {
         return Err(WorldError::Irregular { path: name });
     }
-    std::fs::File::open(path).map_err(|source| WorldError::Read { path: name, source })
+    let mut options = std::fs::File::options();
+    // Some files of /proc look like others, and whoever reads them waits until the system has something to say.
+    #[cfg(unix)]
+    if found.is_some_and(|found| found.is_file()) {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
+    options.read(true).open(path).map_err(|source| WorldError::Read { path: name, source })
 }
 
 /// Reads standard input of at most `max` bytes.

@@ -123,7 +123,8 @@ impl Cycle {
 
     /// What was read of a sleep's day, with the outlines of its runs.
     fn day_of(&self, prepared: &Prepared, before: TreeId) -> Result<Rc<DayRead>, CycleError> {
-        if !prepared.read.runs.is_empty() {
+        // Main may stand elsewhere than the last night left it: a person has moved it back.
+        if !prepared.read.runs.is_empty() && prepared.read.since == self.store.folder(before, layout::RUNS)? {
             return Ok(Rc::clone(&prepared.read));
         }
         let runs = self.outlines_between(before, prepared.snapshot_tree)?;

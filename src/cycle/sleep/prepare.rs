@@ -61,6 +61,8 @@ pub(super) struct Read {
     pub neurons: HashMap<BlobId, Arc<Neuron>>,
     /// The day's records, in outline.
     pub runs: Vec<(String, RunOutline)>,
+    /// The folder of those that were there before it.
+    pub since: Option<TreeId>,
 }
 
 impl Cycle {
@@ -192,6 +194,7 @@ impl Cycle {
         }
         let mut neurons = read_shared(&self.store, snapshot.tree, wanted, &survey.kept)?;
         let before = neurons.clone();
+        let since = self.store.folder(evening.main, layout::RUNS)?;
         let evening = read_shared(&self.store, evening.wake, candidates.clone(), &survey.kept)?;
         let mut why = consolidation::strengthen(&mut neurons, &evening, &candidates, settings.sleep.boost, &run); // (4)
         let order = consolidation::interleaved(&ledger);
@@ -222,7 +225,7 @@ impl Cycle {
             left_out: snapshot.left_out.len(),
             candidates: candidates.len(),
             why,
-            read: Rc::new(Read { neurons: std::mem::take(&mut survey.kept), runs: snapshot.runs }),
+            read: Rc::new(Read { neurons: std::mem::take(&mut survey.kept), runs: snapshot.runs, since }),
             waited: false,
             run,
         })
