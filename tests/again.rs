@@ -738,3 +738,17 @@ fn two_peoples_files_of_one_name_are_two_files() {
     feed("ben@example.invalid");
     assert_eq!(texts(&sandbox), ["Ann keeps herons in Kyoto.", "Ben keeps owls in Rome."]);
 }
+
+/// What was told of one thing at several times is told in the same words: what was told last comes first, also where the ids say otherwise.
+#[test]
+fn of_answers_that_are_as_good_the_newest_comes_first() {
+    let sandbox = Sandbox::new();
+    let towns = ["Osaka", "Bergen", "Lyon", "Lund"];
+    for (month, town) in towns.iter().enumerate() {
+        let at = format!("2024-0{}-01T10:00:00Z", month + 1);
+        sandbox.brain(&["feed", "--at", &at, &format!("Nela moved to {town}.")]);
+    }
+    let found = sandbox.json(&["recall", "Where did Nela move to?"]);
+    let found: Vec<&str> = found["results"].as_array().unwrap().iter().map(|one| text(one, "text")).collect();
+    assert_eq!(found, towns.iter().rev().map(|town| format!("Nela moved to {town}.")).collect::<Vec<_>>());
+}

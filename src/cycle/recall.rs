@@ -179,30 +179,44 @@ fn as_far_as(
         if let Some(stands) = same.iter().position(|(found, _)| Some(&found.id) == best.as_ref()) {
             let (found, neuron) = same.remove(stands);
             trusted += usize::from(stands == 0 && !tainted(&neuron));
-            kept.push(Recalled { found, neuron, copies: same.into_iter().map(|(_, neuron)| neuron).collect() });
+            let copies = same.into_iter().map(|(_, neuron)| neuron).collect();
+            kept.push((stands > 0, Recalled { found, neuron, copies }));
         }
     }
-    sort(&mut kept);
-    Ok(kept)
+    Ok(moved_down(kept))
 }
 
-/// Best first; equal ones by id.
-fn sort(found: &mut [Recalled]) {
-    found.sort_by(|Recalled { found: a, .. }, Recalled { found: b, .. }| {
-        b.activation.total_cmp(&a.activation).then_with(|| a.id.cmp(&b.id))
-    });
+/// The order in which they were found, of which those that are marked stand behind all that have a greater activation: their own is less
+/// than it was when they were found.
+fn moved_down(found: Vec<(bool, Recalled)>) -> Vec<Recalled> {
+    let mut ordered = Vec::with_capacity(found.len());
+    let mut waiting: Vec<Recalled> = Vec::new();
+    for (is_marked, recalled) in found {
+        let activation = recalled.found.activation;
+        let at = waiting.partition_point(|other| other.found.activation >= activation);
+        if is_marked {
+            waiting.insert(at, recalled);
+        } else {
+            ordered.extend(waiting.drain(..at));
+            ordered.push(recalled);
+        }
+    }
+    ordered.append(&mut waiting);
+    ordered
 }
 
 /// Keeps the best `top` of what was found, where some is not trusted: that counts less by `[origins] weight`, and has at most
 /// `[origins] share` of `places`, all its origins together, unless nothing else is there to fill them.
 fn hold_back_tainted(found: &mut Vec<Recalled>, top: usize, places: usize, origins: &Origins) {
     let tainted = |recalled: &Recalled| origins.is_tainted(&recalled.neuron.origin);
-    for recalled in &mut *found {
-        if tainted(recalled) {
+    let weighed = std::mem::take(found).into_iter().map(|mut recalled| {
+        let is_tainted = tainted(&recalled);
+        if is_tainted {
             recalled.found.activation *= f64::from(origins.weight) / 1000.0;
         }
-    }
-    sort(found);
+        (is_tainted, recalled)
+    });
+    *found = moved_down(weighed.collect());
     let most = (places * origins.share as usize).div_ceil(100);
     let mut taken = 0;
     let (kept, mut late): (Vec<_>, Vec<_>) = std::mem::take(found).into_iter().partition(|recalled| {
@@ -288,6 +302,18 @@ mod tests {
         let all = as_far_as(vec![vec![found(0, 3.0), found(1, 2.0)], vec![found(2, 2.5)]], 9, tainted, read).unwrap();
         let ids: Vec<&str> = all.iter().map(|recalled| recalled.neuron.id.as_str()).collect();
         assert_eq!(ids, ["n-002", "n-001"], "by its own activation");
+    }
+
+    #[test]
+    fn the_order_of_the_search_stays_and_what_counts_less_only_moves_down() {
+        // Of nearly equal ones the search has put the newer first.
+        let all = [(0, 0.95, false), (1, 1.0, false), (2, 0.97, true), (3, 0.5, false), (4, 0.6, true), (5, 0.4, true)];
+        let all = all.map(|(n, activation, is_marked)| (is_marked, recalled(n, activation, "x")));
+        let ids = |found: &[Recalled]| found.iter().map(|one| one.found.id.to_string()).collect::<Vec<_>>();
+        assert_eq!(ids(&moved_down(all.to_vec())), ["n-000", "n-001", "n-002", "n-003", "n-004", "n-005"]);
+        let mut lowered = all.to_vec();
+        lowered[2].1.found.activation = 0.3;
+        assert_eq!(ids(&moved_down(lowered)), ["n-000", "n-001", "n-003", "n-004", "n-005", "n-002"]);
     }
 
     #[test]
