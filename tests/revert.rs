@@ -159,3 +159,30 @@ fn a_merge_that_git_reverts_is_not_perceived_again() {
     assert!(!found.out.contains("nine herons"), "{found}");
     assert!(sandbox.brain(&["status"]).out.contains("1 stimulus (0 waiting)"), "{}", sandbox.brain(&["status"]));
 }
+
+#[test]
+fn a_concept_that_memories_of_others_have_stays_theirs() {
+    let sandbox = Sandbox::new();
+    let texts =
+        ["Emil: I sold the passport in Lyon.", "Anna: I sold the bicycle in Oslo.", "Ben: I sold the violin in Bern."];
+    let first = sandbox.json(&["feed", texts[0]]);
+    let run = first["runs"].as_array().unwrap().iter().find(|run| run["agent"] == "perception").unwrap()["run"].clone();
+    for text in &texts[1..] {
+        sandbox.brain(&["feed", text]).exits(0);
+    }
+    let sold = |sandbox: &Sandbox| sandbox.neurons("wake").into_values().find(|neuron| neuron["concept"] == "sold");
+    let before = sold(&sandbox).expect("they share it");
+    sandbox.json(&["revert", "--run", run.as_str().unwrap()]);
+    sandbox.json(&["sleep"]);
+    let after = sold(&sandbox).expect("Anna's and Ben's memories have it");
+    assert!(after.get("archived").is_none(), "{after}");
+    assert_eq!((&after["salience"], &after["activation_count"]), (&before["salience"], &json!(2)));
+    let tied = |text: &str| {
+        let memory = sandbox.neurons("wake").into_values().find(|neuron| neuron["concept"] == text).unwrap();
+        let (memory, concept) = (memory["id"].as_str().unwrap(), after["id"].as_str().unwrap());
+        sandbox.weight(memory, concept, "feeds_into").is_some()
+    };
+    assert!(tied(texts[1]) && tied(texts[2]));
+    let gone = sandbox.neurons("wake").into_values().any(|neuron| neuron["concept"] == texts[0]);
+    assert!(!gone, "what was taken back is gone after the night");
+}

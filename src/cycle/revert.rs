@@ -18,7 +18,7 @@ use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::neuron::Version;
 use crate::model::settings::MergePolicy;
-use crate::model::{Acknowledgement, Flag, Neuron, Origin, Signal, Stamp, json};
+use crate::model::{Acknowledgement, Flag, Kind, Neuron, Origin, Signal, Stamp, json};
 use crate::store::{CommitId, TreeEdit, TreeId};
 
 /// What taking runs back does.
@@ -246,6 +246,7 @@ impl Back<'_> {
                 results.extend(self.subtracted(&id, &touched[&id])?.map(|after| (id.clone(), after)));
             }
         }
+        self.keep_shared_concepts(&touched, &exact, &mut results)?;
         self.out.exact = exact.len();
         let gone: BTreeSet<NeuronId> = exact.iter().filter(|(_, n)| n.is_none()).map(|(id, _)| id.clone()).collect();
         for (id, before) in exact {
@@ -343,6 +344,33 @@ impl Back<'_> {
             stay.extend(targets.filter(|target| *target != source && gone.contains(target)));
         }
         Ok(stay)
+    }
+
+    /// A concept that the runs made, and that memories which stay have as well, is theirs: it is no more archived than before, nor duller.
+    fn keep_shared_concepts(
+        &self,
+        touched: &BTreeMap<NeuronId, Touches<'_>>,
+        exact: &BTreeMap<NeuronId, Option<Neuron>>,
+        results: &mut BTreeMap<NeuronId, Neuron>,
+    ) -> Result<(), CycleError> {
+        let made = |id: &NeuronId| touched[id].iter().any(|(_, effect)| effect.created.is_some());
+        let concepts = results.iter().filter(|(id, after)| after.kind == Kind::Semantic && made(id));
+        let concepts: BTreeSet<NeuronId> = concepts.map(|(id, _)| id.clone()).collect();
+        for source in self.cycle.pointing_to(self.tree, &concepts)? {
+            let memory = match (exact.get(&source), results.get(&source)) {
+                (Some(before), _) => before.clone(),
+                (None, Some(after)) => Some(after.clone()),
+                (None, None) => self.network.neuron(&source)?,
+            };
+            let Some(memory) = memory.filter(|n| n.kind == Kind::Episodic && n.archived.is_none()) else { continue };
+            for tie in memory.connections.iter().filter(|tie| tie.weight > 0 && concepts.contains(&tie.target)) {
+                let Some(now) = self.network.neuron(&tie.target)? else { continue };
+                let Some(after) = results.get_mut(&tie.target) else { continue };
+                after.archived = now.archived;
+                (after.salience, after.last_salience_update) = (now.salience, now.last_salience_update);
+            }
+        }
+        Ok(())
     }
 
     /// Answers the signals of the runs that still wait.
