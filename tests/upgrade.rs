@@ -182,3 +182,18 @@ fn a_brain_that_a_newer_program_wrote_is_refused_with_what_to_do() {
     relabel(&|args| sandbox.git(args), 2);
     sandbox.brain(&["feed", "tea"]).exits(0);
 }
+
+#[test]
+fn the_night_after_an_upgrade_strengthens_what_its_day_touched_alone() {
+    let sandbox = Sandbox::fixed(sandbox::NOW, "upgraded night");
+    relabel(&|args| sandbox.git(args), 1);
+    for text in ["Anna keeps green tea from Uji in a tin.", "Boris drinks black coffee in Oslo."] {
+        sandbox.brain(&["feed", text]).exits(0);
+    }
+    sandbox.json(&["sleep"]);
+    sandbox.brain(&["feed", "Clara won a violin."]).exits(0);
+    let due = |sandbox: &Sandbox| sandbox.json(&["sleep", "--dry-run"])["consolidated"].clone();
+    let before = due(&sandbox);
+    assert!(sandbox.json(&["upgrade"])["rewritten"].as_u64().unwrap() > 10);
+    assert_eq!(due(&sandbox), before);
+}

@@ -22,7 +22,8 @@ use crate::model::layout::{self, Place};
 use crate::model::origin::Origins;
 use crate::model::{Neuron, Stamp, plural};
 use crate::store::{
-    Author, BlobId, Branch, CommitId, CommitSpec, ObjectWriter, RefChange, RefOutcome, Trailer, TreeEdit, TreeId,
+    Author, BlobId, Branch, CommitId, CommitSpec, FileChange, ObjectWriter, RefChange, RefOutcome, Trailer, TreeEdit,
+    TreeId,
 };
 
 /// A sleep that is consolidated and not on main yet.
@@ -231,10 +232,20 @@ impl Cycle {
         })
     }
 
-    /// The blobs of neurons that differ from the evening before.
+    /// The blobs of neurons that differ from the evening before: in what they say, not in how it is written.
     fn changed_neurons(&self, evening: TreeId, tree: TreeId) -> Result<HashSet<BlobId>, CycleError> {
-        let changes = self.store.diff(Some(evening), Some(tree), layout::NEURONS)?;
-        Ok(changes.into_iter().filter_map(|change| change.new).map(|file| file.blob).collect())
+        let mut changed = HashSet::new();
+        for FileChange { path, old, new } in self.store.diff(Some(evening), Some(tree), layout::NEURONS)? {
+            let Some(new) = new else { continue };
+            if let (Some(old), Place::Neuron(id)) = (old, Place::of(&path)) {
+                let read = |file| self.shared.neurons.read(&self.store, file, &path, &id).ok();
+                if read(old).zip(read(new)).is_some_and(|(old, new)| old == new) {
+                    continue;
+                }
+            }
+            changed.insert(new.blob);
+        }
+        Ok(changed)
     }
 
     /// Neurons of a tree that may have a connection to one of those; rarely others.
