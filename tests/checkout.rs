@@ -151,3 +151,36 @@ fn a_linked_work_tree_is_asked_for_by_itself_and_code_has_none() {
     assert_eq!(ended.status.code(), Some(2));
     assert!(said(&ended).contains("git worktree add ../brain brain/wake"), "{}", said(&ended));
 }
+
+#[test]
+fn a_checkout_brings_back_what_somebody_removed_from_the_disk() {
+    let brain = Brain::as_made();
+    brain.brain(&["checkout"]);
+    let all = files(&brain, "network");
+    brain.write(STIMULUS, "{}");
+    std::fs::rename(brain.path().join("network"), brain.path().join("away")).unwrap();
+    std::fs::create_dir_all(brain.path().join(STIMULUS).parent().unwrap()).unwrap();
+    brain.write(STIMULUS, "{}");
+    std::fs::remove_dir_all(brain.path().join("away")).unwrap();
+    brain.brain(&["checkout"]);
+    assert_eq!((files(&brain, "network"), brain.read(STIMULUS)), (all, "{}".to_owned()), "and writes over no edit");
+    brain.git(&["checkout", "-q", "--", "network"]);
+    clean(&brain);
+}
+
+#[test]
+fn a_clone_that_git_did_not_check_out_gets_the_settings_alone() {
+    let brain = Brain::as_made();
+    brain.brain(&["feed", "Alice drinks green tea in Kyoto."]);
+    brain.brain(&["sleep"]);
+    let from = brain.path().display().to_string();
+    brain.git(&["clone", "-q", "--no-checkout", &from, "inside"]);
+    let inside = |args: &[&str]| brain.git(&[&["-C", "inside"], args].concat());
+    brain.brain(&["-C", "inside", "init", "--no-hooks"]);
+    assert_eq!(inside(&["status", "--porcelain"]), "");
+    assert!(files(&brain, "inside/agents") > 0 && brain.path().join("inside/brain.toml").exists());
+    assert_eq!(files(&brain, "inside/network"), 0);
+    brain.brain(&["-C", "inside", "feed", "Bob drinks coffee in Oslo."]);
+    brain.brain(&["-C", "inside", "sleep"]);
+    assert_eq!(inside(&["status", "--porcelain"]), "");
+}

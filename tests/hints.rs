@@ -1,7 +1,7 @@
 //! What commands say to do: each hint is one that works.
 
 use crate::machines::World;
-use crate::sandbox::{Sandbox, create};
+use crate::sandbox::{PROGRAM, Sandbox, create};
 use serde_json::json;
 
 #[test]
@@ -106,4 +106,53 @@ fn after_a_conflict_of_settings_the_hint_shows_your_file() {
     let show = commands.iter().find(|command| command.starts_with("git show")).unwrap().replace("PATH", "brain.toml");
     let shown = world.git("b", &show.split(' ').skip(1).collect::<Vec<_>>());
     assert!(shown.starts_with("# b"), "{show}: {shown}");
+}
+
+/// Commands in backticks, given to a shell.
+fn give(world: &World, name: &str, hint: &str) {
+    let command = hint.split('`').nth(1).unwrap().replace("git brain", PROGRAM);
+    let ended = world.sandbox.command("sh", &["-c", &command]).current_dir(world.dir(name)).output().unwrap();
+    assert!(ended.status.success(), "{command}: {}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
+fn a_clone_of_main_alone_is_told_how_to_get_the_rest() {
+    let world = World::new();
+    world.brain("a", &["feed", "The boiler is in the cellar."]);
+    world.sync("a");
+    let remote = format!("file://{}", world.dir("remote.git").display());
+    world.git(".", &["clone", "-q", "--single-branch", "-b", "main", &remote, "b"]);
+    for args in [&["init"][..], &["init", "--in-repo"]] {
+        let said = world.try_brain("b", args).exits(2).err;
+        assert!(said.contains("one branch of a brain alone"), "{said}");
+        assert!(!world.git("b", &["branch", "--list"]).contains("brain/"), "no second brain");
+    }
+    give(&world, "b", &world.try_brain("b", &["init"]).err);
+    assert!(world.brain("b", &["recall", "boiler"]).contains("cellar"));
+}
+
+#[test]
+fn a_clone_without_history_files_or_work_tree_is_no_brain() {
+    let world = World::new();
+    world.brain("a", &["feed", "The boiler is in the cellar."]);
+    world.sync("a");
+    world.git("remote.git", &["config", "uploadpack.allowFilter", "true"]);
+    let remote = format!("file://{}", world.dir("remote.git").display());
+    for (name, option, says) in [
+        ("shallow", "--depth=1", "history alone"),
+        ("partial", "--filter=blob:none", "files alone"),
+        ("mirror", "--mirror", "for others to clone"),
+    ] {
+        let kept = if name == "shallow" { "--no-single-branch" } else { "--quiet" };
+        world.git(".", &["clone", "-q", option, kept, &remote, name]);
+        let said = world.try_brain(name, &["init"]).exits(2).err;
+        assert!(said.contains(says), "{name}: {said}");
+        let configured = world.git_try(name, &["config", "--local", "brain.wake"]);
+        assert!(!configured.0, "{name}: nothing is left half-way");
+        if name == "shallow" {
+            give(&world, name, &said);
+            world.brain(name, &["init"]);
+            assert!(world.brain(name, &["recall", "boiler"]).contains("cellar"));
+        }
+    }
 }

@@ -36,6 +36,16 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// `init` in a clone that has not all of a brain.
+    #[error("{} has {what}", path.display())]
+    PartOfBrain {
+        /// The folder.
+        path: PathBuf,
+        /// What of it.
+        what: &'static str,
+        /// How to get the rest.
+        remedy: &'static str,
+    },
     /// `init` inside a repository.
     #[error("{} lies inside the git repository {}", path.display(), repository.display())]
     InsideRepository {
@@ -251,6 +261,7 @@ impl StoreError {
             Self::EmptyClone { .. } => "first, in a brain that is to be shared: `git remote add origin ADDRESS && git brain sync`; \
                                         then here `git fetch && git brain init`"
                 .to_owned(),
+            Self::PartOfBrain { remedy, .. } => (*remedy).to_owned(),
             Self::InsideRepository { .. } => {
                 "`git brain init --in-repo` puts the brain on branches of its own in that repository".to_owned()
             }

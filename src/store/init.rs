@@ -78,6 +78,7 @@ pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &s
             return Err(StoreError::EmptyClone { path: dir });
         }
         if !own || !marker.exists() {
+            require_no_part(&around, &dir)?;
             return Err(StoreError::InsideRepository { path: dir, repository: around.commondir().to_owned() });
         }
     } else if !marker.exists() && !is_empty(&dir)? {
@@ -191,6 +192,9 @@ pub fn create_in_repo(
         return Err(StoreError::AlreadyBrain { path: dir.to_owned() });
     }
     let store = Store::over(repository, Branch::parse("brain/main")?, Branch::parse("brain/wake")?);
+    if store.at_origin(&store.wake)?.is_some() {
+        require_whole(&store.repository)?;
+    }
     let _alone = store.lock(LockName::Trunk)?;
     if let Some(commit) = store.adopt()? {
         store.finish_in_repo(program, false)?;
@@ -199,6 +203,7 @@ pub fn create_in_repo(
     if let Some(made) = adopt_clone(store.repository.path(), program)? {
         return Ok(made);
     }
+    require_no_part(&store.repository, dir)?;
     let commit = store.first_commit(files, first)?;
     for branch in [&store.wake, &store.main] {
         store.set_branch(branch, commit)?;
@@ -214,9 +219,56 @@ fn adopt_clone(git_dir: &Path, program: &str) -> Result<Option<Made>, StoreError
     if store.at_origin(&store.wake)?.is_none() {
         return Ok(None);
     }
+    require_whole(&store.repository)?;
     let Some(commit) = store.adopt()? else { return Ok(None) };
+    // What git did not check out comes as in a brain that was made here: without the network.
+    let has_nothing = !store.repository.is_worktree() && !store.repository.path().join("index").exists();
+    if has_nothing && store.work_dir().is_some() && store.head()?.0.as_ref() == Some(&store.main) {
+        store.start_sparse()?;
+        store.complete_checkout()?;
+    }
     store.finish_in_repo(program, true)?;
     Ok(Some(store.made(commit, true)))
+}
+
+/// Refuses the clone of a brain whose history or files stayed where it was cloned from.
+fn require_whole(repository: &Repository) -> Result<(), StoreError> {
+    let path: PathBuf = repository.workdir().unwrap_or(repository.path()).components().collect();
+    if repository.is_shallow() {
+        let (what, remedy) =
+            ("a part of a brain's history alone", "`git fetch --unshallow` brings the rest; then `git brain init`");
+        return Err(StoreError::PartOfBrain { path, what, remedy });
+    }
+    let config = repository.config().map_err(|e| StoreError::git("configuration", e))?;
+    if config.get_string("extensions.partialclone").is_ok()
+        || config.get_bool("remote.origin.promisor").unwrap_or(false)
+    {
+        let (what, remedy) = (
+            "a part of a brain's files alone",
+            "clone it without --filter: runs and merges read what was there before",
+        );
+        return Err(StoreError::PartOfBrain { path, what, remedy });
+    }
+    Ok(())
+}
+
+/// Refuses a repository that has a brain's memory checked out but is none: another brain beside that one would know nothing of it.
+fn require_no_part(repository: &Repository, dir: &Path) -> Result<(), StoreError> {
+    let head = repository.head().and_then(|head| head.peel_to_tree());
+    if head.is_ok_and(|tree| tree.get_path(Path::new(layout::METADATA)).is_ok()) {
+        let (what, remedy) = match repository.is_bare() {
+            true => (
+                "a brain for others to clone, as a bare repository",
+                "`git clone` it, and `git brain init` in the clone",
+            ),
+            false => (
+                "one branch of a brain alone",
+                "`git remote set-branches origin '*' && git fetch && git brain init` brings the others and adopts it",
+            ),
+        };
+        return Err(StoreError::PartOfBrain { path: dir.to_owned(), what, remedy });
+    }
+    Ok(())
 }
 
 fn is_empty(dir: &Path) -> Result<bool, StoreError> {

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::intent::Plan;
 use super::{LockName, Store, StoreError, child};
+use crate::model::layout;
 
 const SWITCH: &str = "core.sparseCheckout";
 const CONES: &str = "core.sparseCheckoutCone";
@@ -162,6 +163,18 @@ impl Store {
             return Err(failed(&String::from_utf8_lossy(&ended.stderr)));
         }
         self.set_sparse(*wanted != CheckedOut::All)?;
+        if *wanted != CheckedOut::Nothing {
+            // What somebody removed from the disk comes back too; git takes that for an edit. Nothing is written over.
+            let in_root = |arguments: &[&str], input: &[u8]| {
+                let mut git = shadow.git();
+                git.current_dir(&root).env("GIT_WORK_TREE", &root).args(arguments);
+                child::ended(&mut git, input).map_err(StoreError::file("git"))
+            };
+            let gone = in_root(&["ls-files", "-z", "--deleted", "--", layout::NETWORK], b"")?;
+            if !gone.stdout.is_empty() {
+                in_root(&["checkout-index", "-q", "-u", "-z", "--stdin"], &gone.stdout)?;
+            }
+        }
         // Of its words those with a tab before them are paths.
         Ok(String::from_utf8_lossy(&ended.stderr)
             .lines()
