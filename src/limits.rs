@@ -58,8 +58,14 @@ pub const LEDGER_ENTRIES: usize = 4_096;
 pub const LEDGER_BYTES: usize = 1 << 20;
 /// Most passes of a propagation that runs until it is quiet: halved seeds are below any useful minimum long before.
 pub const PASSES: u32 = 64;
-/// Largest neuron file, bytes: ten thousand connections of the longest ids. Beyond it a file is not a neuron.
+/// Largest neuron file to which a run or an import adds, bytes: ten thousand connections of the longest ids.
 pub const NEURON_BYTES: usize = 2 << 20;
+/// Largest neuron file that is read, bytes: what several sides have added to one neuron has room in a merge. Beyond it a file is not a
+/// neuron.
+pub const MERGED_NEURON_BYTES: usize = 4 * NEURON_BYTES;
+/// Most connections from a concept to which memory adds one by itself. What goes with more than that tells nothing apart, and whoever
+/// names it would write them all again.
+pub const LINKED_CONCEPTS: usize = 1_024;
 /// Largest document of another kind read from the tree (agent, settings, run record), bytes.
 pub const DOCUMENT_BYTES: usize = 16 << 20;
 /// How far ahead of the receiver's clock a stamp may be, seconds. One clock years ahead would freeze all decay.
@@ -170,7 +176,7 @@ pub const IMPORT_NEURONS: usize = 8_192;
 /// Most bytes of the imported document in one run, for the same reason: a record says a connection in up to half as much again.
 pub const IMPORT_BYTES: u64 = 6 << 20;
 /// Longest text of one neuron in an imported document, bytes: escapes make it longer than the neuron's file.
-pub const IMPORT_NEURON_BYTES: usize = 4 * NEURON_BYTES;
+pub const IMPORT_NEURON_BYTES: usize = MERGED_NEURON_BYTES;
 /// Most connections of one run of imported triples, for the same reason.
 pub const IMPORT_LINKS: usize = 50_000;
 /// Bytes of a snapshot's overlay beyond which, and beyond one [`OVERLAY_SHARE`]th of its base, a new base is made: what follows a

@@ -20,6 +20,7 @@ use super::neuron::merge_neuron;
 use super::replay::{Direction, apply_record};
 use super::shared::Shared;
 use crate::delta::{Effect, RunRecord};
+use crate::limits;
 use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
@@ -339,6 +340,18 @@ where
             && (neuron.salience, neuron.last_salience_update) == (shared.neuron.salience, left.last_salience_update)
         {
             neuron.salience = left.salience;
+        }
+        if merged.neuron.as_ref().is_some_and(|neuron| neuron.is_larger_than(limits::MERGED_NEURON_BYTES)) {
+            let count = |side: Option<&Neuron>| side.map_or(0, |n| n.connections.len()).into();
+            merged.conflicts.push(Conflict {
+                neuron: id.to_string(),
+                field: "connections".to_owned(),
+                base: count(base),
+                left: count(left),
+                right: count(right),
+                runs: [left, right].into_iter().flatten().filter_map(|side| side.run.clone()).collect(),
+            });
+            merged.neuron = left.cloned();
         }
         if ours.as_ref() != left || theirs.as_ref() != right {
             merged.decisions.push(same_runs(id, [base, left, right, merged.neuron.as_ref()]));

@@ -482,8 +482,8 @@ impl Neuron {
 
     /// Reads a neuron's file of any format. `what` names it in errors. Bounds, order and duplicates are checked.
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
-        if bytes.len() > limits::NEURON_BYTES {
-            let message = format!("{} bytes, a neuron has at most {}", bytes.len(), limits::NEURON_BYTES);
+        if bytes.len() > limits::MERGED_NEURON_BYTES {
+            let message = format!("{} bytes, a neuron has at most {}", bytes.len(), limits::MERGED_NEURON_BYTES);
             return Err(JsonError::at(what, 1, "", message));
         }
         let neuron: Self = json::typed(bytes, what)?;
@@ -499,10 +499,10 @@ impl Neuron {
         [Format::Two, Format::One].into_iter().find(|format| self.encode_as(*format) == bytes)
     }
 
-    /// True if its file could be larger than a neuron may be, in some format.
-    pub fn is_too_large(&self) -> bool {
+    /// True if its file could be larger than that, in some format.
+    pub fn is_larger_than(&self, bytes: usize) -> bool {
         let surely = 1024 + 2 * self.concept.len() + self.connections.len() * (64 + limits::ID_BYTES);
-        surely > limits::NEURON_BYTES && self.encode_as(Format::One).len() > limits::NEURON_BYTES
+        surely > bytes && self.encode_as(Format::One).len() > bytes
     }
 }
 

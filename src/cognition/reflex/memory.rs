@@ -3,7 +3,8 @@
 //! Links: the strongest concepts of one episode, in pairs, both ways. A new link gets a fixed weight; an existing one
 //! grows by the Hebbian rule, which saturates: Δw = round(HEBB · a(u) · a(v) · (1 − w/65535)). Source:
 //! MagistraAI's technical note, 1.3 and 9.2. Each pair is linked once a signal, however many of its episodes name it: what
-//! one run perceived is one coincidence. So it plays no part how many signals one run answers.
+//! one run perceived is one coincidence. So it plays no part how many signals one run answers. A concept that has very many connections
+//! gets no new ones from here; what it goes with is tied to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -168,6 +169,9 @@ impl Links {
     fn strengthen(&mut self, from: &Concept, to: &Concept, learning: &Learning) {
         let edge = Edge { from: from.neuron.id.clone(), to: to.neuron.id.clone(), link: Link::FeedsInto };
         let there = from.neuron.connection(&edge.to, edge.link).map(|c| c.weight);
+        if there.is_none() && from.neuron.connections.len() >= limits::LINKED_CONCEPTS {
+            return;
+        }
         let by = match there {
             None => i32::from(NEW_LINK.max(learning.connect_floor)),
             Some(weight) => hebbian_change(learning.hebb, from.activity, to.activity, weight),

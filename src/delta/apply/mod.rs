@@ -412,7 +412,11 @@ impl<L: Lookup> Work<'_, L> {
             let mut after = after;
             after.version = after.version.toggled(&self.author.run);
             after.run = Some(self.author.run.clone());
-            if after.is_too_large() {
+            // What is large already, through an import or a merge, may still fire and fade.
+            let grows = before.as_ref().is_none_or(|before| {
+                after.connections.len() > before.connections.len() || after.concept.len() > before.concept.len()
+            });
+            if grows && after.is_larger_than(limits::NEURON_BYTES) {
                 return Err(self.refuse(Reason::Large(id)));
             }
             self.out.neurons.insert(id, (before, after));

@@ -428,7 +428,7 @@ fn a_neuron_has_as_many_bytes_as_a_file_may_have_and_no_more() {
     for n in 0..limits::NEURON_BYTES / 120 {
         neuron.set_weight(&id(&format!("{n:060}")), Link::Recalls, 7);
     }
-    let touch = r#"{"op": "activate", "id": "a", "strength": 0.1}"#;
+    let touch = r#"{"op": "connect", "from": "a", "to": "b", "type": "recalls", "weight": 7}"#;
     let bytes =
         |net: &Net| run(net, touch, None).map(|out| out.neurons[&id("a")].1.encode_as(crate::model::Format::One).len());
     let missing = limits::NEURON_BYTES - bytes(&full).unwrap();
@@ -436,6 +436,8 @@ fn a_neuron_has_as_many_bytes_as_a_file_may_have_and_no_more() {
     assert_eq!(bytes(&full), Ok(limits::NEURON_BYTES));
     full.0.get_mut(&id("a")).unwrap().concept.push('x');
     assert_eq!(bytes(&full).unwrap_err().reason, Reason::Large(id("a")));
+    // It goes on firing.
+    assert!(run(&full, r#"{"op": "activate", "id": "a", "strength": 0.1}"#, None).is_ok());
 }
 
 #[test]
