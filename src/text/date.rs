@@ -89,7 +89,7 @@ impl Period {
 const MONTHS: [&[&str]; 12] = [
     &["january", "jan", "janvier", "janv"],
     &["february", "feb", "fevrier", "fev"],
-    &["march", "mars"],
+    &["march", "mars", "mar"],
     &["april", "apr", "avril", "avr"],
     &["may", "mai"],
     &["june", "jun", "juin"],

@@ -1,5 +1,6 @@
 //! Names: who speaks, and which spans are written as names.
 
+use super::date::is_date;
 use super::language::{Language, is_japanese, is_stop};
 use super::markup::Markup;
 use super::urgency::is_called_out;
@@ -56,8 +57,24 @@ pub fn speaker(text: &str) -> Option<(&str, &str)> {
     let inside = words(name);
     let sentence = inside.iter().any(|w| w.is_stop && w.key.chars().any(is_japanese))
         || (parts.len() > 1 && is_stop(&key(parts[0]), Some(Language::English)));
-    // `Urgent: …` is called out, and nobody's name.
-    (cased && parts.len() <= 4 && !sentence && !is_called_out(name)).then_some((name, said))
+    // `Urgent: …` is called out, `Tuesday: …` is a day: nobody's names.
+    (cased && parts.len() <= 4 && !sentence && !is_called_out(name) && !is_date(name)).then_some((name, said))
+}
+
+/// Whether somebody could ask for something by that key: no date, no number of a version control system, no sign of code, and no word that
+/// every text has.
+pub fn is_askable(key: &str) -> bool {
+    const NOTHING: [&str; 8] = ["mon", "tue", "wed", "thu", "fri", "http", "https", "www"];
+    let is_hash = |word: &str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        word.len() >= 7 && 0 < digits && digits < word.len() && word.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let is_code = key.contains(['=', '<', '>', '{', '}', ';', '\\']);
+    !is_code
+        && !NOTHING.contains(&key)
+        && !is_stop(key, Some(Language::English))
+        && !is_date(key)
+        && !key.split(|c: char| !c.is_alphanumeric()).any(is_hash)
 }
 
 fn is_mark(c: char) -> bool {
@@ -144,11 +161,21 @@ pub fn named_title(text: &str) -> Option<&str> {
 /// Whether a line has the signs of code, of an option or of a quoted command. Brackets behind a name may hold a number, as in
 /// `printf(3)`, or stand apart, as in `Brand (play)`.
 fn is_code(line: &str) -> bool {
-    let quoted = line.starts_with(['-', '+', '$', '%', '@', '~', '&', '.', ':']) && !line.starts_with(".NET");
+    let quoted =
+        line.starts_with(['-', '+', '$', '%', '@', '~', '&', '.', ':', '!', '*', '`']) && !line.starts_with(".NET");
+    let spaced = line.starts_with("//")
+        || line.starts_with('/') && line.contains(' ')
+        || line.ends_with('#') && line.contains(' ');
     let signs = line.contains(['=', '<', '>', '[', ']', '{', '}', '|', ';', '\\']);
     let marks = ["()", "( )", "/*", "*/"].iter().any(|mark| line.contains(mark));
     let whole = line.starts_with('(') && line.find(')').is_none_or(|at| at + 1 == line.len());
-    quoted || signs || marks || whole || line.matches('(').count() != line.matches(')').count() || is_call(line)
+    quoted
+        || spaced
+        || signs
+        || marks
+        || whole
+        || line.matches('(').count() != line.matches(')').count()
+        || is_call(line)
 }
 
 /// Whether brackets with anything but a short number, such as a manual's section, stand right behind a name.
@@ -229,6 +256,8 @@ mod tests {
             ("Anna:", None),
             (": x", None),
             ("12: x", None),
+            ("Tuesday: we met", None),
+            ("1 May 2024: we met", None),
             ("\u{202e}annA: x", None),
             ("A name that is much too long to be anybody's name at all: x", None),
         ] {
@@ -251,6 +280,20 @@ mod tests {
             let expected: Vec<_> = expected.into_iter().map(|(k, n)| (k.to_owned(), n)).collect();
             let found: Vec<_> = keys(text).into_iter().filter(|(k, _)| k != "elle").collect();
             assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn nobody_asks_for_dates_hashes_code_and_words_of_every_text() {
+        for key in
+            ["anna", "bay of biscay", "python 3.12", "utf-8", "boeing 747", "decade", "ip_ttl", "sun", "青い収穫"]
+        {
+            assert!(is_askable(key), "{key}");
+        }
+        for key in
+            ["august 1997", "nov 28 16", "mon", "lundi", "8f956a2a", "fix 8f956a2a", "random=0", "which", "https"]
+        {
+            assert!(!is_askable(key), "{key}");
         }
     }
 

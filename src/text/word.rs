@@ -93,11 +93,29 @@ pub(super) fn surfaces(text: &str) -> Vec<(usize, &str)> {
     let mut start = 0;
     for (end, kind) in SEGMENTER.segment_str(text).iter_with_word_type() {
         if kind.is_word_like() {
-            split(start, &text[start..end], &mut list);
+            let mut from = start;
+            for part in listed(&text[start..end]) {
+                if !part.is_empty() {
+                    split(from, part, &mut list);
+                }
+                from += part.len() + text[from + part.len()..end].chars().next().map_or(0, char::len_utf8);
+            }
         }
         start = end;
     }
     list
+}
+
+/// The numbers of a row without blanks, `4712,2026-03-02`, which Unicode takes for one; `1,234,567.8` is one.
+fn listed(surface: &str) -> impl Iterator<Item = &str> {
+    const COMMAS: [char; 4] = [',', ';', '，', '；'];
+    let digits = |part: &str, fits: fn(usize) -> bool| fits(part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let mut groups = surface.split('.').next().unwrap_or_default().split(',');
+    let is_one = groups.next().is_some_and(|first| digits(first, |n| (1..=3).contains(&n)))
+        && groups.clone().next().is_some()
+        && groups.all(|group| digits(group, |n| n == 3))
+        && !surface.contains(&COMMAS[1..]);
+    surface.split(move |c: char| !is_one && COMMAS.contains(&c))
 }
 
 /// Splits `Marie's` into `Marie`, and `l'été` into `l` and `été`.
@@ -190,6 +208,15 @@ mod tests {
 
     fn content(text: &str) -> Vec<String> {
         words(text).into_iter().filter(|w| !w.is_stop).map(|w| w.key).collect()
+    }
+
+    #[test]
+    fn numbers_in_a_row_without_blanks_are_words_of_their_own() {
+        let found = |text| surfaces(text).into_iter().map(|(_, word)| word).collect::<Vec<_>>();
+        assert_eq!(found("5501,5502,5503"), ["5501", "5502", "5503"]);
+        assert_eq!(found("6601;6602 x"), ["6601", "6602", "x"]);
+        assert_eq!(found("4712,2026-03-02,12.50"), ["4712", "2026", "03", "02", "12.50"]);
+        assert_eq!(found("1,234,567.8 of 3,5"), ["1,234,567.8", "of", "3", "5"]);
     }
 
     #[test]

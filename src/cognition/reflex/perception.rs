@@ -175,7 +175,10 @@ impl Names {
         let mut found = Self::default();
         // `2026-01-26t14` is written as a name is, and names nothing; nor does a letter.
         let named = |phrase: &text::Phrase<'_>| {
-            phrase.inside && phrase.key.len() > 1 && phrase.key.starts_with(char::is_alphabetic)
+            phrase.inside
+                && phrase.key.len() > 1
+                && phrase.key.starts_with(char::is_alphabetic)
+                && text::is_askable(&phrase.key)
         };
         for phrase in text::phrases(said).into_iter().filter(named) {
             if phrase.words == 1 {
@@ -189,7 +192,7 @@ impl Names {
         let is_later = stimulus.source.as_deref().is_some_and(|source| later_piece(source).is_some());
         if let Some(title) = text::named_title(said).filter(|_| !is_later) {
             let key = text::key(title);
-            if !key.is_empty() {
+            if text::is_askable(&key) && !key.is_empty() {
                 found.names.entry(key).or_insert((0, 0)).1 += 1;
             }
         }
@@ -266,7 +269,7 @@ impl<'t> Said<'t> {
 /// Whether a word can stand for something: no number, no date, no code.
 fn is_term(key: &str) -> bool {
     let code = |c: char| c.is_numeric() || "_.:/\\@=<>".contains(c);
-    !key.chars().any(code) && (key.len() > 2 || !key.is_ascii())
+    !key.chars().any(code) && (key.len() > 2 || !key.is_ascii()) && text::is_askable(key)
 }
 
 /// Whether a word is written as an English form of a verb or an adverb, which seldom name a thing.
