@@ -752,3 +752,53 @@ fn of_answers_that_are_as_good_the_newest_comes_first() {
     let found: Vec<&str> = found["results"].as_array().unwrap().iter().map(|one| text(one, "text")).collect();
     assert_eq!(found, towns.iter().rev().map(|town| format!("Nela moved to {town}.")).collect::<Vec<_>>());
 }
+
+/// A folder that may not be looked into is told, and what is remembered of it is not gone.
+#[test]
+fn a_closed_folder_is_told_and_its_memories_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    let sandbox = Sandbox::new();
+    let open = sandbox.file("notes/open/a.txt", "The kettle is in the kitchen.");
+    let closed = sandbox.file("notes/closed/b.txt", "The goat is in the garden.");
+    let folder = Path::new(&open).parent().unwrap().parent().unwrap().display().to_string();
+    sandbox.brain(&["feed", &folder]).exits(0);
+    let place = Path::new(&closed).parent().unwrap();
+    std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o000)).unwrap();
+    // Root may look everywhere.
+    if std::fs::read_dir(place).is_err() {
+        for what in [folder.clone(), format!("{folder}/**/*.txt"), place.display().to_string()] {
+            let told = sandbox.brain(&["feed", &what]).exits(2);
+            assert!(told.err.contains("Permission denied") && !told.out.contains("not there"), "{what}: {told}");
+        }
+        sandbox.brain(&["feed", "--gone", &place.display().to_string()]);
+    }
+    std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(texts(&sandbox).len(), 2);
+}
+
+#[test]
+fn a_number_in_a_row_without_blanks_is_found() {
+    let sandbox = Sandbox::new();
+    sandbox.file("orders.csv", "id,day,who,what,price\n4712,2026-03-02,Jonas Berg,kettle,12.50\n");
+    sandbox.brain(&["feed", &sandbox.path("orders.csv")]).exits(0);
+    sandbox.brain(&["feed", "codes: 5501,5502,5503"]).exits(0);
+    for (asked, says) in [("4712", "Jonas"), ("order 4712", "Jonas"), ("5502", "codes"), ("12.50", "kettle")] {
+        let found = sandbox.brain(&["recall", asked]).exits(0).out;
+        assert!(found.contains(says), "{asked}: {found}");
+    }
+}
+
+#[test]
+fn what_waits_is_told_by_recall_and_a_day_is_close_to_its_date() {
+    let sandbox = Sandbox::new();
+    sandbox.brain(&["feed", "--at", "2024-11-13T10:00:00Z", "Anna planted a pear tree."]).exits(0);
+    let asked = |question: &str| sandbox.json(&["recall", question]);
+    assert_eq!(asked("what happened on 13 November")["nothing_close"], false);
+    assert_eq!(asked("what happened on 14 March")["nothing_close"], true);
+    assert!(asked("pear")["notes"].is_null());
+    sandbox.brain(&["feed", "--no-run", "Anna has the red key."]).exits(0);
+    let told = asked("red key")["notes"].to_string();
+    assert!(told.contains("1 text waits to be perceived") && told.contains("git brain run"), "{told}");
+}

@@ -10,13 +10,14 @@ use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::activation::recall::{Answer, CLOSE, Filters, closeness};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
+use crate::cycle::count;
 use crate::cycle::network::{TreeNetwork, all_neurons};
 use crate::cycle::recall::{Recalled, keep_fitting};
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{EmbeddingProgress, Meaning};
 use crate::delta::{Document, Prediction};
 use crate::model::ids::{AgentName, NeuronId};
-use crate::model::{Neuron, Stamp, json};
+use crate::model::{Neuron, Stamp, json, layout, plural};
 use crate::store::CommitId;
 use crate::text::talk::Said;
 
@@ -121,6 +122,7 @@ impl Brain {
             self.cycle.recall_fitting(commit, &snapshot, query, filters, (now, request.tokens), progress)?
         };
         notes.extend(unknown);
+        notes.extend(if request.at.is_none() { self.waiting_texts(commit)? } else { None });
         let closeness = (!request.talk)
             .then(|| closeness(&snapshot.index(), &request.query, found.iter().map(|recalled| &recalled.found)));
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
@@ -134,6 +136,18 @@ impl Brain {
         self.name_older(commit, &mut results)?;
         let nothing_close = closeness.is_some_and(|closeness| closeness < CLOSE);
         Ok(RecallAnswer { results, closeness, nothing_close, at: commit.to_string(), notes, learnt })
+    }
+
+    /// What was fed and is not perceived yet, as after a feed that was cut off.
+    fn waiting_texts(&self, commit: CommitId) -> Result<Option<String>, BrainError> {
+        let store = &self.cycle.store;
+        let tree = store.tree_of(commit)?;
+        if store.folder(tree, layout::QUEUE)?.is_none() {
+            return Ok(None);
+        }
+        let waiting = count::counts(store, tree)?.get("queue").copied().unwrap_or(0);
+        let texts = plural(waiting, "text waits", "texts wait");
+        Ok((waiting > 0).then(|| format!("{texts} to be perceived and could not be asked: `git brain run` goes on")))
     }
 
     /// The session that a label, a path or the end of one names; where none is, a note on those that are near.

@@ -414,12 +414,13 @@ impl Brain {
                 continue;
             }
             if world::named(&file.place) != Named::Nothing {
-                let is_told = reading.unread.iter().any(|unread| world::true_path(unread.file.as_ref()) == file.place);
+                let is_told =
+                    reading.unread.iter().any(|unread| file.place.starts_with(world::true_path(unread.file.as_ref())));
                 let count = plural(memories.len(), "memory of it stays", "memories of it stay");
-                notes.extend(
-                    (!is_told && !file.is_said)
-                        .then(|| format!("{} is there and was passed over: {count}", file.label)),
-                );
+                notes.extend((!is_told).then(|| match file.is_said {
+                    true => format!("{} is there, or may not be looked at: {count}", file.label),
+                    false => format!("{} is there and was passed over: {count}", file.label),
+                }));
                 continue;
             }
             gone.extend(parted(file, &memories, origin, &mut compared, &mut leaving, notes));

@@ -108,6 +108,16 @@ impl Reading {
         !self.scopes.is_empty() || !self.said_gone.is_empty()
     }
 
+    /// Lists folders that may not be looked into.
+    fn note_closed(&mut self, closed: Vec<(PathBuf, String)>) {
+        self.unread.extend(closed.into_iter().map(|(folder, reason)| UnreadFile {
+            file: folder.display().to_string(),
+            error: format!("cannot look into {}: {reason}", folder.display()),
+            hint: None,
+            code: DEEP,
+        }));
+    }
+
     /// Why there is nothing to feed.
     pub fn nothing(self, sources: &[Source]) -> BrainError {
         let passed = self.passed;
@@ -174,7 +184,7 @@ fn path_of(dir: &Path, word: &str) -> Option<Source> {
     let may_be_pattern = !word.contains('\n') && (word.contains('/') || !word.contains(char::is_whitespace));
     let pattern = path_in(dir, word).to_string_lossy().into_owned();
     let found = may_be_pattern.then(|| world::matching(&pattern, 1)).flatten();
-    found.is_some_and(|found| !found.is_empty()).then_some(Source::Pattern(pattern))
+    found.is_some_and(|found| !found.files.is_empty()).then_some(Source::Pattern(pattern))
 }
 
 /// Returns the place of a path that is written in the folder `dir`; in `.` it stays as it is written.
@@ -227,9 +237,10 @@ impl Brain {
                 }
                 Source::Pattern(pattern) => {
                     let found = world::matching(pattern, limits::FED_FILES).unwrap_or_default();
-                    check_count(pattern, found.len())?;
+                    check_count(pattern, found.files.len())?;
+                    reading.note_closed(found.closed);
                     let own = self.own_files();
-                    let found = found.into_iter().filter(|path| !own(path));
+                    let found = found.files.into_iter().filter(|path| !own(path));
                     for path in found {
                         match world::named(&path) {
                             Named::Folder => self.read_below(&path, labels, &mut reading)?,
@@ -361,6 +372,7 @@ impl Brain {
         reading.scopes.push(world::true_path(folder));
         check_count(&folder.display().to_string(), found.files.len())?;
         found.files.iter().for_each(|path| self.read_found(path, labels, reading));
+        reading.note_closed(found.closed);
         for folder in found.too_deep {
             let error = format!("{}: too deep to be looked into", folder.display());
             reading.unread.push(UnreadFile { file: folder.display().to_string(), error, hint: None, code: DEEP });

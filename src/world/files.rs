@@ -66,12 +66,12 @@ pub enum Named {
     Nothing,
 }
 
-/// What a path names; links are followed.
+/// What a path names; links are followed. What may not be looked at is taken for a file: whoever reads it is told why it cannot.
 pub fn named(path: &Path) -> Named {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Named::Folder,
-        Ok(_) => Named::File,
-        Err(_) => Named::Nothing,
+        Err(error) if error.kind() != std::io::ErrorKind::PermissionDenied => Named::Nothing,
+        Ok(_) | Err(_) => Named::File,
     }
 }
 
@@ -105,7 +105,14 @@ pub fn files_below(
     walk.sort_by_file_name(|a, b| a.cmp(b)).filter_entry(move |entry| !skip(entry.path()));
     walk.max_depth(Some(FOLDERS + 1));
     let mut below = Below::default();
-    for entry in walk.build().filter_map(Result::ok) {
+    for entry in walk.build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                below.closed.extend(closed(&error));
+                continue;
+            }
+        };
         match entry.file_type() {
             Some(kind) if kind.is_file() => below.files.push(entry.into_path()),
             Some(kind) if kind.is_dir() && entry.depth() > FOLDERS => below.too_deep.push(entry.into_path()),
@@ -148,6 +155,20 @@ pub struct Below {
     pub files: Vec<PathBuf>,
     /// Folders that are not looked into.
     pub too_deep: Vec<PathBuf>,
+    /// Folders that may not be looked into, with the reason.
+    pub closed: Vec<(PathBuf, String)>,
+}
+
+/// The place that a walk could not enter. What is gone meanwhile is none.
+fn closed(error: &ignore::Error) -> Option<(PathBuf, String)> {
+    match error {
+        ignore::Error::WithPath { path, err } => {
+            let reason = err.io_error().filter(|error| error.kind() != std::io::ErrorKind::NotFound)?;
+            Some((path.clone(), reason.to_string()))
+        }
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => closed(err),
+        _ => None,
+    }
 }
 
 /// How deep folders are looked into: each is held against what git ignores in all above it.
@@ -155,7 +176,7 @@ const FOLDERS: usize = 128;
 
 /// The files and folders that a pattern matches, by name, at most `most` and one: `*` and `?` inside a name, `**` across folders. Links, and
 /// what is neither file nor folder, are passed over. `None`: it is no pattern.
-pub fn matching(pattern: &str, most: usize) -> Option<Vec<PathBuf>> {
+pub fn matching(pattern: &str, most: usize) -> Option<Below> {
     let matcher = GlobBuilder::new(pattern).literal_separator(true).build().ok()?.compile_matcher();
     let parts: Vec<&str> = pattern.split('/').collect();
     let fixed = parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
@@ -178,13 +199,15 @@ pub fn matching(pattern: &str, most: usize) -> Option<Vec<PathBuf>> {
     walk.hidden(!hidden);
     let is_plain = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_dir());
     // The folder that the walk begins in is no match of what stands below it.
-    let found = walk.build().filter_map(Result::ok).filter(|entry| entry.depth() > 0 && is_plain(entry));
-    let found = found.map(ignore::DirEntry::into_path);
+    let mut below = Below::default();
+    let found = walk.build().filter_map(|entry| entry.map_err(|error| below.closed.extend(closed(&error))).ok());
+    let found = found.filter(|entry| entry.depth() > 0 && is_plain(entry)).map(ignore::DirEntry::into_path);
     let plain = |path: PathBuf| match path.strip_prefix(".") {
         Ok(rest) if fixed == 0 => rest.to_owned(),
         _ => path,
     };
-    Some(found.map(plain).filter(|path| matcher.is_match(path)).take(most + 1).collect())
+    let files = found.map(plain).filter(|path| matcher.is_match(path)).take(most + 1).collect();
+    Some(Below { files, ..below })
 }
 
 #[cfg(test)]
@@ -218,7 +241,7 @@ mod tests {
         let root = folder();
         let ask = |pattern: &str| {
             let pattern = format!("{}/{pattern}", root.path().display());
-            matching(&pattern, 10).map(|found| names(root.path(), &found))
+            matching(&pattern, 10).map(|found| names(root.path(), &found.files))
         };
         assert_eq!(ask("*.md").unwrap(), ["a.md", "b.md"]);
         assert_eq!(ask("**/*.md").unwrap(), ["a.md", "b.md", "deep/er/d.md", "skip/e.md"]);
@@ -239,7 +262,7 @@ mod tests {
         let _open = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         let ask = |pattern: &str| {
             let found = matching(&format!("{}/{pattern}", root.path().display()), 10).unwrap();
-            names(root.path(), &found)
+            names(root.path(), &found.files)
         };
         assert_eq!(ask("*.md"), ["a.md", "b.md"]);
         assert_eq!(ask("**/d.md"), ["deep/er/d.md"]);

@@ -7,8 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::Found;
-use super::question::{Speakers, speakers, words_asked};
+use super::question::{Speakers, says_when, speakers, words_asked};
 use crate::activation::index::{Index, idf};
+use crate::text;
+use crate::text::Word;
+use crate::text::date::Period;
 
 /// Below this nothing that was found is close to the question: chosen on two sets so that one question in twenty that has an
 /// answer is below.
@@ -19,16 +22,29 @@ const FIRST: usize = 3;
 const OTHER_SPEAKER: f64 = 0.5;
 
 /// How close the first of the answers come to a question: 0..=1. A question without content words is as close as anything is found.
-pub fn closeness<'f>(index: &Index<'_>, question: &str, found: impl IntoIterator<Item = &'f Found>) -> f64 {
+pub fn closeness<'f>(
+    index: &Index<'_>,
+    question: &str,
+    found: impl IntoIterator<Item = &'f Found, IntoIter: Clone>,
+) -> f64 {
     let mut found = found.into_iter().peekable();
     let words = words_asked(index, question);
     let Speakers { named, spoken, before_colon } = speakers(index, &words);
-    let content = words.iter().zip(&spoken).filter(|(word, is_name)| !word.is_stop && !**is_name);
+    // When something was is said by its date, not by its words.
+    let dated = text::date::asked(question);
+    let is_said = |word: &Word<'_>| !dated.is_empty() && says_when(word);
+    let content = words.iter().zip(&spoken).filter(|(word, is_name)| !word.is_stop && !**is_name && !is_said(word));
     let stems: BTreeSet<&str> = content.map(|(word, _)| word.stem.as_str()).collect();
     let weight = |stem: &str| idf(index.rarity(stem), index.memories());
     let all: f64 = stems.iter().map(|stem| weight(stem)).sum();
     if all <= 0.0 {
-        return if found.peek().is_none() { 0.0 } else { 1.0 };
+        let is_of_day = |found: &Found| {
+            let node = index.graph.find(&found.id)?;
+            let day = Period::day(text::date::day_of(index.created(node).unix())?);
+            Some(dated.iter().any(|asked| asked.meets(&day)))
+        };
+        let is_close = dated.is_empty() || found.clone().take(FIRST).any(|found| is_of_day(found).unwrap_or(false));
+        return if found.peek().is_some() && is_close { 1.0 } else { 0.0 };
     }
     let close = |found: &Found| {
         let node = index.graph.find(&found.id)?;

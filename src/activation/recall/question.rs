@@ -58,10 +58,9 @@ impl Asked {
         let all = index.memories();
         let dates = if method.date > 0.0 { date_cues(index, question, now, method) } else { Vec::new() };
         // Where a date is a cue, the words that say it, and that something happened, say little beside it.
-        let is_said = |word: &&Word<'_>| text::date::is_of_date(word.surface) || HAPPENED.contains(&word.stem.as_str());
         let of_date: BTreeSet<&str> = match dates.is_empty() {
             true => BTreeSet::new(),
-            false => words.iter().filter(is_said).map(|word| word.stem.as_str()).collect(),
+            false => words.iter().filter(|word| says_when(word)).map(|word| word.stem.as_str()).collect(),
         };
         cues.extend(distinct.iter().enumerate().filter_map(|(at, stem)| {
             let mut seeds = index.word(stem, method.length);
@@ -267,6 +266,11 @@ fn name_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue>
 
 /// Stems of words that ask what there was, and say nothing of it.
 const HAPPENED: [&str; 4] = ["happen", "occur", "new", "pass"];
+
+/// Whether a word of a question that names a date asks when, not what.
+pub(super) fn says_when(word: &Word<'_>) -> bool {
+    text::date::is_of_date(word.surface) || HAPPENED.contains(&word.stem.as_str())
+}
 
 /// The dates that a question writes out, and the times that it counts from today.
 fn date_cues(index: &Index<'_>, question: &str, now: Stamp, method: &Method) -> Vec<Cue> {
