@@ -189,3 +189,20 @@ fn wake_has_one_whole_snapshot_and_a_past_that_is_asked_its_own() {
     import("u", 2_500);
     assert_eq!(kept(&sandbox, "base").len(), 1);
 }
+
+#[test]
+fn damaged_counts_are_made_anew() {
+    let sandbox = brain();
+    let status = || {
+        let status = sandbox.json(&["status"]);
+        (status["neurons"].as_u64().unwrap(), status["runs"].as_u64().unwrap())
+    };
+    let expected = status();
+    let path = cache(&sandbox).join("counts.json");
+    let good = fs::read(&path).unwrap();
+    let at = good.windows(9).position(|part| part == b"\"neurons\"").unwrap() + 10;
+    for bad in [[&good[..at], b"9", &good[at..]].concat(), good[..at].to_vec(), Vec::new(), b"{}".to_vec()] {
+        fs::write(&path, bad).unwrap();
+        assert_eq!(status(), expected);
+    }
+}

@@ -148,7 +148,7 @@ fn displayed(shown: &Shown) -> String {
     let document = serde_json::to_string_pretty(&shown.document).unwrap_or_default();
     let facts: String = shown.facts.iter().map(|fact| format!("{}\n", safe(fact))).collect();
     match shown.kind {
-        "run" | "commit" => format!("{}\n{facts}", safe(&head(&shown.document))),
+        "run" | "commit" | "sleep" => format!("{}\n{facts}", safe(&head(&shown.document))),
         _ => format!("{}\n{facts}", safe(&document)),
     }
 }

@@ -11,11 +11,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use sha2::{Digest, Sha256};
+
 use super::{Store, TreeId};
 use crate::activation::Snapshot;
 use crate::activation::sections::{Bytes, Damaged, Key, Sections};
 use crate::limits;
 use crate::model::layout;
+
+/// Bytes of the checksum before a small document.
+const SUM: usize = 32;
 
 /// Which of a tree's two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,19 +89,26 @@ impl Store {
         }
     }
 
-    /// A small document that was kept under this name, if it is readable.
+    /// A small document that was kept under this name, if it is as it was kept.
     pub fn cached_document<T: serde::de::DeserializeOwned>(&self, name: &str) -> Option<T> {
         let path = self.cache_dir().join(name);
         let small = |m: &std::fs::Metadata| m.is_file() && m.len() <= limits::CACHED_DOCUMENT_BYTES;
         std::fs::symlink_metadata(&path).ok().filter(small)?;
-        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+        let bytes = std::fs::read(path).ok()?;
+        let (sum, text) = bytes.split_at_checked(SUM)?;
+        if Sha256::digest(text)[..] != *sum {
+            tracing::info!("{name} is damaged, and made anew");
+            return None;
+        }
+        serde_json::from_slice(text).ok()
     }
 
     /// Keeps a small document in place of the one of that name.
     pub fn keep_document(&self, name: &str, document: &impl serde::Serialize) {
         let text = serde_json::to_vec(document).map_err(std::io::Error::other);
         let made = std::fs::create_dir_all(self.cache_dir()).and(text);
-        if let Err(error) = made.and_then(|text| write_whole(&self.cache_dir().join(name), &text)) {
+        let summed = |text: Vec<u8>| [&Sha256::digest(&text)[..], &text].concat();
+        if let Err(error) = made.and_then(|text| write_whole(&self.cache_dir().join(name), &summed(text))) {
             tracing::info!("{name} could not be kept: {error}");
         }
     }
