@@ -1,7 +1,7 @@
 //! What can go wrong in the store, each naming the path, ref or object.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A failure of the store. A lost race for a ref is none: see [`super::RefOutcome`].
 #[derive(Debug, thiserror::Error)]
@@ -252,7 +252,12 @@ impl StoreError {
 
     /// What the user can do about it, where there is something.
     pub fn hint(&self) -> Option<String> {
+        let is_private = |path: &Path| path.components().any(|part| part.as_os_str() == "git-brain");
         let text = match self {
+            Self::File { path, source } if source.kind() == std::io::ErrorKind::IsADirectory && is_private(path) => {
+                "a file belongs there, and none of them is history: remove the folder, and give the command again"
+                    .to_owned()
+            }
             Self::NoRepository { .. } => "`git brain init DIR` makes a brain".to_owned(),
             Self::NoBrain { .. } => {
                 "`git brain init --in-repo` puts a brain into this repository, or adopts the one of its origin"
