@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_order_of_the_search_stays_and_what_counts_less_only_moves_down() {
-        // Of nearly equal ones the search has put the newer first.
+        // What search says stays, whatever its figures.
         let all = [(0, 0.95, false), (1, 1.0, false), (2, 0.97, true), (3, 0.5, false), (4, 0.6, true), (5, 0.4, true)];
         let all = all.map(|(n, activation, is_marked)| (is_marked, recalled(n, activation, "x")));
         let ids = |found: &[Recalled]| found.iter().map(|one| one.found.id.to_string()).collect::<Vec<_>>();

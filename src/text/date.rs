@@ -9,7 +9,7 @@ use std::fmt;
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::word::fold;
+use super::surface::fold;
 
 /// A span of days that a text names, both ends inclusive. A day has equal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -419,7 +419,16 @@ fn year_after(parts: &[Part], here: &mut usize) -> Option<i16> {
 fn lone_year(parts: &[Part], at: usize) -> Form {
     let year = year(parts.get(at)).filter(|year| (1900..=2099).contains(year))?;
     let part_of_number = at > 0 && sign(parts.get(at - 1), &['.', ',', '$', '€', '#']);
-    (!part_of_number).then_some((Asked { year: Some(year), month: None, day: None }, 1))
+    // `INV-2024-003`, `order_2024`; not `mid-2024`, `2023-2024`.
+    let joined = |at: Option<usize>| at.is_some_and(|at| sign(parts.get(at), &['-', '_', '/']));
+    let of_id = |at: Option<usize>| match at.and_then(|at| parts.get(at)) {
+        Some(Part::Letters(word)) => !["mid", "early", "late", "debut", "fin"].contains(&word.as_str()),
+        Some(Part::Digits(_, length)) => *length != 4,
+        _ => false,
+    };
+    let before = joined(at.checked_sub(1)) && of_id(at.checked_sub(2));
+    let behind = joined(Some(at + 1)) && of_id(Some(at + 2));
+    (!part_of_number && !before && !behind).then_some((Asked { year: Some(year), month: None, day: None }, 1))
 }
 
 /// The period of a written date that is said on a day: without a year, the year in which it lies nearest to that day.

@@ -21,6 +21,8 @@ fn questions_name_days_months_and_years() {
         ("12月に", asks(None, Some(12), None)),
         ("what did she do in 2022", asks(Some(2022), None, None)),
         ("in May", asks(None, Some(5), None)),
+        ("in mid-2024", asks(Some(2024), None, None)),
+        ("INV-2024-003 and order_2024", vec![]),
         ("You may march on", vec![]),
         ("It cost 2,023 euros or 12345", vec![]),
         ("when was it?", vec![]),

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use super::Found;
 use super::question::{Speakers, says_when, speakers, words_asked};
+use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, idf};
 use crate::text;
 use crate::text::Word;
-use crate::text::date::Period;
 
 /// Below this nothing that was found is close to the question: chosen on two sets so that one question in twenty that has an
 /// answer is below.
@@ -38,12 +38,10 @@ pub fn closeness<'f>(
     let weight = |stem: &str| idf(index.rarity(stem), index.memories());
     let all: f64 = stems.iter().map(|stem| weight(stem)).sum();
     if all <= 0.0 {
-        let is_of_day = |found: &Found| {
-            let node = index.graph.find(&found.id)?;
-            let day = Period::day(text::date::day_of(index.created(node).unix())?);
-            Some(dated.iter().any(|asked| asked.meets(&day)))
-        };
-        let is_close = dated.is_empty() || found.clone().take(FIRST).any(|found| is_of_day(found).unwrap_or(false));
+        let of_date: BTreeSet<NodeIx> =
+            dated.iter().flat_map(|asked| index.date(asked)).map(|(node, _)| node).collect();
+        let is_of_day = |found: &Found| index.graph.find(&found.id).is_some_and(|node| of_date.contains(&node));
+        let is_close = dated.is_empty() || found.clone().take(FIRST).any(is_of_day);
         return if found.peek().is_some() && is_close { 1.0 } else { 0.0 };
     }
     let close = |found: &Found| {

@@ -29,7 +29,7 @@ use crate::model::ids::NeuronId;
 use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
 use crate::text;
 use question::Asked;
-use ranking::{By, Candidate, Scores, concepts, interact, prefer_newer, rank};
+use ranking::{By, Candidate, Scores, concepts, interact, rank};
 pub use talk::{found as found_talk, talk};
 use wave::{Front, Surroundings};
 
@@ -94,8 +94,6 @@ pub struct Method {
     pub part_of_speaker: f64,
     /// The wave of a part of an identifier beside that of a word.
     pub part: f64,
-    /// Answers that reach this share of the best of their group are as good as it: of these the newest comes first. 1: none are.
-    pub near: f64,
 }
 
 impl Default for Method {
@@ -128,7 +126,6 @@ impl Default for Method {
             followed: 0.2,
             part_of_speaker: 0.5,
             part: 1.0,
-            near: 0.9,
         }
     }
 }
@@ -168,7 +165,6 @@ impl Method {
             "followed" => self.followed = value,
             "part_of_speaker" => self.part_of_speaker = value,
             "part" => self.part = value,
-            "near" => self.near = value,
             _ => return false,
         }
         true
@@ -334,7 +330,7 @@ impl Answer {
     }
 }
 
-/// The memories that a question brings to mind, best first; of those that are nearly as good the newest, then by id.
+/// The memories that a question brings to mind, best first; of those that are as good the newest, then by id.
 pub fn answer(index: &Index<'_>, question: &str, now: Stamp, settings: &Settings, filters: &Filters) -> Vec<Found> {
     answer_by(index, question, now, settings, filters, &Method::default())
 }
@@ -379,7 +375,6 @@ pub fn answer_by(
     }
     interact(index, &mut found, &settings.activation);
     rank(index, &mut found, top);
-    prefer_newer(index, &mut found, method.near);
     let found = found.into_iter().filter_map(|Candidate { node, score, by, context, inhibition }| {
         let id = NeuronId::parse(index.graph.id(node)).ok()?;
         let way = |via, activation| Way { at: id.to_string(), via, weight: activation, activation };

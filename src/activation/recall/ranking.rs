@@ -50,18 +50,6 @@ pub(super) fn rank(index: &Index<'_>, found: &mut Vec<Candidate>, top: usize) {
     found.sort_unstable_by(order);
 }
 
-/// Puts the newest first among candidates that answer nearly as well: from the best on, each with all that reach the share `near` of its
-/// score. What was told of one thing at several times is told in nearly the same words, and what was told last holds.
-pub(super) fn prefer_newer(index: &Index<'_>, found: &mut [Candidate], near: f64) {
-    let mut at = 0;
-    while at < found.len() {
-        let least = found[at].score * near;
-        let end = at + found[at..].iter().take_while(|candidate| candidate.score >= least).count().max(1);
-        found[at..end].sort_by_key(|candidate| std::cmp::Reverse(index.created(candidate.node)));
-        at = end;
-    }
-}
-
 /// Lets candidates, best first, influence and inhibit each other, as propagation has it at the end of a level: with a score
 /// as a share of the best one, `score · (1 + κ · min(1, context)) − inhibition`. What is inhibited to nothing is not answered.
 pub(super) fn interact(index: &Index<'_>, found: &mut Vec<Candidate>, settings: &Activation) {
