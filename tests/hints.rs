@@ -141,7 +141,7 @@ fn a_clone_without_history_files_or_work_tree_is_no_brain() {
     for (name, option, says) in [
         ("shallow", "--depth=1", "history alone"),
         ("partial", "--filter=blob:none", "files alone"),
-        ("mirror", "--mirror", "for others to clone"),
+        ("mirror", "--mirror", "as a mirror"),
     ] {
         let kept = if name == "shallow" { "--no-single-branch" } else { "--quiet" };
         world.git(".", &["clone", "-q", option, kept, &remote, name]);
@@ -151,8 +151,21 @@ fn a_clone_without_history_files_or_work_tree_is_no_brain() {
         assert!(!configured.0, "{name}: nothing is left half-way");
         if name == "shallow" {
             give(&world, name, &said);
-            world.brain(name, &["init"]);
             assert!(world.brain(name, &["recall", "boiler"]).contains("cellar"));
         }
     }
+}
+
+#[test]
+fn a_clone_of_main_without_its_past_gets_all_by_one_hint() {
+    let world = World::new();
+    world.brain("a", &["feed", "The boiler is in the cellar."]);
+    world.sync("a");
+    world.brain("a", &["feed", "The kettle is in the kitchen."]);
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    let remote = format!("file://{}", world.dir("remote.git").display());
+    world.git(".", &["clone", "-q", "--depth=1", &remote, "b"]);
+    give(&world, "b", &world.try_brain("b", &["init"]).exits(2).err);
+    assert!(world.brain("b", &["recall", "boiler"]).contains("cellar"));
 }

@@ -59,14 +59,17 @@ impl Brain {
             _ => store.checked_out().unwrap_or(CheckedOut::Nothing).and(wanted),
         };
         let left = store.check_out(&on_disk)?;
-        let files = match &on_disk {
-            CheckedOut::All => store.files(tree, layout::NETWORK)?.len(),
-            CheckedOut::Folders(folders) => {
-                let files = |folder: &String| Ok(store.files(tree, folder)?.len());
-                folders.iter().map(files).sum::<Result<usize, BrainError>>()?
-            }
-            CheckedOut::Nothing => 0,
+        let folders = match &on_disk {
+            CheckedOut::All => vec![layout::NETWORK.to_owned()],
+            CheckedOut::Folders(folders) => folders.clone(),
+            CheckedOut::Nothing => Vec::new(),
         };
+        let mut files = 0;
+        for folder in folders {
+            for (path, _) in store.files(tree, &folder)? {
+                files += usize::from(store.is_on_disk(&path));
+            }
+        }
         Ok(CheckoutReport { work_tree, on_disk, files, left })
     }
 }

@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use git2::{Repository, RepositoryInitOptions};
 
+use super::disk::absent_is_fine;
+use super::disk::sync_folder;
 use super::driver::{DRIVER_KEY, NAME, NAME_KEY, driver_command};
-use super::intent::{Plan, absent_is_fine};
+use super::intent::Plan;
 use super::lock::acquire;
-use super::worktree::sync_folder;
+use super::plumbing::tame_git;
 use super::{
     Author, Branch, CONFIG_MAIN, CONFIG_WAKE, CommitId, CommitSpec, LockName, RefChange, RefOutcome, Store, StoreError,
     Trailer, TreeEdit, brain_branches, discover,
@@ -235,14 +237,15 @@ fn adopt_clone(git_dir: &Path, program: &str) -> Result<Option<Made>, StoreError
 fn require_whole(repository: &Repository) -> Result<(), StoreError> {
     let path: PathBuf = repository.workdir().unwrap_or(repository.path()).components().collect();
     if repository.is_shallow() {
-        let (what, remedy) =
-            ("a part of a brain's history alone", "`git fetch --unshallow` brings the rest; then `git brain init`");
+        let what = "a part of a brain's history alone";
+        let remedy = "`git remote set-branches origin '*' && git fetch --unshallow && git brain init` brings the rest and adopts it";
         return Err(StoreError::PartOfBrain { path, what, remedy });
     }
     let config = repository.config().map_err(|e| StoreError::git("configuration", e))?;
-    if config.get_string("extensions.partialclone").is_ok()
-        || config.get_bool("remote.origin.promisor").unwrap_or(false)
-    {
+    let may_lack = config.get_string("extensions.partialclone").is_ok()
+        || config.get_bool("remote.origin.promisor").unwrap_or(false);
+    // A remote may have ignored the filter, and a person may have fetched the rest.
+    if may_lack && lacks_objects(repository.path())? {
         let (what, remedy) = (
             "a part of a brain's files alone",
             "clone it without --filter: runs and merges read what was there before",
@@ -252,16 +255,32 @@ fn require_whole(repository: &Repository) -> Result<(), StoreError> {
     Ok(())
 }
 
+fn lacks_objects(git_dir: &Path) -> Result<bool, StoreError> {
+    let mut git = tame_git();
+    git.current_dir(git_dir).args(["rev-list", "--objects", "--all", "--missing=print"]);
+    let ended = super::child::ended(&mut git, b"").map_err(StoreError::file("git rev-list"))?;
+    Ok(!ended.status.success() || ended.stdout.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"?")))
+}
+
 /// Refuses a repository that has a brain's memory checked out but is none: another brain beside that one would know nothing of it.
 fn require_no_part(repository: &Repository, dir: &Path) -> Result<(), StoreError> {
     let head = repository.head().and_then(|head| head.peel_to_tree());
     if head.is_ok_and(|tree| tree.get_path(Path::new(layout::METADATA)).is_ok()) {
-        let (what, remedy) = match repository.is_bare() {
-            true => (
+        if !repository.is_bare() {
+            require_whole(repository)?;
+        }
+        let is_mirror =
+            repository.config().is_ok_and(|config| config.get_bool("remote.origin.mirror").unwrap_or(false));
+        let (what, remedy) = match (repository.is_bare(), is_mirror) {
+            (true, true) => (
+                "a brain as a mirror, which is overwritten",
+                "`git clone` what it mirrors (`git remote get-url origin`), and `git brain init` in the clone",
+            ),
+            (true, false) => (
                 "a brain for others to clone, as a bare repository",
                 "`git clone` it, and `git brain init` in the clone",
             ),
-            false => (
+            (false, _) => (
                 "one branch of a brain alone",
                 "`git remote set-branches origin '*' && git fetch && git brain init` brings the others and adopts it",
             ),

@@ -183,6 +183,13 @@ impl Store {
             .collect())
     }
 
+    /// Whether a file of the network is in the work tree, and not behind a link.
+    pub fn is_on_disk(&self, path: &str) -> bool {
+        let Some(root) = self.work_dir() else { return false };
+        let is_folder = std::fs::symlink_metadata(root.join(layout::NETWORK)).is_ok_and(|found| found.is_dir());
+        is_folder && std::fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_file())
+    }
+
     /// Says in the repository's configuration that this work tree is sparse, or is not, as `git sparse-checkout` would: that of a linked
     /// work tree is its own.
     fn set_sparse(&self, on: bool) -> Result<(), StoreError> {
