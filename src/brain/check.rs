@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{Brain, BrainError, World};
-use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
 use crate::cycle::admission::secrets::said;
-use crate::cycle::admission::{Fault, is_dated_ahead, late_fields, late_run, latest};
+use crate::cycle::admission::{Fault, is_dated_ahead, late_fields, late_run};
+use crate::cycle::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
 use crate::cycle::{Cycle, Policy};
 use crate::cycle::{merge::run_branches, remedy, signed};
 use crate::limits;
@@ -84,7 +84,7 @@ impl Brain {
         let policy = Policy::load(&store, world, &[]).ok();
         let secrets = policy.map(|policy| policy.secrets_allowing(world, &policy.settings.secrets.allow)).transpose();
         let secrets = secrets.ok().flatten().unwrap_or_default();
-        let look = Look { latest: Some(latest(world)), secrets: Some(&secrets) };
+        let look = Look { latest: Some(world.latest_seconds()), secrets: Some(&secrets) };
         let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, look)?;
         let branches = if revision.is_none() { check_branches(&store, look)? } else { Vec::new() };
         findings.extend(late_commits(&store, commit, world)?);
@@ -195,7 +195,7 @@ pub(super) fn finding_of(fault: &Fault) -> Finding {
 
 /// Commits that are dated ahead of the clock, or name such runs: every other machine refuses them.
 fn late_commits(store: &Store, tip: CommitId, world: &World) -> Result<Vec<Finding>, BrainError> {
-    let latest = latest(world);
+    let latest = world.latest_seconds();
     let mut findings = Vec::new();
     for id in store.commits_beyond(tip, &[])? {
         let commit = store.commit(id)?;

@@ -9,10 +9,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::receive::{self, HookAnswer};
 use super::{Brain, BrainError, World};
-use crate::cycle::admission::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
 use crate::cycle::admission::secrets::added;
 use crate::cycle::doorbell::{self, belled};
+use crate::cycle::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
 use crate::cycle::{Cycle, Policy, RunBounds};
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
@@ -26,17 +27,6 @@ use crate::store::{
 const RING: &str = "ring";
 /// The hook name by which a doorbell that has brought everything in starts agents: `hook wake`.
 const WAKE: &str = "wake";
-
-/// What a hook answers git.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct HookAnswer {
-    /// The exit code: 1 refuses, where git asks for permission.
-    pub exit: u8,
-    /// What is wrong with what is about to be committed.
-    pub findings: Vec<Finding>,
-    /// What the person can do about it.
-    pub hints: Vec<String>,
-}
 
 /// What `hooks install`, `remove` and `status` answer.
 #[derive(Clone, Debug, Serialize)]
@@ -52,7 +42,7 @@ impl Brain {
     /// Does what git's hook NAME is for. An unknown name, and a repository without a brain, are nobody's fault: exit 0.
     pub fn hook(dir: &Path, world: World, name: &str, arguments: &[String]) -> Result<HookAnswer, BrainError> {
         match HookName::parse(name) {
-            Some(HookName::PreReceive) => super::receive::gate(&called_from(dir), world),
+            Some(HookName::PreReceive) => receive::gate(&called_from(dir), world),
             Some(HookName::PostReceive) => {
                 knock_everywhere(&called_from(dir), &world);
                 Ok(HookAnswer::default())

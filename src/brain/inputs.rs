@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use super::{Brain, BrainError};
-use crate::cycle::admission::file::is_ours;
 use crate::cycle::edited::Comparison;
+use crate::cycle::file::is_ours;
 use crate::cycle::stimulus::{self, FileText, Input, Labels};
 use crate::limits;
 use crate::model::document::FileKey;

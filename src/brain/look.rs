@@ -12,7 +12,7 @@ use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::merge::waits_because;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
-use crate::cycle::sleep::SLEEP;
+use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Reason, count};
 use crate::delta::{Effect, RunRecord, render};
 use crate::limits;

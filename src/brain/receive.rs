@@ -5,15 +5,28 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::check::finding_of;
-use super::hook::HookAnswer;
 use super::{Brain, BrainError, InitReport, RunReport, World};
 use crate::cycle::admission::Kind;
+use crate::cycle::file::Finding;
 use crate::cycle::signed;
 use crate::cycle::sync::receive::{Update, receive};
 use crate::limits;
 use crate::store;
 use crate::world;
+
+/// What a hook answers git.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HookAnswer {
+    /// The exit code: 1 refuses, where git asks for permission.
+    pub exit: u8,
+    /// What is wrong with what is about to be committed.
+    pub findings: Vec<Finding>,
+    /// What the person can do about it.
+    pub hints: Vec<String>,
+}
 
 /// Judges the push that git describes on standard input.
 pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {

@@ -2,7 +2,7 @@
 
 use super::args;
 use super::output::safe;
-use super::write::short;
+use super::output::short;
 use super::{Done, Session};
 use crate::brain::{AmendReport, is_sleep_branch};
 use crate::model::plural;

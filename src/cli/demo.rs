@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::output::program;
 use super::output::safe;
-use super::write::{fed, merged, program};
+use super::write::{fed, merged};
 use super::{Done, Session, args};
 use crate::brain::{Brain, BrainError, FeedRequest, InitRequest, RecallRequest, Source};
 use crate::model::{Stamp, plural};

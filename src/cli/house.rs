@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args;
 use super::output::safe;
-use super::write::{program, short};
+use super::output::{program, short};
 use super::{Done, Session};
 use crate::brain::{
     Brain, BrainError, CheckReport, CheckedOut, CheckoutReport, DoctorReport, DriverFiles, Finding, FixReport, Health,

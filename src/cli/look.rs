@@ -1,9 +1,9 @@
 //! `status`, `log`, `show`, `diff`, `why`, `blame`.
 
 use super::args;
+use super::output::short;
 use super::output::{safe, safe_line};
 use super::vitals;
-use super::write::short;
 use super::{Done, Session};
 use crate::brain::{AgentLoop, BlameLine, History, Shown, Signs, Status, WhyEntry};
 use crate::model::plural;

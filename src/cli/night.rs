@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::args;
 use super::output::safe;
-use super::write::short;
+use super::output::short;
 use super::{Done, Session};
 use crate::brain::{
     BrainError, RejectReport, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched, is_sleep_branch,

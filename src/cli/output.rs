@@ -338,6 +338,21 @@ fn steers(c: char) -> bool {
         || matches!(c, '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
+/// How git shall call this program: by name where the path leads to it, else by where it is.
+#[allow(clippy::disallowed_methods, reason = "the program's own place")]
+pub(crate) fn program() -> String {
+    const NAME: &str = "git-brain";
+    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
+    let same = |folder: std::path::PathBuf| folder.join(NAME).canonicalize().is_ok_and(|path| path == own);
+    let on_path = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(same));
+    if on_path { NAME.to_owned() } else { own.display().to_string() }
+}
+
+/// An id as people read it.
+pub(super) fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! `sync`: many machines.
 
 use super::output::safe;
-use super::write::short;
+use super::output::short;
 use super::{Done, Session, args};
 use crate::brain::{Brain, InitRequest, SyncReport};
 use crate::model::plural;

@@ -3,23 +3,13 @@
 use std::io::IsTerminal;
 
 use super::args;
-use super::output::safe_line;
+use super::output::{program, safe_line, short};
 use super::{Done, Session};
 use crate::brain::{
     ApplyReport, Brain, BrainError, Correction, DayEdge, Due, FedFile, FeedReport, FeedRequest, InitReport,
     InitRequest, MergeReport, RunBounds, RunReport, Source, path_in, sources,
 };
 use crate::model::{AgentName, plural};
-
-/// How git shall call this program: by name where the path leads to it, else by where it is.
-#[allow(clippy::disallowed_methods, reason = "the program's own place")]
-pub(crate) fn program() -> String {
-    const NAME: &str = "git-brain";
-    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
-    let same = |folder: std::path::PathBuf| folder.join(NAME).canonicalize().is_ok_and(|path| path == own);
-    let on_path = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(same));
-    if on_path { NAME.to_owned() } else { own.display().to_string() }
-}
 
 pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     let dir = args.dir.clone().map_or_else(|| session.dir.clone(), |dir| session.dir.join(dir));
@@ -248,11 +238,6 @@ pub(super) fn landed(run: &str, commit: Option<&str>, branch: &str, wake: Option
         (Some(_), Some(wake)) => format!("{run} is in wake, {}", short(wake)),
         (Some(commit), None) => format!("{run} is on {branch}, {}", short(commit)),
     }
-}
-
-/// An id as people read it.
-pub(super) fn short(id: &str) -> &str {
-    id.get(..10).unwrap_or(id)
 }
 
 pub(super) fn merge(session: &Session, args: &args::Merge) -> Done {

@@ -11,11 +11,11 @@ use std::io::Write;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::admission::file::{Level, examine};
 use super::error::Broken;
+use super::file::{Level, examine};
+use super::job::Job;
 use super::merge::{Candidate, Fate, Report};
 use super::run::{Failure, Ran};
-use super::wake::Job;
 use super::{Cycle, CycleError};
 use crate::model::ids::{AgentName, SignalId, StimulusId};
 use crate::model::json;

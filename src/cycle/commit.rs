@@ -6,11 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::admission;
+use super::job::{Cause, Job};
 use super::network::{TreeNetwork, format_of};
 use super::policy::HUMAN;
 use super::trunk::stimulus_trailers;
-use super::wake::{Cause, Job};
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -444,7 +443,7 @@ impl Cycle {
     pub(super) fn latest_ms(&self) -> i64 {
         match self.shared.world.is_fixed() {
             true => i64::MAX,
-            false => admission::latest(&self.shared.world).saturating_add(1).saturating_mul(1000) - 1,
+            false => self.shared.world.latest_seconds().saturating_add(1).saturating_mul(1000) - 1,
         }
     }
 

@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::admission::SAYS;
-use super::admission::file::{Content, examine};
+use super::file::{Content, examine};
 use super::merge::{Candidate, Fate};
 use super::network::format_of;
-use super::sleep::SLEEP;
+use super::trailers::SLEEP;
 use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError};
 use crate::model::ids::{RunId, StimulusId, episode_id};

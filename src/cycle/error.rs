@@ -1,7 +1,7 @@
 //! What can go wrong in the cycle. A refused delta, a conflict, a failing agent are values, not errors: see
 //! [`super::Outcome`].
 
-use super::admission::file::{Level, examine};
+use super::file::{Level, examine};
 use crate::delta::DocumentError;
 use crate::llm::LlmError;
 use crate::model::json::JsonError;

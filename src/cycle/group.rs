@@ -51,9 +51,9 @@ enum Told {
 }
 
 impl Guest {
-    /// Its commit and its objects.
-    pub fn fresh(&self) -> (CommitId, &crate::store::Batch) {
-        (self.waited.commit, &self.waited.batch)
+    /// It and its objects.
+    pub fn offered(&self) -> (&Candidate, &crate::store::Batch) {
+        (&self.candidate, &self.waited.batch)
     }
 }
 

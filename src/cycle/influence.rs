@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::wake::Cause;
+use super::job::Cause;
 use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
 use crate::model::ids::RunId;

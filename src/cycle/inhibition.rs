@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::job::Job;
 use super::jobs::REFUSED_STEPS;
-use super::wake::Job;
 use super::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, SignalId};

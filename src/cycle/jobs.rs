@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::job::{Cause, Job, Window};
 use super::network::{TreeNetwork, latest};
 use super::policy::EVALUATOR;
-use super::wake::{Cause, Job, Window};
 use super::{Cycle, CycleError};
 use crate::cognition::reflex::{self, kind, perception::Load};
 use crate::delta::operation::Acknowledge;

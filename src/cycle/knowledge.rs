@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::network::{Neurons, TreeNetwork};
-use super::run::Part;
 use super::snapshot::snapshot;
+use super::spawn::Part;
 use super::{CycleError, Shared};
 use crate::activation::recall::Filters;
 use crate::activation::{Snapshot, find};

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::commit::{Committed, create_branch};
-use super::group::Guest;
 use super::sides::TreeSides;
 use super::{Cycle, CycleError, signed};
 use crate::merge::{self, Conflict, Decision, Options, Outcome};
@@ -182,7 +181,8 @@ impl Cycle {
         let mut guests = if dry_run { Vec::new() } else { self.guests(&candidates)? };
         let mut races = self.store.races(self.store.wake());
         loop {
-            match self.try_merge(&candidates, round, &guests, dry_run)? {
+            let offered: Vec<(&Candidate, &Batch)> = guests.iter().map(|guest| guest.offered()).collect();
+            match self.try_merge(&candidates, round, &offered, dry_run)? {
                 Tried::Done(mut report) => {
                     self.answer_guests(guests, &mut report);
                     return Ok(report);
@@ -198,21 +198,23 @@ impl Cycle {
         &self,
         own: &[Candidate],
         round: &[Committed],
-        guests: &[Guest],
+        guests: &[(&Candidate, &Batch)],
         dry_run: bool,
     ) -> Result<Tried, CycleError> {
-        let mut candidates: Vec<&Candidate> = own.iter().chain(guests.iter().map(|guest| &guest.candidate)).collect();
+        let mut candidates: Vec<&Candidate> =
+            own.iter().chain(guests.iter().map(|(candidate, _)| *candidate)).collect();
         candidates.sort_by(|a, b| (&a.run, &a.name).cmp(&(&b.run, &b.name)));
         candidates.dedup();
         let rounds = round.iter().filter_map(|run| Some((run.commit, run.unpublished.as_ref()?)));
-        let fresh: HashMap<CommitId, &Batch> = rounds.chain(guests.iter().map(Guest::fresh)).collect();
+        let fresh: HashMap<CommitId, &Batch> =
+            rounds.chain(guests.iter().map(|(guest, batch)| (guest.commit, *batch))).collect();
         let tip = self.store.need_tip(self.store.wake())?;
         let (fates, wake) = {
             let writer = self.store.writer()?;
             fresh.values().for_each(|batch| writer.add_batch(batch));
             let (fates, wake) = match self.merge_all(&writer, tip, &candidates) {
                 Ok(merged) => merged,
-                Err(Stopped { at, .. }) if guests.iter().any(|guest| guest.candidate.commit == at) => {
+                Err(Stopped { at, .. }) if guests.iter().any(|(guest, _)| guest.commit == at) => {
                     return Ok(Tried::Unreadable(at));
                 }
                 Err(Stopped { error, .. }) => return Err(error),

@@ -28,11 +28,13 @@ pub mod doorbell;
 pub mod edited;
 mod error;
 mod export;
+pub mod file;
 pub mod goals;
 mod group;
 mod import;
 mod influence;
 pub mod inhibition;
+mod job;
 mod jobs;
 pub mod judging;
 mod knowledge;
@@ -55,10 +57,12 @@ pub mod signals;
 pub mod signed;
 pub mod sleep;
 pub mod snapshot;
+mod spawn;
 pub mod stimulus;
 pub mod sync;
 pub mod thinking;
 mod tools;
+pub mod trailers;
 pub mod trunk;
 pub mod upgrade;
 pub mod wake;
@@ -84,9 +88,9 @@ use crate::model::settings::Override;
 use crate::store::{Account, Store, Trailer};
 use crate::world::World;
 use command::Place;
+use job::Cause;
 use knowledge::Concepts;
 use network::Neurons;
-use wake::Cause;
 
 /// One brain, opened by one command.
 pub struct Cycle {

@@ -14,6 +14,7 @@ use super::{CycleError, Shared};
 use crate::cognition::exchange::{Reply, Request};
 use crate::cognition::guard::{By, Watch};
 use crate::llm::{Cassette, Endpoint, LlmError, Piece, Provider, key_in_environment};
+use crate::model::ids::AgentName;
 use crate::model::models::Model;
 use crate::model::secret::Secrets;
 use crate::model::spending::Cost;
@@ -175,4 +176,22 @@ impl Models {
         }
         reply
     }
+}
+
+/// Tokens that a prompt has beside the network: the form of the answer, and what the protocol adds.
+const OVERHEAD_TOKENS: u32 = 512;
+
+/// Tokens of a prompt that a model can read and still answer.
+pub(super) fn room_of(model: &Model) -> u32 {
+    model.context.saturating_sub(model.max_tokens).saturating_sub(OVERHEAD_TOKENS)
+}
+
+/// A guard broke an answer off: no part of it is used, and it is not asked for again.
+pub(super) fn broken_off(agent: &AgentName, why: &str) -> CycleError {
+    CycleError::refused(format!("the answer of {agent} was broken off: {why}"))
+}
+
+/// True if another answer may be a better one.
+pub(super) fn is_the_answers_fault(error: &CycleError) -> bool {
+    matches!(error, CycleError::Json(_) | CycleError::Document(_) | CycleError::Refused { .. })
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::budget::Payer;
 use super::models::Models;
-use super::thinking::{broken_off, is_the_answers_fault, room_of};
+use super::models::{broken_off, is_the_answers_fault, room_of};
 use super::{Cycle, CycleError, Member};
 use crate::cognition::exchange::{Form, Message, Request};
 use crate::cognition::llm;

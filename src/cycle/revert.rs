@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::commit::Amends;
 use super::network::TreeNetwork;
-use super::sleep::SLEEP;
+use super::trailers::SLEEP;
 use super::{Cycle, CycleError};
 use crate::delta::{Applied, Effect, Operation, RunRecord, reverted_among};
 use crate::limits;

@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -13,13 +12,13 @@ use super::budget::{Exhausted, Payer};
 use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
 use super::context::without_raw_input;
-use super::jobs::all_of;
+use super::job::Job;
 use super::judging::{Looked, Veil};
 use super::knowledge::Knowledge;
 use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
-use super::wake::Job;
+use super::spawn::{Part, Spawn, Thought, blocking, shown};
 use super::{Cycle, CycleError, goals, ledger, quoted};
 use crate::cognition::{Raised, Snapshot, reflex};
 use crate::delta::{Document, DocumentError};
@@ -28,7 +27,7 @@ use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::origin::Origins;
 use crate::model::{Flag, Origin, json};
-use crate::store::{CommitId, Objects, Store, TreeId};
+use crate::store::{CommitId, Store, TreeId};
 
 /// What became of one run.
 #[derive(Debug)]
@@ -115,43 +114,6 @@ impl Cycle {
     }
 }
 
-/// What a run needs of the cycle, without its repository handle.
-#[derive(Clone)]
-pub(super) struct Part {
-    dir: PathBuf,
-    pub shared: Arc<super::Shared>,
-    recent: Objects,
-    /// The models, where an agent thinks with one.
-    pub models: Option<Arc<Models>>,
-}
-
-impl Part {
-    /// The repository, opened by the thread that asks.
-    pub fn store(&self) -> Result<Store, CycleError> {
-        let mut store = Store::open_sharing(&self.dir, Objects::clone(&self.recent))?;
-        store.set_secrets(Arc::clone(&self.shared.secrets));
-        Ok(store)
-    }
-
-    /// The brain, opened by the thread that asks.
-    pub fn whole(&self) -> Result<Cycle, CycleError> {
-        Ok(Cycle::beside(self.dir.clone(), self.store()?, Arc::clone(&self.shared)))
-    }
-}
-
-/// What came of thinking.
-pub(super) enum Thought {
-    Committed(Box<Committed>),
-    Nothing,
-    Held(Exhausted),
-}
-
-impl Thought {
-    pub fn of(committed: Option<Committed>) -> Self {
-        committed.map_or(Self::Nothing, |committed| Self::Committed(Box::new(committed)))
-    }
-}
-
 impl super::Shared {
     /// Asks the program that an agent thinks with, once its budget is reserved; settled when the program has ended.
     pub async fn ask(
@@ -225,23 +187,6 @@ impl<'n> Strangers<'n> {
         self.known.borrow_mut().insert(run.clone(), found);
         Ok(found)
     }
-}
-
-/// The origin of all that a snapshot shows. A program may obey any text that it reads; a rule obeys none.
-pub(super) fn shown(snapshot: &Snapshot) -> Origin {
-    let neurons = snapshot.neurons.iter().map(|n| n.origin.clone());
-    let stimuli = snapshot.stimuli.iter().map(|s| s.origin.clone());
-    all_of(neurons.chain(stimuli))
-}
-
-/// One run on its way.
-pub(super) struct Spawn {
-    pub cycle: Part,
-    pub tip: CommitId,
-    pub run: RunId,
-    pub job: Job,
-    /// Memories that its stimuli and signals recall, best first, with the strength of each; none for a rule, which asks for them itself.
-    pub reminded: Vec<(NeuronId, f64)>,
 }
 
 impl Spawn {
@@ -426,11 +371,4 @@ fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<(Raised, Option<RunId
         }
     }
     Ok(raised)
-}
-
-/// Runs blocking work on the runtime's threads for it.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, CycleError> + Send + 'static,
-) -> Result<T, CycleError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| Err(CycleError::Busy(format!("a run was cut off: {e}"))))
 }

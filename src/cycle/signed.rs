@@ -3,7 +3,7 @@
 //! Asked before commits that wake does not have are merged, wherever they come from, and by `check`. The rule is about
 //! commits, not about files: a record can be carried anywhere, and a signature covers exactly one commit with its parents.
 
-use super::sleep::{SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER};
+use super::trailers::{SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER};
 use crate::model::ids::RunId;
 use crate::store::{CONFIG_SINCE, Commit, CommitId, Signature, Store, StoreError};
 

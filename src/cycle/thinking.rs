@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use super::budget::Payer;
+use super::job::Job;
+use super::models::{broken_off, is_the_answers_fault, room_of};
 use super::network::TreeNetwork;
-use super::run::{Spawn, Thought, blocking, shown};
 use super::snapshot::snapshot;
-use super::wake::Job;
+use super::spawn::{Spawn, Thought, blocking, shown};
 use super::{Cycle, CycleError, Member, judging::Veil};
 use crate::activation::recall::Filters;
 use crate::cognition::Snapshot;
@@ -18,13 +19,9 @@ use crate::cognition::exchange::{Form, Message, Request};
 use crate::cognition::llm;
 use crate::delta::{Document, DocumentError};
 use crate::model::Origin;
-use crate::model::ids::{AgentName, NeuronId};
+use crate::model::ids::NeuronId;
 use crate::model::json::JsonError;
-use crate::model::models::Model;
 use crate::store::{CommitId, Store};
-
-/// Tokens that a prompt has beside the network: the form of the answer, and what the protocol adds.
-const OVERHEAD_TOKENS: u32 = 512;
 
 /// Texts that memories are looked for with, and memories for each.
 const CUES: usize = 8;
@@ -166,19 +163,4 @@ impl Spawn {
         let applied = draft.apply(&store, &self.cycle.shared)?;
         draft.commit(&applied, &store, &self.cycle.shared).map(|committed| Thought::of(Some(committed)))
     }
-}
-
-/// Tokens of a prompt that a model can read and still answer.
-pub(super) fn room_of(model: &Model) -> u32 {
-    model.context.saturating_sub(model.max_tokens).saturating_sub(OVERHEAD_TOKENS)
-}
-
-/// A guard broke an answer off: no part of it is used, and it is not asked for again.
-pub(super) fn broken_off(agent: &AgentName, why: &str) -> CycleError {
-    CycleError::refused(format!("the answer of {agent} was broken off: {why}"))
-}
-
-/// True if another answer may be a better one.
-pub(super) fn is_the_answers_fault(error: &CycleError) -> bool {
-    matches!(error, CycleError::Json(_) | CycleError::Document(_) | CycleError::Refused { .. })
 }

@@ -8,48 +8,21 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::inhibition::Waiting;
+use super::job::{Job, Window};
 use super::jobs::Due;
 use super::network::{self, TreeNetwork, latest};
 use super::{Cycle, CycleError};
 use crate::delta::{Lookup, RunRecord};
 use crate::limits;
 use crate::model::document::{Answered, Cognition, Condition};
-use crate::model::ids::{AgentName, NeuronId, RunId, SignalId, StimulusId};
+use crate::model::ids::{AgentName, NeuronId, SignalId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{Acknowledgement, Agent, Flag, Metadata, Origin, Signal, Stamp, Stimulus, json};
+use crate::model::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus, json};
 use crate::store::{CommitId, FileChange, TreeId};
-use crate::trigger::{self, EVENING, Happened, Woken};
+use crate::trigger::{self, EVENING, Woken};
 
 /// The flag that puts the most important agents first.
 const PRIORITY_OVERRIDE: &str = "priority_override";
-
-/// A run that is due.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The agent.
-    pub agent: AgentName,
-    /// What woke it, in words.
-    pub reason: String,
-    /// Stimuli to consume.
-    pub stimuli: Vec<Stimulus>,
-    /// Signals to answer.
-    pub signals: Vec<Signal>,
-    /// Neurons whose activation woke it.
-    pub active: Vec<NeuronId>,
-    /// Answers to signals that it sent.
-    pub answers: Vec<Answered>,
-    /// Why nobody thinks about these signals: the engine answers them with that.
-    pub refusal: Option<String>,
-    /// The stimuli that it descends from, its own included.
-    pub roots: Vec<StimulusId>,
-    /// Causal distance from a stimulus.
-    pub depth: u32,
-    /// The run's clock.
-    pub clock: Stamp,
-    /// Where what woke it comes from: its stimuli, and those of the runs that sent its signals, set its flags or changed
-    /// its neurons last, and of those neurons.
-    pub origin: Origin,
-}
 
 /// Stimuli that are not due: tried and failed in this process (the next command tries again), or consumed by a run that
 /// waits on its branch.
@@ -301,31 +274,5 @@ impl Cycle {
             _ => {}
         }
         Ok(())
-    }
-}
-
-/// What happened, and the runs that did it.
-#[derive(Default)]
-pub(super) struct Window {
-    pub happened: Happened,
-    pub runs: BTreeMap<RunId, Cause>,
-}
-
-/// What descends from a run: of its record, what the runs after it need to know.
-#[derive(Clone, Debug)]
-pub struct Cause {
-    /// Its clock.
-    pub at: Stamp,
-    /// Its causal distance from a stimulus.
-    pub depth: u32,
-    /// The stimuli that it descends from.
-    pub stimuli: Vec<StimulusId>,
-    /// Where what it brought comes from.
-    pub origin: Origin,
-}
-
-impl From<RunRecord> for Cause {
-    fn from(record: RunRecord) -> Self {
-        Self { at: record.at, depth: record.depth, stimuli: record.stimuli, origin: record.origin }
     }
 }

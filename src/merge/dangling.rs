@@ -1,28 +1,13 @@
 //! The last step of a tree's merge: a removed neuron that a connection of the merged tree points to stays, with what it
 //! points to itself, until nothing changes. So no connection dangles that did not dangle before.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::decision::{Decision, How, file_value};
+use super::pointing::Pointing;
 use super::tree::{Merge, Merged, Side, Sides, decode};
-use crate::model::Neuron;
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
-
-/// A neuron of the merged tree, and the targets that left's file of it has already: those exist in left.
-pub(super) struct Pointing {
-    targets: BTreeSet<NeuronId>,
-    known: BTreeSet<NeuronId>,
-}
-
-impl Pointing {
-    pub fn new(neuron: &Neuron, left: Option<&Neuron>) -> Self {
-        let targets = |n: &Neuron| n.connections.iter().map(|c| c.target.clone()).collect();
-        Self { targets: targets(neuron), known: left.map(targets).unwrap_or_default() }
-    }
-}
 
 impl<S: Sides> Merge<'_, S>
 where

@@ -18,6 +18,7 @@ pub mod driver;
 mod field;
 mod file;
 pub mod neuron;
+mod pointing;
 pub mod replay;
 mod shared;
 mod taken_back;

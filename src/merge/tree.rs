@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::dangling::Pointing;
 use super::decision::{Conflict, Decision, How, file_value};
 use super::file::{self, Pick};
 use super::neuron::merge_neuron;
+use super::pointing::Pointing;
 use super::replay::{Direction, apply_record};
 use super::shared::Shared;
 use crate::delta::{Effect, RunRecord};

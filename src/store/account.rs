@@ -17,8 +17,8 @@ use std::time::Duration;
 use fs2::FileExt;
 
 use super::StoreError;
+use super::disk::sync_folder;
 use super::lock::{LockName, acquire, is_contended};
-use super::worktree::sync_folder;
 use crate::limits;
 
 const FOLDER: &str = "account";

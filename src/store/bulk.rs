@@ -16,8 +16,7 @@ use git2::{ObjectType, Oid};
 use sha1::{Digest, Sha1};
 use tempfile::NamedTempFile;
 
-use super::worktree::sync_folder;
-use super::writer::KEEP_TEXT;
+use super::disk::sync_folder;
 use super::{BlobId, File, Guard, Store, StoreError, TreeId};
 
 /// Neurons are small and alike: beyond this level zlib takes twice the time for some percent.
@@ -29,6 +28,8 @@ const STORED: usize = 4096;
 pub(super) const BUFFER: usize = 1 << 20;
 /// Objects that are not worth a thread of their own.
 const FEW: usize = 256;
+/// What is in a `.keep` of ours.
+pub(super) const KEEP_TEXT: &str = "git-brain\n";
 /// Offsets from here on stand in the index' table of long ones.
 pub(super) const LONG: u64 = 1 << 31;
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::confine::{refuse_links, refuse_waiting};
-use super::worktree::sync_folder;
+use super::disk::sync_folder;
 use super::{Store, StoreError};
 use crate::model::layout;
 

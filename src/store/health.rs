@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::worktree::Left;
+use super::left::Left;
 use super::{Branch, CommitId, FileChange, LockName, RefChange, RefOutcome, Store, StoreError};
 use crate::limits;
 use crate::model::layout::{self, Place};

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::worktree::sync_folder;
+use super::disk::sync_folder;
 use super::{Store, StoreError};
 
 const BEGIN: &str = "# >>> git-brain >>>";

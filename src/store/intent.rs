@@ -18,8 +18,9 @@ use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 
 use super::confine::own_lock;
+use super::disk::{absent_is_fine, discard};
+use super::left::Left;
 use super::lock::{LockName, is_contended};
-use super::worktree::Left;
 use super::{Branch, CommitId, Store, StoreError};
 use crate::limits;
 
@@ -105,11 +106,6 @@ impl Drop for Intent {
             discard(&self.path);
         }
     }
-}
-
-/// Removes a file of ours that would stand in others' way, twice if it must be: nobody else will.
-pub(super) fn discard(path: &Path) {
-    let _ = std::fs::remove_file(path).or_else(absent_is_fine).or_else(|_| std::fs::remove_file(path));
 }
 
 enum Verdict {
@@ -283,10 +279,6 @@ pub(super) fn discard_rubbish(path: &Path, file: &File) {
     if age.is_some_and(|age| age > RUBBISH) && FileExt::try_lock_exclusive(file).is_ok() {
         let _ = std::fs::remove_file(path);
     }
-}
-
-pub(super) fn absent_is_fine(error: std::io::Error) -> std::io::Result<()> {
-    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 /// True if a process that we may look into has the file open. Without `/proc`: false, and the other proofs stand alone.

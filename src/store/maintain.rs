@@ -12,14 +12,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use super::bulk::KEEP_TEXT;
 use super::bulk::hex;
+use super::disk::sync_folder;
 use super::intent::discard_rubbish;
 use super::join::join;
 use super::pack::{ID, INDEX_IDS, INDEX_MAGIC, is_sound};
 use super::plumbing::tame_git;
 use super::shadow::Shadow;
-use super::worktree::sync_folder;
-use super::writer::{KEEP_TEXT, SCRATCH};
+use super::writer::SCRATCH;
 use super::{LockName, Store, StoreError, child};
 use crate::limits;
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::confine::plain_path;
+use super::disk::sync_folder;
 use super::tree::File;
-use super::worktree::sync_folder;
 use super::{BlobId, Branch, CommitId, FileChange, Store, StoreError, child};
 use crate::model::{Stamp, layout};
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 use backon::{BackoffBuilder, BlockingRetryable, ExponentialBuilder};
 use git2::{ErrorClass, ErrorCode, Oid};
 
+use super::disk::sync_folder;
 use super::intent::{Intent, Plan};
-use super::worktree::{Left, sync_folder};
+use super::left::Left;
 use super::{Branch, CommitId, Store, StoreError};
 use crate::limits;
 

@@ -13,7 +13,8 @@ use std::time::Duration;
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid};
 
 use super::confine::{leads_here, present};
-use super::intent::discard;
+use super::disk::{discard, sync_folder};
+use super::left::{LOCKED, Left, UNREADABLE, UNWRITABLE};
 use super::shadow::Shadow;
 use super::sparse::Sparse;
 use super::tree::{File as TreeFile, NOT_UTF8};
@@ -32,40 +33,6 @@ const SHARED_NAMES: u32 = 4;
 const EXTENDED: u16 = 1 << 14;
 /// The flag in the extended half of `git add -N`.
 const INTENT_TO_ADD: u16 = 1 << 13;
-
-/// A file of a work tree that did not follow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// The work tree.
-    pub work_tree: PathBuf,
-    /// The file's path in it.
-    pub path: String,
-    /// Why.
-    pub reason: &'static str,
-}
-
-/// Reasons that may be gone the next time: the disk was full, or failed, or a person's `git commit` has its editor open.
-const UNREADABLE: &str = "it cannot be read";
-const UNWRITABLE: &str = "it could not be written";
-const LOCKED: &str = "another git command holds it";
-
-impl std::fmt::Display for Left {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.work_tree.join(&self.path).display(), self.reason)
-    }
-}
-
-impl Left {
-    /// True if trying again may help.
-    pub(super) fn is_passing(&self) -> bool {
-        [UNREADABLE, UNWRITABLE, LOCKED].contains(&self.reason)
-    }
-
-    /// True if it is the index itself, whose lock is somebody else's.
-    pub(super) fn is_locked(&self) -> bool {
-        self.reason == LOCKED
-    }
-}
 
 /// A work tree that has a branch checked out.
 pub(super) struct WorkTree {
@@ -440,14 +407,6 @@ impl Drop for IndexLock {
         discard(&self.scratch);
         discard(&self.lock);
     }
-}
-
-/// Waits until a folder's entries are on disk.
-pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    if cfg!(unix) {
-        File::open(folder).and_then(|f| f.sync_all()).map_err(StoreError::file(folder))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

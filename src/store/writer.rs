@@ -17,13 +17,11 @@ use std::sync::Arc;
 use fs2::FileExt;
 use git2::{ObjectType, Oid};
 
-use super::bulk::WholePack;
+use super::bulk::{KEEP_TEXT, WholePack};
 use super::commit::{CommitSpec, parse};
 use super::object::Pending;
 use super::{BlobId, CommitId, Store, StoreError, TreeId};
 
-/// What is in a `.keep` of ours.
-pub(super) const KEEP_TEXT: &str = "git-brain\n";
 /// How often a pack is written: `git gc --prune=now` takes one that has no name yet for rubbish.
 const WRITES: usize = 4;
 /// How the folders in `objects/` began in which packs were once made.

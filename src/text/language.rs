@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use super::word::{self, fold};
+use super::surface::{self, fold};
 
 /// A language that has a stop list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +42,7 @@ fn list(text: &'static str) -> HashSet<&'static str> {
 /// Kana and Chinese characters together decide for Japanese where they outnumber half of the Latin letters (one of them
 /// says as much as two letters). Otherwise the list that holds more of the words that only one of the two lists holds.
 pub fn language(text: &str) -> Option<Language> {
-    guess(text, word::surfaces(text).iter().map(|(_, surface)| *surface))
+    guess(text, surface::surfaces(text).iter().map(|(_, surface)| *surface))
 }
 
 pub(super) fn guess<'a>(text: &str, surfaces: impl Iterator<Item = &'a str>) -> Option<Language> {
@@ -53,7 +53,7 @@ pub(super) fn guess<'a>(text: &str, surfaces: impl Iterator<Item = &'a str>) -> 
     }
     let (mut english, mut french) = (0_usize, 0_usize);
     for surface in surfaces {
-        let key = word::key(surface);
+        let key = surface::key(surface);
         let (en, fr) = (LISTS.english.contains(key.as_str()), LISTS.french.contains(key.as_str()));
         english += usize::from(en && !fr);
         french += usize::from(fr && !en);
@@ -125,7 +125,7 @@ mod tests {
     fn lists_are_what_the_keys_look_like() {
         for text in [include_str!("stop/en.txt"), include_str!("stop/fr.txt"), include_str!("stop/ja.txt")] {
             for word in list(text) {
-                assert_eq!(word::key(word), word, "a line that no key can equal");
+                assert_eq!(surface::key(word), word, "a line that no key can equal");
             }
             assert!(list(text).len() > 300);
         }

@@ -15,6 +15,7 @@ mod piece;
 mod prose;
 mod sentence;
 mod shared;
+mod surface;
 pub mod talk;
 mod urgency;
 mod word;
@@ -26,5 +27,6 @@ pub use phrase::{Phrase, asks, bare_title, is_askable, named_title, phrases, spe
 pub use piece::{parts, pieces};
 pub use prose::{sentences, unwrapped};
 pub use shared::{Shared, said_from, shared};
+pub use surface::{fold, key};
 pub use urgency::{Urgency, urgency};
-pub use word::{Word, fold, identifier_parts, key, read, tokens, words, words_in};
+pub use word::{Word, identifier_parts, read, tokens, words, words_in};

@@ -3,8 +3,9 @@
 use super::date::is_date;
 use super::language::{Language, is_japanese, is_stop};
 use super::markup::Markup;
+use super::surface::key;
 use super::urgency::is_called_out;
-use super::word::{Word, key, words};
+use super::word::{Word, words};
 
 /// A span of a text that is written as a name.
 #[derive(Clone, Debug, PartialEq, Eq)]

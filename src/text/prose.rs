@@ -9,7 +9,7 @@ use icu_segmenter::SentenceSegmenter;
 use icu_segmenter::options::SentenceBreakInvariantOptions;
 
 use super::language::{self, Language, is_japanese};
-use super::word::{fold, key};
+use super::surface::{fold, key};
 
 /// A line this wide, in columns, is wrapped where it ends without punctuation; a shorter one is a line of its own.
 const WRAPPED: usize = 40;

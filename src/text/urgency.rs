@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use super::language::is_japanese;
-use super::word::{fold, key, surfaces};
+use super::surface::{fold, key, surfaces};
 
 /// How urgent a text is, and why.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -109,6 +109,11 @@ impl World {
         }
     }
 
+    /// The last second that a commit or a run from elsewhere may be dated.
+    pub fn latest_seconds(&self) -> i64 {
+        self.commit_seconds() + crate::limits::FUTURE_SECONDS
+    }
+
     /// The real clock, seconds since the epoch, whatever `BRAIN_NOW` says: commits carry real dates.
     pub fn commit_seconds(&self) -> i64 {
         match self.fixed_now {

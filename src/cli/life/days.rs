@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::Session;
-use super::super::write::program;
+use super::super::output::program;
 use super::texts::{self, CHOICES, Choice};
 use crate::brain::{
     Brain, BrainError, FeedRequest, InitReport, InitRequest, OutcomeRequest, RecallRequest, RunBounds, SleepReport,

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use self::days::{Day, FORGET_DAYS, FORGET_SUBJECT, Life, Tried, git};
 use super::output::safe;
-use super::write::short;
+use super::output::short;
 use super::{Done, Session, learn, story};
 use crate::brain::{Brain, BrainError, SleepState};
 use crate::model::{Kind, NeuronId, plural};

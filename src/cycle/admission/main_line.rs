@@ -6,7 +6,8 @@
 use super::run::Grounds;
 use super::{Judge, Kind};
 use crate::cycle::CycleError;
-use crate::cycle::sleep::{SLEEP, SetBy, settled_runs};
+use crate::cycle::sleep::{SetBy, settled_runs};
+use crate::cycle::trailers::SLEEP;
 use crate::delta::RunOutline;
 use crate::limits;
 use crate::model::ids::RunId;

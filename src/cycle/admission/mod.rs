@@ -21,7 +21,6 @@
 //!
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
-pub mod file;
 mod main_line;
 mod merged;
 mod night;
@@ -36,8 +35,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::file::{self, Content, Level, examine, examine_place};
 use super::network::{TreeNetwork, metadata_of};
-use super::sleep::SLEEP;
+use super::trailers::SLEEP;
 use super::{Cycle, CycleError, signed};
 use crate::delta::RunRecord;
 use crate::model::Neuron;
@@ -45,12 +45,12 @@ use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
 use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
-use file::{Content, Level, examine, examine_place};
+
 use records::Records;
 pub(crate) use revert::SAYS;
 use run::{Grounds, is_in_place};
 pub(crate) use stamps::late_fields;
-pub use stamps::{is_dated_ahead, late_run, latest};
+pub use stamps::{is_dated_ahead, late_run};
 
 /// The kinds of faults that have a way out of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +138,7 @@ impl Cycle {
             cycle: self,
             signing,
             secrets: self.secrets_for(door, tips, &grounds.settings.secrets.allow)?,
-            latest: latest(&self.shared.world),
+            latest: self.shared.world.latest_seconds(),
             records: Records::of(self, door)?,
             fixed_clock: matches!(door, Door::Merge),
             going_out: matches!(door, Door::Out { .. }),

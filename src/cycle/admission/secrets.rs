@@ -7,8 +7,8 @@
 
 use aho_corasick::AhoCorasick;
 
-use super::file::Finding;
 use super::{Door, Judge};
+use crate::cycle::file::Finding;
 use crate::cycle::policy::secrets_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::model::layout;

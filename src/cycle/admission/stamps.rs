@@ -4,14 +4,12 @@
 
 use serde_json::Value;
 
-use super::file::Content;
 use super::{Judge, Kind};
-use crate::limits;
+use crate::cycle::file::Content;
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
 use crate::model::{Stamp, json};
 use crate::store::Commit;
-use crate::world::World;
 
 /// The trailers that name runs.
 const RUNS: [&str; 6] = ["Run", "Newest-Run", "Sleep", "Undoes", "Reverts", "Approves"];
@@ -28,11 +26,6 @@ struct Dated {
     answers: Value,
     reverts: Value,
     approves: Value,
-}
-
-/// The last second that something may be dated.
-pub fn latest(world: &World) -> i64 {
-    world.commit_seconds() + limits::FUTURE_SECONDS
 }
 
 /// Whether a commit says that it was made later than that second. Plain git knows no fixed clock.

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 
 use super::Judge;
-use super::file::told_by_sleep;
 use crate::consolidation::record::EVERY_LINE;
 use crate::cycle::CycleError;
+use crate::cycle::file::told_by_sleep;
 use crate::cycle::merge::edits_of;
 use crate::cycle::sleep::Night;
 use crate::limits;

@@ -9,7 +9,7 @@ use crate::cognition::chain::classify::classify_complexity;
 use crate::cognition::chain::extract::{self, Evidence, Quote};
 use crate::cognition::chain::{Datum, Machine, Mode, Offer, Outcome, Plan, Step, Stop, Task, Told, ToolUse, Want, Why};
 use crate::cognition::exchange::{Request, ToolCall, Usage};
-use crate::cycle::thinking::room_of;
+use crate::cycle::models::room_of;
 use crate::cycle::tools::Tools;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{SLEEP_TRAILER, UNDOES_TRAILER};
 use crate::cycle::network::decode_neuron;
+use crate::cycle::trailers::{SLEEP_TRAILER, UNDOES_TRAILER};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};

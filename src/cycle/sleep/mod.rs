@@ -33,20 +33,12 @@ pub(super) use squash::message as message_of;
 pub(super) use taint::{SetBy, settled as settled_runs};
 pub use undo::Undone;
 
+use super::trailers::{SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER};
 use super::{Cycle, CycleError};
 use crate::consolidation::SleepRecord;
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
 use crate::store::{Branch, Commit, CommitId, TreeId};
-
-/// The name that sleeps have in run ids and as authors.
-pub const SLEEP: &str = "sleep";
-/// Trailer of S, W and the commits of a sleep's branch: the sleep.
-pub(super) const SLEEP_TRAILER: &str = "Sleep";
-/// Trailer of the same: the commit of wake that is consolidated.
-pub(super) const SNAPSHOT_TRAILER: &str = "Snapshot";
-/// Trailer of the commits that take a sleep back: the sleep.
-pub(super) const UNDOES_TRAILER: &str = "Undoes";
 
 /// A sleep as main has it.
 #[derive(Clone, Debug)]

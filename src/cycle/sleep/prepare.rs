@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use super::settle::Note;
 use super::survey::{Survey, read_all, read_shared};
-use super::{Evening, Mode, SLEEP_TRAILER, SNAPSHOT_TRAILER, Sleep, agent, branch_of};
+use super::{Evening, Mode, Sleep, agent, branch_of};
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
-use crate::cycle::admission::file::{Level, examine};
+use crate::cycle::file::{Level, examine};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::format_of;
+use crate::cycle::trailers::{SLEEP_TRAILER, SNAPSHOT_TRAILER};
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::{LedgerEntry, RunOutline, RunRecord};
 use crate::model::ids::{NeuronId, RunId};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{SLEEP_TRAILER, SNAPSHOT_TRAILER};
 use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::cycle::trailers::{SLEEP_TRAILER, SNAPSHOT_TRAILER};
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::Applied;
 use crate::limits;

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SLEEP_TRAILER, UNDOES_TRAILER, branch_of};
+use super::branch_of;
+use crate::cycle::trailers::{SLEEP_TRAILER, UNDOES_TRAILER};
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, Lock, LockName, RefChange, RefOutcome, StoreError};

@@ -1,12 +1,13 @@
 //! S and W: the consolidated tree as one commit on main, and its way back into wake.
 
+use super::agent;
 use super::journal::{Journal, largest};
 use super::prepare::{Prepared, record_path};
 use super::settle::Note;
-use super::{SLEEP_TRAILER, SNAPSHOT_TRAILER, agent};
 use crate::consolidation::{Largest, SleepRecord, Totals};
 use crate::cycle::merge::{edits_of, in_words};
 use crate::cycle::network::format_of;
+use crate::cycle::trailers::{SLEEP_TRAILER, SNAPSHOT_TRAILER};
 use crate::cycle::{Cycle, CycleError};
 use crate::merge::{Options, Outcome};
 use crate::model::ids::RunId;

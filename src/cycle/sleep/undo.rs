@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::settle::Note;
 use super::squash::settled;
-use super::{Night, SLEEP_TRAILER, UNDOES_TRAILER, agent};
+use super::{Night, agent};
 use crate::cycle::merge::edits_of;
+use crate::cycle::trailers::{SLEEP_TRAILER, UNDOES_TRAILER};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::{Options, Outcome};

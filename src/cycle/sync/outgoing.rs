@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
-use crate::cycle::admission::file::{Level, examine, examine_place};
-use crate::cycle::admission::{Door, Fault, Judged, latest};
+use crate::cycle::admission::{Door, Fault, Judged};
 use crate::cycle::commit::{Committed, Draft};
+use crate::cycle::file::{Level, examine, examine_place};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
-use crate::cycle::sleep::SLEEP;
+use crate::cycle::trailers::SLEEP;
 use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
 use crate::delta::{Document, RunRecord};
@@ -289,7 +289,7 @@ impl Cycle {
                     &change.path,
                     &bytes,
                     &found.content,
-                    latest(&self.shared.world),
+                    self.shared.world.latest_seconds(),
                 );
                 let clean = self.shared.secrets.in_file(&bytes).is_empty();
                 Ok(clean && ahead.is_empty() && found.findings.iter().all(|finding| finding.level != Level::Error))
@@ -406,7 +406,7 @@ impl Cycle {
         let (was, tree) = (store.tree_of(old)?, store.tree_of(rebuilt.wake)?);
         let format = format_of(store, tree)?;
         let network = TreeNetwork::new(store, tree);
-        let last = Stamp::from_unix(latest(&self.shared.world));
+        let last = Stamp::from_unix(self.shared.world.latest_seconds());
         let (mut edits, mut ids) = (Vec::new(), Vec::new());
         for change in store.diff(Some(tree), Some(was), layout::STIMULI)? {
             let (Place::Stimulus(id), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else {

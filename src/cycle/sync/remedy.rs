@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::cycle::admission::{Fault, Kind};
-use crate::cycle::sleep::SLEEP;
+use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::merge::Conflict;

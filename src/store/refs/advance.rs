@@ -13,7 +13,7 @@ use git2::{ErrorClass, ErrorCode, ReferenceType};
 
 use super::{Branch, CommitId, Step, Store};
 use crate::limits;
-use crate::store::worktree::sync_folder;
+use crate::store::disk::sync_folder;
 
 /// A lock file of ours; dropping it removes it, unless it has become the ref.
 struct RefLock(Option<PathBuf>);

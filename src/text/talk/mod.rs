@@ -15,7 +15,7 @@ use super::date;
 use super::language::{self, Language};
 use super::phrase::asks;
 use super::speaker;
-use super::word::{self, fold, key};
+use super::surface::{fold, is_apostrophe, key};
 
 /// How the source of what a person says in a conversation begins; its name follows.
 pub const ASKED: &str = "chat:";
@@ -338,7 +338,7 @@ const LOOKED_UP: &str = "address adresse password passcode phone telephone email
 /// `passport number`, `Vaillant serial number`
 fn is_search(sentence: &str, words: &[Token], language: Option<Language>) -> bool {
     let known = matches!(language, None | Some(Language::English | Language::French));
-    let plain = sentence.trim().chars().all(|c| c.is_alphabetic() || c == ' ' || word::is_apostrophe(c));
+    let plain = sentence.trim().chars().all(|c| c.is_alphabetic() || c == ' ' || is_apostrophe(c));
     let is_verb = |(at, token): (usize, &Token)| {
         let low = token.low.as_str();
         // `Nadia bakes bread`: what ends in s and is followed is no noun that is looked for.
@@ -397,8 +397,7 @@ fn is_polite(low: &str) -> bool {
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
-    for surface in text.split(|c: char| c.is_whitespace() || word::is_apostrophe(c) || "/«»\"“”()[]*_`".contains(c))
-    {
+    for surface in text.split(|c: char| c.is_whitespace() || is_apostrophe(c) || "/«»\"“”()[]*_`".contains(c)) {
         let bare = surface.trim_matches(|c: char| !c.is_alphanumeric());
         let key = key(bare);
         if !key.is_empty() {

@@ -1,0 +1,10 @@
+//! How commits of a sleep are told from others: its name, and the trailers that only a sleep writes.
+
+/// The name that sleeps have in run ids and as authors.
+pub const SLEEP: &str = "sleep";
+/// Trailer of S, W and the commits of a sleep's branch: the sleep.
+pub const SLEEP_TRAILER: &str = "Sleep";
+/// Trailer of the same: the commit of wake that is consolidated.
+pub const SNAPSHOT_TRAILER: &str = "Snapshot";
+/// Trailer of the commits that take a sleep back: the sleep.
+pub const UNDOES_TRAILER: &str = "Undoes";
