@@ -7,7 +7,8 @@ use super::output::safe;
 use super::output::short;
 use super::{Done, Session};
 use crate::brain::{
-    BrainError, RejectReport, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched, is_sleep_branch,
+    Brain, BrainError, RejectReport, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched,
+    is_sleep_branch,
 };
 use crate::model::plural;
 
@@ -16,12 +17,21 @@ pub(super) fn sleep(session: &Session, args: &args::Sleep) -> Done {
     if args.undo {
         let report = brain.undo_sleep(args.writer.dry_run)?;
         session.out.report(&report, |report| undone(report, args.writer.dry_run));
+        say_notes(session, &brain);
         return Ok(0);
     }
     let request = SleepRequest { review: args.review, dry_run: args.writer.dry_run, if_due: args.if_due };
     let report = brain.sleep(request)?;
     session.out.report(&report, told);
+    say_notes(session, &brain);
     Ok(0)
+}
+
+/// What became known on the way.
+fn say_notes(session: &Session, brain: &Brain) {
+    if !session.out.is_json() {
+        brain.take_notes().iter().for_each(|note| session.out.say(&safe(note)));
+    }
 }
 
 pub(super) fn told(report: &SleepReport) -> String {

@@ -155,6 +155,10 @@ pub fn title(text: &str) -> Option<&str> {
 /// sentence that goes on in the next line.
 pub fn named_title(text: &str) -> Option<&str> {
     let title = title(text)?;
+    let is_shouted = !title.chars().any(char::is_lowercase) && title.chars().any(char::is_uppercase);
+    if is_shouted && words(title).len() > NAME_WORDS {
+        return None;
+    }
     let below = text.trim_start().split_once('\n').map_or("", |(_, rest)| rest);
     (!is_code(title) && !is_counted(title) && !goes_on(title, below)).then_some(title)
 }
@@ -168,12 +172,15 @@ fn is_code(line: &str) -> bool {
         || line.starts_with('/') && line.contains(' ')
         || line.ends_with('#') && line.contains(' ');
     let signs = line.contains(['=', '<', '>', '[', ']', '{', '}', '|', ';', '\\']);
-    let marks = ["()", "( )", "/*", "*/"].iter().any(|mark| line.contains(mark));
+    let marks = ["()", "( )", "/*", "*/", "\"\"\"", "'''"].iter().any(|mark| line.contains(mark));
+    let orders = ["import ", "include ", "def "].iter().any(|word| line.starts_with(word))
+        || line.starts_with("from ") && line.contains(" import ");
     let whole = line.starts_with('(') && line.find(')').is_none_or(|at| at + 1 == line.len());
     quoted
         || spaced
         || signs
         || marks
+        || orders
         || whole
         || line.matches('(').count() != line.matches(')').count()
         || is_call(line)
@@ -342,6 +349,9 @@ mod tests {
             assert_eq!(named_title(&format!("{name}\nThen more.")), Some(name), "{name}");
         }
         for none in [
+            "from json import scanner",
+            "\"\"\"Implementation of JSONDecoder",
+            "THIS SOFTWARE IS PROVIDED BY THE REGENTS AND CONTRIBUTORS",
             "Mar 03 16:18:05 host7 sshd[19115]: connect from unknown",
             "Mar 03 16:18:05 host7 cron: reload",
             "2025-06-24 14:36:25 startup packages configure",

@@ -225,7 +225,12 @@ impl Cycle {
         if old == Some(main) {
             let _trunk = self.store.lock(LockName::Trunk)?;
             let told = self.follow(Some((main, new)), &name)?;
-            self.store.add_note(told);
+            let branch = self.store.main();
+            // Nobody left a note of it: a person may have moved main back.
+            self.store.add_note(match self.store.need_tip(branch)? == new {
+                true => format!("{branch} stood before {name}, which wake has: it is on {branch} again; `git brain sleep --undo` takes it back"),
+                false => told,
+            });
         }
         Ok(())
     }
