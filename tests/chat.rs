@@ -607,3 +607,11 @@ fn tools_give_equal_texts_once() {
     assert!(memories[1].get("also").is_none());
     assert_eq!(stimuli(&scene.sandbox)["Tea."]["origin"], "local");
 }
+
+#[test]
+fn what_waits_is_perceived_before_it_is_asked_for() {
+    let sandbox = Sandbox::fixed(NOW, "chat");
+    sandbox.brain(&["feed", "--no-run", "Ben lives in Tromso."]).exits(0);
+    let told = sandbox.brain(&["chat", "Where does Ben live?"]).exits(0);
+    assert!(told.out.contains("Tromso"), "{told}");
+}

@@ -507,3 +507,27 @@ fn what_one_side_removed_by_a_revert_of_both_keeps_what_the_other_learnt() {
         assert_eq!(neuron_in(&merged, "c").activation_count, 1);
     }
 }
+
+/// What two sides add to one neuron has room beyond what either may add; what no file holds is left to a person.
+#[test]
+fn a_neuron_that_both_sides_grow_stays_readable() {
+    let base = plain("hub");
+    let grown = |day: u32, side: char, count: usize| {
+        by(&base, day, |neuron| {
+            (0..count).for_each(|n| neuron.set_weight(&id(&format!("{side}-{n:055}")), Link::FeedsInto, 7));
+        })
+    };
+    let sides = |count: usize| [grown(2, 'l', count), grown(3, 'r', count)];
+    let merged = |[left, right]: &[Neuron; 2]| {
+        let base = tree_of(std::slice::from_ref(&base));
+        merge(&base, &tree_of(std::slice::from_ref(left)), &tree_of(std::slice::from_ref(right)))
+    };
+    // Each side's file is just below 2 MiB.
+    let both = sides(15_000);
+    let (tree, outcome) = merged(&both);
+    assert_eq!((outcome.conflicts.len(), neuron_in(&tree, "hub").connections.len()), (0, 30_000));
+    let [left, right] = sides(40_000);
+    let (tree, outcome) = merged(&[left.clone(), right]);
+    assert_eq!((&outcome.conflicts[0].neuron[..], &outcome.conflicts[0].field[..]), ("hub", "connections"));
+    assert_eq!(neuron_in(&tree, "hub"), left, "as it was here");
+}

@@ -26,6 +26,7 @@ use crate::cognition::exchange::{Reply, Request, Usage};
 use crate::limits;
 use crate::model::Origin;
 use crate::model::ids::StimulusId;
+use crate::model::layout;
 use crate::store::Trailer;
 use talk::Talk;
 
@@ -247,7 +248,12 @@ impl Cycle {
     /// read or written. The message is remembered all the same, unless it is empty or too long.
     pub fn chat(&self, request: &ChatRequest, origin: &Origin, around: Around<'_>) -> Result<ChatAnswer, CycleError> {
         let message = self.message_of(request)?;
-        let tip = self.store.need_tip(self.store.wake())?;
+        let mut tip = self.store.need_tip(self.store.wake())?;
+        // What waits, as after a feed that was cut off, is perceived before it is asked for. What fails there fails again below, and is told.
+        if !request.dry_run && self.store.folder(self.store.tree_of(tip)?, layout::QUEUE)?.is_some() {
+            drop(self.until_quiet(&RunBounds::default(), &mut |_| ()));
+            tip = self.store.need_tip(self.store.wake())?;
+        }
         let name = match &request.conversation {
             Some(name) => self.shared.secrets.redact(name).into_owned(),
             None => self.new_conversation(&message, tip),
