@@ -263,6 +263,8 @@ impl Sandbox {
 
     /// Every JSON file below a folder of a revision, by its path, in one call of git.
     pub fn documents(&self, revision: &str, folder: &str) -> BTreeMap<String, Value> {
+        // A server may move the branch meanwhile.
+        let revision = &self.tip(revision);
         let paths = self.lines(&["ls-tree", "-r", "--name-only", revision, folder]);
         let wanted: String = paths.iter().map(|path| format!("{revision}:{path}\n")).collect();
         let mut child = self
