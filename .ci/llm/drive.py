@@ -132,7 +132,9 @@ def main():
         # A recall without vectors succeeds as well, and says so in its notes.
         kept = [file for file in (brain.path / ".git/git-brain/embeddings").glob("*.vectors") if file.stat().st_size > 0]
         said = json.loads(answer.stdout or "{}")
-        if answer.returncode != 0 or "results" not in said or said.get("notes") or not kept:
+        # That a text waits is no fault of vectors: a provoked run may have landed nothing.
+        notes = [note for note in said.get("notes", []) if "to be perceived" not in note]
+        if answer.returncode != 0 or "results" not in said or notes or not kept:
             wrong.append(f"recall with vectors: {answer.stdout[-300:]}{answer.stderr[-500:]}")
         figures["memories recalled with vectors"] = len(json.loads(answer.stdout or '{"results": []}')["results"])
         brain.done(PROGRAM, "check")
