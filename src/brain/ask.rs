@@ -138,7 +138,7 @@ impl Brain {
         Ok(RecallAnswer { results, closeness, nothing_close, at: commit.to_string(), notes, learnt })
     }
 
-    /// What was fed and is not perceived yet, as after a feed that was cut off.
+    /// A note of the texts that were fed and are not perceived yet, as after a feed that was cut off.
     fn waiting_texts(&self, commit: CommitId) -> Result<Option<String>, BrainError> {
         let store = &self.cycle.store;
         let tree = store.tree_of(commit)?;

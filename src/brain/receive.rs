@@ -17,14 +17,14 @@ use crate::limits;
 use crate::store;
 use crate::world;
 
-/// What a hook answers git.
+/// The answer of a hook to git.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct HookAnswer {
     /// The exit code: 1 refuses, where git asks for permission.
     pub exit: u8,
-    /// What is wrong with what is about to be committed.
+    /// The faults of what is about to be committed.
     pub findings: Vec<Finding>,
-    /// What the person can do about it.
+    /// The remedies, for the person.
     pub hints: Vec<String>,
 }
 

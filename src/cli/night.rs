@@ -27,7 +27,7 @@ pub(super) fn sleep(session: &Session, args: &args::Sleep) -> Done {
     Ok(0)
 }
 
-/// What became known on the way.
+/// Prints the notes that came up on the way.
 fn say_notes(session: &Session, brain: &Brain) {
     if !session.out.is_json() {
         brain.take_notes().iter().for_each(|note| session.out.say(&safe(note)));

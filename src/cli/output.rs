@@ -338,7 +338,7 @@ fn steers(c: char) -> bool {
         || matches!(c, '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// How git shall call this program: by name where the path leads to it, else by where it is.
+/// The command by which git shall call this program: its name where the path leads to it, else by where it is.
 #[allow(clippy::disallowed_methods, reason = "the program's own place")]
 pub(crate) fn program() -> String {
     const NAME: &str = "git-brain";

@@ -13,7 +13,7 @@ use crate::trigger::Happened;
 pub struct Job {
     /// The agent.
     pub agent: AgentName,
-    /// What woke it, in words.
+    /// The reason why it woke, in words.
     pub reason: String,
     /// Stimuli to consume.
     pub stimuli: Vec<Stimulus>,
@@ -36,7 +36,7 @@ pub struct Job {
     pub origin: Origin,
 }
 
-/// What happened, and the runs that did it.
+/// The events since a commit, and the runs that did them.
 #[derive(Default)]
 pub(super) struct Window {
     pub happened: Happened,

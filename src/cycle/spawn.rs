@@ -14,7 +14,7 @@ use crate::model::Origin;
 use crate::model::ids::{NeuronId, RunId};
 use crate::store::{CommitId, Objects, Store};
 
-/// What a run needs of the cycle, without its repository handle.
+/// The part of the cycle that a run needs, without its repository handle.
 #[derive(Clone)]
 pub(super) struct Part {
     pub dir: PathBuf,
@@ -38,7 +38,7 @@ impl Part {
     }
 }
 
-/// What came of thinking.
+/// The result of thinking.
 pub(super) enum Thought {
     Committed(Box<Committed>),
     Nothing,

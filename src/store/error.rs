@@ -41,9 +41,9 @@ pub enum StoreError {
     PartOfBrain {
         /// The folder.
         path: PathBuf,
-        /// What of it.
+        /// The part of it, in words.
         what: &'static str,
-        /// How to get the rest.
+        /// The way to the rest.
         remedy: &'static str,
     },
     /// `init` inside a repository.

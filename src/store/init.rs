@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use git2::{Repository, RepositoryInitOptions};
 
-use super::disk::absent_is_fine;
-use super::disk::sync_folder;
+use super::disk::{absent_is_fine, sync_folder};
 use super::driver::{DRIVER_KEY, NAME, NAME_KEY, driver_command};
 use super::intent::Plan;
 use super::lock::acquire;

@@ -164,7 +164,9 @@ fn closed(error: &ignore::Error) -> Option<(PathBuf, String)> {
     match error {
         ignore::Error::WithPath { path, err } => {
             let reason = err.io_error().filter(|error| error.kind() != std::io::ErrorKind::NotFound)?;
-            Some((path.clone(), reason.to_string()))
+            // The walk's own words name the place once more.
+            let plain = reason.raw_os_error().map(std::io::Error::from_raw_os_error);
+            Some((path.clone(), plain.as_ref().unwrap_or(reason).to_string()))
         }
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => closed(err),
         _ => None,
