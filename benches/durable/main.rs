@@ -31,8 +31,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use scene::{Scene, Subject};
-use writer::{Mode, Score};
+use scene::{Mode, Scene, Subject};
+use writer::Score;
 
 struct Sizes {
     writers: Vec<usize>,

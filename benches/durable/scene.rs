@@ -9,7 +9,52 @@ use git_brain::model::{Kind, Link, Neuron, NeuronId, Stamp, layout};
 use serde_json::json;
 
 use crate::room::Room;
-use crate::writer::Mode;
+
+/// How a writer writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    Library,
+    Process,
+    Loose,
+    Packed,
+    Grouped,
+    Git,
+}
+
+impl Mode {
+    pub const ALL: [Self; 6] = [Self::Library, Self::Process, Self::Loose, Self::Packed, Self::Grouped, Self::Git];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Library => "library",
+            Self::Process => "process",
+            Self::Loose => "loose",
+            Self::Packed => "packed",
+            Self::Grouped => "grouped",
+            Self::Git => "git",
+        }
+    }
+
+    pub fn named(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|mode| mode.name() == name);
+        known.with_context(|| format!("{name} is no mode: library, process, loose, packed, grouped, git"))
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Library => "git-brain, the library in a process that stays",
+            Self::Process => "git-brain, `git brain apply` for each delta",
+            Self::Loose => "lock + libgit2 commit, loose objects, fsync",
+            Self::Packed => "lock + libgit2 commit, one pack each, fsync",
+            Self::Grouped => "lock + libgit2 group commit, one pack a group, fsync",
+            Self::Git => "lock + git add + git commit, core.fsync=all",
+        }
+    }
+
+    pub fn is_brain(self) -> bool {
+        matches!(self, Self::Library | Self::Process)
+    }
+}
 
 /// Neurons in each repository before anybody writes.
 const NEURONS: usize = 1_000;

@@ -11,53 +11,7 @@ use serde_json::{Value, json};
 
 use crate::baseline::{self, How};
 use crate::room::clean;
-use crate::scene::{Scene, Subject, done, own, target};
-
-/// How a writer writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
-    Library,
-    Process,
-    Loose,
-    Packed,
-    Grouped,
-    Git,
-}
-
-impl Mode {
-    pub const ALL: [Self; 6] = [Self::Library, Self::Process, Self::Loose, Self::Packed, Self::Grouped, Self::Git];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Library => "library",
-            Self::Process => "process",
-            Self::Loose => "loose",
-            Self::Packed => "packed",
-            Self::Grouped => "grouped",
-            Self::Git => "git",
-        }
-    }
-
-    pub fn named(name: &str) -> Result<Self> {
-        let known = Self::ALL.into_iter().find(|mode| mode.name() == name);
-        known.with_context(|| format!("{name} is no mode: library, process, loose, packed, grouped, git"))
-    }
-
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Library => "git-brain, the library in a process that stays",
-            Self::Process => "git-brain, `git brain apply` for each delta",
-            Self::Loose => "lock + libgit2 commit, loose objects, fsync",
-            Self::Packed => "lock + libgit2 commit, one pack each, fsync",
-            Self::Grouped => "lock + libgit2 group commit, one pack a group, fsync",
-            Self::Git => "lock + git add + git commit, core.fsync=all",
-        }
-    }
-
-    pub fn is_brain(self) -> bool {
-        matches!(self, Self::Library | Self::Process)
-    }
-}
+use crate::scene::{Mode, Scene, Subject, done, own, target};
 
 /// What came of a race.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::beneath::Beneath;
+use super::beneath::{Beneath, is_usually_small};
 use super::finder::Finder;
 use super::part::{Part, Placed, place, stems_of};
 use super::texts::{NONE, Totals, tag};
@@ -377,9 +377,4 @@ impl<'a> Table<'a> {
 /// Whether a word is written as a name: more often with a capital inside a sentence than with a small letter.
 pub(super) fn is_written_as_name([capital, small]: [u32; 2]) -> bool {
     capital > small
-}
-
-/// Whether a word is usually written with a small letter.
-pub(super) fn is_usually_small([capital, small]: [u32; 2]) -> bool {
-    small >= capital && small > 0
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::assemble::is_usually_small;
 use super::texts::{Texts, Totals};
 use crate::activation::reading::{CAPITAL, CONTENT, Role, SMALL, WORD_SHIFT};
 
@@ -167,4 +166,9 @@ impl<'a> Beneath<'a> {
     pub fn totals(&self) -> Totals {
         self.totals
     }
+}
+
+/// Whether a word is usually written with a small letter.
+pub(super) fn is_usually_small([capital, small]: [u32; 2]) -> bool {
+    small >= capital && small > 0
 }
