@@ -21,6 +21,7 @@
 //! | [`consolidation`] | what sleep strengthens, replays and prunes | pure |
 //! | [`trigger`] | what changed → what wakes | pure |
 //! | [`vitals`] | figures that say how far a network is a brain | pure |
+//! | [`review`] | what a waiting run would change, for people; their decisions | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
@@ -46,6 +47,7 @@ pub mod limits;
 pub mod llm;
 pub mod merge;
 pub mod model;
+pub mod review;
 pub mod store;
 pub mod text;
 pub mod trigger;

@@ -56,6 +56,18 @@ pub const COMPARED_WORDS: usize = 2_000;
 pub const LEDGER_ENTRIES: usize = 4_096;
 /// Most bytes of ledger entries in one snapshot: what a program reads on its standard input before it thinks.
 pub const LEDGER_BYTES: usize = 1 << 20;
+/// Longest text that a review compares word by word, bytes: a concept fits, and comparing costs the words times the difference.
+pub const REVIEWED_TEXT_BYTES: usize = 2 * CONCEPT_BYTES;
+/// Largest review record, bytes: its reason is a concept at most, beside the numbers of all operations of a delta and its conflicts.
+pub const REVIEW_BYTES: usize = 256 << 10;
+/// Longest name and address of a reviewer, bytes.
+pub const REVIEWER_BYTES: usize = 320;
+/// Most rules of `[review]`: each run of an agent is held against all of them.
+pub const REVIEW_RULES: usize = 64;
+/// Most reviews that come in at once: a year of a team that decides on fifty runs a day.
+pub const REVIEWS_AT_ONCE: usize = 20_000;
+/// Questions that a belief diff asks before and after the change: each costs two answers of recall.
+pub const REVIEW_QUESTIONS: usize = 4;
 /// Most passes of a propagation that runs until it is quiet: halved seeds are below any useful minimum long before.
 pub const PASSES: u32 = 64;
 /// Largest neuron file to which a run or an import adds, bytes: ten thousand connections of the longest ids.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "limits",
     "model",
     "text",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 16] = [
     "consolidation",
     "trigger",
     "vitals",
+    "review",
     "cognition",
     "world",
     "store",

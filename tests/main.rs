@@ -55,6 +55,7 @@ mod random_repositories;
 mod real_git;
 mod recall;
 mod revert;
+mod review;
 mod runaway;
 mod sandbox;
 mod secrets;

@@ -430,8 +430,13 @@ impl Visit<'_> {
 
     fn main(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
         let main = self.store.main();
-        let candidate =
-            Candidate { name: main.to_string(), commit: self.store.need_tip(main)?, branch: None, run: None };
+        let candidate = Candidate {
+            name: main.to_string(),
+            commit: self.store.need_tip(main)?,
+            branch: None,
+            run: None,
+            reviewed_by: None,
+        };
         let report = cycle.merge_each(vec![candidate], self.dry_run)?;
         for (candidate, fate) in report.fates {
             self.fate("main", &candidate.name, &fate, &format!("git brain merge {main}"));

@@ -169,7 +169,7 @@ impl Brain {
     }
 
     /// The entries about a run among the newest of the ledger, newest first.
-    fn entries_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, BrainError> {
+    pub(super) fn entries_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, BrainError> {
         let store = &self.cycle.store;
         let (mut found, mut seen) = (Vec::new(), 0);
         each_from_newest(store, store.tree_of(self.at(None)?)?, &mut |_, entry| {

@@ -41,6 +41,11 @@ pub fn is_sleep_branch(name: &str) -> bool {
     crate::cycle::sleep::run_of(name).is_some()
 }
 
+/// True if that is the id of a run, or the name of a branch of one.
+pub fn is_run(name: &str) -> bool {
+    RunId::parse(name.rsplit('/').next().unwrap_or(name)).is_ok()
+}
+
 impl Brain {
     /// Takes back exactly what one run did.
     ///

@@ -198,18 +198,6 @@ impl Brain {
         Ok(SleepReport { run, branch, ..self.no_sleep(state)? })
     }
 
-    /// Throws a run away that waits on its branch, on all machines; with `dry_run` it is only found.
-    pub fn reject_run(&self, name: &str, dry_run: bool) -> Result<RejectReport, BrainError> {
-        let rejected = self.cycle.reject_run(name, dry_run)?;
-        Ok(RejectReport {
-            run: rejected.run.to_string(),
-            branch: rejected.branch.to_string(),
-            everywhere: rejected.everywhere,
-            wake: self.at(None)?.to_string(),
-            dry_run,
-        })
-    }
-
     /// Brings a neuron back that was archived or pruned, as a run of yours.
     pub fn restore(&self, neuron: &str, dry_run: bool) -> Result<ApplyReport, BrainError> {
         let id = self.neuron_named(neuron, None)?;
@@ -221,21 +209,6 @@ impl Brain {
         let draft = Draft::by_hand(shared, base, run, "restore")?;
         self.land(draft, &restored.applied, dry_run)
     }
-}
-
-/// A run that waited and was thrown away.
-#[derive(Clone, Debug, Serialize)]
-pub struct RejectReport {
-    /// The run.
-    pub run: String,
-    /// The branch that it waited on.
-    pub branch: String,
-    /// True if wake says so: the next sync tells all machines.
-    pub everywhere: bool,
-    /// Wake's tip.
-    pub wake: String,
-    /// True if nothing was written.
-    pub dry_run: bool,
 }
 
 fn sleep_branch(name: &str) -> Result<Branch, BrainError> {

@@ -224,10 +224,12 @@ impl Brain {
             lines,
             document,
             origin,
-            held: no_merge.then_some(HELD_AS_ASKED),
+            held: no_merge.then(|| HELD_AS_ASKED.to_owned()),
             ..Draft::by_hand(shared, base, run, &cognition)?
         };
         let applied = draft.apply(&self.cycle.store, shared)?;
+        let mut draft = draft;
+        draft.hold_by_rules(&applied, shared);
         self.land(draft, &applied, dry_run)
     }
 

@@ -4,7 +4,7 @@ use super::args;
 use super::output::safe;
 use super::output::short;
 use super::{Done, Session};
-use crate::brain::{AmendReport, is_sleep_branch};
+use crate::brain::{AmendReport, BrainError, is_run, is_sleep_branch};
 use crate::model::plural;
 
 pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
@@ -15,6 +15,14 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
         let report = brain.approve(branch, args.writer.dry_run)?;
         session.out.report(&report, super::night::told);
         return Ok(0);
+    }
+    if let [run] = args.what.as_slice()
+        && is_run(run)
+    {
+        return super::review::approve(session, &brain, run, args);
+    }
+    if !args.only.is_empty() || !args.take.is_empty() || args.document.is_some() || args.at.is_some() {
+        return Err(BrainError::usage("--only, --take, --document and --at speak of one run that waits"));
     }
     let report = match &args.origin {
         Some(origin) => brain.approve_origin(origin, args.writer.dry_run)?,

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use chat::{Chat, Mode};
-pub use decide::{Approve, Branch, Restore, Revert, Trust};
+pub use decide::{Approve, Reject, Restore, Revert, Review, ReviewFormat, Trust};
 pub use feed::Feed;
 pub use find::Find;
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
@@ -92,10 +92,12 @@ pub enum Command {
     Sync(Sync),
     /// Bring a neuron back that was archived or pruned.
     Restore(Restore),
-    /// Put on main what waits on a branch of a sleep; or say that memories of an origin are fine.
+    /// Show what waits for a decision, and what each run would change
+    Review(Review),
+    /// Let a run or a sleep land that waits; or trust memories from an origin
     Approve(Approve),
     /// Throw away a run that waits, on all machines; or a sleep that waits on its branch.
-    Reject(Branch),
+    Reject(Reject),
     /// Take back exactly what a run did, or all that came from an origin.
     Revert(Revert),
     /// Wake, sleep and report in one process, for who wants no hooks.

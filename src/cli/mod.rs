@@ -16,6 +16,7 @@ mod look;
 mod models;
 mod night;
 mod output;
+mod review;
 mod serve;
 mod signals;
 mod story;
@@ -80,6 +81,7 @@ fn commits(command: &Command) -> bool {
         | Command::Sync(args::Sync { writer, .. })
         | Command::Restore(args::Restore { writer, .. })
         | Command::Approve(args::Approve { writer, .. })
+        | Command::Reject(args::Reject { writer, .. })
         | Command::Revert(args::Revert { writer, .. })
         | Command::Import(args::Import { writer, .. }) => !writer.dry_run,
         Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
@@ -160,6 +162,7 @@ impl Session {
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Sleep(args) => night::sleep(&self, &args),
             Command::Restore(args) => night::restore(&self, &args),
+            Command::Review(args) => review::review(&self, &args),
             Command::Approve(args) => amend::approve(&self, &args),
             Command::Revert(args) => amend::revert(&self, &args),
             Command::Reject(args) => night::reject(&self, &args),

@@ -7,8 +7,7 @@ use super::output::safe;
 use super::output::short;
 use super::{Done, Session};
 use crate::brain::{
-    Brain, BrainError, RejectReport, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched,
-    is_sleep_branch,
+    Brain, BrainError, SleepReport, SleepRequest, SleepState, UndoReport, WatchEvent, Watched, is_sleep_branch,
 };
 use crate::model::plural;
 
@@ -86,11 +85,9 @@ fn undone(report: &UndoReport, dry_run: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-pub(super) fn reject(session: &Session, args: &args::Branch) -> Done {
+pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
     if !is_sleep_branch(&args.branch) {
-        let report = session.brain()?.reject_run(&args.branch, args.writer.dry_run)?;
-        session.out.report(&report, run_rejected);
-        return Ok(0);
+        return super::review::reject(session, args);
     }
     let report = session.brain()?.reject(&args.branch, args.writer.dry_run)?;
     session.out.report(&report, |report| match report.state {
@@ -98,20 +95,6 @@ pub(super) fn reject(session: &Session, args: &args::Branch) -> Done {
         _ => told(report),
     });
     Ok(0)
-}
-
-fn run_rejected(report: &RejectReport) -> String {
-    match (report.dry_run, report.everywhere) {
-        (true, true) => format!("Would throw {} away, on all machines that sync.\n", report.run),
-        (true, false) => format!("Would remove the branch {} here.\n", report.branch),
-        (false, true) => {
-            format!(
-                "Threw {} away; the next sync tells all machines. What caused it does not wake its agent again.\n",
-                report.run
-            )
-        }
-        (false, false) => format!("Removed the branch {} here; no other machine could have taken it.\n", report.branch),
-    }
 }
 
 pub(super) fn restore(session: &Session, args: &args::Restore) -> Done {

@@ -301,7 +301,7 @@ pub(crate) fn safe_line(text: &str) -> String {
     safe(text).replace('\n', "\\n")
 }
 
-/// What is printed in the end: as [`safe`], but for the two styles that we use ourselves.
+/// What is printed in the end: as [`safe`], but for the styles that we use ourselves.
 fn tamed(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.chars().any(|c| steers(c) && c != '\n' && c != '\t') {
         return text.into();
@@ -319,8 +319,8 @@ fn tamed(text: &str) -> std::borrow::Cow<'_, str> {
     (shown + &safe(rest)).into()
 }
 
-/// Bold, and plain again.
-pub(crate) const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
+/// Bold, plain again, faint, green and red.
+pub(crate) const STYLES: [&str; 5] = ["\u{1b}[1m", "\u{1b}[0m", "\u{1b}[2m", "\u{1b}[32m", "\u{1b}[31m"];
 
 /// JSON as before, in which no character steers a terminal: outside strings there is none, and inside there are escapes.
 fn escaped(json: &str) -> String {

@@ -50,7 +50,7 @@ impl Signs {
 /// One line a figure, with its name in bold where the terminal can.
 pub(super) fn described(v: &Vitals, signs: Signs) -> Vec<String> {
     let mut lines = vec![format!("vital signs at {}:", v.saliences.at)];
-    let [bold, plain] = STYLES;
+    let [bold, plain, ..] = STYLES;
     let mut line = |name: &str, text: String| lines.push(format!("  {bold}{name:<14}{plain} {text}"));
     let s = &v.saliences;
     let of = |tenth: usize| s.deciles.get(tenth).copied().unwrap_or(0);

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use super::job::{Cause, Job};
 use super::network::{TreeNetwork, format_of};
-use super::policy::HUMAN;
+use super::policy::{EVALUATOR, HUMAN};
 use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError, Shared};
-use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, render};
+use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, Valued, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::{Format, Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
+use crate::review::rules::{Facts, held_by};
 use crate::store::{
     self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
     TreeEdit,
@@ -60,7 +61,7 @@ pub struct Draft {
     /// What no delta can say.
     pub amends: Amends,
     /// Why the branch should stay for review instead of being merged by whoever comes next, in a word.
-    pub held: Option<&'static str>,
+    pub held: Option<String>,
 }
 
 /// What a person's run does that no delta can say: taking runs back, approving them.
@@ -143,7 +144,7 @@ impl Draft {
             document,
             lines: Vec::new(),
             amends: Amends::default(),
-            held: (level == Level::Review).then_some(HELD_FOR_ORIGIN),
+            held: (level == Level::Review).then(|| HELD_FOR_ORIGIN.to_owned()),
             run,
         })
     }
@@ -197,6 +198,40 @@ impl Draft {
                 ApplyError::Lookup(error) => error,
             }
         })
+    }
+
+    /// Holds the run for a person where a rule of `[review]` fits it. Rules are about agents: what people do, what judges and what makes
+    /// the brain is no matter of theirs.
+    pub fn hold_by_rules(&mut self, applied: &Applied, shared: &Shared) {
+        let review = &shared.policy.settings.review;
+        let agent = self.run.agent();
+        if review.rule.is_empty() || self.held.is_some() || [HUMAN, EVALUATOR, "bootstrap"].contains(&agent.as_str()) {
+            return;
+        }
+        let (effects, types): (Vec<Effect>, Vec<String>) = applied
+            .neurons
+            .values()
+            .map(|(before, after)| (Effect::between(before.as_ref(), after), after.kind.to_string()))
+            .unzip();
+        let expected = Valued::expected(self.document.prediction.as_ref()).value;
+        let facts = Facts { agent: agent.as_str(), origin: &self.origin, effects: &effects, types: &types, expected };
+        self.held = held_by(review, &facts).map(|rule| format!("rule {}", rule.name));
+    }
+
+    /// Commits what the delta did: on a branch of its own where it is held, or where it must be `durable` at once; else for whoever merges
+    /// it in the same breath.
+    pub fn settle(
+        mut self,
+        applied: &Applied,
+        store: &Store,
+        shared: &Shared,
+        durable: bool,
+    ) -> Result<Committed, CycleError> {
+        self.hold_by_rules(applied, shared);
+        match durable || self.held.is_some() {
+            true => self.commit(applied, store, shared),
+            false => self.commit_unpublished(applied, store, shared),
+        }
     }
 
     /// Commits what the delta did on a branch of its own, durable when this returns.
@@ -329,7 +364,7 @@ impl Draft {
         };
         trailers.extend(named(REVERTS_TRAILER, &self.amends.reverts));
         trailers.extend(named("Approves", &self.amends.approves));
-        trailers.extend(self.held.map(|why| ("Review".to_owned(), why.to_owned())));
+        trailers.extend(self.held.iter().map(|why| ("Review".to_owned(), why.clone())));
         trailers.extend(shared.clock_trailer());
         trailers
     }

@@ -179,7 +179,7 @@ impl Cycle {
 
     fn bring_main(&self, tip: CommitId, rung: &mut Rung) -> Result<(), CycleError> {
         let main = self.store.main().to_string();
-        let candidate = Candidate { name: main.clone(), commit: tip, branch: None, run: None };
+        let candidate = Candidate { name: main.clone(), commit: tip, branch: None, run: None, reviewed_by: None };
         let report = self.merge(vec![candidate], false)?;
         for (_, fate) in report.fates {
             match fate {

@@ -148,6 +148,7 @@ impl Cycle {
                 commit: waited.commit,
                 branch: Some(branch),
                 run: Some(waited.run.clone()),
+                reviewed_by: None,
             };
             guests.push(Guest { candidate, waited });
         }

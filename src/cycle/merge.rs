@@ -34,6 +34,8 @@ pub struct Candidate {
     pub branch: Option<Branch>,
     /// The run, where the branch names one.
     pub run: Option<RunId>,
+    /// Who approved it, as `Name <address>`: a trailer of the merge.
+    pub reviewed_by: Option<String>,
 }
 
 /// What became of a candidate.
@@ -98,6 +100,7 @@ impl Candidate {
             commit: run.commit,
             branch: Some(run.branch.clone()),
             run: Some(run.run.clone()),
+            reviewed_by: None,
         }
     }
 }
@@ -327,6 +330,7 @@ impl Cycle {
                 candidate.run.as_ref().map(RunId::agent).as_ref(),
                 &outcome.brought,
                 newest.as_ref(),
+                candidate.reviewed_by.as_deref(),
             ),
         })?;
         Ok(Fate::Merged { commit, decisions: outcome.decisions })
@@ -430,6 +434,7 @@ impl Cycle {
         agent: Option<&AgentName>,
         brought: &[RunId],
         newest: Option<&RunId>,
+        reviewed_by: Option<&str>,
     ) -> Vec<Trailer> {
         let mut trailers: Vec<Trailer> = Vec::new();
         trailers.extend(agent.map(|agent| ("Agent".to_owned(), agent.to_string())));
@@ -437,6 +442,7 @@ impl Cycle {
         let policy = self.shared.policy.blob.map_or("default".to_owned(), |blob: BlobId| blob.to_string());
         trailers.push(("Policy".to_owned(), policy));
         trailers.extend(newest.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+        trailers.extend(reviewed_by.map(|by| ("Reviewed-by".to_owned(), by.to_owned())));
         trailers.extend(self.shared.clock_trailer());
         trailers
     }
@@ -485,7 +491,7 @@ impl Cycle {
         {
             return Ok(candidate_of(branch, commit));
         }
-        let plain = |commit| Candidate { name: name.to_owned(), commit, branch: None, run: None };
+        let plain = |commit| Candidate { name: name.to_owned(), commit, branch: None, run: None, reviewed_by: None };
         // The branch of a merged run is gone, and its record is in wake: a script that resumes may name it again.
         let last = name.rsplit('/').next().unwrap_or(name);
         if let Ok(run) = RunId::parse(last) {
@@ -517,13 +523,15 @@ pub fn waits_because(tip: &Commit, branch: &Branch) -> (&'static str, String) {
         Some("conflict") => (
             "conflicts with wake",
             format!(
-                "`git show {branch}` says where; once wake or `[merge]` of brain.toml says otherwise `git brain merge {branch}` tries again, \
+                "`git brain review {branch}` says where, `git brain approve {branch} --take run` or `--take wake` settles it, \
                  `git brain reject {branch}` throws the run away"
             ),
         ),
         _ => (
             "waits for review",
-            format!("`git brain merge {branch}` lets it in, `git brain reject {branch}` throws it away"),
+            format!(
+                "`git brain review {branch}` shows it, `git brain approve {branch}` lets it in, `git brain reject {branch}` throws it away"
+            ),
         ),
     }
 }
@@ -537,7 +545,7 @@ fn candidate_of(branch: Branch, commit: CommitId) -> Candidate {
         (run.agent() == agent && format!("/{folder}").ends_with(&format!("/agents/{agent}"))).then_some(run)
     });
     let own = run.is_some().then(|| branch.clone());
-    Candidate { name: name.to_owned(), commit, branch: own, run }
+    Candidate { name: name.to_owned(), commit, branch: own, run, reviewed_by: None }
 }
 
 pub(super) fn edits_of(outcome: &Outcome) -> Vec<TreeEdit> {

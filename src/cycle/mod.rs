@@ -51,6 +51,8 @@ pub mod quoted;
 pub mod recall;
 pub mod reject;
 pub mod revert;
+pub mod reviewing;
+pub mod reviews;
 pub mod run;
 mod sides;
 pub mod signals;

@@ -1,6 +1,6 @@
 //! Runs that wait for a person: throwing one away, on all machines; and whether what caused it was answered meanwhile.
 //!
-//! A rejected run is in wake as what is left of it: its record, without operations but its answers, and without effects. So what caused it is
+//! A rejected run is in wake as what is left of it: its record, without operations but its answers, and without effects, with what it had expected. So what caused it is
 //! seen to, its agent is not woken by that again, and no machine takes the branch, because wake has a record of the run. The record follows
 //! from the run alone: two machines that reject it write the same.
 
@@ -33,7 +33,7 @@ pub struct Rejected {
 
 impl Cycle {
     /// Throws a run away that waits on its branch; with `dry_run` it is only found.
-    pub fn reject_run(&self, name: &str, dry_run: bool) -> Result<Rejected, CycleError> {
+    pub fn reject_run(&self, name: &str, reviewed_by: Option<String>, dry_run: bool) -> Result<Rejected, CycleError> {
         let candidate = self.candidate(name)?;
         let (Some(branch), Some(run)) = (candidate.branch, candidate.run) else {
             let last = name.rsplit('/').next().unwrap_or(name);
@@ -52,7 +52,7 @@ impl Cycle {
         let (wake, tip) = (self.store.need_tip(self.store.wake())?, self.store.need_tip(&branch)?);
         let mut changes = Vec::new();
         let writer = self.store.writer()?;
-        let rest = self.rest_of(&writer, &branch, &run, (wake, tip))?;
+        let rest = self.rest_of(&writer, &branch, &run, (wake, tip), reviewed_by)?;
         let everywhere = rest.is_some() || self.record_in(self.store.tree_of(wake)?, &run)?.is_some();
         if dry_run {
             return Ok(Rejected { run, branch, everywhere });
@@ -80,6 +80,7 @@ impl Cycle {
         branch: &Branch,
         run: &RunId,
         (wake, tip): (CommitId, CommitId),
+        reviewed_by: Option<String>,
     ) -> Result<Option<CommitId>, CycleError> {
         let store = &self.store;
         let commit = self.commit_of_run(tip, run)?;
@@ -92,7 +93,6 @@ impl Cycle {
         let before = store.tree_of(base)?;
         let acknowledges = |op: &Operation| matches!(op, Operation::Acknowledge(_));
         let rest = RunRecord {
-            prediction: None,
             ops: record.ops.iter().filter(|op| acknowledges(op)).cloned().collect(),
             effects: Vec::new(),
             notes: vec![REJECTED.to_owned()],
@@ -109,7 +109,8 @@ impl Cycle {
             consumed: Vec::new(),
         };
         let limits = self.shared.policy.agents.get(&rest.agent).map(|member| Limits::from(&member.agent));
-        let document = Document { agent: Some(rest.agent.clone()), prediction: None, ops: rest.ops.clone() };
+        let document =
+            Document { agent: Some(rest.agent.clone()), prediction: rest.prediction.clone(), ops: rest.ops.clone() };
         let settings = &self.shared.policy.settings;
         let network = TreeNetwork::new(store, before);
         let applied =
@@ -132,7 +133,8 @@ impl Cycle {
             body: String::new(),
             trailers,
         })?;
-        let candidate = Candidate { name: branch.to_string(), commit: left, branch: None, run: Some(run.clone()) };
+        let candidate =
+            Candidate { name: branch.to_string(), commit: left, branch: None, run: Some(run.clone()), reviewed_by };
         let mut newest = self.newest_run(wake)?;
         match self.merge_one(writer, wake, &candidate, &mut newest)? {
             Fate::Merged { commit, .. } => Ok(Some(commit)),
@@ -143,7 +145,7 @@ impl Cycle {
     }
 
     /// The run's own commit: a note about a conflict lies above it.
-    fn commit_of_run(&self, tip: CommitId, run: &RunId) -> Result<Commit, CycleError> {
+    pub(super) fn commit_of_run(&self, tip: CommitId, run: &RunId) -> Result<Commit, CycleError> {
         let tip = self.store.commit(tip)?;
         let own = |commit: &Commit| commit.trailer_values("Run").any(|named| named == run.as_str());
         if !own(&tip)

@@ -223,10 +223,7 @@ impl Spawn {
                 let quoted = this.quoted(rule, &document, &network)?;
                 let Some(draft) = this.draft(document, quoted)? else { return Ok(None) };
                 let applied = draft.apply_to(&network, &this.cycle.shared)?;
-                match draft.held {
-                    Some(_) => draft.commit(&applied, &store, &this.cycle.shared).map(Some),
-                    None => draft.commit_unpublished(&applied, &store, &this.cycle.shared).map(Some),
-                }
+                draft.settle(&applied, &store, &this.cycle.shared, false).map(Some)
             })
             .await
             .map(Thought::of),
@@ -264,7 +261,7 @@ impl Spawn {
                     };
                     let Some(draft) = this.draft(document, seen)? else { return Ok(None) };
                     let applied = draft.apply(&store, &this.cycle.shared)?;
-                    draft.commit(&applied, &store, &this.cycle.shared).map(Some)
+                    draft.settle(&applied, &store, &this.cycle.shared, true).map(Some)
                 })
                 .await
                 .map(Thought::of)

@@ -161,6 +161,6 @@ impl Spawn {
         let Some(mut draft) = self.draft(document, seen)? else { return Ok(Thought::Nothing) };
         draft.cognition = cognition.unwrap_or(draft.cognition);
         let applied = draft.apply(&store, &self.cycle.shared)?;
-        draft.commit(&applied, &store, &self.cycle.shared).map(|committed| Thought::of(Some(committed)))
+        draft.settle(&applied, &store, &self.cycle.shared, true).map(|committed| Thought::of(Some(committed)))
     }
 }

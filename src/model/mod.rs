@@ -16,6 +16,7 @@ pub mod neuron;
 pub mod origin;
 pub mod plural;
 pub mod portable;
+pub mod review;
 pub mod salience;
 pub mod secret;
 pub mod settings;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use super::chain::{Chain, ChainStep};
 pub use super::models::Model;
 pub use super::origin::Origins;
+pub use super::review::Review;
 pub use super::spending::Budget;
 
 /// All settings.
@@ -44,6 +45,8 @@ pub struct Settings {
     pub models: BTreeMap<String, Model>,
     /// The reflexive chain.
     pub chain: Chain,
+    /// Which runs wait for a person.
+    pub review: Review,
 }
 
 /// `[activation]`: propagation.
@@ -465,6 +468,7 @@ impl Settings {
         }
         self.origins.check()?;
         self.chain.check()?;
+        self.review.check()?;
         self.inhibition.check()
     }
 }

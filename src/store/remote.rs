@@ -24,6 +24,8 @@ const SEEN: &str = "refs/git-brain/remotes";
 const INCOMING: &str = "refs/git-brain/incoming";
 /// The local configuration key that names the remote to sync with.
 const CONFIG_REMOTE: &str = "brain.remote";
+/// The ref of reviews, here and at remotes.
+pub const REVIEWS: &str = "refs/brain/reviews";
 /// Longest name of a remote, bytes: it becomes a folder of refs.
 const REMOTE_BYTES: usize = 100;
 
@@ -59,6 +61,9 @@ pub struct Pushed {
     pub new: Option<CommitId>,
 }
 
+/// A ref of a remote by its whole name, what it must be, and what it shall be.
+pub(super) type RefWish = (String, Option<CommitId>, Option<CommitId>);
+
 /// What became of a push. All of it was done, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a lost race is no error, and must be answered"]
@@ -69,6 +74,12 @@ pub enum PushOutcome {
     Modified,
     /// The other side does not want it, and says why.
     Refused(String),
+}
+
+impl Pushed {
+    fn parts(&self) -> RefWish {
+        (self.branch.full(), self.old, self.new)
+    }
 }
 
 impl Store {
@@ -177,25 +188,28 @@ impl Store {
         self.work_dir().unwrap_or_else(|| self.common.clone())
     }
 
-    /// The brain's branches that the remote has now: main, wake, and those of runs.
-    pub fn remote_tips(&self, remote: &Remote) -> Result<Tips, StoreError> {
+    /// The brain's branches that the remote has now (main, wake, and those of runs), and its reviews.
+    pub fn remote_tips(&self, remote: &Remote) -> Result<(Tips, Option<CommitId>), StoreError> {
         let runs = self.runs_prefix();
-        let patterns = [self.main().full(), self.wake().full(), format!("refs/heads/{runs}*")];
+        let patterns = [self.main().full(), self.wake().full(), format!("refs/heads/{runs}*"), REVIEWS.to_owned()];
         let mut arguments = vec!["ls-remote", "--quiet", "--refs", "--", &remote.address];
         arguments.extend(patterns.iter().map(String::as_str));
         let ended = self.transport(&arguments)?;
         if !ended.status.success() {
             return Err(failed(remote, &ended));
         }
-        let mut tips = Tips::new();
+        let (mut tips, mut reviews) = (Tips::new(), None);
         for line in String::from_utf8_lossy(&ended.stdout).lines() {
             let Some((id, name)) = line.split_once('\t') else { continue };
+            if name == REVIEWS {
+                reviews = Some(CommitId::parse(id)?);
+            }
             let branch = name.strip_prefix("refs/heads/").and_then(|name| Branch::parse(name).ok());
             // Names that we would refuse are none of ours; so is what a pattern of git's matches elsewhere.
             let Some(branch) = branch.filter(|branch| self.is_ours(branch)) else { continue };
             tips.insert(branch, CommitId::parse(id)?);
         }
-        Ok(tips)
+        Ok((tips, reviews))
     }
 
     /// The folder of branches that runs have: `agents/`, or `brain/agents/` where the brain is `brain/wake`.
@@ -215,6 +229,22 @@ impl Store {
         }
         let place = |branch: &Branch| format!("{INCOMING}/{}/{branch}", remote.name);
         let specs: Vec<String> = branches.keys().map(|b| format!("+{}:{}", b.full(), place(b))).collect();
+        self.fetch_specs(remote, &specs)?;
+        let mut tips = Tips::new();
+        for branch in branches.keys() {
+            tips.extend(self.ref_target(&place(branch))?.map(|tip| (branch.clone(), tip)));
+        }
+        Ok(tips)
+    }
+
+    /// Fetches one other ref; `name` is what it is kept as while it is judged.
+    pub(super) fn fetch_ref(&self, remote: &Remote, full: &str, name: &str) -> Result<Option<CommitId>, StoreError> {
+        let place = format!("{INCOMING}/{}/ref-{name}", remote.name);
+        self.fetch_specs(remote, &[format!("+{full}:{place}")])?;
+        self.ref_target(&place)
+    }
+
+    fn fetch_specs(&self, remote: &Remote, specs: &[String]) -> Result<(), StoreError> {
         let mut arguments = vec![
             "fetch",
             "--quiet",
@@ -234,12 +264,7 @@ impl Store {
         if !ended.status.success() {
             return Err(failed(remote, &ended));
         }
-        self.list_packs().map_err(|e| StoreError::git("fetched packs", e))?;
-        let mut tips = Tips::new();
-        for branch in branches.keys() {
-            tips.extend(self.ref_target(&place(branch))?.map(|tip| (branch.clone(), tip)));
-        }
-        Ok(tips)
+        self.list_packs().map_err(|e| StoreError::git("fetched packs", e))
     }
 
     /// Forgets what was kept while it was judged.
@@ -294,10 +319,15 @@ impl Store {
     /// Moves branches of a remote, all or none, each if it is what is expected there. The caller sees to it that each new
     /// tip descends from the old one.
     pub fn push(&self, remote: &Remote, wishes: &[Pushed]) -> Result<PushOutcome, StoreError> {
+        self.push_refs(remote, &wishes.iter().map(Pushed::parts).collect::<Vec<_>>())
+    }
+
+    /// Moves refs of a remote: whole name, what it must be, what it shall be.
+    pub(super) fn push_refs(&self, remote: &Remote, refs: &[RefWish]) -> Result<PushOutcome, StoreError> {
         let text = |id: Option<CommitId>| id.map_or(String::new(), |id| id.to_string());
         let leases: Vec<String> =
-            wishes.iter().map(|w| format!("--force-with-lease={}:{}", w.branch.full(), text(w.old))).collect();
-        let specs: Vec<String> = wishes.iter().map(|w| format!("{}:{}", text(w.new), w.branch.full())).collect();
+            refs.iter().map(|(name, old, _)| format!("--force-with-lease={name}:{}", text(*old))).collect();
+        let specs: Vec<String> = refs.iter().map(|(name, _, new)| format!("{}:{name}", text(*new))).collect();
         let mut arguments =
             vec!["push", "--porcelain", "--atomic", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"];
         arguments.extend(leases.iter().map(String::as_str));

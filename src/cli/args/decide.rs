@@ -17,15 +17,95 @@ pub struct Restore {
 /// `approve`.
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("approved").required(true).args(["what", "origin"])))]
+#[command(
+    after_help = "Examples:\n  git brain approve agents/memory/RUN --why \"checked with Anna\"\n  git brain approve RUN --only 1,3\n  git brain approve RUN --take run\n  git brain approve --origin http"
+)]
 pub struct Approve {
-    /// The branch, `sleep/RUN`; or neurons whose origin is not trusted.
+    /// A run that waits, by its branch or its id; a branch of a sleep, `sleep/RUN`; or neurons whose origin is not trusted.
     pub what: Vec<String>,
     /// All neurons and runs of this origin, or of this class of origins.
     #[arg(long, value_name = "CLASS[:DETAIL]")]
     pub origin: Option<String>,
+    /// Why, in words: a lesson for the agent.
+    #[arg(long, value_name = "TEXT", conflicts_with = "origin")]
+    pub why: Option<String>,
+    /// Let only these operations of the run land, by their numbers in `git brain review`.
+    #[arg(long, value_name = "N,N…", value_delimiter = ',', conflicts_with = "origin")]
+    pub only: Vec<usize>,
+    /// Settle conflicts: `run` or `wake` for all that is left, `N=run` for one by its number.
+    #[arg(long, value_name = "[N=]SIDE", value_delimiter = ',', conflicts_with = "origin")]
+    pub take: Vec<String>,
+    /// Land this delta document instead of the run's own; `-` reads standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["origin", "only", "take"])]
+    pub document: Option<std::path::PathBuf>,
+    /// Refuse if the run's commit is another one than this.
+    #[arg(long, value_name = "COMMIT", conflicts_with = "origin")]
+    pub at: Option<String>,
     /// Options of every writer.
     #[command(flatten)]
     pub writer: Writer,
+}
+
+/// `reject`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour, nobody has seen it\"")]
+pub struct Reject {
+    /// A run that waits, by its branch or its id; or a branch of a sleep, `sleep/RUN`.
+    pub branch: String,
+    /// Why, in words: a lesson for the agent.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub why: String,
+    /// Refuse if the run's commit is another one than this.
+    #[arg(long, value_name = "COMMIT")]
+    pub at: Option<String>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
+}
+
+/// `review`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  git brain review\n  git brain review agents/memory/RUN\n  git brain review -i\n  git brain review RUN --format html > review.html"
+)]
+pub struct Review {
+    /// Runs, by branch or id: those that wait, or of wake. Without any, the list of those that wait.
+    pub runs: Vec<String>,
+    /// Go through the runs that wait, one after the other, and decide.
+    #[arg(short, long, conflicts_with_all = ["format", "edit", "decided"])]
+    pub interactive: bool,
+    /// Edit what the run proposes, as a delta document, and let that land instead.
+    #[arg(long, requires = "runs", conflicts_with_all = ["format", "decided"])]
+    pub edit: bool,
+    /// Print it as text, Markdown or HTML.
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    pub format: ReviewFormat,
+    /// Fold nothing.
+    #[arg(long)]
+    pub all: bool,
+    /// Do not ask recall what it would answer differently.
+    #[arg(long)]
+    pub no_questions: bool,
+    /// List the decisions that were made, newest first.
+    #[arg(long, conflicts_with_all = ["runs", "format"])]
+    pub decided: bool,
+    /// How many decisions.
+    #[arg(short = 'n', long, default_value_t = 20, requires = "decided")]
+    pub number: usize,
+    /// Why, in words, of what is edited.
+    #[arg(long, value_name = "TEXT", requires = "edit")]
+    pub why: Option<String>,
+}
+
+/// How a belief diff is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReviewFormat {
+    /// For a terminal.
+    Text,
+    /// For a forge.
+    Markdown,
+    /// A whole page for a browser.
+    Html,
 }
 
 /// `revert`.
@@ -38,17 +118,6 @@ pub struct Revert {
     /// All runs of this origin, or of this class of origins, and what descends from them.
     #[arg(long, value_name = "CLASS[:DETAIL]")]
     pub origin: Option<String>,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `reject`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  git brain reject agents/memory/20261125t140116623z-gyefw5fd-memory")]
-pub struct Branch {
-    /// A run that waits, or its branch `agents/NAME/RUN`; or the branch of a sleep, `sleep/RUN`.
-    pub branch: String,
     /// Options of every writer.
     #[command(flatten)]
     pub writer: Writer,

@@ -285,7 +285,7 @@ impl Cycle {
             at: self.shared.world.commit_seconds(),
             subject: format!("merge {HUMAN}: import {}: {}", frame.label.name, totals(imported)),
             body: format!("sha256 {}", frame.label.sha256),
-            trailers: self.merge_trailers(Some(&human), &imported.runs, imported.runs.last()),
+            trailers: self.merge_trailers(Some(&human), &imported.runs, imported.runs.last(), None),
         })?)
     }
 
@@ -319,7 +319,8 @@ impl Cycle {
             }
             RefOutcome::Modified { branch: moved, .. } if moved == *self.store.wake() => {
                 let name = branch.to_string();
-                let candidate = Candidate { name, commit: last, branch: Some(branch), run: Some(run.clone()) };
+                let candidate =
+                    Candidate { name, commit: last, branch: Some(branch), run: Some(run.clone()), reviewed_by: None };
                 let report = self.merge(vec![candidate], false)?;
                 imported.wake = Some(report.wake);
                 imported.held = match report.of_run(&run) {

@@ -135,7 +135,8 @@ impl Cycle {
         if self.store.is_ancestor(main, wake)? {
             return Ok(());
         }
-        let candidate = Candidate { name: self.store.main().to_string(), commit: main, branch: None, run: None };
+        let candidate =
+            Candidate { name: self.store.main().to_string(), commit: main, branch: None, run: None, reviewed_by: None };
         match self.merge(vec![candidate], false)?.fates.pop() {
             Some((_, Fate::Conflict(conflicts))) => Err(CycleError::Refused {
                 message: format!(

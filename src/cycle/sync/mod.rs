@@ -72,6 +72,8 @@ struct Theirs {
     rejected: Tips,
     /// Wake there, where it may not come in: of its runs nothing else goes there.
     wake: Option<CommitId>,
+    /// The reviews there.
+    reviews: Option<CommitId>,
 }
 
 impl Cycle {
@@ -140,7 +142,10 @@ impl Cycle {
                     self.store.set_seen(remote, &now)?;
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
                     self.tidy_up();
-                    return self.refusal(remote, theirs.refused);
+                    let reviewed = self.sync_reviews(remote, theirs.reviews);
+                    self.refusal(remote, theirs.refused)?;
+                    reviewed?.into_iter().for_each(|note| synced.note(note));
+                    return Ok(());
                 }
                 PushOutcome::Modified => synced.races += 1,
                 PushOutcome::Refused(why) => {
@@ -171,7 +176,7 @@ impl Cycle {
 
     /// What the remote has, fetched and judged.
     fn fetched(&self, remote: &Remote, synced: &mut Synced) -> Result<Theirs, CycleError> {
-        let (there, seen) = (self.store.remote_tips(remote)?, self.store.seen(remote)?);
+        let ((there, reviews), seen) = (self.store.remote_tips(remote)?, self.store.seen(remote)?);
         let mut tips = match there == seen {
             // Nothing moved since it was judged. Branches of runs are not remembered, so there are none either.
             true => there,
@@ -185,7 +190,7 @@ impl Cycle {
         let wake = tips.get(self.store.wake()).copied().filter(|_| judged.refused.contains_key(self.store.wake()));
         tips.retain(|branch, _| !judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, rejected, wake })
+        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviews })
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.

@@ -308,7 +308,7 @@ impl Cycle {
                 continue;
             }
             let run = self.store.commit(*id)?.trailer("Run").and_then(|run| RunId::parse(run).ok());
-            let candidate = Candidate { name: id.to_string(), commit: *id, branch: None, run };
+            let candidate = Candidate { name: id.to_string(), commit: *id, branch: None, run, reviewed_by: None };
             match self.merge_one(writer, rebuilt.wake, &candidate, &mut newest)? {
                 Fate::Merged { commit, .. } => rebuilt.wake = commit,
                 Fate::Already => {}
@@ -335,6 +335,7 @@ impl Cycle {
                         commit: again.commit,
                         branch: Some(again.branch.clone()),
                         run: Some(again.run.clone()),
+                        reviewed_by: None,
                     };
                     match self.merge_one(writer, rebuilt.wake, &candidate, &mut newest)? {
                         Fate::Merged { commit, .. } => rebuilt.wake = commit,

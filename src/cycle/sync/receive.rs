@@ -11,7 +11,7 @@ use crate::cycle::admission::{Door, Fault};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::layout;
-use crate::store::{Branch, CommitId, Store, StoreError, Tips};
+use crate::store::{Branch, CommitId, REVIEWS, Store, StoreError, Tips};
 use crate::world::World;
 
 /// One line of git's receiving hook: a ref is `old` (`None`: it is not there) and shall be `new`.
@@ -53,6 +53,8 @@ enum Meaning {
     Trunk(Branch),
     /// The branch of a run.
     Run(Branch),
+    /// The reviews.
+    Reviews,
     /// A commit that is kept for rescue.
     Rescue,
     /// Somebody else's, in a repository that the brain is a guest of.
@@ -75,10 +77,17 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
             }
         }
     }
-    if !faults.is_empty() || tips.is_empty() {
+    let reviews = updates.iter().find(|update| update.name == REVIEWS);
+    if !faults.is_empty() || tips.is_empty() && reviews.is_none() {
         return Ok(faults);
     }
     let cycle = Cycle::receiving(dir, world, tips.get(store.main()).copied())?;
+    if let Some(Update { old, new: Some(new), .. }) = reviews {
+        faults.extend(cycle.judge_reviews(*new, *old)?);
+    }
+    if tips.is_empty() {
+        return Ok(faults);
+    }
     let named = |update: &Update| Branch::parse(update.name.strip_prefix("refs/heads/")?).ok();
     let removed = updates.iter().filter(|update| update.new.is_none()).filter_map(named).collect();
     faults.extend(cycle.judge(&tips, &cycle.known()?, &Door::Push { removed })?.faults());
@@ -104,6 +113,14 @@ fn judge_ref(
     };
     let branch = match meaning {
         Meaning::Foreign => return Ok(Ok(None)),
+        Meaning::Reviews => {
+            let grows = match (update.old, update.new) {
+                (None, Some(_)) => true,
+                (Some(old), Some(new)) => store.is_ancestor(old, new)?,
+                (_, None) => false,
+            };
+            return Ok(if grows { Ok(None) } else { Err("would lose reviews: they only ever come".to_owned()) });
+        }
         Meaning::Rescue => {
             let kept = update.new.is_some() && (update.old.is_none() || update.old == update.new);
             return Ok(if kept { Ok(None) } else { Err("what is kept for rescue stays".to_owned()) });
@@ -145,6 +162,9 @@ fn has_run_of(store: &Store, branch: &Branch, wake: CommitId) -> Result<bool, St
 fn meaning(store: &Store, name: &str) -> Result<Meaning, String> {
     if let Some(id) = name.strip_prefix("refs/git-brain/rescue/") {
         return CommitId::parse(id).map(|_| Meaning::Rescue).map_err(|_| "is no rescue ref".to_owned());
+    }
+    if name == REVIEWS {
+        return Ok(Meaning::Reviews);
     }
     let folder = store.wake().as_str().rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
     let short = name.strip_prefix("refs/heads/");

@@ -277,7 +277,7 @@ impl Cycle {
             at: self.shared.world.commit_seconds(),
             subject,
             body: String::new(),
-            trailers: self.merge_trailers(None, brought, newest.as_ref()),
+            trailers: self.merge_trailers(None, brought, newest.as_ref(), None),
         })?)
     }
 }

@@ -1,0 +1,353 @@
+//! `review`, and the decisions about runs: `approve` and `reject`.
+
+#![allow(clippy::disallowed_methods, reason = "the boundary to the person's editor and terminal")]
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use super::args;
+use super::output::{STYLES, safe, safe_line, short};
+use super::{Done, Session};
+use crate::brain::{
+    Belief, Brain, BrainError, ReviewLine, ReviewList, ReviewRecord, ReviewReport, ReviewRequest, ReviewVerdict, Tone,
+    blocks, html, markdown, path_in, plain,
+};
+use crate::model::plural;
+
+/// Characters of a document that a person may edit: as many as a delta has.
+const DOCUMENT_BYTES: u64 = crate::limits::DELTA_BYTES as u64;
+
+pub(super) fn review(session: &Session, args: &args::Review) -> Done {
+    let brain = session.brain()?;
+    if args.decided {
+        let decisions = brain.decisions(args.number)?;
+        match session.out.is_json() {
+            true => session.out.document(&serde_json::json!({ "decisions": decisions })),
+            false => session.out.paged(&decisions.iter().map(decided).collect::<String>()),
+        }
+        return Ok(0);
+    }
+    if args.interactive {
+        return interactive(session, &brain, args);
+    }
+    if args.edit {
+        return edit(session, &brain, args);
+    }
+    if args.runs.is_empty() && args.format == args::ReviewFormat::Text {
+        let list = brain.reviews()?;
+        match session.out.is_json() {
+            true => session.out.document(&list),
+            false => session.out.paged(&listed(&list)),
+        }
+        return Ok(0);
+    }
+    let named = match args.runs.is_empty() {
+        true => brain.reviews()?.waiting.into_iter().map(|line| line.branch).collect(),
+        false => args.runs.clone(),
+    };
+    let beliefs: Vec<Belief> =
+        named.iter().map(|run| brain.review(run, !args.no_questions)).collect::<Result<_, _>>()?;
+    if session.out.is_json() {
+        session.out.document(&serde_json::json!({ "reviews": beliefs }));
+        return Ok(0);
+    }
+    let pages: Vec<_> = beliefs.iter().map(|belief| blocks(belief, args.all)).collect();
+    match args.format {
+        args::ReviewFormat::Text => {
+            let texts: Vec<String> = beliefs.iter().zip(&pages).map(|(belief, page)| shown(belief, page)).collect();
+            session.out.paged(&texts.join("\n"));
+        }
+        args::ReviewFormat::Markdown => session.out.text(&pages.iter().map(|page| markdown(page)).collect::<String>()),
+        args::ReviewFormat::Html => session.out.text(&html("What waits for review", &pages)),
+    }
+    Ok(0)
+}
+
+/// A belief diff for a terminal, with what to do next.
+fn shown(belief: &Belief, page: &[crate::brain::ReviewBlock]) -> String {
+    let text = plain(page, &style);
+    if belief.waits == "merged" {
+        return text;
+    }
+    let (run, settle) = (&belief.run, if belief.conflicts.is_empty() { "" } else { " --take run|wake" });
+    format!("{text}\nNext: git brain approve {run}{settle}   git brain reject {run} --why TEXT\n")
+}
+
+fn style(tone: Tone, text: &str) -> String {
+    let [bold, end, faint, green, red] = STYLES;
+    let begin = match tone {
+        Tone::Plain => return safe_line(text),
+        Tone::Strong => bold,
+        Tone::Faint => faint,
+        Tone::Added => green,
+        Tone::Removed => red,
+    };
+    format!("{begin}{}{end}", safe_line(text))
+}
+
+fn listed(list: &ReviewList) -> String {
+    if list.waiting.is_empty() {
+        return "Nothing waits for review.\n".to_owned();
+    }
+    let mut text = format!("{}, the most consequential first:\n", plural(list.waiting.len(), "run waits", "runs wait"));
+    list.waiting.iter().for_each(|line| text += &told(line));
+    text + "\nNext: git brain review RUN   git brain review -i\n"
+}
+
+fn told(line: &ReviewLine) -> String {
+    let [bold, end, faint, ..] = STYLES;
+    let head =
+        format!("{bold}{:>6.2}  {}{end}  {}", line.consequence, safe_line(&line.agent), safe_line(&line.changes));
+    let expected = line.expected.map(|value| format!(", expects {value:.2}")).unwrap_or_default();
+    let who = match line.reviewers.is_empty() {
+        true => String::new(),
+        false => format!(", for {}", safe_line(&line.reviewers.join(" or "))),
+    };
+    let broken = line.broken.as_deref().map(|why| format!("        cannot be read: {}\n", safe_line(why)));
+    format!(
+        "{head}\n        {faint}{}  {}  ({}{expected}{who}){end}\n{}",
+        safe_line(&line.run),
+        line.at,
+        safe_line(&line.waits),
+        broken.unwrap_or_default()
+    )
+}
+
+fn decided(review: &ReviewRecord) -> String {
+    let why = if review.why.is_empty() { String::new() } else { format!(": {}", safe_line(&review.why)) };
+    let kept = match review.of {
+        0 => String::new(),
+        of => format!(" {} of {}", review.kept.len(), plural(of, "operation", "operations")),
+    };
+    format!(
+        "{}  {}{kept}  {}\n        by {} ({}){why}\n",
+        review.at,
+        review.verdict.done(),
+        review.run,
+        safe_line(&review.reviewer),
+        safe_line(&review.via)
+    )
+}
+
+/// Decides on a run that waits; `None`: nothing of that name does.
+pub(super) fn approve(session: &Session, brain: &Brain, run: &str, args: &args::Approve) -> Done {
+    let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
+    (request.only, request.take) = (args.only.clone(), args.take.clone());
+    (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
+    request.document = args.document.as_deref().map(|path| document(session, path)).transpose()?;
+    let report = brain.decide_run(&request)?;
+    session.out.report(&report, carried_out);
+    Ok(0)
+}
+
+pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
+    let mut request = ReviewRequest::new(&args.branch, ReviewVerdict::Reject, &args.why);
+    (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
+    let report = session.brain()?.decide_run(&request)?;
+    session.out.report(&report, carried_out);
+    Ok(0)
+}
+
+fn document(session: &Session, path: &Path) -> Result<String, BrainError> {
+    let mut text = String::new();
+    let read = |from: &mut dyn std::io::Read, text: &mut String| {
+        std::io::Read::take(from, DOCUMENT_BYTES + 1).read_to_string(text).map(|_| ())
+    };
+    use std::io::Read as _;
+    let done = match path == Path::new("-") {
+        true => read(&mut std::io::stdin().lock(), &mut text),
+        false => std::fs::File::open(path_in(&session.dir, path)).and_then(|mut file| read(&mut file, &mut text)),
+    };
+    match done {
+        Ok(()) if text.len() as u64 <= DOCUMENT_BYTES => Ok(text),
+        Ok(()) => Err(BrainError::usage(format!("{} is longer than a delta may be", path.display()))),
+        Err(error) => Err(BrainError::usage(format!("{}: {error}", path.display()))),
+    }
+}
+
+/// What came of a decision.
+fn carried_out(report: &ReviewReport) -> String {
+    let (verb, would) = match report.verdict {
+        ReviewVerdict::Approve => ("Approved", "approve"),
+        ReviewVerdict::Amend => ("Amended", "amend"),
+        ReviewVerdict::Reject => ("Threw away", "throw away"),
+    };
+    let verb = if report.dry_run { format!("Would {would}") } else { verb.to_owned() };
+    let mut lines = vec![format!("{verb} {}, as {}.", report.run, safe_line(&report.reviewer))];
+    if let Some(landed) = &report.landed {
+        lines.push(format!("  {landed} is in wake in its place"));
+    }
+    if report.verdict == ReviewVerdict::Reject && report.everywhere && !report.dry_run {
+        lines.push("  the next sync tells all machines; what caused it does not wake its agent again".to_owned());
+    }
+    if let Some(error) = report.error {
+        let expected = report.expected.map_or("nothing stated".to_owned(), |value| format!("{value:.2}"));
+        lines.push(format!(
+            "  learnt: expected {expected}, came {:.2}, error {error:+.2}, {} credited",
+            report.value,
+            plural(report.credited, "connection", "connections")
+        ));
+    }
+    lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
+    if !report.dry_run {
+        lines.push(format!("wake is {}", short(&report.wake)));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Lets a person edit what a run proposes, and lands that.
+fn edit(session: &Session, brain: &Brain, args: &args::Review) -> Done {
+    let [run] = args.runs.as_slice() else {
+        return Err(BrainError::usage("--edit takes one run"));
+    };
+    match edited(brain, run)? {
+        None => {
+            session.out.say("Nothing was changed: nothing is decided.");
+            Ok(1)
+        }
+        Some(text) => {
+            let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
+            request.document = Some(text);
+            let report = brain.decide_run(&request)?;
+            session.out.report(&report, carried_out);
+            Ok(0)
+        }
+    }
+}
+
+/// What a person made of a run's document; `None`: nothing else.
+fn edited(brain: &Brain, run: &str) -> Result<Option<String>, BrainError> {
+    let before = brain.document_of(run)?;
+    let failed = |what: &str, error: std::io::Error| BrainError::usage(format!("{what}: {error}"));
+    let file = tempfile::Builder::new().prefix("git-brain-review-").suffix(".json").tempfile();
+    let mut file = file.map_err(|e| failed("a file to edit", e))?;
+    file.write_all(before.as_bytes()).and_then(|()| file.flush()).map_err(|e| failed("a file to edit", e))?;
+    let editor = editor();
+    // The person's own setting, run as git runs it.
+    let ended = std::process::Command::new("sh")
+        .args(["-c", &format!("{editor} \"$@\""), &editor])
+        .arg(file.path())
+        .status()
+        .map_err(|e| failed(&editor, e))?;
+    if !ended.success() {
+        return Err(BrainError::usage(format!("{editor} ended with {ended}: nothing is decided")));
+    }
+    let after = std::fs::read_to_string(file.path()).map_err(|e| failed("the edited file", e))?;
+    Ok((after.trim() != before.trim() && !after.trim().is_empty()).then_some(after))
+}
+
+/// The editor that the person has chosen, outside of any repository: `core.editor` of a copied one is the choice of whoever made it.
+fn editor() -> String {
+    let chosen = std::env::var("GIT_EDITOR").ok().filter(|editor| !editor.trim().is_empty());
+    let asked = || {
+        let mut git = std::process::Command::new("git");
+        git.args(["var", "GIT_EDITOR"])
+            .env("GIT_DIR", "/dev/null")
+            .env_remove("GIT_CONFIG_PARAMETERS")
+            .current_dir("/");
+        let said = String::from_utf8(git.output().ok()?.stdout).ok()?;
+        Some(said.trim().to_owned()).filter(|editor| !editor.is_empty())
+    };
+    chosen.or_else(asked).unwrap_or_else(|| "vi".to_owned())
+}
+
+/// Goes through what waits, the most consequential first.
+fn interactive(session: &Session, brain: &Brain, args: &args::Review) -> Done {
+    let waiting = brain.reviews()?.waiting;
+    let wanted = |line: &&ReviewLine| {
+        args.runs.is_empty() || args.runs.iter().any(|run| *run == line.branch || *run == line.run)
+    };
+    let runs: Vec<&ReviewLine> = waiting.iter().filter(wanted).collect();
+    if runs.is_empty() {
+        session.out.text("Nothing waits for review.\n");
+        return Ok(0);
+    }
+    let mut input = std::io::stdin().lock();
+    let mut undecided = runs.len();
+    for (index, line) in runs.iter().enumerate() {
+        // What was decided before may have changed what this one would do.
+        let belief = brain.review(&line.run, !args.no_questions)?;
+        session.out.text(&plain(&blocks(&belief, args.all), &style));
+        loop {
+            let place = format!("({}/{})", index + 1, runs.len());
+            session.out.text(&format!("{place} approve, reject, only N,N, take run|wake|N=run, edit, skip, quit, ? "));
+            let mut answer = String::new();
+            if input.read_line(&mut answer).map_err(|e| BrainError::usage(format!("standard input: {e}")))? == 0 {
+                session.out.text("\n");
+                return Ok(left(session, undecided));
+            }
+            match decision(brain, &belief, answer.trim()) {
+                Ok(Answer::Decided(report)) => {
+                    session.out.text(&carried_out(&report));
+                    undecided -= 1;
+                    break;
+                }
+                Ok(Answer::Skip) => break,
+                Ok(Answer::Quit) => return Ok(left(session, undecided)),
+                Ok(Answer::Say(text)) => session.out.text(&text),
+                // One that fails stops no other.
+                Err(error) => {
+                    let hint = error.hint().map(|hint| format!("hint: {}\n", safe(&hint))).unwrap_or_default();
+                    session.out.text(&format!("error: {}\n{hint}", safe(&error.to_string())));
+                }
+            }
+        }
+    }
+    Ok(left(session, undecided))
+}
+
+fn left(session: &Session, undecided: usize) -> u8 {
+    if undecided > 0 {
+        session.out.text(&format!("{} undecided.\n", plural(undecided, "run stays", "runs stay")));
+    }
+    0
+}
+
+enum Answer {
+    Decided(Box<ReviewReport>),
+    Skip,
+    Quit,
+    Say(String),
+}
+
+/// What a line of a person means.
+fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainError> {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let (first, why) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    let list = || first.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let mut request = ReviewRequest::new(&belief.run, ReviewVerdict::Approve, rest.trim());
+    request.seen = Some(belief.commit.clone());
+    match word {
+        "a" | "approve" | "y" => {}
+        "r" | "reject" | "n" => request.verdict = ReviewVerdict::Reject,
+        "o" | "only" => {
+            let number = |text: String| {
+                text.parse::<usize>().map_err(|_| BrainError::usage(format!("{text:?} is no number of an operation")))
+            };
+            request.only = list().into_iter().map(number).collect::<Result<_, _>>()?;
+            request.why = why.to_owned();
+        }
+        "t" | "take" => {
+            request.take = list();
+            request.why = why.to_owned();
+        }
+        "e" | "edit" => match edited(brain, &belief.run)? {
+            Some(text) => request.document = Some(text),
+            None => return Ok(Answer::Say("Nothing was changed.\n".to_owned())),
+        },
+        "s" | "skip" | "" => return Ok(Answer::Skip),
+        "q" | "quit" => return Ok(Answer::Quit),
+        _ => return Ok(Answer::Say(HELP.to_owned())),
+    }
+    Ok(Answer::Decided(Box::new(brain.decide_run(&request)?)))
+}
+
+const HELP: &str = "\
+approve [WHY]      let the run land as it is
+reject [WHY]       throw it away; the reason is a lesson for its agent
+only N,N [WHY]     let only these operations land
+take SIDE [WHY]    settle conflicts: run, wake, or N=run,M=wake
+edit [WHY]         edit what it proposes, and let that land
+skip               decide later
+quit               end here; what was decided stays
+";

@@ -1,0 +1,235 @@
+//! A run that waits, as the belief diff that a person reads: from its branch, the typed merge that would land it, and the words it rests on.
+
+use super::merge::Candidate;
+use super::network::TreeNetwork;
+use super::sides::TreeSides;
+use super::sync::run_of;
+use super::{Cycle, CycleError};
+use crate::delta::{Effect, RunRecord};
+use crate::merge::{self, Conflict, Options};
+use crate::model::Neuron;
+use crate::model::ids::{NeuronId, RunId};
+use crate::model::layout::{self, Place};
+use crate::review::belief::{self, operation, reasons};
+use crate::review::{Belief, Change, Evidence, consequence};
+use crate::store::{Branch, Commit, CommitId};
+
+/// Stimuli whose words are shown.
+const EVIDENCE: usize = 50;
+
+/// A run that waits on its branch.
+#[derive(Clone, Debug)]
+pub struct WaitingRun {
+    /// The branch.
+    pub branch: Branch,
+    /// Its tip: a note about a conflict may lie above the run's own commit.
+    pub tip: CommitId,
+    /// The run's own commit.
+    pub commit: Commit,
+    /// The run.
+    pub run: RunId,
+    /// Why it waits: `asked`, `origin`, `conflict`, `rule NAME`, `pending`.
+    pub waits: String,
+}
+
+impl WaitingRun {
+    /// The rule by which it waits.
+    pub fn rule(&self) -> Option<&str> {
+        self.waits.strip_prefix("rule ")
+    }
+}
+
+/// A run's neurons before and after, and what its merge leaves to a person.
+struct Landing {
+    changes: Vec<(Effect, Option<Neuron>)>,
+    conflicts: Vec<Conflict>,
+    notes: Vec<String>,
+}
+
+impl Cycle {
+    /// The runs that wait on branches of their own, by branch.
+    pub fn waiting_runs(&self) -> Result<Vec<WaitingRun>, CycleError> {
+        let mut waiting = Vec::new();
+        for (branch, tip) in self.run_branches()? {
+            if let Some(run) = run_of(&self.store.runs_prefix(), &branch) {
+                waiting.push(self.waiting_run(branch, tip, run)?);
+            }
+        }
+        Ok(waiting)
+    }
+
+    fn waiting_run(&self, branch: Branch, tip: CommitId, run: RunId) -> Result<WaitingRun, CycleError> {
+        let commit = self.commit_of_run(tip, &run)?;
+        let waits = match (commit.id == tip, self.store.commit(tip)?.trailer("Review")) {
+            (_, None) => "pending".to_owned(),
+            (_, Some(why)) => why.to_owned(),
+        };
+        Ok(WaitingRun { branch, tip, commit, run, waits })
+    }
+
+    /// The waiting run that a person names by its branch or its id; `None`: nothing of that name waits.
+    pub fn waiting_named(&self, name: &str) -> Result<Option<WaitingRun>, CycleError> {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let Ok(run) = RunId::parse(last) else { return Ok(None) };
+        let branch = super::commit::branch_of(self.store.wake(), &run)?;
+        match self.store.tip(&branch)? {
+            Some(tip) => self.waiting_run(branch, tip, run).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The record of a waiting run.
+    pub fn waiting_record(&self, waiting: &WaitingRun) -> Result<RunRecord, CycleError> {
+        let path = layout::run(&waiting.run);
+        match self.store.read(waiting.commit.tree, &path)? {
+            Some(bytes) => Ok(RunRecord::decode(&bytes, &path)?),
+            None => Err(CycleError::refused(format!("{} has no record of its run", waiting.branch))),
+        }
+    }
+
+    /// How consequential a waiting run is, and a summary in a line: from its record alone, whatever the size of the brain.
+    pub fn weighed(&self, waiting: &WaitingRun) -> Result<(f64, RunRecord), CycleError> {
+        let record = self.waiting_record(waiting)?;
+        let tainted = self.shared.policy.settings.origins.is_tainted(&record.origin);
+        Ok((consequence(&record, waiting.waits == "conflict", tainted), record))
+    }
+
+    /// What a waiting run would change, as a belief diff without questions.
+    pub fn belief(&self, waiting: &WaitingRun) -> Result<Belief, CycleError> {
+        let (weight, record) = self.weighed(waiting)?;
+        let landing = self.landing(waiting, &record)?;
+        let mut belief = self.belief_of(&record, landing)?;
+        (belief.branch, belief.commit) = (waiting.branch.to_string(), waiting.commit.id.to_string());
+        (belief.waits, belief.consequence) = (waiting.waits.clone(), weight);
+        if !belief.conflicts.is_empty() {
+            belief.waits = "conflict".to_owned();
+        }
+        Ok(belief)
+    }
+
+    /// What a run of wake changed, as a belief diff.
+    pub fn belief_of_merged(&self, record: &RunRecord, commit: CommitId) -> Result<Belief, CycleError> {
+        let changes = record.effects.iter().map(|effect| (effect.clone(), None)).collect();
+        let landing = Landing { changes, conflicts: Vec::new(), notes: Vec::new() };
+        let mut belief = self.belief_of(record, landing)?;
+        belief.commit = commit.to_string();
+        Ok(belief)
+    }
+
+    fn belief_of(&self, record: &RunRecord, landing: Landing) -> Result<Belief, CycleError> {
+        let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let network = TreeNetwork::remembering(&self.store, wake, &self.shared.neurons);
+        let born: std::collections::BTreeMap<&NeuronId, &str> = landing
+            .changes
+            .iter()
+            .filter_map(|(effect, _)| effect.created.as_deref().map(|made| (&made.id, made.concept.as_str())))
+            .collect();
+        let concept_of = |id: &NeuronId| -> Option<String> {
+            let known = born.get(id).map(|concept| (*concept).to_owned());
+            known.or_else(|| network.shared(id).ok().flatten().map(|neuron| neuron.concept.clone()))
+        };
+        let reasons = reasons(record);
+        let mut neurons = Vec::with_capacity(landing.changes.len());
+        for (effect, after) in &landing.changes {
+            let known = match (after, effect.id()) {
+                (Some(after), _) => Some(after.clone()),
+                (None, Some(id)) if effect.created.is_none() && effect.removed.is_none() => network.neuron(id)?,
+                _ => None,
+            };
+            let Some(mut change) = Change::of(effect, known.as_ref(), &concept_of) else { continue };
+            change.reason = effect.id().and_then(|id| reasons.get(id)).cloned();
+            neurons.push(change);
+        }
+        neurons.sort_by(|a, b| belief::order(a).cmp(&belief::order(b)));
+        let mut evidence = Vec::new();
+        for id in record.stimuli.iter().take(EVIDENCE) {
+            if let Some(stimulus) = network.stimulus_ever(id)? {
+                evidence.push(Evidence {
+                    stimulus: id.to_string(),
+                    origin: stimulus.origin.to_string(),
+                    text: stimulus.text.clone(),
+                });
+            }
+        }
+        let origins = &self.shared.policy.settings.origins;
+        let mut notes = landing.notes;
+        notes.extend(record.notes.iter().cloned());
+        let tainted = origins.is_tainted(&record.origin);
+        if tainted {
+            notes.push(format!(
+                "it comes from {}: it lands in {} alone, and `git brain approve --origin {0}` lets it into {}",
+                record.origin,
+                self.store.wake(),
+                self.store.main()
+            ));
+        }
+        Ok(Belief {
+            branch: String::new(),
+            commit: String::new(),
+            run: record.run.to_string(),
+            agent: record.agent.to_string(),
+            at: record.at.to_string(),
+            waits: "merged".to_owned(),
+            trigger: record.trigger.clone(),
+            cognition: record.cognition.clone(),
+            origin: record.origin.to_string(),
+            tainted,
+            expects: record.prediction.as_ref().and_then(|prediction| prediction.text.clone()),
+            expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
+            consequence: 0.0,
+            evidence,
+            neurons,
+            operations: record.ops.iter().map(operation).collect(),
+            conflicts: landing.conflicts,
+            notes,
+            questions: Vec::new(),
+        })
+    }
+
+    /// What landing would do to wake as it is now.
+    fn landing(&self, waiting: &WaitingRun, record: &RunRecord) -> Result<Landing, CycleError> {
+        let store = &self.store;
+        let wake = store.need_tip(store.wake())?;
+        let effects = || record.effects.iter().map(|effect| (effect.clone(), None)).collect();
+        let mut notes = Vec::new();
+        let candidate = Candidate {
+            name: waiting.branch.to_string(),
+            commit: waiting.tip,
+            branch: Some(waiting.branch.clone()),
+            run: Some(waiting.run.clone()),
+            reviewed_by: None,
+        };
+        if let Some(why) = self.answered_already(&candidate)? {
+            notes.push(why);
+        }
+        let writer = store.writer()?;
+        let Some(base) = self.base_of(&writer, wake, waiting.commit.id)? else {
+            notes.push("it has no history in common with wake, and cannot land".to_owned());
+            return Ok(Landing { changes: effects(), conflicts: Vec::new(), notes });
+        };
+        let left = store.tree_of(wake)?;
+        let mut sides = TreeSides::new(self, base, left, waiting.commit.tree)?;
+        if let Some(why) = sides.beyond(&waiting.run)? {
+            notes.push(format!("{} {why}, and cannot land", waiting.branch));
+            return Ok(Landing { changes: effects(), conflicts: Vec::new(), notes });
+        }
+        let policy = &self.shared.policy.settings.merge;
+        let outcome = merge::three_way_with(&mut sides, policy, Options::default())
+            .map_err(|error| CycleError::refused(format!("{}: {error}", waiting.branch)))?;
+        let network = TreeNetwork::remembering(store, left, &self.shared.neurons);
+        let mut changes = Vec::new();
+        for edit in &outcome.edits {
+            let Place::Neuron(id) = Place::of(&edit.path) else { continue };
+            let before = network.neuron(&id)?;
+            match (&before, &edit.content) {
+                (_, Some(content)) => {
+                    let after = Neuron::decode(content, &edit.path)?;
+                    changes.push((Effect::between(before.as_ref(), &after), Some(after)));
+                }
+                (Some(before), None) => changes.push((Effect::removal(before), None)),
+                (None, None) => {}
+            }
+        }
+        Ok(Landing { changes, conflicts: outcome.conflicts, notes })
+    }
+}

@@ -1,0 +1,270 @@
+//! The reviews: who decided what about which run, as files that only ever come, in commits beside the branches.
+//!
+//! Two machines that decided come together by the union of their files. Each commit is judged where it comes in, here and at the gate:
+//! it adds reviews and nothing else, each under the address of its author, who is a person, signed where signatures are required.
+
+use std::collections::BTreeSet;
+
+use super::admission::Fault;
+use super::{Cycle, CycleError, signed};
+use crate::limits;
+use crate::model::ids::RunId;
+use crate::review::ReviewRecord;
+use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, TreeEdit};
+
+impl Cycle {
+    /// The reviews of a run, oldest first.
+    pub fn reviews_of(&self, run: &RunId) -> Result<Vec<ReviewRecord>, CycleError> {
+        let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
+        self.reviews_below(tip, &ReviewRecord::folder_of(run))
+    }
+
+    /// The newest reviews, newest first, at most `most`.
+    pub fn newest_reviews(&self, most: usize) -> Result<Vec<ReviewRecord>, CycleError> {
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        let Some(tip) = self.store.reviews()? else { return Ok(found) };
+        let mut open = vec![tip];
+        // Along the commits, which are in the order of deciding on each machine.
+        while let Some(id) = open.pop() {
+            if found.len() >= most {
+                break;
+            }
+            let commit = self.store.commit(id)?;
+            for path in self.added(&commit)? {
+                if seen.insert(path.clone())
+                    && let Some(bytes) = self.store.read(commit.tree, &path)?
+                {
+                    found.push(ReviewRecord::decode(&bytes, &path)?);
+                }
+            }
+            open.extend(commit.parents.iter().rev());
+        }
+        found.sort_by(|a, b| b.review.cmp(&a.review));
+        found.truncate(most);
+        Ok(found)
+    }
+
+    fn reviews_below(&self, tip: CommitId, folder: &str) -> Result<Vec<ReviewRecord>, CycleError> {
+        let tree = self.store.tree_of(tip)?;
+        let mut reviews = Vec::new();
+        for (path, file) in self.store.files(tree, folder)? {
+            reviews.push(ReviewRecord::decode(&self.store.read_file(file, &path)?, &path)?);
+        }
+        reviews.sort_by(|a, b| a.review.cmp(&b.review));
+        Ok(reviews)
+    }
+
+    /// Adds a review, durable when this returns. One that is there already, with the same decision about the same commit, stays.
+    pub fn add_review(&self, review: &ReviewRecord) -> Result<(), CycleError> {
+        let store = &self.store;
+        let mut races = store.races(store.wake());
+        loop {
+            let tip = store.reviews()?;
+            let writer = store.writer()?;
+            let tree = tip.map(|tip| store.tree_of(tip)).transpose()?;
+            let tree = writer.edit(tree, vec![TreeEdit::new(review.path(), Some(review.encode()))])?;
+            let mut trailers = vec![
+                ("Reviewed".to_owned(), review.run.to_string()),
+                ("Verdict".to_owned(), review.verdict.as_str().to_owned()),
+            ];
+            trailers.extend(self.shared.clock_trailer());
+            let commit = writer.commit(&CommitSpec {
+                tree,
+                parents: tip.into_iter().collect(),
+                author: Author::User,
+                at: self.shared.world.commit_seconds(),
+                subject: format!("{} {}", review.verdict.as_str(), review.run),
+                body: review.why.clone(),
+                trailers,
+            })?;
+            writer.publish()?;
+            if store.advance_reviews(tip, commit)? {
+                return Ok(());
+            }
+            races.lost()?;
+        }
+    }
+
+    /// What is wrong with the commits that lead to `tip` and not to `known`: nothing, if they may come in.
+    pub fn judge_reviews(&self, tip: CommitId, known: Option<CommitId>) -> Result<Vec<Fault>, CycleError> {
+        let known: Vec<CommitId> = known.into_iter().collect();
+        let mut faults = Vec::new();
+        let commits = self.store.commits_beyond(tip, &known)?;
+        let mut fault = |commit: CommitId, path: &str, message: String| {
+            faults.push(Fault { commit: commit.to_string(), path: path.to_owned(), message, ..Fault::default() });
+        };
+        if commits.len() > limits::REVIEWS_AT_ONCE {
+            fault(tip, "", format!("brings more than {} reviews at once", limits::REVIEWS_AT_ONCE));
+            return Ok(faults);
+        }
+        let signatures = self.store.requires_signatures()?;
+        for id in commits {
+            let commit = self.store.commit(id)?;
+            if commit.is_of_agents_domain() {
+                fault(id, "", format!("is by {}, and agents review nothing", commit.email));
+            } else if signatures && let Some(why) = signed::unsigned_commit(&self.store, &commit)? {
+                fault(id, "", why);
+            }
+            if commit.committed > self.shared.world.latest_seconds() && !self.shared.world.is_fixed() {
+                fault(id, "", "is dated ahead of the clock here".to_owned());
+            }
+            let latest = self.latest_ms();
+            for (path, problem) in self.wrong_reviews(&commit, latest)? {
+                fault(id, &path, problem);
+            }
+        }
+        Ok(faults)
+    }
+
+    /// The files that a commit has more than its parents.
+    fn added(&self, commit: &Commit) -> Result<Vec<String>, StoreError> {
+        let parent = commit.parents.first().map(|parent| self.store.tree_of(*parent)).transpose()?;
+        let changes = self.store.diff(parent, Some(commit.tree), "")?;
+        Ok(changes.into_iter().filter(|change| change.old.is_none()).map(|change| change.path).collect())
+    }
+
+    /// Files of one commit of reviews that are not what they should be, each with what is wrong.
+    fn wrong_reviews(&self, commit: &Commit, latest: i64) -> Result<Vec<(String, String)>, CycleError> {
+        let store = &self.store;
+        let mut wrong = Vec::new();
+        let mut parents: Vec<_> =
+            commit.parents.iter().map(|parent| store.tree_of(*parent).map(Some)).collect::<Result<_, _>>()?;
+        if parents.len() > 2 {
+            wrong.push((String::new(), "has more than two parents".to_owned()));
+        }
+        if parents.is_empty() {
+            parents.push(None);
+        }
+        let mut common: Option<BTreeSet<String>> = None;
+        for parent in &parents {
+            let mut added = BTreeSet::new();
+            for change in store.diff(*parent, Some(commit.tree), "")? {
+                match change.old {
+                    Some(_) => wrong.push((change.path, "is written once for ever".to_owned())),
+                    None => drop(added.insert(change.path)),
+                }
+            }
+            // What only one parent lacks, the other brought.
+            common = Some(match common {
+                Some(before) => before.intersection(&added).cloned().collect(),
+                None => added,
+            });
+        }
+        for path in common.unwrap_or_default() {
+            let Some(file) = store.file(commit.tree, &path)? else { continue };
+            if !file.is_regular() {
+                wrong.push((path, "is no plain file".to_owned()));
+                continue;
+            }
+            let bytes = store.read_file(file, &path)?;
+            let review = match ReviewRecord::decode(&bytes, &path) {
+                Ok(review) => review,
+                Err(error) => {
+                    wrong.push((path, error.to_string()));
+                    continue;
+                }
+            };
+            if review.address() != commit.email {
+                let address = review.address();
+                wrong.push((path.clone(), format!("is by {address}, and its commit by {}", commit.email)));
+            }
+            if review.review.unix_ms() > latest || review.run.unix_ms() > latest || review.at.unix() * 1000 > latest {
+                wrong.push((path.clone(), "is dated ahead of the clock here".to_owned()));
+            }
+            if self.shared.secrets.redact(&review.why) != review.why {
+                wrong.push((path, "holds a secret".to_owned()));
+            }
+        }
+        Ok(wrong)
+    }
+
+    /// Brings the reviews here and those of a remote to one state; `there` is what the remote has. A note on what did not come or go.
+    pub(super) fn sync_reviews(&self, remote: &Remote, there: Option<CommitId>) -> Result<Vec<String>, CycleError> {
+        let mut there = there;
+        for _ in 0..limits::SYNC_ROUNDS {
+            let here = self.store.reviews()?;
+            if here == there {
+                return Ok(Vec::new());
+            }
+            if let Some(theirs) = self.reviews_to_take(remote, here, there)? {
+                let faults = self.judge_reviews(theirs, here)?;
+                if !faults.is_empty() {
+                    let why: Vec<String> = faults.iter().take(5).map(ToString::to_string).collect();
+                    return Err(CycleError::Refused {
+                        message: format!(
+                            "the reviews of {} are not let in; all else is done:\n{}",
+                            remote.name,
+                            why.join("\n")
+                        ),
+                        hint: Some(
+                            "a person at that repository removes the commits that are named; reviews only ever come"
+                                .to_owned(),
+                        ),
+                    });
+                }
+                let joined = self.joined_reviews(here, theirs)?;
+                if !self.store.advance_reviews(here, joined)? {
+                    continue;
+                }
+                there = Some(theirs);
+            }
+            let Some(ours) = self.store.reviews()?.filter(|ours| Some(*ours) != there) else { return Ok(Vec::new()) };
+            match self.store.push_reviews(remote, there, ours)? {
+                PushOutcome::Done => return Ok(Vec::new()),
+                PushOutcome::Modified => there = self.store.remote_tips(remote)?.1,
+                PushOutcome::Refused(why) => {
+                    let why = why.lines().next().unwrap_or_default().to_owned();
+                    return Ok(vec![format!("reviews stay here, {} does not take them: {why}", remote.name)]);
+                }
+            }
+        }
+        Err(CycleError::Busy(format!("others pushed reviews to {} first, again and again", remote.name)))
+    }
+
+    /// What of a remote's reviews is new here.
+    fn reviews_to_take(
+        &self,
+        remote: &Remote,
+        here: Option<CommitId>,
+        there: Option<CommitId>,
+    ) -> Result<Option<CommitId>, CycleError> {
+        let Some(there) = there else { return Ok(None) };
+        // A commit that is not known here is none of our history.
+        let known =
+            here.map_or(Ok(false), |here| self.store.is_ancestor(there, here).or(Ok::<bool, StoreError>(false)))?;
+        if known {
+            return Ok(None);
+        }
+        Ok(self.store.fetch_reviews(remote)?)
+    }
+
+    /// One commit that has the files of both.
+    fn joined_reviews(&self, here: Option<CommitId>, there: CommitId) -> Result<CommitId, CycleError> {
+        let store = &self.store;
+        let Some(here) = here else { return Ok(there) };
+        if store.is_ancestor(here, there)? {
+            return Ok(there);
+        }
+        let (ours, theirs) = (store.tree_of(here)?, store.tree_of(there)?);
+        let writer = store.writer()?;
+        let mut edits = Vec::new();
+        for change in store.diff(Some(ours), Some(theirs), "")? {
+            if let (None, Some(file)) = (change.old, change.new) {
+                edits.push(TreeEdit::new(change.path.clone(), Some(store.read_file(file, &change.path)?)));
+            }
+        }
+        let mut trailers = Vec::new();
+        trailers.extend(self.shared.clock_trailer());
+        let commit = writer.commit(&CommitSpec {
+            tree: writer.edit(Some(ours), edits)?,
+            parents: vec![here, there],
+            author: Author::User,
+            at: self.shared.world.commit_seconds(),
+            subject: "merge reviews".to_owned(),
+            body: String::new(),
+            trailers,
+        })?;
+        writer.publish()?;
+        Ok(commit)
+    }
+}

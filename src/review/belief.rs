@@ -1,0 +1,381 @@
+//! The belief diff: what one run would change, as data.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::words::{Part, difference};
+use crate::delta::{Effect, Operation, RunRecord, render};
+use crate::merge::Conflict;
+use crate::model::ids::NeuronId;
+use crate::model::{Kind, Link, Neuron, json};
+
+/// A run that waits, and what it would change.
+#[derive(Clone, Debug, Serialize)]
+pub struct Belief {
+    /// Its branch.
+    pub branch: String,
+    /// The run's commit: a decision is about this one and no other.
+    pub commit: String,
+    /// The run.
+    pub run: String,
+    /// The agent.
+    pub agent: String,
+    /// The run's clock, RFC 3339.
+    pub at: String,
+    /// Why it waits: `asked`, `origin`, `conflict`, `rule NAME`; `pending`: it waits for no person.
+    pub waits: String,
+    /// What woke it.
+    pub trigger: String,
+    /// How it thought.
+    pub cognition: String,
+    /// Where what it brings comes from.
+    pub origin: String,
+    /// True if that origin is trusted less than you are.
+    pub tainted: bool,
+    /// What it expected in words.
+    pub expects: Option<String>,
+    /// What it expected as a number, 0..=1.
+    pub expected: Option<f64>,
+    /// How consequential it is, see [`consequence`].
+    pub consequence: f64,
+    /// The words that it rests on.
+    pub evidence: Vec<Evidence>,
+    /// Neurons that are made or changed.
+    pub neurons: Vec<Change>,
+    /// Its operations, one line each, by the number that partial approval names them by.
+    pub operations: Vec<String>,
+    /// What the merge leaves to a person.
+    pub conflicts: Vec<Conflict>,
+    /// What is worth knowing: what the engine clamped, what the run may not, why it cannot land.
+    pub notes: Vec<String>,
+    /// Questions that recall would answer differently.
+    pub questions: Vec<Question>,
+}
+
+/// A stimulus that a run rests on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evidence {
+    /// Its id.
+    pub stimulus: String,
+    /// Where it comes from.
+    pub origin: String,
+    /// Its words.
+    pub text: String,
+}
+
+/// A question, with the answers before and after the change.
+#[derive(Clone, Debug, Serialize)]
+pub struct Question {
+    /// The question.
+    pub question: String,
+    /// The best answers before.
+    pub before: Vec<Answered>,
+    /// The best answers after.
+    pub after: Vec<Answered>,
+}
+
+/// An answer of recall.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Answered {
+    /// The memory.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What becomes of a neuron.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It is made.
+    Born,
+    /// Something of it changes.
+    Changed,
+    /// The next sleep removes it.
+    Archived,
+    /// It goes.
+    Removed,
+}
+
+/// One neuron, before and after.
+#[derive(Clone, Debug, Serialize)]
+pub struct Change {
+    /// The neuron.
+    pub id: String,
+    /// What becomes of it.
+    pub what: ChangeKind,
+    /// Its type afterwards.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its concept afterwards.
+    pub concept: String,
+    /// Its concept word by word, where that changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<Part>,
+    /// Other fields: name, value before, value after.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<(String, String, String)>,
+    /// Connections that come, go or change their weight.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ties: Vec<Tie>,
+    /// Why it is archived, as the run says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// One connection, before and after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tie {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub link: Link,
+    /// The neuron that it points to.
+    pub target: NeuronId,
+    /// That neuron's concept, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concept: Option<String>,
+    /// Weight before; null: no such connection.
+    pub before: Option<u16>,
+    /// Weight after; null: no such connection.
+    pub after: Option<u16>,
+}
+
+impl Tie {
+    /// By how much the weight moves, −65535..=65535.
+    pub fn by(&self) -> i32 {
+        i32::from(self.after.unwrap_or(0)) - i32::from(self.before.unwrap_or(0))
+    }
+}
+
+impl Change {
+    /// The change that an effect makes. `after` is the neuron with it, where it is known; `concept_of` names targets.
+    pub fn of(
+        effect: &Effect,
+        after: Option<&Neuron>,
+        concept_of: &dyn Fn(&NeuronId) -> Option<String>,
+    ) -> Option<Self> {
+        let id = effect.id()?;
+        let whole = effect.created.as_deref().or(effect.removed.as_deref());
+        let known = whole.or(after);
+        let what = match effect {
+            Effect { created: Some(_), .. } => ChangeKind::Born,
+            Effect { removed: Some(_), .. } => ChangeKind::Removed,
+            Effect { archived: Some((None, Some(_))), .. } => ChangeKind::Archived,
+            _ => ChangeKind::Changed,
+        };
+        let words = effect.concept.as_ref().map(|(old, new)| difference(&old.value, &new.value)).unwrap_or_default();
+        let reworded = effect.concept.as_ref().map(|(_, new)| new.value.clone());
+        let mut ties: Vec<Tie> = match whole {
+            Some(neuron) => {
+                let made = |weight| if what == ChangeKind::Born { (None, Some(weight)) } else { (Some(weight), None) };
+                let tie = |c: &crate::model::neuron::Connection| {
+                    let (before, after) = made(c.weight);
+                    Tie { link: c.link, target: c.target.clone(), concept: None, before, after }
+                };
+                neuron.connections.iter().map(tie).collect()
+            }
+            None => {
+                let tie = |c: &crate::delta::record::WeightEffect| Tie {
+                    link: c.link,
+                    target: c.target.clone(),
+                    concept: None,
+                    before: c.weight.0,
+                    after: c.weight.1,
+                };
+                effect.connections.iter().map(tie).collect()
+            }
+        };
+        ties.iter_mut().for_each(|tie| tie.concept = concept_of(&tie.target));
+        Some(Self {
+            id: id.to_string(),
+            what,
+            kind: known.map_or_else(|| "neuron".to_owned(), |neuron| neuron.kind.to_string()),
+            concept: known.map(|neuron| neuron.concept.clone()).or(reworded).unwrap_or_default(),
+            words,
+            fields: fields(effect),
+            ties,
+            reason: None,
+        })
+    }
+}
+
+/// The fields that an effect changes, beside concept and connections, and beside bookkeeping.
+fn fields(effect: &Effect) -> Vec<(String, String, String)> {
+    let mut fields = Vec::new();
+    let mut add = |name: &str, before: String, after: String| {
+        if before != after {
+            fields.push((name.to_owned(), before, after));
+        }
+    };
+    if let Some((before, after)) = &effect.kind {
+        add("type", before.value.to_string(), after.value.to_string());
+    }
+    if let Some((before, after)) = &effect.salience {
+        add("salience", before.salience.to_string(), after.salience.to_string());
+    }
+    if let Some((before, after)) = &effect.activation_count {
+        add("activations", before.to_string(), after.to_string());
+    }
+    if let Some((before, after)) = &effect.origin {
+        add("origin", before.to_string(), after.to_string());
+    }
+    if let Some((before, after)) = &effect.pinned {
+        add("pinned", before.to_string(), after.to_string());
+    }
+    if let Some((before, after)) = &effect.archived {
+        let by = |run: &Option<_>| run.as_ref().map_or("no".to_owned(), ToString::to_string);
+        add("archived", by(before), by(after));
+    }
+    fields
+}
+
+/// How consequential a record is, the larger the sooner a person should look: 0.1 for each neuron that is made, 1 for each that is
+/// reworded, retyped, archived, restored or removed, the weight that moves in existing connections as a share of the greatest weight,
+/// 0.5 for each flag, 1 for each goal; 2 more for a conflict, 1 more for an origin that is not trusted.
+pub fn consequence(record: &RunRecord, conflict: bool, tainted: bool) -> f64 {
+    let of_effect = |effect: &Effect| -> f64 {
+        if effect.created.is_some() {
+            return 0.1;
+        }
+        let whole = [
+            effect.removed.is_some(),
+            effect.concept.is_some(),
+            effect.kind.is_some(),
+            effect.archived.is_some(),
+            effect.pinned.is_some(),
+        ];
+        let moved: f64 = effect.connections.iter().map(|c| moved(c.weight)).sum();
+        whole.iter().filter(|one| **one).count() as f64 + moved
+    };
+    let of_operation = |op: &Operation| match op {
+        Operation::Flag(_) => 0.5,
+        Operation::Goal(_) => 1.0,
+        _ => 0.0,
+    };
+    let effects: f64 = record.effects.iter().map(of_effect).sum();
+    let operations: f64 = record.ops.iter().map(of_operation).sum();
+    effects + operations + if conflict { 2.0 } else { 0.0 } + if tainted { 1.0 } else { 0.0 }
+}
+
+/// The share of the greatest weight that a connection moves by.
+fn moved((before, after): (Option<u16>, Option<u16>)) -> f64 {
+    f64::from((i32::from(after.unwrap_or(0)) - i32::from(before.unwrap_or(0))).abs()) / f64::from(u16::MAX)
+}
+
+/// What comes first in a diff: what is archived or removed, then what changes, most first, then what is new.
+pub fn order(change: &Change) -> (u8, std::cmp::Reverse<i64>, String) {
+    let moved: i64 = change.ties.iter().map(|tie| i64::from(tie.by().abs())).sum();
+    let place = match change.what {
+        ChangeKind::Removed | ChangeKind::Archived => 0,
+        ChangeKind::Changed if !change.words.is_empty() => 1,
+        ChangeKind::Changed => 2,
+        ChangeKind::Born => 3,
+    };
+    (place, std::cmp::Reverse(moved), change.id.clone())
+}
+
+/// The reasons that a record's operations give for archiving neurons.
+pub fn reasons(record: &RunRecord) -> BTreeMap<NeuronId, String> {
+    let reason = |op: &Operation| match op {
+        Operation::Archive(archive) => Some((archive.id.clone(), archive.reason.clone())),
+        _ => None,
+    };
+    record.ops.iter().filter_map(reason).collect()
+}
+
+/// An operation on one line.
+pub fn operation(op: &Operation) -> String {
+    let weight = |w: u16| w.to_string();
+    let clip = |text: &str| format!("{:?}", render::clip(text));
+    match op {
+        Operation::Create(op) => format!("create {} {}", op.kind, clip(&op.concept)),
+        Operation::Activate(op) => format!("activate {} by {}", op.id, render::short(op.strength)),
+        Operation::Connect(op) => format!("connect {} {} {} with {}", op.from, op.link, op.to, weight(op.weight)),
+        Operation::Adjust(op) => format!("adjust {} {} {} by {:+}", op.from, op.link, op.to, op.by),
+        Operation::Reword(op) => format!("reword {} to {}", op.id, clip(&op.concept)),
+        Operation::Retype(op) => format!("retype {} to {}", op.id, op.kind),
+        Operation::Archive(op) => format!("archive {}: {}", op.id, clip(&op.reason)),
+        Operation::Flag(op) => format!("flag {} {}", op.name, if op.value { "on" } else { "off" }),
+        Operation::Goal(op) => format!("goal {}", clip(&op.text)),
+        Operation::Reinforce(op) => {
+            format!(
+                "reinforce {} by {:+}",
+                crate::model::plural(op.pathway.len(), "connection", "connections"),
+                op.error
+            )
+        }
+        other => render::clip(&json::inline(other)),
+    }
+}
+
+/// The neurons that an operation is about.
+pub fn neurons_of(op: &Operation) -> Vec<&NeuronId> {
+    match op {
+        Operation::Create(op) => op.id.iter().collect(),
+        Operation::Activate(op) => vec![&op.id],
+        Operation::Connect(op) => vec![&op.from],
+        Operation::Adjust(op) => vec![&op.from],
+        Operation::Disconnect(op) => vec![&op.from],
+        Operation::Reinforce(op) => op.pathway.iter().map(|edge| &edge.from).collect(),
+        Operation::Reword(op) => vec![&op.id],
+        Operation::Retype(op) => vec![&op.id],
+        Operation::Archive(op) => vec![&op.id],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a neuron can be asked for by its concept.
+pub fn is_a_question(kind: Kind, concept: &str) -> bool {
+    matches!(kind, Kind::Semantic | Kind::Episodic) && !concept.trim().is_empty()
+}
+
+/// A record in a line: how many neurons it makes, changes and archives, and how many weights of others it moves.
+pub fn outline(record: &RunRecord) -> String {
+    let count = |keep: &dyn Fn(&Effect) -> bool| record.effects.iter().filter(|effect| keep(effect)).count();
+    let born = count(&|effect| effect.created.is_some());
+    let archived = count(&|effect| matches!(effect.archived, Some((None, Some(_)))));
+    let removed = count(&|effect| effect.removed.is_some());
+    let changed = record.effects.len() - born - archived - removed;
+    let weights: usize = record.effects.iter().map(|effect| effect.connections.len()).sum();
+    let reworded = record.effects.iter().find_map(|effect| effect.concept.as_ref());
+    let mut parts: Vec<String> = [(born, "new"), (changed, "changed"), (archived, "archived"), (removed, "removed")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if weights > 0 {
+        parts.push(crate::model::plural(weights, "weight moves", "weights move"));
+    }
+    if let Some((before, after)) = reworded {
+        parts.push(format!("{:?} becomes {:?}", render::clip(&before.value), render::clip(&after.value)));
+    } else if let Some(made) = record.effects.iter().filter_map(|effect| effect.created.as_deref()).next_back() {
+        parts.push(format!("such as {:?}", render::clip(&made.concept)));
+    }
+    if parts.is_empty() { "no belief changes".to_owned() } else { parts.join(", ") }
+}
+
+/// Whether an operation changes that field of that neuron, as a conflict names both.
+pub fn touches(op: &Operation, neuron: &str, field: &str) -> bool {
+    let tie = |from: &NeuronId, to: &NeuronId, link: Link| {
+        from.as_str() == neuron && field == format!("connections.{to}.{link}")
+    };
+    match op {
+        Operation::Create(create) => {
+            create.id.as_ref().is_some_and(|id| id.as_str() == neuron) && !field.starts_with("connections.")
+        }
+        Operation::Reword(op) => op.id.as_str() == neuron && field == "concept",
+        Operation::Retype(op) => op.id.as_str() == neuron && field == "type",
+        Operation::Archive(op) => op.id.as_str() == neuron && matches!(field, "archived" | "file"),
+        Operation::Activate(op) => {
+            op.id.as_str() == neuron && matches!(field, "salience" | "activation_count" | "last_activated")
+        }
+        Operation::Connect(op) => tie(&op.from, &op.to, op.link),
+        Operation::Adjust(op) => tie(&op.from, &op.to, op.link),
+        Operation::Disconnect(edge) => tie(&edge.from, &edge.to, edge.link),
+        Operation::Reinforce(op) => op.pathway.iter().any(|edge| tie(&edge.from, &edge.to, edge.link)),
+        Operation::Flag(op) => neuron == crate::model::layout::flag(&op.name),
+        Operation::Goal(op) => neuron == crate::model::layout::goal(&op.goal_id()),
+        _ => false,
+    }
+}

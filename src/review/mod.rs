@@ -1,0 +1,20 @@
+//! Review: a run that waits, as the change of belief that it is, and the decision of a person about it.
+//!
+//! Pure. Place in the flow: a run on its branch → **belief diff** → a person → **review record** → merge or rejection.
+//!
+//! - `belief`: the diff as data: neurons, ties, prediction, evidence, conflicts, answers that change
+//! - `words`: a text before and after, word by word
+//! - `page`: the diff as blocks, printed as plain text, Markdown or HTML by one walk
+//! - `record`: the decision, as the file that `refs/brain/reviews` keeps
+//! - `rules`: which runs wait for a person, by `[review]` of the settings
+//!
+//! *Invariant:* text of the brain is data. No printer lets it become markup, an escape of a terminal or a marker of a comment.
+
+pub mod belief;
+pub mod page;
+pub mod record;
+pub mod rules;
+pub mod words;
+
+pub use belief::{Answered, Belief, Change, ChangeKind, Evidence, Question, Tie, consequence};
+pub use record::{Resolution, ReviewRecord, Take, Verdict};

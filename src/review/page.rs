@@ -1,0 +1,465 @@
+//! A belief diff as blocks, and the blocks as plain text, Markdown or HTML. One walk says what is shown; printers only say how.
+
+use std::fmt::Write;
+
+use super::belief::{Belief, Change, ChangeKind, Question, Tie};
+use super::words::Became;
+use crate::delta::render::{clip, short};
+use crate::model::plural;
+
+/// How a piece of text is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// As any other.
+    Plain,
+    /// A name or a number that matters.
+    Strong,
+    /// Ids and other small print.
+    Faint,
+    /// It comes.
+    Added,
+    /// It goes.
+    Removed,
+}
+
+/// A piece of text with one tone.
+pub type Span = (Tone, String);
+
+/// A piece of a belief diff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// The title.
+    Title(String),
+    /// The heading of a part.
+    Heading(String),
+    /// A line; the first value is how deep it stands.
+    Line(usize, Vec<Span>),
+}
+
+/// Most neurons that are shown, unless all are asked for.
+pub const SHOWN_NEURONS: usize = 40;
+/// Most connections of one neuron that are shown, unless all are asked for.
+pub const SHOWN_TIES: usize = 8;
+/// Most other lines of a part that are shown, unless all are asked for.
+const SHOWN_LINES: usize = 20;
+
+/// The blocks of a belief diff; with `all`, nothing is folded.
+pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
+    let mut blocks = vec![Block::Title(title(belief))];
+    let plain = |text: String| vec![(Tone::Plain, text)];
+    blocks.push(Block::Line(0, plain(headline(belief))));
+    blocks.push(Block::Line(
+        0,
+        vec![(Tone::Faint, format!("{}  {}  {}", belief.run, short_id(&belief.commit), belief.at))],
+    ));
+    let mut expects = belief.expects.as_deref().map(|text| format!("{:?}", clip(text))).unwrap_or_default();
+    if let Some(value) = belief.expected {
+        let _ = write!(expects, "{}{}", if expects.is_empty() { "" } else { ", " }, short(value));
+    }
+    if !expects.is_empty() {
+        blocks.push(Block::Heading("Prediction at stake".to_owned()));
+        blocks.push(Block::Line(1, plain(expects)));
+    }
+    let mut part = |name: &str, lines: Vec<(usize, Vec<Span>)>, most: usize| {
+        if lines.is_empty() {
+            return;
+        }
+        blocks.push(Block::Heading(name.to_owned()));
+        let more = if all { 0 } else { lines.len().saturating_sub(most) };
+        let shown = lines.len() - more;
+        blocks.extend(lines.into_iter().take(shown).map(|(depth, spans)| Block::Line(depth, spans)));
+        if more > 0 {
+            let text = format!("… and {} more; --all shows them", plural(more, "line", "lines"));
+            blocks.push(Block::Line(1, vec![(Tone::Faint, text)]));
+        }
+    };
+    let conflicts = belief.conflicts.iter().enumerate().map(|(number, conflict)| {
+        let values =
+            format!("base {}, wake {}, run {}", value(&conflict.base), value(&conflict.left), value(&conflict.right));
+        let name = format!("{}. {} {}", number + 1, conflict.neuron, conflict.field);
+        (1, vec![(Tone::Strong, name), (Tone::Plain, format!(": {values}"))])
+    });
+    part("Conflicts", conflicts.collect(), SHOWN_LINES);
+    part("Notes", belief.notes.iter().map(|note| (1, plain(note.clone()))).collect(), SHOWN_LINES);
+    let evidence = belief.evidence.iter().map(|evidence| {
+        let from = if evidence.origin == "local" { String::new() } else { format!("  from {}", evidence.origin) };
+        (1, vec![(Tone::Plain, quoted(&evidence.text)), (Tone::Faint, from)])
+    });
+    part("Because of", evidence.collect(), SHOWN_LINES);
+    let mut lines = Vec::new();
+    let most = if all { usize::MAX } else { SHOWN_NEURONS };
+    belief.neurons.iter().take(most).for_each(|change| neuron(change, all, &mut lines));
+    let hidden = belief.neurons.len().saturating_sub(most);
+    if hidden > 0 {
+        let text = format!("… and {} more; --all shows them", plural(hidden, "neuron", "neurons"));
+        lines.push((1, vec![(Tone::Faint, text)]));
+    }
+    part("Beliefs", lines, usize::MAX);
+    part("Answers that change", belief.questions.iter().flat_map(question).collect(), usize::MAX);
+    let operations = belief.operations.iter().enumerate();
+    let operations = operations
+        .map(|(number, line)| (1, vec![(Tone::Faint, format!("{:>3}  ", number + 1)), (Tone::Plain, line.clone())]));
+    part("Operations", operations.collect(), SHOWN_LINES);
+    blocks
+}
+
+/// One line that says which run it is.
+pub fn title(belief: &Belief) -> String {
+    format!("{} learnt: {}", belief.agent, summary(belief))
+}
+
+/// How many beliefs of each kind change.
+pub fn summary(belief: &Belief) -> String {
+    let of = |what: ChangeKind| belief.neurons.iter().filter(|change| change.what == what).count();
+    let weights: usize = belief.neurons.iter().filter(|c| c.what == ChangeKind::Changed).map(|c| c.ties.len()).sum();
+    let parts: Vec<String> = [
+        (of(ChangeKind::Born), "new"),
+        (of(ChangeKind::Changed), "changed"),
+        (of(ChangeKind::Archived), "archived"),
+        (of(ChangeKind::Removed), "removed"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, word)| format!("{count} {word}"))
+    .collect();
+    let mut text = if parts.is_empty() { "no belief".to_owned() } else { parts.join(", ") };
+    if weights > 0 {
+        let _ = write!(text, ", {}", plural(weights, "weight moves", "weights move"));
+    }
+    if !belief.conflicts.is_empty() {
+        let _ = write!(text, ", {}", plural(belief.conflicts.len(), "conflict", "conflicts"));
+    }
+    text
+}
+
+fn headline(belief: &Belief) -> String {
+    let why = match belief.waits.as_str() {
+        "asked" => "waits because its sender asked for review".to_owned(),
+        "origin" => format!("waits because of its origin, {}", belief.origin),
+        "conflict" => "waits because it conflicts with wake".to_owned(),
+        "pending" => "waits to be merged".to_owned(),
+        "merged" => "is merged".to_owned(),
+        rule => format!("waits by {rule}"),
+    };
+    let tainted = if belief.tainted && belief.waits != "origin" {
+        format!(", from {}, which is not trusted", belief.origin)
+    } else {
+        String::new()
+    };
+    let woken = match belief.trigger.as_str() {
+        "by hand" => "started by hand".to_owned(),
+        trigger => format!("woken by {}", clip(trigger)),
+    };
+    format!("{why}{tainted}; {woken}, thought by {}", clip(&belief.cognition))
+}
+
+fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
+    let (mark, tone) = match change.what {
+        ChangeKind::Born => ("+ ", Tone::Added),
+        ChangeKind::Changed => ("~ ", Tone::Strong),
+        ChangeKind::Archived | ChangeKind::Removed => ("- ", Tone::Removed),
+    };
+    let mut spans = vec![(tone, mark.to_owned())];
+    if change.words.is_empty() {
+        spans.push((tone, quoted(&change.concept)));
+    } else {
+        spans.extend(change.words.iter().map(|part| match part.became {
+            Became::Kept => (Tone::Plain, flat(&part.text)),
+            // The marks of git's own word diff: a terminal without colours shows the same.
+            Became::Added => (Tone::Added, format!("{{+{}+}}", flat(&part.text))),
+            Became::Removed => (Tone::Removed, format!("[-{}-]", flat(&part.text))),
+        }));
+    }
+    spans.push((Tone::Faint, format!("  {}, {}", change.kind, change.id)));
+    lines.push((1, spans));
+    let what = match change.what {
+        ChangeKind::Archived => "archived",
+        ChangeKind::Removed => "removed",
+        _ => "",
+    };
+    if !what.is_empty() {
+        let why = change.reason.as_deref().map(|reason| format!(": {}", clip(reason))).unwrap_or_default();
+        lines.push((3, vec![(Tone::Removed, format!("{what}{why}"))]));
+    }
+    for (name, before, after) in change.fields.iter().filter(|(name, ..)| name != "archived" || what.is_empty()) {
+        lines.push((3, vec![(Tone::Plain, format!("{name}  {before} → {after}"))]));
+    }
+    let most = if all { usize::MAX } else { SHOWN_TIES };
+    lines.extend(change.ties.iter().take(most).map(|line| (3, tie(line))));
+    let hidden = change.ties.len().saturating_sub(most);
+    if hidden > 0 {
+        lines.push((3, vec![(Tone::Faint, format!("… and {} more", plural(hidden, "connection", "connections")))]));
+    }
+}
+
+fn tie(tie: &Tie) -> Vec<Span> {
+    let target =
+        tie.concept.as_deref().map_or_else(|| tie.target.to_string(), |concept| format!("{:?}", clip(concept)));
+    let place = format!("{} {target}  ", tie.link);
+    let weight = |weight: u16| format!("{:.2}", f64::from(weight) / f64::from(u16::MAX));
+    match (tie.before, tie.after) {
+        (None, after) => vec![(Tone::Added, format!("+ {place}{}", weight(after.unwrap_or(0))))],
+        (Some(before), None) => vec![(Tone::Removed, format!("- {place}{}", weight(before)))],
+        (Some(before), Some(after)) => {
+            let tone = if after >= before { Tone::Added } else { Tone::Removed };
+            let by = f64::from(tie.by()) / f64::from(u16::MAX);
+            vec![
+                (Tone::Plain, format!("~ {place}{} → {} ", weight(before), weight(after))),
+                (tone, format!("({by:+.2})")),
+            ]
+        }
+    }
+}
+
+fn question(question: &Question) -> Vec<(usize, Vec<Span>)> {
+    let mut lines = vec![(1, vec![(Tone::Strong, flat(&question.question))])];
+    let only = |from: &[super::Answered], other: &[super::Answered]| -> Vec<String> {
+        from.iter().filter(|a| !other.iter().any(|b| b.id == a.id)).map(|a| quoted(&a.text)).collect()
+    };
+    let gone = only(&question.before, &question.after);
+    let came = only(&question.after, &question.before);
+    if gone.is_empty() && came.is_empty() {
+        let first = |of: &[super::Answered]| of.first().map(|a| quoted(&a.text)).unwrap_or_default();
+        lines.push((2, vec![(Tone::Removed, format!("- first: {}", first(&question.before)))]));
+        lines.push((2, vec![(Tone::Added, format!("+ first: {}", first(&question.after)))]));
+    }
+    lines.extend(gone.into_iter().map(|text| (2, vec![(Tone::Removed, format!("- {text}"))])));
+    lines.extend(came.into_iter().map(|text| (2, vec![(Tone::Added, format!("+ {text}"))])));
+    lines
+}
+
+fn value(value: &serde_json::Value) -> String {
+    let value = value.get("salience").unwrap_or(value);
+    match value {
+        serde_json::Value::String(text) => format!("{:?}", clip(text)),
+        serde_json::Value::Null => "none".to_owned(),
+        other => clip(&other.to_string()),
+    }
+}
+
+/// A text on one line, in quotation marks, at most [`SHOWN_CHARS`] characters.
+fn quoted(text: &str) -> String {
+    let flat = flat(text.trim());
+    match flat.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("\"{}…\"", &flat[..end]),
+        None => format!("\"{flat}\""),
+    }
+}
+
+/// Characters of a text that are shown.
+const SHOWN_CHARS: usize = 200;
+
+/// A text without ends of lines and characters that control a terminal.
+fn flat(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect()
+}
+
+/// Characters that show nothing and change what others show: directions, joins, marks of byte order.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{2028}' | '\u{2029}')
+}
+
+fn short_id(commit: &str) -> &str {
+    &commit[..commit.len().min(10)]
+}
+
+/// The blocks as plain text; `style` wraps a span for a terminal.
+pub fn plain(blocks: &[Block], style: &dyn Fn(Tone, &str) -> String) -> String {
+    let mut text = String::new();
+    for block in blocks {
+        match block {
+            Block::Title(title) => text += &format!("{}\n", style(Tone::Strong, &flat(title))),
+            Block::Heading(name) => text += &format!("\n{}\n", style(Tone::Strong, name)),
+            Block::Line(depth, spans) => {
+                text += &"  ".repeat(*depth);
+                text.extend(spans.iter().map(|(tone, span)| style(*tone, &flat(span))));
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// The blocks as Markdown that every forge shows alike: text of the brain is escaped, so that it is no markup, no mention, no link to
+/// another request and no end of a comment.
+pub fn markdown(blocks: &[Block]) -> String {
+    let mut text = String::new();
+    for block in blocks {
+        match block {
+            Block::Title(title) => text += &format!("### {}\n\n", escaped(title)),
+            Block::Heading(name) => text += &format!("\n**{}**\n\n", escaped(name)),
+            Block::Line(depth, spans) => {
+                text += &"  ".repeat(depth.saturating_sub(1));
+                text += if *depth == 0 { "" } else { "- " };
+                for (tone, span) in spans.iter().filter(|(_, span)| !span.trim().is_empty()) {
+                    let lead = &span[..span.len() - span.trim_start().len()];
+                    let trail = &span[span.trim_end().len()..];
+                    let body = escaped(span.trim());
+                    text += &match tone {
+                        Tone::Plain => format!("{lead}{body}{trail}"),
+                        Tone::Strong | Tone::Added => format!("{lead}**{body}**{trail}"),
+                        Tone::Removed => format!("{lead}~~{body}~~{trail}"),
+                        Tone::Faint => format!("{lead}<sub>{body}</sub>{trail}"),
+                    };
+                }
+                text += if *depth == 0 { "  \n" } else { "\n" };
+            }
+        }
+    }
+    text
+}
+
+/// A text that no printer of Markdown takes for anything but text.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in flat(text).chars() {
+        match c {
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            // An entity: forges look for mentions and references after they have read backslashes.
+            '@' => out += "&#64;",
+            '#' => out += "&#35;",
+            '!' => out += "&#33;",
+            ':' => out += "&#58;",
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '~' | '|' | '$' | '+' | '=' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '-' => out += "&#45;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The blocks as a whole page of HTML, without scripts and without anything from elsewhere.
+pub fn html(title: &str, beliefs: &[Vec<Block>]) -> String {
+    let mut body = String::new();
+    for blocks in beliefs {
+        body += "<article>\n";
+        for block in blocks {
+            match block {
+                Block::Title(title) => body += &format!("<h2>{}</h2>\n", marked_up(title)),
+                Block::Heading(name) => body += &format!("<h3>{}</h3>\n", marked_up(name)),
+                Block::Line(depth, spans) => {
+                    body += &format!("<p class=\"d{}\">", depth.min(&3));
+                    for (tone, span) in spans {
+                        let text = marked_up(span);
+                        body += &match tone {
+                            Tone::Plain => text,
+                            Tone::Strong => format!("<strong>{text}</strong>"),
+                            Tone::Faint => format!("<small>{text}</small>"),
+                            Tone::Added => format!("<ins>{text}</ins>"),
+                            Tone::Removed => format!("<del>{text}</del>"),
+                        };
+                    }
+                    body += "</p>\n";
+                }
+            }
+        }
+        body += "</article>\n";
+    }
+    let title = marked_up(title);
+    format!(
+        "{HEAD}<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
+}
+
+fn marked_up(text: &str) -> String {
+    let mut out = String::new();
+    for c in flat(text).chars() {
+        match c {
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+
+const STYLE: &str = "\
+:root{color-scheme:light dark}\
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
+article{border:1px solid #8886;border-radius:8px;padding:0 1rem 1rem;margin:1rem 0}\
+h1{font-size:1.4rem}h2{font-size:1.15rem}h3{font-size:1rem;margin:1rem 0 .25rem}p{margin:.1rem 0;overflow-wrap:anywhere}\
+.d1{margin-left:1rem}.d2{margin-left:2rem}.d3{margin-left:3rem}\
+ins{text-decoration:none;background:#2da04433}del{background:#d1242f33}small{opacity:.75}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::{Answered, Evidence};
+
+    /// A belief whose every text is `text`.
+    fn of(text: &str) -> Belief {
+        let answered = |id: &str| vec![Answered { id: id.to_owned(), text: text.to_owned() }];
+        let change = |what, words| Change {
+            id: "n".to_owned(),
+            what,
+            kind: "semantic".to_owned(),
+            concept: text.to_owned(),
+            words,
+            fields: vec![("type".to_owned(), "episodic".to_owned(), "semantic".to_owned())],
+            ties: Vec::new(),
+            reason: Some(text.to_owned()),
+        };
+        Belief {
+            branch: "agents/memory/r".to_owned(),
+            commit: "0123456789abcdef".to_owned(),
+            run: "r".to_owned(),
+            agent: "memory".to_owned(),
+            at: "2026-01-26T14:32:00Z".to_owned(),
+            waits: "asked".to_owned(),
+            trigger: text.to_owned(),
+            cognition: text.to_owned(),
+            origin: "http".to_owned(),
+            tainted: true,
+            expects: Some(text.to_owned()),
+            expected: Some(0.5),
+            consequence: 1.0,
+            evidence: vec![Evidence { stimulus: "s".into(), origin: "http".into(), text: text.to_owned() }],
+            neurons: vec![
+                change(ChangeKind::Born, Vec::new()),
+                change(ChangeKind::Changed, super::super::words::difference("x", text)),
+                change(ChangeKind::Archived, Vec::new()),
+            ],
+            operations: vec![text.to_owned()],
+            conflicts: Vec::new(),
+            notes: vec![text.to_owned()],
+            questions: vec![Question { question: text.to_owned(), before: answered("a"), after: answered("b") }],
+        }
+    }
+
+    const HOSTILE: &str = "<script>alert(1)</script> <!-- git-brain --> @admin #1 !2 [x](javascript:y) **b** `c` | d \u{1b}[31m \u{202e}x\n## y\n- z";
+
+    #[test]
+    fn text_of_the_brain_is_no_markup() {
+        let blocks = blocks(&of(HOSTILE), true);
+        let page = html("r", std::slice::from_ref(&blocks));
+        assert!(!page.contains("<script") && !page.contains("<!-- git"), "{page}");
+        let text = markdown(&blocks);
+        for bad in ["<script", "<!--", "@admin", "#1", "!2", "[x](", "`c`", "\n## y", "\u{1b}", "\u{202e}"] {
+            assert!(!text.contains(bad), "{bad:?} in {text}");
+        }
+        let terminal = plain(&blocks, &|_, text| text.to_owned());
+        assert!(!terminal.contains(['\u{1b}', '\u{202e}']), "{terminal:?}");
+    }
+
+    #[test]
+    fn a_long_change_is_folded_unless_all_is_asked_for() {
+        let mut belief = of("tea");
+        let one = belief.neurons[0].clone();
+        belief.neurons = vec![one; SHOWN_NEURONS + 5];
+        let lines = |all| plain(&blocks(&belief, all), &|_, text| text.to_owned());
+        assert!(lines(false).contains("… and 5 neurons more; --all shows them"), "{}", lines(false));
+        assert!(!lines(true).contains("--all"));
+    }
+}

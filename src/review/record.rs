@@ -1,0 +1,205 @@
+//! The decision about a run: one immutable file in the tree of `refs/brain/reviews`, `<yyyy>/<mm>/<dd>/<run>/<id>.json`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+use crate::model::Stamp;
+use crate::model::ids::RunId;
+use crate::model::json::{self, JsonError};
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The run lands as it is.
+    Approve,
+    /// A part of it lands, or a changed form, as a run of the reviewer.
+    Amend,
+    /// It is thrown away.
+    Reject,
+}
+
+impl Verdict {
+    /// What a run is worth of which `kept` of `of` operations land: all, that share, nothing.
+    pub fn value(self, kept: usize, of: usize) -> f64 {
+        match self {
+            Self::Approve => 1.0,
+            Self::Reject => 0.0,
+            Self::Amend => kept.min(of) as f64 / of.max(1) as f64,
+        }
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Amend => "amend",
+            Self::Reject => "reject",
+        }
+    }
+
+    /// What was done, in a word.
+    pub fn done(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Amend => "amended",
+            Self::Reject => "rejected",
+        }
+    }
+}
+
+/// The side whose value a reviewer takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Take {
+    /// Wake's value stays.
+    Wake,
+    /// The run's value comes.
+    Run,
+}
+
+/// A conflict that a reviewer settled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resolution {
+    /// The neuron's id, or the path of another file.
+    pub neuron: String,
+    /// The field.
+    pub field: String,
+    /// Whose value it gets.
+    pub take: Take,
+}
+
+/// A decision about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewRecord {
+    /// The review: the file's name. Its agent is `human`.
+    pub review: RunId,
+    /// The run that is decided on.
+    pub run: RunId,
+    /// The run's commit that the reviewer saw.
+    pub commit: String,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// Who decided, as the author of the commit that adds this file: `Name <address>`.
+    pub reviewer: String,
+    /// Where: `cli`, or the address of a request on a forge.
+    pub via: String,
+    /// When.
+    pub at: Stamp,
+    /// Why, in words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// Of an amendment, the numbers of the run's operations that land, from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<usize>,
+    /// Of an amendment, how many operations the run has.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub of: usize,
+    /// Conflicts that it settles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolved: Vec<Resolution>,
+    /// Of an amendment, the run that lands in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lands: Option<RunId>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl ReviewRecord {
+    /// The path in the tree of the reviews.
+    pub fn path(&self) -> String {
+        Self::path_of(&self.run, &self.review)
+    }
+
+    fn path_of(run: &RunId, review: &RunId) -> String {
+        format!("{}/{review}.json", Self::folder_of(run))
+    }
+
+    /// The folder of the reviews of a run.
+    pub fn folder_of(run: &RunId) -> String {
+        let id = run.as_str();
+        format!("{}/{}/{}/{run}", &id[..4], &id[4..6], &id[6..8])
+    }
+
+    /// The canonical bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        json::pretty(self)
+    }
+
+    /// Reads a review that lies at a path.
+    ///
+    /// # Errors
+    /// It is no review, is not canonical, or lies where another belongs.
+    pub fn decode(bytes: &[u8], path: &str) -> Result<Self, JsonError> {
+        let review: Self = json::strict(bytes, path, limits::REVIEW_BYTES)?;
+        let wrong = |field: &str, why: String| Err(JsonError::at(path, 1, field, why));
+        if review.path() != path {
+            return wrong("review", format!("belongs at {}", review.path()));
+        }
+        if !review.review.is_a_persons() {
+            return wrong("review", "is no run of a person".to_owned());
+        }
+        if review.reviewer.len() > limits::REVIEWER_BYTES || review.reviewer.chars().any(char::is_control) {
+            return wrong("reviewer", "is no name and address".to_owned());
+        }
+        if review.encode() != bytes {
+            return wrong("", "is not canonical".to_owned());
+        }
+        Ok(review)
+    }
+
+    /// The reviewer's address.
+    pub fn address(&self) -> &str {
+        let inner = self.reviewer.rsplit_once('<').map_or(self.reviewer.as_str(), |(_, rest)| rest);
+        inner.trim_end_matches('>')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> ReviewRecord {
+        let run = |text: &str| RunId::parse(text).unwrap();
+        ReviewRecord {
+            review: run("20260126t150000000z-abcd2345-human"),
+            run: run("20260126t143200123z-abcd2345-memory"),
+            commit: "0123456789012345678901234567890123456789".to_owned(),
+            verdict: Verdict::Amend,
+            reviewer: "Anna <anna@example.org>".to_owned(),
+            via: "cli".to_owned(),
+            at: Stamp::from_unix(1_769_438_000),
+            why: "the second is a rumour".to_owned(),
+            kept: vec![1],
+            of: 2,
+            resolved: Vec::new(),
+            lands: None,
+        }
+    }
+
+    #[test]
+    fn a_review_is_read_as_it_was_written_and_nowhere_else() {
+        let record = record();
+        let path = "2026/01/26/20260126t143200123z-abcd2345-memory/20260126t150000000z-abcd2345-human.json";
+        assert_eq!(record.path(), path);
+        assert_eq!(ReviewRecord::decode(&record.encode(), path).unwrap(), record);
+        assert_eq!(record.address(), "anna@example.org");
+        assert!(ReviewRecord::decode(&record.encode(), &path.replace("/26/", "/27/")).is_err());
+        let mut agents = record.clone();
+        agents.review = RunId::parse("20260126t150000000z-abcd2345-memory").unwrap();
+        assert!(ReviewRecord::decode(&agents.encode(), &agents.path()).is_err(), "an agent reviews nothing");
+        let odd = ReviewRecord { reviewer: "a\nb <x>".to_owned(), ..record };
+        assert!(ReviewRecord::decode(&odd.encode(), path).is_err());
+    }
+
+    #[test]
+    fn a_verdict_is_worth_what_lands() {
+        assert_eq!(Verdict::Approve.value(0, 0), 1.0);
+        assert_eq!(Verdict::Reject.value(3, 3), 0.0);
+        assert_eq!(Verdict::Amend.value(1, 4), 0.25);
+    }
+}

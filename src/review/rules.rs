@@ -1,0 +1,88 @@
+//! Which runs wait for a person: the first rule of `[review]` that fits.
+
+use crate::delta::Effect;
+use crate::model::Origin;
+use crate::model::review::{Review, ReviewRule, Then};
+
+/// What rules judge a run by.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The agent.
+    pub agent: &'a str,
+    /// Where what it brings comes from.
+    pub origin: &'a Origin,
+    /// What it does to neurons.
+    pub effects: &'a [Effect],
+    /// The types of those neurons afterwards, as words, in the same order.
+    pub types: &'a [String],
+    /// What it expects of itself, 0..=1.
+    pub expected: f64,
+}
+
+/// The rule by which a run waits; `None`: it lands, as far as rules say.
+pub fn held_by<'r>(review: &'r Review, facts: &Facts<'_>) -> Option<&'r ReviewRule> {
+    review.rule.iter().find(|rule| fits(rule, facts)).filter(|rule| rule.then == Then::Wait)
+}
+
+fn fits(rule: &ReviewRule, facts: &Facts<'_>) -> bool {
+    let any = |patterns: &[String], mut of: Box<dyn Iterator<Item = &str> + '_>| {
+        patterns.is_empty() || of.any(|word| patterns.iter().any(|pattern| matches(pattern, word)))
+    };
+    let ids = facts.effects.iter().filter_map(|effect| effect.id()).map(|id| id.as_str());
+    any(&rule.agents, Box::new(std::iter::once(facts.agent)))
+        && any(&rule.origins, Box::new(facts.origin.classes()))
+        && any(&rule.neurons, Box::new(ids))
+        && any(&rule.types, Box::new(facts.types.iter().map(String::as_str)))
+        && rule.at_least.is_none_or(|least| facts.effects.len() >= least)
+        && rule.below.is_none_or(|below| facts.expected < below)
+}
+
+/// Whether a word is what a pattern says; `*` at its end stands for any ending.
+fn matches(pattern: &str, word: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => word.starts_with(beginning),
+        None => word == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ids::NeuronId;
+    use crate::model::{Kind, Neuron, Stamp};
+
+    fn rule(name: &str) -> ReviewRule {
+        ReviewRule { name: name.to_owned(), ..ReviewRule::default() }
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_decides() {
+        let made = Neuron::new(NeuronId::parse("core-anna").unwrap(), "Anna", Kind::Semantic, Stamp::from_unix(0));
+        let effects = [Effect::between(None, &made)];
+        let types = ["semantic".to_owned()];
+        let origin = Origin::parse("http:page+mcp:editor").unwrap();
+        let facts = Facts { agent: "memory", origin: &origin, effects: &effects, types: &types, expected: 0.4 };
+        let held = |rules: Vec<ReviewRule>| {
+            held_by(&Review { rule: rules, ..Review::default() }, &facts).map(|rule| rule.name.clone())
+        };
+        let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        for (rule, fits) in [
+            (rule("all"), true),
+            (ReviewRule { agents: list(&["mem*"]), ..rule("agent") }, true),
+            (ReviewRule { agents: list(&["decision"]), ..rule("other-agent") }, false),
+            (ReviewRule { origins: list(&["mcp"]), ..rule("origin") }, true),
+            (ReviewRule { origins: list(&["webhook"]), ..rule("other-origin") }, false),
+            (ReviewRule { neurons: list(&["x", "core-*"]), ..rule("region") }, true),
+            (ReviewRule { neurons: list(&["core"]), ..rule("other-region") }, false),
+            (ReviewRule { types: list(&["semantic"]), ..rule("type") }, true),
+            (ReviewRule { at_least: Some(2), ..rule("size") }, false),
+            (ReviewRule { below: Some(0.5), ..rule("unsure") }, true),
+            (ReviewRule { below: Some(0.5), agents: list(&["decision"]), ..rule("both") }, false),
+        ] {
+            assert_eq!(held(vec![rule.clone()]).is_some(), fits, "{}", rule.name);
+        }
+        let land = ReviewRule { then: Then::Land, agents: list(&["memory"]), ..rule("trusted") };
+        assert_eq!(held(vec![land.clone(), rule("all")]), None);
+        assert_eq!(held(vec![rule("all"), land]).as_deref(), Some("all"));
+    }
+}

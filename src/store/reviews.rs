@@ -1,0 +1,52 @@
+//! The ref of reviews: a chain of commits beside the branches, whose tree only ever gets files more.
+
+use git2::ErrorCode;
+
+use super::remote::REVIEWS;
+use super::{CommitId, PushOutcome, Remote, Store, StoreError};
+
+impl Store {
+    /// The newest commit of the reviews; `None`: nobody has decided on anything.
+    pub fn reviews(&self) -> Result<Option<CommitId>, StoreError> {
+        self.ref_target(REVIEWS)
+    }
+
+    /// Moves the reviews by compare-and-swap; false where another process was faster. Publish the objects first.
+    pub fn advance_reviews(&self, expected: Option<CommitId>, new: CommitId) -> Result<bool, StoreError> {
+        let log = "git-brain: review";
+        let moved = self.with(|r| match expected {
+            None => r.reference(REVIEWS, new.0, false, log).map(|_| ()),
+            Some(old) => r.reference_matching(REVIEWS, new.0, true, old.0, log).map(|_| ()),
+        });
+        match moved {
+            Ok(()) => {
+                self.named(new);
+                Ok(true)
+            }
+            Err(e)
+                if matches!(
+                    e.code(),
+                    ErrorCode::Modified | ErrorCode::Exists | ErrorCode::Locked | ErrorCode::NotFound
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(e) => Err(StoreError::git(REVIEWS, e)),
+        }
+    }
+
+    /// Fetches the reviews of a remote, objects checked by git and durable.
+    pub fn fetch_reviews(&self, remote: &Remote) -> Result<Option<CommitId>, StoreError> {
+        self.fetch_ref(remote, REVIEWS, "reviews")
+    }
+
+    /// Moves the reviews of a remote from what is expected there.
+    pub fn push_reviews(
+        &self,
+        remote: &Remote,
+        old: Option<CommitId>,
+        new: CommitId,
+    ) -> Result<PushOutcome, StoreError> {
+        self.push_refs(remote, &[(REVIEWS.to_owned(), old, Some(new))])
+    }
+}
