@@ -15,6 +15,7 @@ use git_brain::model::layout::{self, Place};
 use git_brain::model::portable::{PortableMetadata, PortableNetwork};
 use git_brain::model::settings::Rule;
 use git_brain::model::{Kind, Link, Neuron, Settings, json};
+use git_brain::review::ReviewRecord;
 use git_brain::{cycle, limits, world};
 use serde_json::{Map, Value};
 
@@ -100,6 +101,7 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "goal" => Goal::decode(bytes, &what).unwrap().encode(),
         "ledger" => LedgerEntry::decode(bytes, &what).unwrap().encode(),
         "metadata" => both::<Metadata>(bytes, &what, most),
+        "review" => both::<ReviewRecord>(bytes, &what, most),
         "run" => RunRecord::decode(bytes, &what).unwrap().encode(),
         "conflicts" => both::<Conflicts>(bytes, &what, most),
         "sleep" => SleepRecord::decode(bytes, &what).unwrap().encode().remove(0),

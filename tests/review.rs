@@ -114,7 +114,8 @@ fn a_part_of_a_run_lands_as_a_run_of_the_reviewer() {
     assert_eq!(done["verdict"], "amend");
     assert!((done["value"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9, "{done}");
     assert_eq!(world.neuron("a", "wake", "tea")["id"], "tea");
-    assert_eq!(world.weight("a"), before + 100);
+    // Beside what the run did, the pathway learns from the decision.
+    assert!(world.weight("a") > before + 100);
     let neurons = world.git("a", &["ls-tree", "-r", "--name-only", "wake", "network/neurons"]);
     assert!(!neurons.contains("gossip"), "{neurons}");
     assert!(done["landed"].as_str().unwrap().ends_with("-human"), "{done}");

@@ -16,6 +16,7 @@ use crate::limits;
 use crate::model::document::Goal;
 use crate::model::portable::PortableNetwork;
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Settings, Signal, Stimulus};
+use crate::review::ReviewRecord;
 use crate::world;
 
 /// A schema that can be asked for.
@@ -62,6 +63,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("narration-brief", "what an agent `narrator` reads on standard input", made::<Brief>),
     entry("neuron", "a neuron, network/neurons/ab/c/ID.json", made::<Neuron>),
     entry("recall", "the output of `recall --json`", made::<RecallAnswer>),
+    entry("review", "a decision about a run, YYYY/MM/DD/RUN/REVIEW.json in refs/brain/reviews", made::<ReviewRecord>),
     entry("run", "the record of a run, network/runs/…/RUN.json", made::<RunRecord>),
     entry("settings", "brain.toml, as JSON", made::<Settings>),
     entry("signal", "a message to an agent, network/signals/…/ID.json", made::<Signal>),

@@ -1,6 +1,6 @@
 //! A run that waits, as the belief diff that a person reads: from its branch, the typed merge that would land it, and the words it rests on.
 
-use super::merge::Candidate;
+use super::merge::{Candidate, edits_of};
 use super::network::TreeNetwork;
 use super::sides::TreeSides;
 use super::sync::run_of;
@@ -12,7 +12,7 @@ use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::review::belief::{self, operation, reasons};
 use crate::review::{Belief, Change, Evidence, consequence};
-use crate::store::{Branch, Commit, CommitId};
+use crate::store::{Branch, Commit, CommitId, TreeId};
 
 /// Stimuli whose words are shown.
 const EVIDENCE: usize = 50;
@@ -39,8 +39,18 @@ impl WaitingRun {
     }
 }
 
+/// Whether a run would land as it is.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// The tree that wake would have with it; `None`: it cannot land.
+    pub tree: Option<TreeId>,
+    /// Reasons against it, one sentence each.
+    pub problems: Vec<String>,
+}
+
 /// A run's neurons before and after, and what its merge leaves to a person.
 struct Landing {
+    tree: Option<TreeId>,
     changes: Vec<(Effect, Option<Neuron>)>,
     conflicts: Vec<Conflict>,
     notes: Vec<String>,
@@ -107,10 +117,31 @@ impl Cycle {
         Ok(belief)
     }
 
+    /// Holds a waiting run against all that a merge and a gate ask for: its format, what its agent may, whether its operations do again what
+    /// it says, signatures, and the typed merge into wake as it is now.
+    pub fn verify(&self, waiting: &WaitingRun) -> Result<Verified, CycleError> {
+        let mut problems = Vec::new();
+        let candidate = self.candidate(waiting.branch.as_str())?;
+        problems.extend(self.fault_of(&candidate)?);
+        let record = match self.waiting_record(waiting) {
+            Ok(record) => record,
+            Err(error) => {
+                problems.push(error.to_string());
+                return Ok(Verified { tree: None, problems });
+            }
+        };
+        let landing = self.landing(waiting, &record)?;
+        problems.extend(landing.conflicts.iter().map(ToString::to_string));
+        if landing.tree.is_none() && landing.conflicts.is_empty() {
+            problems.extend(landing.notes);
+        }
+        Ok(Verified { tree: landing.tree.filter(|_| problems.is_empty()), problems })
+    }
+
     /// What a run of wake changed, as a belief diff.
     pub fn belief_of_merged(&self, record: &RunRecord, commit: CommitId) -> Result<Belief, CycleError> {
         let changes = record.effects.iter().map(|effect| (effect.clone(), None)).collect();
-        let landing = Landing { changes, conflicts: Vec::new(), notes: Vec::new() };
+        let landing = Landing { tree: None, changes, conflicts: Vec::new(), notes: Vec::new() };
         let mut belief = self.belief_of(record, landing)?;
         belief.commit = commit.to_string();
         Ok(belief)
@@ -186,32 +217,34 @@ impl Cycle {
         })
     }
 
+    /// That all which a waiting run answers was answered meanwhile.
+    pub fn answered_meanwhile(&self, waiting: &WaitingRun) -> Result<Option<String>, CycleError> {
+        self.answered_already(&Candidate {
+            name: waiting.branch.to_string(),
+            commit: waiting.tip,
+            branch: Some(waiting.branch.clone()),
+            run: Some(waiting.run.clone()),
+            reviewed_by: None,
+        })
+    }
+
     /// What landing would do to wake as it is now.
     fn landing(&self, waiting: &WaitingRun, record: &RunRecord) -> Result<Landing, CycleError> {
         let store = &self.store;
         let wake = store.need_tip(store.wake())?;
         let effects = || record.effects.iter().map(|effect| (effect.clone(), None)).collect();
         let mut notes = Vec::new();
-        let candidate = Candidate {
-            name: waiting.branch.to_string(),
-            commit: waiting.tip,
-            branch: Some(waiting.branch.clone()),
-            run: Some(waiting.run.clone()),
-            reviewed_by: None,
-        };
-        if let Some(why) = self.answered_already(&candidate)? {
-            notes.push(why);
-        }
+        notes.extend(self.answered_meanwhile(waiting)?);
         let writer = store.writer()?;
         let Some(base) = self.base_of(&writer, wake, waiting.commit.id)? else {
             notes.push("it has no history in common with wake, and cannot land".to_owned());
-            return Ok(Landing { changes: effects(), conflicts: Vec::new(), notes });
+            return Ok(Landing { tree: None, changes: effects(), conflicts: Vec::new(), notes });
         };
         let left = store.tree_of(wake)?;
         let mut sides = TreeSides::new(self, base, left, waiting.commit.tree)?;
         if let Some(why) = sides.beyond(&waiting.run)? {
             notes.push(format!("{} {why}, and cannot land", waiting.branch));
-            return Ok(Landing { changes: effects(), conflicts: Vec::new(), notes });
+            return Ok(Landing { tree: None, changes: effects(), conflicts: Vec::new(), notes });
         }
         let policy = &self.shared.policy.settings.merge;
         let outcome = merge::three_way_with(&mut sides, policy, Options::default())
@@ -230,6 +263,10 @@ impl Cycle {
                 (None, None) => {}
             }
         }
-        Ok(Landing { changes, conflicts: outcome.conflicts, notes })
+        let tree = match outcome.conflicts.is_empty() {
+            true => Some(writer.edit(Some(left), edits_of(&outcome))?),
+            false => None,
+        };
+        Ok(Landing { tree, changes, conflicts: outcome.conflicts, notes })
     }
 }

@@ -8,7 +8,8 @@ use crate::limits;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Review {
-    /// Addresses of people who may decide, where a rule names none. Empty: everybody who can write here.
+    /// Addresses of people who may decide, where a rule names none, or `github:LOGIN` (`gitlab:`, `forgejo:`, `gitea:`) of those who may on a
+    /// forge. Empty: everybody who can write here, and nobody on a forge.
     pub reviewers: Vec<String>,
     /// The rules, in order: the first that fits a run decides.
     pub rule: Vec<ReviewRule>,

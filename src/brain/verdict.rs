@@ -1,0 +1,552 @@
+//! What a person decides about a run that waits: recorded, landed or thrown away, and learnt from.
+
+use serde::Serialize;
+
+use super::write::Given;
+use super::{Brain, BrainError, HUMAN};
+use crate::cycle::commit::Draft;
+use crate::cycle::judging::Corrective;
+use crate::cycle::merge::Fate;
+use crate::cycle::network::TreeNetwork;
+use crate::cycle::reviewing::WaitingRun;
+use crate::cycle::{EVALUATOR, quoted};
+use crate::delta::{Document, Operation, RunRecord};
+use crate::limits;
+use crate::merge::Conflict;
+use crate::model::ids::{AgentName, RunId};
+use crate::model::{json, plural};
+use crate::review::belief::touches;
+use crate::review::{Resolution, ReviewRecord, Take, Verdict};
+
+const SECOND: &str = "wake has another record of the same run: nothing learns from that";
+const UNREAD: &str = "its record cannot be read: nothing learns from it";
+/// What a person decides.
+#[derive(Clone, Debug)]
+pub struct ReviewRequest {
+    /// The run, by its branch or its id.
+    pub run: String,
+    /// Approve or reject; what is kept or edited makes an approval an amendment.
+    pub verdict: Verdict,
+    /// Why, in words.
+    pub why: String,
+    /// The numbers of the operations that land, from 1; empty: all.
+    pub only: Vec<usize>,
+    /// Conflicts that are settled: `run`, `wake`, or `N=run`.
+    pub take: Vec<String>,
+    /// What lands instead, as a delta document.
+    pub document: Option<String>,
+    /// The commit that was looked at: the decision is refused if the branch has moved since.
+    pub seen: Option<String>,
+    /// Where the decision was made: `cli`, or the address of a request.
+    pub via: String,
+    /// Who decided there, as the settings name such people: `github:anna`. Absent: the person at this machine.
+    pub on_behalf: Option<String>,
+    /// Write nothing.
+    pub dry_run: bool,
+}
+
+impl ReviewRequest {
+    /// A decision about a whole run, made here.
+    pub fn new(run: &str, verdict: Verdict, why: &str) -> Self {
+        Self {
+            run: run.to_owned(),
+            verdict,
+            why: why.to_owned(),
+            only: Vec::new(),
+            take: Vec::new(),
+            document: None,
+            seen: None,
+            via: "cli".to_owned(),
+            on_behalf: None,
+            dry_run: false,
+        }
+    }
+}
+
+/// What came of a decision.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReviewReport {
+    /// The run.
+    pub run: String,
+    /// Its branch; gone once the decision is carried out.
+    pub branch: String,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// The review's id, in `refs/brain/reviews`.
+    pub review: String,
+    /// Who decided.
+    pub reviewer: String,
+    /// Of an amendment, the run that landed in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub landed: Option<String>,
+    /// What the run had expected, if it expected something.
+    pub expected: Option<f64>,
+    /// What the decision is worth, 0..=1.
+    pub value: f64,
+    /// The prediction error that its pathway learns from; null where nothing is learnt.
+    pub error: Option<f64>,
+    /// Connections that learn from it.
+    pub credited: usize,
+    /// True if a rejection is recorded for all machines.
+    pub everywhere: bool,
+    /// Wake's tip.
+    pub wake: String,
+    /// What is worth knowing, one sentence each.
+    pub notes: Vec<String>,
+    /// True if nothing was written.
+    pub dry_run: bool,
+}
+
+/// What a decision means for the operations of a run.
+struct Meant {
+    verdict: Verdict,
+    kept: Vec<usize>,
+    document: Option<Document>,
+    resolved: Vec<Resolution>,
+}
+
+impl Brain {
+    /// A run's operations as the delta document that a person edits.
+    pub fn document_of(&self, name: &str) -> Result<String, BrainError> {
+        let waiting = self.need_waiting(name)?;
+        let record = self.cycle.waiting_record(&waiting)?;
+        let ops = record.ops.into_iter().filter(lands).collect();
+        let document = Document { agent: None, prediction: None, ops };
+        Ok(String::from_utf8_lossy(&json::pretty(&document)).into_owned())
+    }
+
+    fn need_waiting(&self, name: &str) -> Result<WaitingRun, BrainError> {
+        self.cycle.waiting_named(name)?.ok_or_else(|| BrainError::Usage {
+            message: format!("{name} is no run that waits"),
+            hint: Some("`git brain review` lists the runs that wait".to_owned()),
+        })
+    }
+
+    /// Carries a decision out: the review is recorded, the run lands or is thrown away, and its pathway learns. Cut off anywhere, the
+    /// same decision goes on where it was.
+    ///
+    /// # Errors
+    /// No such run waits (2); the reviewer may not decide, the branch has moved since it was looked at, or it conflicts with wake (3).
+    pub fn decide_run(&self, request: &ReviewRequest) -> Result<ReviewReport, BrainError> {
+        let Some(waiting) = self.cycle.waiting_named(&request.run)? else {
+            return self.finish_decision(request);
+        };
+        let wake = self.cycle.store.tree_of(self.at(None)?)?;
+        let second = TreeNetwork::new(&self.cycle.store, wake).record(&waiting.run)?.is_some();
+        let record = match self.cycle.waiting_record(&waiting) {
+            // Of a run that says nothing there is nothing to judge, and of one that wake has a decision was made: the branch can only go.
+            Err(_) if request.verdict == Verdict::Reject => return self.remove_unjudged(request, &waiting, UNREAD),
+            Ok(_) if second && request.verdict == Verdict::Reject && !self.is_decided(&waiting)? => {
+                return self.remove_unjudged(request, &waiting, SECOND);
+            }
+            record => record?,
+        };
+        if let Some(seen) = &request.seen
+            && *seen != waiting.commit.id.to_string()
+            && *seen != waiting.tip.to_string()
+        {
+            return Err(BrainError::Refused {
+                message: format!("{} is {} now, and the decision is about {seen}", waiting.branch, waiting.commit.id),
+                hint: Some(format!("`git brain review {}` shows what it is now", waiting.branch)),
+            });
+        }
+        let reviewer = self.reviewer(&waiting, request.on_behalf.as_deref())?;
+        let meant = self.meant(request, &waiting, &record)?;
+        let why = self.cycle.shared.secrets.redact(&request.why).into_owned();
+        let begun = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back().filter(|review| {
+            review.commit == waiting.commit.id.to_string()
+                && review.verdict == meant.verdict
+                && review.kept == meant.kept
+        });
+        let review = match begun {
+            Some(review) => review,
+            None => {
+                let by = self.new_persons_run(&["review", waiting.run.as_str(), meant.verdict.as_str()])?;
+                let lands = match meant.document {
+                    Some(_) => Some(self.new_persons_run(&["amend", waiting.run.as_str()])?),
+                    None => None,
+                };
+                ReviewRecord {
+                    review: by,
+                    run: waiting.run.clone(),
+                    commit: waiting.commit.id.to_string(),
+                    verdict: meant.verdict,
+                    reviewer,
+                    via: match &request.on_behalf {
+                        Some(name) => format!("{} by {name}", request.via),
+                        None => request.via.clone(),
+                    },
+                    at: self.cycle.shared.world.now(),
+                    why,
+                    kept: meant.kept.clone(),
+                    of: if meant.verdict == Verdict::Amend { record.ops.len() } else { 0 },
+                    resolved: meant.resolved.clone(),
+                    lands,
+                }
+            }
+        };
+        let bytes = review.encode();
+        if bytes.len() > limits::REVIEW_BYTES {
+            return Err(BrainError::usage(format!(
+                "the review is longer than {} bytes: a shorter reason fits",
+                limits::REVIEW_BYTES
+            )));
+        }
+        if request.dry_run {
+            return self.report(&review, &waiting, &record, None, true);
+        }
+        // One of two runs that answer the same says nothing about what it learnt.
+        let answered = self.cycle.answered_meanwhile(&waiting)?;
+        self.cycle.add_review(&review)?;
+        let mut notes: Vec<String> = answered.iter().cloned().collect();
+        let by = match &request.on_behalf {
+            Some(name) => format!("{name}, by {}", review.reviewer),
+            None => review.reviewer.clone(),
+        };
+        let everywhere = match meant.verdict {
+            Verdict::Approve => self.land_reviewed(&waiting, &by)?,
+            Verdict::Amend => {
+                let document = meant.document.unwrap_or_default();
+                self.land_amended(&record, &review, document)?;
+                self.cycle.reject_run(waiting.branch.as_str(), Some(by), false)?.everywhere
+            }
+            Verdict::Reject => {
+                self.cycle.reject_run(waiting.branch.as_str(), Some(by), false)?.everywhere
+            }
+        };
+        if !everywhere {
+            notes.push(format!(
+                "the branch is removed here; no other machine could have taken it, and {} learns nothing",
+                record.agent
+            ));
+        }
+        let learnt = match everywhere && answered.is_none() {
+            true => self.learn_from_review(&record, &review, &mut notes)?,
+            false => None,
+        };
+        let mut report = self.report(&review, &waiting, &record, learnt, false)?;
+        (report.everywhere, report.notes) = (everywhere, notes);
+        if self.cycle.shared.policy.settings.origins.is_tainted(&record.origin) && meant.verdict != Verdict::Reject {
+            let (origin, store) = (&record.origin, &self.cycle.store);
+            report.notes.push(format!(
+                "it is in {}, marked as from {origin}: `git brain approve --origin {origin}` lets it into {}",
+                store.wake(),
+                store.main()
+            ));
+        }
+        Ok(report)
+    }
+
+    /// Whether a decision about the run was begun here.
+    fn is_decided(&self, waiting: &WaitingRun) -> Result<bool, BrainError> {
+        Ok(!self.cycle.reviews_of(&waiting.run)?.is_empty())
+    }
+
+    /// Removes a branch that says nothing to judge: nothing is recorded, and nothing learns from it.
+    fn remove_unjudged(
+        &self,
+        request: &ReviewRequest,
+        waiting: &WaitingRun,
+        why: &str,
+    ) -> Result<ReviewReport, BrainError> {
+        let reviewer = self.reviewer(waiting, request.on_behalf.as_deref())?;
+        let rejected = self.cycle.reject_run(waiting.branch.as_str(), Some(reviewer.clone()), request.dry_run)?;
+        Ok(ReviewReport {
+            run: waiting.run.to_string(),
+            branch: waiting.branch.to_string(),
+            verdict: Verdict::Reject,
+            review: String::new(),
+            reviewer,
+            landed: None,
+            expected: None,
+            value: 0.0,
+            error: None,
+            credited: 0,
+            everywhere: rejected.everywhere,
+            wake: self.at(None)?.to_string(),
+            notes: vec![why.to_owned()],
+            dry_run: request.dry_run,
+        })
+    }
+
+    /// Goes on with a decision whose run waits nowhere any more: what is left is to learn from it.
+    fn finish_decision(&self, request: &ReviewRequest) -> Result<ReviewReport, BrainError> {
+        let last = request.run.rsplit('/').next().unwrap_or(&request.run);
+        let unknown = || BrainError::Usage {
+            message: format!("{} is no branch of a run or a sleep that waits", request.run),
+            hint: Some("`git brain review` lists the runs that wait".to_owned()),
+        };
+        let run = RunId::parse(last).map_err(|_| unknown())?;
+        let wake = self.at(None)?;
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
+        let Some(record) = network.record(&run)? else { return Err(unknown()) };
+        let Some(review) = self.cycle.reviews_of(&run)?.into_iter().next_back() else {
+            return Err(BrainError::Refused {
+                message: format!("{run} is in wake already, and waits nowhere"),
+                hint: Some(format!("`git brain revert --run {run}` takes back what it did")),
+            });
+        };
+        let mut notes = vec![format!("{run} was {} by {} at {}", review.verdict.done(), review.reviewer, review.at)];
+        let learnt = match request.dry_run {
+            true => None,
+            false => self.learn_from_review(&record, &review, &mut notes)?,
+        };
+        let branch = crate::cycle::commit::branch_of(self.cycle.store.wake(), &run)?.to_string();
+        let mut report = self.report_of(&review, branch, &record, learnt, request.dry_run)?;
+        report.notes = notes;
+        let wanted = if request.verdict == Verdict::Reject { Verdict::Reject } else { Verdict::Approve };
+        let other = (review.verdict == Verdict::Reject) != (wanted == Verdict::Reject);
+        if other {
+            return Err(BrainError::Refused { message: report.notes.remove(0), hint: None });
+        }
+        Ok(report)
+    }
+
+    /// Who decides here, if that is a person who may. Whoever writes down a decision that was made elsewhere need not be one.
+    fn reviewer(&self, waiting: &WaitingRun, on_behalf: Option<&str>) -> Result<String, BrainError> {
+        let (name, address) = self.cycle.store.user();
+        let domain = "@git-brain.invalid";
+        if address.to_ascii_lowercase().ends_with(domain) && address != format!("git-brain{domain}") {
+            return Err(BrainError::Refused {
+                message: format!("{address} is an agent's address, and agents review nothing"),
+                hint: Some("`git config user.email` names the person who decides".to_owned()),
+            });
+        }
+        let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
+        let decides = on_behalf.unwrap_or(&address);
+        // On a forge anybody may press a button: there only those decide whom the settings name.
+        if (!may.is_empty() || on_behalf.is_some()) && !may.iter().any(|name| name == decides) {
+            let others = if may.is_empty() { "nobody".to_owned() } else { may.join(", ") };
+            return Err(BrainError::Refused {
+                message: format!("{decides} may not decide on {}: {others} may", waiting.run),
+                hint: Some("`[review]` of brain.toml names the reviewers".to_owned()),
+            });
+        }
+        Ok(format!("{name} <{address}>"))
+    }
+
+    /// What a request means for this run.
+    fn meant(&self, request: &ReviewRequest, waiting: &WaitingRun, record: &RunRecord) -> Result<Meant, BrainError> {
+        let nothing = Meant { verdict: Verdict::Reject, kept: Vec::new(), document: None, resolved: Vec::new() };
+        if request.verdict == Verdict::Reject {
+            return Ok(nothing);
+        }
+        let all = record.ops.len();
+        if let Some(number) = request.only.iter().find(|number| !(1..=all).contains(*number)) {
+            return Err(BrainError::usage(format!("--only {number}: the run has operations 1 to {all}")));
+        }
+        if let Some(text) = &request.document {
+            let text =
+                self.cycle.shared.secrets.redact_json(text.as_bytes()).unwrap_or_else(|| text.as_bytes().to_vec());
+            let document = Document::parse(&text, "the edited document").map_err(BrainError::from)?;
+            let kept: Vec<usize> = (1..=all).filter(|number| document.ops.contains(&record.ops[number - 1])).collect();
+            if document.ops.is_empty() {
+                return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
+            }
+            return Ok(Meant { verdict: Verdict::Amend, kept, document: Some(document), resolved: Vec::new() });
+        }
+        let conflicts = self.cycle.belief(waiting)?.conflicts;
+        let resolved = resolutions(&request.take, &conflicts)?;
+        if !conflicts.is_empty() && resolved.len() < conflicts.len() && request.only.is_empty() {
+            let count = plural(conflicts.len() - resolved.len(), "field", "fields");
+            return Err(BrainError::Refused {
+                message: format!("{} conflicts with wake in {count}", waiting.branch),
+                hint: Some(format!(
+                    "`git brain review {0}` numbers them; `--take run`, `--take wake` or `--take N=run` settles them",
+                    waiting.branch
+                )),
+            });
+        }
+        if request.only.is_empty() && resolved.is_empty() {
+            return Ok(Meant { verdict: Verdict::Approve, ..nothing });
+        }
+        let stays =
+            |op: &Operation| resolved.iter().any(|one| one.take == Take::Wake && touches(op, &one.neuron, &one.field));
+        let wanted = |number: usize| request.only.is_empty() || request.only.contains(&number);
+        let kept: Vec<usize> = (1..=all).filter(|number| wanted(*number) && !stays(&record.ops[number - 1])).collect();
+        let ops: Vec<Operation> = kept.iter().map(|number| record.ops[number - 1].clone()).filter(lands).collect();
+        if ops.is_empty() {
+            return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
+        }
+        let document = Some(Document { agent: None, prediction: None, ops });
+        Ok(Meant { verdict: Verdict::Amend, kept, document, resolved })
+    }
+
+    fn new_persons_run(&self, words: &[&str]) -> Result<RunId, BrainError> {
+        let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
+        let base = self.at(None)?;
+        let newest = self.cycle.newest_run(base)?;
+        let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        self.cycle.new_run_id(&agent, base, newest.as_ref(), &words, 0)
+    }
+
+    /// Merges an approved run as it is.
+    fn land_reviewed(&self, waiting: &WaitingRun, by: &str) -> Result<bool, BrainError> {
+        let mut candidate = self.cycle.candidate(waiting.branch.as_str())?;
+        candidate.reviewed_by = Some(by.to_owned());
+        let report = self.cycle.merge_judged(vec![candidate], true, false)?;
+        match report.fates.into_iter().next() {
+            Some((_, Fate::Merged { .. } | Fate::Already)) => Ok(true),
+            Some((_, Fate::Conflict(conflicts))) => Err(BrainError::Refused {
+                message: format!(
+                    "{} conflicts with wake in {}",
+                    waiting.branch,
+                    plural(conflicts.len(), "field", "fields")
+                ),
+                hint: Some(format!("`git brain review {}` shows them, `--take` settles them", waiting.branch)),
+            }),
+            Some((_, Fate::Refused(why))) => Err(BrainError::refused(why)),
+            None => Err(BrainError::refused(format!("{} is gone", waiting.branch))),
+        }
+    }
+
+    /// Lands what a reviewer made of a run, as a run of that person that comes from where the run came from.
+    fn land_amended(&self, record: &RunRecord, review: &ReviewRecord, document: Document) -> Result<(), BrainError> {
+        let Some(run) = review.lands.clone() else { return Ok(()) };
+        let (base, store) = (self.at(None)?, &self.cycle.store);
+        let network = TreeNetwork::new(store, store.tree_of(base)?);
+        if network.record(&run)?.is_some() {
+            return Ok(());
+        }
+        let shared = &self.cycle.shared;
+        let (mut document, mut lines) = (document, Vec::new());
+        document.agent = Some(run.agent());
+        shared.make_no_doubles(&network, &mut document, &mut lines)?;
+        let seen = quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
+        let draft = Draft {
+            reason: format!("review of {}", record.run),
+            document,
+            origin: record.origin.and(&seen),
+            roots: record.stimuli.clone(),
+            ..Draft::by_hand(shared, base, run, "review")?
+        };
+        let applied = draft.apply(store, shared)?;
+        let landed = self.land(draft, &applied, false)?;
+        if !landed.merged {
+            let conflicts: Vec<String> = landed.conflicts.iter().map(ToString::to_string).collect();
+            return Err(BrainError::Refused {
+                message: format!("{} stays on its branch: {}", landed.run, conflicts.join("; ")),
+                hint: Some(format!("`git brain merge {}` once it is settled", landed.branch)),
+            });
+        }
+        Ok(())
+    }
+
+    /// Judges a run by what a person decided about it: its error and the connections that learn.
+    fn learn_from_review(
+        &self,
+        record: &RunRecord,
+        review: &ReviewRecord,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<(f64, usize)>, BrainError> {
+        if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) {
+            return Ok(None);
+        }
+        let name = match review.via.as_str() {
+            "cli" => review.reviewer.split(" <").next().unwrap_or_default(),
+            // The address of a request, and who decided there.
+            via => via.split(" by ").nth(1).unwrap_or(via),
+        };
+        let mut text = format!("{} by {name}", review.verdict.done());
+        if !review.why.is_empty() {
+            text = format!("{text}: {}", review.why.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        let mut end = text.len().min(limits::CONCEPT_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        let known = self.entries_of(&record.run)?;
+        if let Some(entry) = known.iter().find(|entry| entry.outcome.text.as_deref() == Some(text.as_str())) {
+            return Ok(Some((entry.error, entry.pathway.len())));
+        }
+        let value = review.verdict.value(review.kept.len(), review.of);
+        let made = self.cycle.corrective(self.at(None)?, record, Some(value), Some(&text))?;
+        let Corrective { document, judgement, credited, cognition, .. } = made;
+        let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
+        let bytes = json::pretty(&document);
+        let given = Given { document, bytes, lines: Vec::new(), agent, reason: "review", cognition };
+        let applied = self.apply_given(given, false, false)?;
+        if !applied.merged {
+            notes.push(format!("what is learnt from it waits on {}", applied.branch));
+        }
+        if judgement.assumed {
+            notes.push(format!("{} had predicted no value: {} is assumed", record.run, judgement.prediction.value));
+        }
+        Ok(Some((judgement.error, credited)))
+    }
+
+    fn report(
+        &self,
+        review: &ReviewRecord,
+        waiting: &WaitingRun,
+        record: &RunRecord,
+        learnt: Option<(f64, usize)>,
+        dry_run: bool,
+    ) -> Result<ReviewReport, BrainError> {
+        self.report_of(review, waiting.branch.to_string(), record, learnt, dry_run)
+    }
+
+    fn report_of(
+        &self,
+        review: &ReviewRecord,
+        branch: String,
+        record: &RunRecord,
+        learnt: Option<(f64, usize)>,
+        dry_run: bool,
+    ) -> Result<ReviewReport, BrainError> {
+        Ok(ReviewReport {
+            run: review.run.to_string(),
+            branch,
+            verdict: review.verdict,
+            review: review.review.to_string(),
+            reviewer: review.reviewer.clone(),
+            landed: review.lands.as_ref().map(ToString::to_string),
+            expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
+            value: review.verdict.value(review.kept.len(), review.of),
+            error: learnt.map(|(error, _)| error),
+            credited: learnt.map_or(0, |(_, credited)| credited),
+            everywhere: true,
+            wake: self.at(None)?.to_string(),
+            notes: Vec::new(),
+            dry_run,
+        })
+    }
+}
+
+/// Whether an operation lands by a reviewer's hand: what answers a signal is kept with the run itself.
+fn lands(op: &Operation) -> bool {
+    !matches!(op, Operation::Acknowledge(_))
+}
+
+/// What a person says of conflicts: `run` and `wake` speak of all, `N=run` of the one of that number.
+fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec<Resolution>, BrainError> {
+    let side = |word: &str| match word {
+        "run" => Ok(Take::Run),
+        "wake" => Ok(Take::Wake),
+        _ => Err(BrainError::usage(format!("--take {word}: it is run or wake, or N=run"))),
+    };
+    let mut sides: Vec<Option<Take>> = vec![None; conflicts.len()];
+    for word in take {
+        match word.split_once('=') {
+            None => {
+                let side = side(word)?;
+                sides.iter_mut().filter(|known| known.is_none()).for_each(|known| *known = Some(side));
+            }
+            Some((number, word)) => {
+                let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let Some(known) = place.and_then(|place| sides.get_mut(place)) else {
+                    let all = conflicts.len();
+                    return Err(BrainError::usage(format!("--take {number}={word}: there are {all} conflicts")));
+                };
+                *known = Some(side(word)?);
+            }
+        }
+    }
+    let settled = conflicts.iter().zip(sides);
+    Ok(settled
+        .filter_map(|(conflict, take)| {
+            Some(Resolution { neuron: conflict.neuron.clone(), field: conflict.field.clone(), take: take? })
+        })
+        .collect())
+}
