@@ -66,6 +66,11 @@ pub const REVIEWER_BYTES: usize = 320;
 pub const REVIEW_RULES: usize = 64;
 /// Most reviews that come in at once: a year of a team that decides on fifty runs a day.
 pub const REVIEWS_AT_ONCE: usize = 20_000;
+/// How long a body that came to the webhook is known again, milliseconds: forges send again within minutes, and a replay after that only
+/// makes the bot look once more.
+pub const WEBHOOK_WINDOW_MS: u64 = 10 * 60 * 1000;
+/// Most bodies that are known again: more than a forge sends in that time.
+pub const WEBHOOK_REMEMBERED: usize = 1_024;
 /// Questions that a belief diff asks before and after the change: each costs two answers of recall.
 pub const REVIEW_QUESTIONS: usize = 4;
 /// Most passes of a propagation that runs until it is quiet: halved seeds are below any useful minimum long before.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use super::{Asks, Brain, BrainError, ChatAnswer, ChatEvent, ChatRequest, Confirmations, Override, World};
+use super::{Asks, Brain, BrainError, ChatAnswer, ChatEvent, ChatRequest, CiRequest, Confirmations, Override, World};
 use crate::model::Origin;
 
 /// The origin of what comes in by HTTP: tainted until somebody says otherwise in `[origins]`.
@@ -22,6 +22,7 @@ pub struct Serving {
     addr: SocketAddr,
     token: String,
     made: bool,
+    webhook: Option<String>,
 }
 
 /// What a server says once it listens.
@@ -63,7 +64,14 @@ impl Serving {
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(BrainError::usage("BRAIN_TOKEN has characters that no header can carry"));
         }
-        Ok(Self { dir, world, flags, confirmations: Confirmations::default(), addr, token, made })
+        let webhook = world.webhook_secret();
+        if webhook.as_ref().is_some_and(|secret| secret.len() < STRONG_TOKEN) {
+            return Err(BrainError::Refused {
+                message: format!("BRAIN_WEBHOOK_SECRET has less than {STRONG_TOKEN} characters, and can be guessed"),
+                hint: Some("`openssl rand -hex 32` makes one".to_owned()),
+            });
+        }
+        Ok(Self { dir, world, flags, confirmations: Confirmations::default(), addr, token, made, webhook })
     }
 
     /// Where to listen.
@@ -76,6 +84,27 @@ impl Serving {
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
+    }
+
+    /// The secret by which forges sign what they send; none: nothing is taken from them.
+    #[must_use]
+    pub fn webhook_secret(&self) -> Option<&str> {
+        self.webhook.as_deref()
+    }
+
+    /// Lets the bot look what happened at the remote and on the forge; what it did, in a sentence.
+    ///
+    /// # Errors
+    /// Those of [`Brain::ci`].
+    pub fn look_around(&self) -> Result<String, BrainError> {
+        let report = self.brain()?.ci(&CiRequest::default())?;
+        let decided = report.runs.iter().filter(|run| run.decided.is_some()).count();
+        Ok(format!(
+            "{} merged, {} decided, {} waiting",
+            report.merged.len(),
+            decided,
+            report.runs.len() - decided
+        ))
     }
 
     /// True if the token is one that can be guessed.

@@ -138,8 +138,19 @@ fn wants_events(headers: &HeaderMap) -> bool {
     types.any(|one| one.eq_ignore_ascii_case(EVENTS))
 }
 
-/// The body of a request, bounded in size and time, read as strictly as a file.
-async fn body<T: serde::de::DeserializeOwned>(mut request: Request) -> Result<T, Failure> {
+/// The body of a request, read as strictly as a file.
+async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Failure> {
+    let bytes = bounded(request).await?;
+    strict::strict(&bytes, "the body", limits::HTTP_BODY_BYTES).map_err(|e| Failure {
+        status: StatusCode::BAD_REQUEST,
+        error: e.to_string(),
+        hint: Some("GET /openapi.json describes it".to_owned()),
+        code: 5,
+    })
+}
+
+/// The raw body of a request, bounded in size and time.
+pub(super) async fn bounded(mut request: Request) -> Result<axum::body::Bytes, Failure> {
     let most = limits::HTTP_BODY_BYTES;
     let large = || Failure::of(StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {most} bytes"));
     let said =
@@ -153,12 +164,7 @@ async fn body<T: serde::de::DeserializeOwned>(mut request: Request) -> Result<T,
     let bytes =
         read.map_err(|_| Failure::of(StatusCode::REQUEST_TIMEOUT, "the body did not come"))?.map_err(|_| large())?;
     drop(waiting);
-    strict::strict(&bytes, "the body", most).map_err(|e| Failure {
-        status: StatusCode::BAD_REQUEST,
-        error: e.to_string(),
-        hint: Some("GET /openapi.json describes it".to_owned()),
-        code: 5,
-    })
+    Ok(bytes)
 }
 
 /// An answer as one document, exactly; the conversation and what is cited stand in its headers.

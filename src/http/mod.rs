@@ -1,7 +1,7 @@
 //! The front door for browsers and programs of this machine: `git brain serve`.
 //!
 //! ```text
-//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | page ─▶ brain ─▶ JSON, or events as they come
+//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | page | webhook ─▶ brain ─▶ JSON, or events as they come
 //! ```
 //!
 //! It listens on this machine alone. Everything but the page's own files, [`openapi`] and `/healthz` needs the token. [`guard`]
@@ -15,6 +15,7 @@ mod guard;
 mod look;
 mod openapi;
 mod page;
+mod webhook;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +35,8 @@ struct Shared {
     serving: Arc<Serving>,
     /// Answers that may still begin.
     chats: Arc<Semaphore>,
+    /// What forges rang for.
+    bell: Arc<webhook::Bell>,
 }
 
 /// Serves a brain until it is stopped, and tells once where it listens.
@@ -61,7 +64,7 @@ async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Resul
     let mut interrupted = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
     let (leave, left) = watch::channel(false);
-    let guard = Guard::new(addr, serving.token());
+    let guard = Guard::new(addr, serving.token(), serving.webhook_secret().is_some());
     let listening = serving.listening(addr);
     let mut server = tokio::spawn(connections::serve(listener, router(serving, guard), left));
     announce(&listening);
@@ -80,7 +83,7 @@ async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Resul
 
 /// Every route, behind the guard.
 fn router(serving: Serving, guard: Guard) -> Router {
-    let shared = Shared { serving: Arc::new(serving), chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)) };
+    let shared = Shared { serving: Arc::new(serving), chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)), bell: Arc::default() };
     let router = Router::new()
         .route("/", get(page::page))
         .route("/assets/{file}", get(page::asset))
@@ -91,6 +94,7 @@ fn router(serving: Serving, guard: Guard) -> Router {
         .route("/conversations/{name}", get(look::conversation))
         .route("/neurons/{id}", get(look::neuron))
         .route("/commits/{id}", get(look::commit))
+        .route(webhook::PATH, post(webhook::ring).get(webhook::last))
         .fallback(answer::no_such_place)
         .method_not_allowed_fallback(answer::no_such_method)
         .with_state(shared);

@@ -32,6 +32,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "BRAIN_TOKEN",
         does: "what `git brain serve` takes as its bearer token; else it makes one and prints the page's address with it",
     },
+    Variable {
+        name: "BRAIN_WEBHOOK_SECRET",
+        does: "the secret by which a forge signs what it sends to `POST /forge/webhook` of `git brain serve`; absent: that is off",
+    },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
     Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },
@@ -49,7 +53,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "activation",
     "recall",
     "learning",
@@ -63,6 +67,7 @@ const SECTIONS: [&str; 13] = [
     "secrets",
     "origins",
     "chain",
+    "review",
 ];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
@@ -107,7 +112,7 @@ mod tests {
     fn only_known_sections_are_settings() {
         let over = setting("BRAIN_ACTIVATION_MAX_DEPTH", "3".into()).unwrap();
         assert_eq!((over.key.as_str(), over.value.as_str()), ("activation.max_depth", "3"));
-        for other in ["BRAIN_NOW", "BRAIN_SEED", "BRAIN_TOKEN", "BRAINS_X_Y", "PATH", "BRAIN_FREEZE_NOW"] {
+        for other in ["BRAIN_NOW", "BRAIN_SEED", "BRAIN_TOKEN", "BRAIN_WEBHOOK_SECRET", "BRAINS_X_Y", "PATH", "BRAIN_FREEZE_NOW"] {
             assert_eq!(setting(other, "x".into()), None, "{other}");
         }
     }

@@ -164,6 +164,11 @@ impl World {
         environment::text("BRAIN_TOKEN")
     }
 
+    /// The secret by which forges sign what they send to the webhook; absent: nothing is taken from them.
+    pub fn webhook_secret(&self) -> Option<String> {
+        environment::text("BRAIN_WEBHOOK_SECRET").filter(|secret| !secret.is_empty())
+    }
+
     /// A new secret that nobody can guess, 32 hexadecimal digits; random whatever `BRAIN_SEED` says.
     ///
     /// # Errors

@@ -1,0 +1,267 @@
+//! `ci`: the bot that lands what people approved. One command for any CI, a timer, or a webhook.
+//!
+//! It syncs, merges what waits for no person, and holds each run that waits for one against the gate: what a sync would refuse, what the
+//! typed merge would leave undecided. On a forge it keeps the request of each run, with its belief diff, and its status, and reads the reviews. What a
+//! reviewer of the settings approved lands, what one asked changes of is rejected with the reviewer's words; then it syncs again.
+
+use serde::Serialize;
+
+use super::pr::{PrEntry, PrRequest};
+use super::verdict::ReviewRequest;
+use super::{Brain, BrainError};
+use crate::cycle::reviewing::{Verified, WaitingRun};
+use crate::forge::{self, Check, Forge, Kind, Written};
+use crate::model::plural;
+use crate::review::Verdict;
+
+/// Work for the bot.
+#[derive(Clone, Debug, Default)]
+pub struct CiRequest {
+    /// The remote; by default the one to sync with.
+    pub remote: Option<String>,
+    /// Ask no forge: sync, merge, and land what reviews of the brain approve.
+    pub no_forge: bool,
+    /// Say what would be done, and do nothing.
+    pub dry_run: bool,
+}
+
+/// Result of the bot's work.
+#[derive(Clone, Debug, Serialize)]
+pub struct CiReport {
+    /// The remote's name here.
+    pub remote: String,
+    /// Which forge it is; null: none was asked.
+    pub forge: Option<Kind>,
+    /// Runs that waited for no person, and are merged now.
+    pub merged: Vec<String>,
+    /// Runs that waited for a person.
+    pub runs: Vec<CiRun>,
+    /// Wake's tip.
+    pub wake: String,
+    /// Sentences worth knowing.
+    pub notes: Vec<String>,
+    /// True if nothing was done.
+    pub dry_run: bool,
+}
+
+/// One run that waited.
+#[derive(Clone, Debug, Serialize)]
+pub struct CiRun {
+    /// Its branch.
+    pub branch: String,
+    /// Its commit.
+    pub commit: String,
+    /// True if it would land as it is.
+    pub verified: bool,
+    /// The tree that wake would have with it; null: it cannot land.
+    pub tree: Option<String>,
+    /// What is wrong with it, one sentence each.
+    pub problems: Vec<String>,
+    /// Its request on the forge.
+    pub request: Option<PrEntry>,
+    /// Outcome of writing its status.
+    pub status: Option<Written>,
+    /// What was decided; null: it waits on.
+    pub decided: Option<Verdict>,
+    /// By whom.
+    pub by: Option<String>,
+    /// Why it waits on.
+    pub waits_for: Option<String>,
+}
+
+/// A decision that was found.
+struct Found {
+    verdict: Verdict,
+    by: Option<String>,
+    why: String,
+    via: String,
+}
+
+impl Brain {
+    /// Does what the bot does, once.
+    ///
+    /// # Errors
+    /// As those of a sync. What one run or the forge fails at is told, and stops no other.
+    pub fn ci(&self, wanted: &CiRequest) -> Result<CiReport, BrainError> {
+        let synced = self.sync(wanted.remote.as_deref(), false, wanted.dry_run)?;
+        let mut report = CiReport {
+            remote: synced.remote.clone(),
+            forge: None,
+            merged: Vec::new(),
+            runs: Vec::new(),
+            wake: String::new(),
+            notes: synced.notes,
+            dry_run: wanted.dry_run,
+        };
+        // Branches that plain git brought wait for nobody.
+        for line in self.merge(&[], wanted.dry_run)?.merges {
+            match line.refused {
+                None if line.merged => report.merged.push(line.branch),
+                None => report.notes.push(format!("{} conflicts with wake, and waits for a person now", line.branch)),
+                Some(why) => report.notes.push(format!("{} is not merged: {why}", line.branch)),
+            }
+        }
+        let forge = match wanted.no_forge {
+            true => None,
+            false => self.forge_of(wanted.remote.as_deref(), &mut report)?,
+        };
+        report.forge = forge.as_ref().map(|forge| forge.kind());
+        for waiting in self.cycle.waiting_runs()? {
+            if waiting.waits == "pending" {
+                continue;
+            }
+            let run = self.attend(&waiting, forge.as_deref(), wanted, &mut report.notes)?;
+            report.runs.push(run);
+        }
+        if !wanted.dry_run {
+            report.notes.extend(self.sync(wanted.remote.as_deref(), false, false)?.notes);
+        }
+        report.wake = self.at(None)?.to_string();
+        Ok(report)
+    }
+
+    /// The forge of a remote, if it is one that can be asked here.
+    fn forge_of(&self, remote: Option<&str>, report: &mut CiReport) -> Result<Option<Box<dyn Forge>>, BrainError> {
+        let outlet = self.cycle.outlet(remote)?;
+        match self.forge(&outlet.address) {
+            Ok(forge) => match forge.lacks() {
+                None => Ok(Some(forge)),
+                Some(why) => {
+                    report.notes.push(format!("no forge is asked: {why}"));
+                    Ok(None)
+                }
+            },
+            // A bare repository is no forge, and needs none.
+            Err(BrainError::Forge(forge::ForgeError::Unknown { .. })) => Ok(None),
+            Err(error) => {
+                report.notes.push(format!("no forge is asked: {error}"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Verifies a run, shows it on the forge, and carries out what was decided about it.
+    fn attend(
+        &self,
+        waiting: &WaitingRun,
+        forge: Option<&dyn Forge>,
+        wanted: &CiRequest,
+        notes: &mut Vec<String>,
+    ) -> Result<CiRun, BrainError> {
+        let Verified { tree, problems } = self.cycle.verify(waiting)?;
+        let mut run = CiRun {
+            branch: waiting.branch.to_string(),
+            commit: waiting.commit.id.to_string(),
+            verified: problems.is_empty(),
+            tree: tree.map(|tree| tree.to_string()),
+            problems,
+            request: None,
+            status: None,
+            decided: None,
+            by: None,
+            waits_for: None,
+        };
+        let mut found = self.decided_here(waiting)?;
+        if let Some(forge) = forge {
+            match self.attend_on(forge, waiting, &mut run, wanted) {
+                Ok(there) => found = found.or(there),
+                // A forge that fails stops neither the others nor what was decided without it.
+                Err(error) => notes.push(format!("{}: {error}", waiting.branch)),
+            }
+        }
+        let Some(found) = found else {
+            run.waits_for = Some(self.awaited(waiting));
+            return Ok(run);
+        };
+        if found.verdict != Verdict::Reject && !run.verified {
+            run.waits_for = Some(format!("it is approved, and cannot land: {}", run.problems.join("; ")));
+            return Ok(run);
+        }
+        if wanted.dry_run {
+            (run.decided, run.by) = (Some(found.verdict), found.by);
+            return Ok(run);
+        }
+        let request = ReviewRequest {
+            seen: Some(waiting.commit.id.to_string()),
+            via: found.via,
+            on_behalf: found.by.clone(),
+            ..ReviewRequest::new(waiting.branch.as_str(), found.verdict, &found.why)
+        };
+        match self.decide_run(&request) {
+            Ok(done) => {
+                run.by = Some(found.by.unwrap_or(done.reviewer));
+                run.decided = Some(done.verdict);
+            }
+            Err(error) => run.waits_for = Some(error.to_string()),
+        }
+        Ok(run)
+    }
+
+    /// A decision of the brain's own reviews that was not carried out yet.
+    fn decided_here(&self, waiting: &WaitingRun) -> Result<Option<Found>, BrainError> {
+        let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back();
+        let newest = newest.filter(|review| review.commit == waiting.commit.id.to_string());
+        Ok(newest.filter(|review| review.verdict != Verdict::Amend).map(|review| Found {
+            verdict: review.verdict,
+            by: None,
+            why: review.why,
+            via: review.via,
+        }))
+    }
+
+    /// Keeps a run's request, status and comment on the forge, and reads what people say there.
+    fn attend_on(
+        &self,
+        forge: &dyn Forge,
+        waiting: &WaitingRun,
+        run: &mut CiRun,
+        wanted: &CiRequest,
+    ) -> Result<Option<Found>, BrainError> {
+        let asked = PrRequest {
+            branches: vec![waiting.branch.to_string()],
+            remote: wanted.remote.clone(),
+            dry_run: wanted.dry_run,
+        };
+        run.request = self.pr(&asked)?.requests.into_iter().next();
+        if !wanted.dry_run {
+            let (check, text) = match (&run.tree, run.problems.first()) {
+                (Some(tree), None) => (Check::Success, format!("lands as tree {}", &tree[..tree.len().min(10)])),
+                (_, Some(problem)) => (Check::Failure, problem.clone()),
+                (None, None) => (Check::Pending, "not verified".to_owned()),
+            };
+            run.status = Some(forge.set_status(&waiting.tip.to_string(), check, &text)?);
+        }
+        let Some(request) = forge.find(waiting.branch.as_str(), self.cycle.store.wake().as_str())? else {
+            return Ok(None);
+        };
+        let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
+        let kind = forge.kind().as_str();
+        let is_current = |commit: &Option<String>| {
+            commit.as_deref().is_some_and(|commit| commit == waiting.tip.to_string() || commit == waiting.commit.id.to_string())
+        };
+        // The last word of each reviewer who may decide, about the commit that is here.
+        let mut last: std::collections::BTreeMap<String, &forge::Review> = std::collections::BTreeMap::new();
+        let reviews = forge.reviews(&request)?;
+        for review in reviews.iter().filter(|review| is_current(&review.commit)) {
+            let name = format!("{kind}:{}", review.reviewer);
+            if may.contains(&name) && review.verdict != forge::Verdict::Comment {
+                last.insert(name, review);
+            }
+        }
+        let url = request.url.unwrap_or_else(|| format!("{kind} {}", request.id));
+        let of = |wanted: forge::Verdict, verdict: Verdict| {
+            let (name, review) = last.iter().find(|(_, review)| review.verdict == wanted)?;
+            Some(Found { verdict, by: Some(name.clone()), why: review.body.clone(), via: url.clone() })
+        };
+        Ok(of(forge::Verdict::ChangesAsked, Verdict::Reject).or_else(|| of(forge::Verdict::Approved, Verdict::Approve)))
+    }
+
+    /// For whom a run waits, in words.
+    fn awaited(&self, waiting: &WaitingRun) -> String {
+        let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
+        match may.is_empty() {
+            true => "a decision by `git brain approve` or `reject`; `[review] reviewers` names who may decide on a forge".to_owned(),
+            false => format!("{} of {}", plural(1, "decision", "decisions"), may.join(" or ")),
+        }
+    }
+}
