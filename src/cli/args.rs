@@ -5,6 +5,7 @@ mod decide;
 mod feed;
 mod find;
 mod learn;
+mod review;
 mod serve;
 mod signals;
 mod think;
@@ -18,6 +19,7 @@ pub use decide::{Approve, Branch, Restore, Revert, Trust};
 pub use feed::Feed;
 pub use find::Find;
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
+pub use review::Pr;
 pub use serve::Serve;
 pub use signals::Signals;
 pub use think::{Models, Preset};
@@ -90,6 +92,8 @@ pub enum Command {
     Sleep(Sleep),
     /// Bring this brain and another repository of it together: fetch, judge, merge, push.
     Sync(Sync),
+    /// Open a request for review on a forge for each run that waits, or update it
+    Pr(Pr),
     /// Bring a neuron back that was archived or pruned.
     Restore(Restore),
     /// Put on main what waits on a branch of a sleep; or say that memories of an origin are fine.

@@ -16,6 +16,7 @@ mod look;
 mod models;
 mod night;
 mod output;
+mod pr;
 mod serve;
 mod signals;
 mod story;
@@ -172,6 +173,7 @@ impl Session {
             Command::Blame(args) => look::blame(&self, &args),
             Command::Story(args) => story::story(&self, &args),
             Command::Sync(args) => sync::sync(&self, &args),
+            Command::Pr(args) => pr::pr(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::chain::{Chain, ChainStep};
+pub use super::forge::Forge;
 pub use super::models::Model;
 pub use super::origin::Origins;
 pub use super::spending::Budget;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub models: BTreeMap<String, Model>,
     /// The reflexive chain.
     pub chain: Chain,
+    /// Requests for review on a forge. Inert until trusted.
+    pub forge: Forge,
 }
 
 /// `[activation]`: propagation.
@@ -465,6 +468,7 @@ impl Settings {
         }
         self.origins.check()?;
         self.chain.check()?;
+        self.forge.check()?;
         self.inhibition.check()
     }
 }

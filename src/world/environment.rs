@@ -32,6 +32,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "BRAIN_TOKEN",
         does: "what `git brain serve` takes as its bearer token; else it makes one and prints the page's address with it",
     },
+    Variable {
+        name: "GITHUB_TOKEN, GH_TOKEN, GITLAB_TOKEN, FORGEJO_TOKEN, GITEA_TOKEN",
+        does: "the token for requests on that forge: sent there alone, never kept or printed",
+    },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
     Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },
@@ -49,7 +53,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "activation",
     "recall",
     "learning",
@@ -63,6 +67,7 @@ const SECTIONS: [&str; 13] = [
     "secrets",
     "origins",
     "chain",
+    "forge",
 ];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
