@@ -26,6 +26,7 @@
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
 //! | [`llm`] | models behind endpoints: replies and embeddings | |
+//! | [`forge`] | requests for review on GitHub, GitLab, Forgejo, Gitea, Radicle | |
 //! | [`cycle`] | the loop, one file a stage | |
 //! | [`brain`] | the façade: the one thing that front doors know | |
 //! | [`cli`] | the command line: parse, call `brain`, print | |
@@ -42,6 +43,7 @@ pub mod cognition;
 pub mod consolidation;
 pub mod cycle;
 pub mod delta;
+pub mod forge;
 pub mod http;
 pub mod limits;
 pub mod llm;

@@ -23,6 +23,7 @@ const LAYERS: [&str; 17] = [
     "world",
     "store",
     "llm",
+    "forge",
     "cycle",
     "brain",
 ];

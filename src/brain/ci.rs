@@ -132,7 +132,12 @@ impl Brain {
                 }
             },
             // A bare repository is no forge, and needs none.
-            Err(BrainError::Forge(forge::ForgeError::Unknown { .. })) => Ok(None),
+            Err(BrainError::Forge(error))
+                if matches!(*error, forge::ForgeError::Settings { .. })
+                    && self.cycle.shared.policy.settings.forge.kind.is_empty() =>
+            {
+                Ok(None)
+            }
             Err(error) => {
                 report.notes.push(format!("no forge is asked: {error}"));
                 Ok(None)
@@ -235,9 +240,11 @@ impl Brain {
             return Ok(None);
         };
         let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
-        let kind = forge.kind().as_str();
+        let kind = forge.kind().word();
         let is_current = |commit: &Option<String>| {
-            commit.as_deref().is_some_and(|commit| commit == waiting.tip.to_string() || commit == waiting.commit.id.to_string())
+            commit
+                .as_deref()
+                .is_some_and(|commit| commit == waiting.tip.to_string() || commit == waiting.commit.id.to_string())
         };
         // The last word of each reviewer who may decide, about the commit that is here.
         let mut last: std::collections::BTreeMap<String, &forge::Review> = std::collections::BTreeMap::new();
@@ -260,7 +267,10 @@ impl Brain {
     fn awaited(&self, waiting: &WaitingRun) -> String {
         let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
         match may.is_empty() {
-            true => "a decision by `git brain approve` or `reject`; `[review] reviewers` names who may decide on a forge".to_owned(),
+            true => {
+                "a decision by `git brain approve` or `reject`; `[review] reviewers` names who may decide on a forge"
+                    .to_owned()
+            }
             false => format!("{} of {}", plural(1, "decision", "decisions"), may.join(" or ")),
         }
     }

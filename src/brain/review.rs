@@ -7,6 +7,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::review::belief::outline;
+use crate::review::page;
 use crate::review::{Answered, Belief, ChangeKind, Question, ReviewRecord};
 use crate::store::CommitId;
 
@@ -154,6 +155,12 @@ impl Brain {
             }
         }
         Ok(())
+    }
+
+    /// Title and Markdown body of a request about the branch of a run: its belief diff, in which no text of a memory is markup.
+    pub fn belief_markdown(&self, branch: &str) -> Result<(String, String), BrainError> {
+        let belief = self.review(branch, true)?;
+        Ok((page::title(&belief), page::markdown(&page::blocks(&belief, false))))
     }
 
     /// The decisions that were made, newest first.

@@ -99,12 +99,7 @@ impl Serving {
     pub fn look_around(&self) -> Result<String, BrainError> {
         let report = self.brain()?.ci(&CiRequest::default())?;
         let decided = report.runs.iter().filter(|run| run.decided.is_some()).count();
-        Ok(format!(
-            "{} merged, {} decided, {} waiting",
-            report.merged.len(),
-            decided,
-            report.runs.len() - decided
-        ))
+        Ok(format!("{} merged, {} decided, {} waiting", report.merged.len(), decided, report.runs.len() - decided))
     }
 
     /// True if the token is one that can be guessed.

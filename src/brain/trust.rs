@@ -152,6 +152,9 @@ fn settings_grants(policy: &Policy) -> String {
         grants.push("trust origins further than you do without it ([origins])".to_owned());
     }
     grants.extend(roots(&policy.settings));
+    if policy.settings.forge.sends() {
+        grants.push(forge(&policy.settings));
+    }
     let allow = &policy.settings.secrets.allow;
     if !allow.is_empty() {
         grants.push(format!("let through as no secrets: {}", allow.join(", ")));
@@ -166,6 +169,9 @@ fn config_grants(config: &GitConfig, settings: &Settings) -> String {
         grants.push(endpoints(settings));
     }
     grants.extend(roots(settings).filter(|_| config.sends));
+    if !config.forge.is_empty() {
+        grants.push(format!("{} ({})", forge(settings), config.forge.join(", ")));
+    }
     if !config.loosens.is_empty() {
         grants.push(format!("trust origins further than is said without it: {}", config.loosens.join(", ")));
     }
@@ -182,6 +188,17 @@ fn roots(settings: &Settings) -> Option<String> {
         format!("show the files in {} to the models of a chat, and change them once you confirm it", roots.join(", "))
     };
     (!roots.is_empty()).then(said)
+}
+
+/// What goes to the forge of the settings.
+fn forge(settings: &Settings) -> String {
+    let forge = &settings.forge;
+    let kind = if forge.kind.is_empty() { "forge" } else { &forge.kind };
+    let place = if forge.url.is_empty() { "the remote's host" } else { &forge.url };
+    let repository = if forge.repository.is_empty() { "the remote's repository" } else { &forge.repository };
+    format!(
+        "send the token for {kind}, and what waits for review, to {place} for {repository} when you ask for requests"
+    )
 }
 
 /// What goes where by the models of the settings: each with its address, and the key that goes there.

@@ -210,9 +210,7 @@ impl Brain {
                 self.land_amended(&record, &review, document)?;
                 self.cycle.reject_run(waiting.branch.as_str(), Some(by), false)?.everywhere
             }
-            Verdict::Reject => {
-                self.cycle.reject_run(waiting.branch.as_str(), Some(by), false)?.everywhere
-            }
+            Verdict::Reject => self.cycle.reject_run(waiting.branch.as_str(), Some(by), false)?.everywhere,
         };
         if !everywhere {
             notes.push(format!(

@@ -5,6 +5,7 @@ mod decide;
 mod feed;
 mod find;
 mod learn;
+mod review;
 mod serve;
 mod signals;
 mod think;
@@ -14,10 +15,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use chat::{Chat, Mode};
-pub use decide::{Approve, Reject, Restore, Revert, Review, ReviewFormat, Trust};
+pub use decide::{Approve, Reject, Restore, Revert, Trust};
 pub use feed::Feed;
 pub use find::Find;
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
+pub use review::{Ci, Pr, Review, ReviewFormat};
 pub use serve::Serve;
 pub use signals::Signals;
 pub use think::{Models, Preset};
@@ -90,6 +92,10 @@ pub enum Command {
     Sleep(Sleep),
     /// Bring this brain and another repository of it together: fetch, judge, merge, push.
     Sync(Sync),
+    /// Open a request for review on a forge for each run that waits, or update it
+    Pr(Pr),
+    /// Sync, verify what waits, and land what reviewers approved, once: for CI, a timer, or a webhook
+    Ci(Ci),
     /// Bring a neuron back that was archived or pruned.
     Restore(Restore),
     /// Show what waits for a decision, and what each run would change
@@ -161,6 +167,9 @@ pub struct Init {
     /// Make a bare repository with our gate, for several machines to sync through.
     #[arg(long)]
     pub bare: bool,
+    /// Write the workflow that runs `git brain ci` on a forge.
+    #[arg(long, value_name = "FORGE", conflicts_with = "bare")]
+    pub ci: Option<CiForge>,
     /// Install git hooks (default for a repository of its own).
     #[arg(long, overrides_with = "no_hooks")]
     pub hooks: bool,
@@ -170,6 +179,17 @@ pub struct Init {
     /// Options of every writer.
     #[command(flatten)]
     pub writer: Writer,
+}
+
+/// A forge that runs workflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CiForge {
+    /// `.github/workflows/brain.yml`
+    Github,
+    /// `.gitlab-ci.yml`
+    Gitlab,
+    /// `.forgejo/workflows/brain.yml`, which Gitea reads too
+    Forgejo,
 }
 
 /// `run`.

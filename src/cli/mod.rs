@@ -16,6 +16,7 @@ mod look;
 mod models;
 mod night;
 mod output;
+mod pr;
 mod review;
 mod serve;
 mod signals;
@@ -79,6 +80,7 @@ fn commits(command: &Command) -> bool {
         | Command::Outcome(args::Outcome { writer, .. })
         | Command::Sleep(args::Sleep { writer, .. })
         | Command::Sync(args::Sync { writer, .. })
+        | Command::Ci(args::Ci { writer, .. })
         | Command::Restore(args::Restore { writer, .. })
         | Command::Approve(args::Approve { writer, .. })
         | Command::Reject(args::Reject { writer, .. })
@@ -175,6 +177,8 @@ impl Session {
             Command::Blame(args) => look::blame(&self, &args),
             Command::Story(args) => story::story(&self, &args),
             Command::Sync(args) => sync::sync(&self, &args),
+            Command::Pr(args) => pr::pr(&self, &args),
+            Command::Ci(args) => pr::ci(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),

@@ -7,7 +7,7 @@ use super::output::{program, safe_line, short};
 use super::{Done, Session};
 use crate::brain::{
     ApplyReport, Brain, BrainError, Correction, DayEdge, Due, FedFile, FeedReport, FeedRequest, InitReport,
-    InitRequest, MergeReport, RunBounds, RunReport, Source, path_in, sources,
+    InitRequest, MergeReport, RunBounds, RunReport, Source, Workflow, path_in, sources,
 };
 use crate::model::{AgentName, plural};
 
@@ -32,6 +32,18 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
         super::house::install_hooks(session, &request.dir)?;
     }
     session.out.report(&report, made);
+    if let Some(forge) = args.ci {
+        let workflow = match forge {
+            args::CiForge::Github => Workflow::Github,
+            args::CiForge::Gitlab => Workflow::Gitlab,
+            args::CiForge::Forgejo => Workflow::Forgejo,
+        };
+        let file = brain.write_workflow(workflow)?;
+        let path = file.display();
+        session.out.say(&format!(
+            "Wrote {path}: commit it on the forge's default branch. docs/review.md says what it needs there."
+        ));
+    }
     for note in brain.take_notes() {
         session.out.say(&note);
     }

@@ -3,6 +3,7 @@
 
 use super::file::{Level, examine};
 use crate::delta::DocumentError;
+use crate::forge::ForgeError;
 use crate::llm::LlmError;
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
@@ -34,6 +35,9 @@ pub enum CycleError {
     /// A model that gave no answer.
     #[error(transparent)]
     Model(Box<LlmError>),
+    /// A forge.
+    #[error(transparent)]
+    Forge(Box<ForgeError>),
     /// A file of a branch that cannot be read.
     #[error("{}: {}", .0.on.join(", "), .0.error)]
     Broken(Box<Broken>),
@@ -87,6 +91,12 @@ impl From<LlmError> for CycleError {
     }
 }
 
+impl From<ForgeError> for CycleError {
+    fn from(error: ForgeError) -> Self {
+        Self::Forge(Box::new(error))
+    }
+}
+
 impl CycleError {
     /// True if it may be gone the next time: a disk that is full or failed, a lock that somebody held.
     pub fn is_passing(&self) -> bool {
@@ -124,6 +134,7 @@ impl CycleError {
             Self::Refused { .. } | Self::Document(DocumentError::Limit(_)) | Self::Store(StoreError::Secret { .. }) => {
                 3
             }
+            Self::Forge(error) => error.exit_code(),
             Self::Unanswered(_) | Self::Unheard => 4,
             Self::Json(_) | Self::Document(DocumentError::Json(_)) | Self::Settings(_) | Self::Merge(_) => 5,
             Self::Broken(_) => 5,
@@ -159,6 +170,7 @@ impl CycleError {
         match self {
             Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint(),
+            Self::Forge(error) => error.hint(),
             Self::Broken(broken) => broken.on.first().map(|branch| remedy(branch, &broken.error.what, broken.stays)),
             // Not for a file from elsewhere, such as one that is imported.
             Self::Json(error) if Place::of(&error.what) != Place::Other => Some(

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::{CycleError, bootstrap};
 use crate::cognition::{AgentSummary, llm};
 use crate::delta::Limits;
+use crate::forge::TOKEN_VARIABLES;
 use crate::limits;
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, hash_fields};
@@ -13,7 +14,7 @@ use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::origin::Origins;
 use crate::model::secret::{Secrets, is_secret_variable};
-use crate::model::settings::{Model, Override, SettingsError};
+use crate::model::settings::{Forge, Model, Override, SettingsError};
 use crate::model::{Agent, Settings};
 
 pub use crate::model::ids::HUMAN;
@@ -97,13 +98,15 @@ pub struct GitConfig {
     pub loosens: Vec<String>,
     /// What it lets through as no secrets.
     pub lets_through: Vec<String>,
+    /// What it says of the forge.
+    pub forge: Vec<String>,
 }
 
 impl GitConfig {
     /// What needs trust of the settings that are kept there; with what they say of origins if that `loosens`.
     fn of(kept: &[Override], loosens: bool) -> Option<Self> {
         let endpoint = |key: &str| key.starts_with("models.") || ["recall.embeddings", "chain.roots"].contains(&key);
-        let needs = |key: &str| endpoint(key) || key == ALLOW || (loosens && is_origin(key));
+        let needs = |key: &str| endpoint(key) || key == ALLOW || is_forge(key) || (loosens && is_origin(key));
         let found: Vec<(String, &Override)> =
             kept.iter().map(|o| (o.plain_key(), o)).filter(|(key, _)| needs(key)).collect();
         let fields: Vec<&[u8]> = found.iter().flat_map(|(key, o)| [key.as_bytes(), o.value.as_bytes()]).collect();
@@ -113,6 +116,7 @@ impl GitConfig {
             sends: found.iter().any(|(key, _)| endpoint(key)),
             loosens: said(is_origin).map(|(key, o)| format!("{key} = {}", o.value)).collect(),
             lets_through: said(|key| key == ALLOW).map(|(_, o)| o.value.clone()).collect(),
+            forge: said(is_forge).map(|(key, o)| format!("{key} = {}", o.value)).collect(),
         })
     }
 }
@@ -122,6 +126,11 @@ const ALLOW: &str = "secrets.allow";
 
 /// The sections by which other machines do again what is committed.
 const SHARED: [&str; 4] = ["learning.", "activation.", "merge.", "origins."];
+
+/// Whether a setting says where tokens of a forge go.
+fn is_forge(key: &str) -> bool {
+    ["forge.kind", "forge.url", "forge.repository"].contains(&key)
+}
 
 fn is_origin(key: &str) -> bool {
     key.starts_with("origins.")
@@ -302,6 +311,32 @@ impl Policy {
         Ok((member.agent.priority, Some(Limits::from(&member.agent))))
     }
 
+    /// The settings `[forge]`.
+    ///
+    /// # Errors
+    /// `brain.toml`, or the configuration of a folder that was copied, has a say in where tokens go, and is not trusted here.
+    pub fn forge(&self) -> Result<&Forge, CycleError> {
+        let forge = &self.settings.forge;
+        let is_own = self.own.as_ref().is_some_and(|own| own.forge == *forge);
+        if !forge.sends() || self.endpoints_trusted && self.config_trusted || is_own {
+            return Ok(forge);
+        }
+        Err(CycleError::Refused {
+            message: format!("{}, so [forge] is inert", self.untrusted()),
+            hint: Some("look at it, then `git brain trust`".to_owned()),
+        })
+    }
+
+    /// What of the settings is not trusted, in words.
+    fn untrusted(&self) -> String {
+        let config = "the repository's git configuration";
+        match (self.endpoints_trusted, self.config_trusted) {
+            (false, true) => format!("{} is not trusted on this machine", layout::SETTINGS),
+            (false, false) => format!("{} is not trusted on this machine, nor is {config}", layout::SETTINGS),
+            _ => format!("{config} is not trusted on this machine"),
+        }
+    }
+
     /// The model whose embeddings recall is to use, by its name in the settings; `None` if none is.
     ///
     /// # Errors
@@ -340,12 +375,7 @@ impl Policy {
         let is_own = |own: &Settings| asked_for(own) && own.models.get(name) == Some(model);
         let trusted = self.endpoints_trusted && self.config_trusted;
         if !trusted && !self.own.as_ref().is_some_and(is_own) {
-            let config = "the repository's git configuration";
-            let who = match (self.endpoints_trusted, self.config_trusted) {
-                (false, true) => format!("{} is not trusted on this machine", layout::SETTINGS),
-                (false, false) => format!("{} is not trusted on this machine, nor is {config}", layout::SETTINGS),
-                _ => format!("{config} is not trusted on this machine"),
-            };
+            let who = self.untrusted();
             return Err(CycleError::Refused {
                 message: format!("{who}, so {what} is inert"),
                 hint: Some("look at it, then `git brain trust`".to_owned()),
@@ -368,7 +398,7 @@ impl Policy {
         let mut values = Vec::new();
         let keys = self.settings.models.values().filter_map(|model| model.key_env.as_deref());
         let named = self.settings.secrets.environment.iter().map(String::as_str);
-        values.extend(keys.chain(named).chain([BRAIN_TOKEN]).filter_map(|name| world.key(name)));
+        values.extend(keys.chain(named).chain([BRAIN_TOKEN]).chain(TOKEN_VARIABLES).filter_map(|name| world.key(name)));
         for member in self.agents.values() {
             let Cognition::Command { environment, .. } = &member.agent.cognition else { continue };
             let seen = environment.iter().filter_map(|name| Some((name, world.key(name)?)));

@@ -83,7 +83,11 @@ async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Resul
 
 /// Every route, behind the guard.
 fn router(serving: Serving, guard: Guard) -> Router {
-    let shared = Shared { serving: Arc::new(serving), chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)), bell: Arc::default() };
+    let shared = Shared {
+        serving: Arc::new(serving),
+        chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)),
+        bell: Arc::default(),
+    };
     let router = Router::new()
         .route("/", get(page::page))
         .route("/assets/{file}", get(page::asset))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -23,9 +23,13 @@ use crate::limits;
 pub(super) const PATH: &str = "/forge/webhook";
 
 /// Headers with the hexadecimal HMAC-SHA256 of the body: GitHub's, Gitea's and Forgejo's.
-const SIGNATURES: [&str; 3] = ["x-hub-signature-256", "x-gitea-signature", "x-forgejo-signature"];
+static SIGNATURES: [HeaderName; 3] = [
+    HeaderName::from_static("x-hub-signature-256"),
+    HeaderName::from_static("x-gitea-signature"),
+    HeaderName::from_static("x-forgejo-signature"),
+];
 /// GitLab sends the secret itself.
-const GITLAB_TOKEN: &str = "x-gitlab-token";
+static GITLAB_TOKEN: HeaderName = HeaderName::from_static("x-gitlab-token");
 
 /// What a server remembers of the bot.
 #[derive(Debug, Default)]
@@ -112,7 +116,7 @@ fn is_signed(secret: &str, headers: &HeaderMap, body: &[u8]) -> bool {
         return mac.verify_slice(&bytes).is_ok();
     }
     // Digests are compared, so that the time tells nothing of how much of a guess was right.
-    super::guard::one(headers, GITLAB_TOKEN)
+    super::guard::one(headers, &GITLAB_TOKEN)
         .is_some_and(|token| Sha256::digest(token.as_bytes()) == Sha256::digest(secret.as_bytes()))
 }
 
@@ -161,7 +165,7 @@ fn look(shared: &Shared) -> Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::{HeaderName, HeaderValue};
+    use axum::http::HeaderValue;
 
     /// RFC 4231, test case 2.
     const KEY: &str = "Jefe";

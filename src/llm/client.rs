@@ -5,7 +5,7 @@ use reqwest::Url;
 use super::reason;
 
 /// A client for an address. Where nothing is encrypted, the machine's certificates are not read.
-pub(super) fn client(url: &Url) -> Result<reqwest::Client, String> {
+pub(crate) fn client(url: &Url) -> Result<reqwest::Client, String> {
     // Another part of the process may have chosen one before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = reqwest::Client::builder()

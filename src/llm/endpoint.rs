@@ -112,7 +112,8 @@ pub fn key_in_environment(name: &str, model: &Model, world: &World) -> Result<Op
     world.key(variable).ok_or_else(missing).map(Some)
 }
 
-fn is_this_machine(url: &Url) -> bool {
+/// Whether an address is of this machine, so that nothing goes over a network.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -15,6 +15,9 @@ mod endpoint;
 mod provider;
 mod relay;
 
+pub(crate) use client::client;
+pub(crate) use endpoint::is_this_machine;
+
 pub use cassette::Cassette;
 pub use embeddings::Embedder;
 pub use endpoint::{Endpoint, key_in_environment};
@@ -133,7 +136,7 @@ impl LlmError {
 }
 
 /// What went wrong, down to its cause, without the address, which may be long and is said already.
-fn reason(error: &reqwest::Error) -> String {
+pub(crate) fn reason(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {
         cause = next;

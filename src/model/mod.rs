@@ -7,6 +7,7 @@ pub mod capabilities;
 pub mod chain;
 pub mod cutter;
 pub mod document;
+pub mod forge;
 pub mod form;
 pub mod ids;
 pub mod json;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::chain::{Chain, ChainStep};
+pub use super::forge::Forge;
 pub use super::models::Model;
 pub use super::origin::Origins;
 pub use super::review::Review;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub chain: Chain,
     /// Which runs wait for a person.
     pub review: Review,
+    /// Requests for review on a forge. Inert until trusted.
+    pub forge: Forge,
 }
 
 /// `[activation]`: propagation.
@@ -469,6 +472,7 @@ impl Settings {
         self.origins.check()?;
         self.chain.check()?;
         self.review.check()?;
+        self.forge.check()?;
         self.inhibition.check()
     }
 }

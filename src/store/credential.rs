@@ -1,4 +1,4 @@
-//! Keys that people keep with git: `git credential fill`.
+//! Keys that people keep with git, `git credential fill`, or with another program.
 
 use super::plumbing::LOCAL_VARIABLES;
 use super::{StoreError, child};
@@ -21,4 +21,17 @@ pub fn credential(address: &str) -> Result<Option<String>, StoreError> {
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     let password = said.lines().find_map(|line| line.strip_prefix("password=")).filter(|key| !key.is_empty());
     Ok(password.filter(|_| ended.status.success()).map(str::to_owned))
+}
+
+/// Output of a program of the user that keeps keys, such as `gh auth token`; `None`: there is no such program, or it has none. It
+/// runs outside any repository, and nobody is asked.
+pub fn printed_by(program: &str, arguments: &[&str]) -> Option<String> {
+    let mut command = std::process::Command::new(program);
+    for name in LOCAL_VARIABLES {
+        command.env_remove(name);
+    }
+    command.env("GH_PROMPT_DISABLED", "1").env("NO_PROMPT", "1").env("NO_COLOR", "1").current_dir("/").args(arguments);
+    let ended = child::ended(&mut command, b"").ok().filter(|ended| ended.status.success())?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some(text(&ended.stdout) + &text(&ended.stderr))
 }

@@ -35,7 +35,7 @@ pub struct Remote {
     /// What it is called here; of an address that has no name, `url-` and a hash.
     pub name: String,
     /// What git is told: the name, or the address.
-    address: String,
+    pub(super) address: String,
     /// True if the repository's own configuration says where it is, and not the person who asks.
     configured: bool,
 }
@@ -110,7 +110,7 @@ impl Store {
         Ok(!self.remote_names()?.is_empty() || self.local_config(CONFIG_REMOTE)?.is_some())
     }
 
-    fn remote_names(&self) -> Result<Vec<String>, StoreError> {
+    pub(super) fn remote_names(&self) -> Result<Vec<String>, StoreError> {
         let names = self.with(|r| Ok(r.remotes()?.iter().flatten().flatten().map(str::to_owned).collect::<Vec<_>>()));
         names.map_err(|e| StoreError::git("remotes", e))
     }
@@ -368,7 +368,7 @@ impl Store {
     }
 
     /// Runs git where it talks to another repository.
-    fn transport(&self, arguments: &[&str]) -> Result<std::process::Output, StoreError> {
+    pub(super) fn transport(&self, arguments: &[&str]) -> Result<std::process::Output, StoreError> {
         let shadow = self.bare_shadow()?;
         let mut git = Command::new("git");
         shadow.aim(&mut git);
@@ -504,12 +504,12 @@ fn names_a_helper(address: &str) -> bool {
     name.is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)))
 }
 
-fn failed(remote: &Remote, ended: &std::process::Output) -> StoreError {
+pub(super) fn failed(remote: &Remote, ended: &std::process::Output) -> StoreError {
     StoreError::Remote { remote: remote.address.clone(), message: said(&String::from_utf8_lossy(&ended.stderr)) }
 }
 
 /// What git or the other side said, for a terminal: no control characters, no endless text.
-fn said(text: &str) -> String {
+pub(super) fn said(text: &str) -> String {
     let lines = text.lines().map(|line| line.chars().filter(|c| !c.is_control()).take(300).collect::<String>());
     lines.filter(|line| !line.trim().is_empty()).take(40).collect::<Vec<_>>().join("\n")
 }

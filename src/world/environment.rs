@@ -36,6 +36,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "BRAIN_WEBHOOK_SECRET",
         does: "the secret by which a forge signs what it sends to `POST /forge/webhook` of `git brain serve`; absent: that is off",
     },
+    Variable {
+        name: "GITHUB_TOKEN, GH_TOKEN, GITLAB_TOKEN, FORGEJO_TOKEN, GITEA_TOKEN",
+        does: "the token for requests on that forge: sent there alone, never kept or printed",
+    },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
     Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },
@@ -53,7 +57,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "activation",
     "recall",
     "learning",
@@ -68,6 +72,7 @@ const SECTIONS: [&str; 14] = [
     "origins",
     "chain",
     "review",
+    "forge",
 ];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
@@ -112,7 +117,9 @@ mod tests {
     fn only_known_sections_are_settings() {
         let over = setting("BRAIN_ACTIVATION_MAX_DEPTH", "3".into()).unwrap();
         assert_eq!((over.key.as_str(), over.value.as_str()), ("activation.max_depth", "3"));
-        for other in ["BRAIN_NOW", "BRAIN_SEED", "BRAIN_TOKEN", "BRAIN_WEBHOOK_SECRET", "BRAINS_X_Y", "PATH", "BRAIN_FREEZE_NOW"] {
+        for other in
+            ["BRAIN_NOW", "BRAIN_SEED", "BRAIN_TOKEN", "BRAIN_WEBHOOK_SECRET", "BRAINS_X_Y", "PATH", "BRAIN_FREEZE_NOW"]
+        {
             assert_eq!(setting(other, "x".into()), None, "{other}");
         }
     }

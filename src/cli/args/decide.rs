@@ -63,51 +63,6 @@ pub struct Reject {
     pub writer: Writer,
 }
 
-/// `review`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  git brain review\n  git brain review agents/memory/RUN\n  git brain review -i\n  git brain review RUN --format html > review.html"
-)]
-pub struct Review {
-    /// Runs, by branch or id: those that wait, or of wake. Without any, the list of those that wait.
-    pub runs: Vec<String>,
-    /// Go through the runs that wait, one after the other, and decide.
-    #[arg(short, long, conflicts_with_all = ["format", "edit", "decided"])]
-    pub interactive: bool,
-    /// Edit what the run proposes, as a delta document, and let that land instead.
-    #[arg(long, requires = "runs", conflicts_with_all = ["format", "decided"])]
-    pub edit: bool,
-    /// Print it as text, Markdown or HTML.
-    #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
-    pub format: ReviewFormat,
-    /// Fold nothing.
-    #[arg(long)]
-    pub all: bool,
-    /// Do not ask recall what it would answer differently.
-    #[arg(long)]
-    pub no_questions: bool,
-    /// List the decisions that were made, newest first.
-    #[arg(long, conflicts_with_all = ["runs", "format"])]
-    pub decided: bool,
-    /// How many decisions.
-    #[arg(short = 'n', long, default_value_t = 20, requires = "decided")]
-    pub number: usize,
-    /// Why, in words, of what is edited.
-    #[arg(long, value_name = "TEXT", requires = "edit")]
-    pub why: Option<String>,
-}
-
-/// How a belief diff is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ReviewFormat {
-    /// For a terminal.
-    Text,
-    /// For a forge.
-    Markdown,
-    /// A whole page for a browser.
-    Html,
-}
-
 /// `revert`.
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("reverted").required(true).args(["run", "origin"])))]

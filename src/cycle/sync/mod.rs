@@ -10,6 +10,7 @@
 //! What (1) refuses moves nothing here; of what (2) refuses the branch is left alone, here and there, and the others go on. `trunks` has the rules by which main and wake of two machines become one.
 //! No agent is started: what came in is news for the next `run`.
 
+mod offer;
 mod outgoing;
 mod places;
 pub mod receive;
@@ -24,6 +25,7 @@ use super::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
+pub use offer::Outlet;
 pub use places::NearRemote;
 use remedy::WITHOUT_REFUSED;
 use trunks::Joined;

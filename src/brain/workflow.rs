@@ -1,0 +1,60 @@
+//! The workflow file by which a forge runs the bot.
+
+#![allow(clippy::disallowed_methods, reason = "a file of the person's work tree")]
+
+use std::path::PathBuf;
+
+use super::{Brain, BrainError};
+
+/// A forge that runs workflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workflow {
+    /// GitHub Actions.
+    Github,
+    /// GitLab CI.
+    Gitlab,
+    /// Forgejo Actions, and Gitea's.
+    Forgejo,
+}
+
+impl Workflow {
+    /// The file's path in the work tree, and its text.
+    pub fn file(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Github => (".github/workflows/brain.yml", include_str!("workflows/github.yml")),
+            Self::Gitlab => (".gitlab-ci.yml", include_str!("workflows/gitlab.yml")),
+            Self::Forgejo => (".forgejo/workflows/brain.yml", include_str!("workflows/forgejo.yml")),
+        }
+    }
+}
+
+impl Brain {
+    /// Writes the workflow into the work tree, for the person to commit; returns its path.
+    ///
+    /// # Errors
+    /// There is no work tree, or another file stands there.
+    pub fn write_workflow(&self, workflow: Workflow) -> Result<PathBuf, BrainError> {
+        let (path, text) = workflow.file();
+        let Some(dir) = self.cycle.store.work_dir() else {
+            return Err(BrainError::usage("a bare repository has no work tree for a workflow: write it in a clone"));
+        };
+        let file = dir.join(path);
+        let failed = |e: std::io::Error| BrainError::usage(format!("{}: {e}", file.display()));
+        match std::fs::read_to_string(&file) {
+            Ok(there) if there == text => return Ok(file),
+            Ok(_) => {
+                return Err(BrainError::Refused {
+                    message: format!("{} is there, and says something else", file.display()),
+                    hint: Some("move it away, or add the job `git brain ci` to it by hand".to_owned()),
+                });
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(failed(e)),
+        }
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        std::fs::write(&file, text).map_err(failed)?;
+        Ok(file)
+    }
+}

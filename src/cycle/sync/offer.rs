@@ -1,0 +1,111 @@
+//! A branch of a run that is offered to people at another repository, before they decide on it.
+//!
+//! What goes out is judged as in a sync. Here too nothing is forced.
+
+use crate::cycle::admission::Fault;
+use crate::cycle::{Cycle, CycleError};
+use crate::forge::{ForgeError, PushOrder, Said};
+use crate::store::{Branch, CommitId, PushOutcome, Remote, Target, Tips};
+
+/// A remote, and what it has.
+pub struct Outlet {
+    /// The remote.
+    pub remote: Remote,
+    /// Its address, as git understands it.
+    pub address: String,
+    tips: Tips,
+}
+
+impl Cycle {
+    /// The remote that a person names, else the one to sync with; asked for its branches.
+    pub fn outlet(&self, asked: Option<&str>) -> Result<Outlet, CycleError> {
+        let remote = self.store.remote(asked)?;
+        self.refuse_untrusted(&remote)?;
+        let address = self.store.address(&remote)?;
+        let (tips, _) = self.store.remote_tips(&remote)?;
+        if !tips.contains_key(self.store.wake()) {
+            return Err(CycleError::Refused {
+                message: format!(
+                    "{} has no branch {}, so nothing can be reviewed against it",
+                    remote.name,
+                    self.store.wake()
+                ),
+                hint: Some(format!("first `git brain sync {}`", remote.name)),
+            });
+        }
+        Ok(Outlet { remote, address, tips })
+    }
+
+    /// Refuses a branch that the remote would not take, or that would show more there than its own run.
+    pub fn judge_offer(&self, outlet: &Outlet, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
+        let name = &outlet.remote.name;
+        let mut there = self.store.seen(&outlet.remote)?;
+        // What others pushed since the last sync is not here, and says nothing about what is.
+        let is_here = |tip: &CommitId| self.store.commit(*tip).is_ok();
+        there.extend(outlet.tips.iter().filter(|(_, tip)| is_here(tip)).map(|(branch, tip)| (branch.clone(), *tip)));
+        let bases = self.store.merge_bases(self.store.need_tip(self.store.wake())?, commit)?;
+        let known = there.get(self.store.wake()).copied();
+        for base in bases {
+            if !known.is_some_and(|known| self.store.is_ancestor(base, known).unwrap_or_default()) {
+                return Err(CycleError::Refused {
+                    message: format!("{name} lacks commits of {} that {branch} starts from", self.store.wake()),
+                    hint: Some(format!("first `git brain sync {name}`")),
+                });
+            }
+        }
+        if let Some(tip) = outlet.tips.get(branch)
+            && *tip != commit
+            && !(is_here(tip) && self.store.is_ancestor(*tip, commit)?)
+        {
+            return Err(CycleError::Refused {
+                message: format!("{name} has another {branch}, which is not below the one here"),
+                hint: Some(format!("`git brain sync {name}` says what is there")),
+            });
+        }
+        let tips = Tips::from([(branch.clone(), commit)]);
+        let Some(faults) = self.judge_outgoing(&tips, &there, None)?.refused.remove(branch) else { return Ok(()) };
+        let why: Vec<String> = faults.iter().map(Fault::to_string).collect();
+        Err(CycleError::Refused {
+            message: format!("{branch} stays here, {name} would refuse it: {}", why.join("; ")),
+            hint: Some(format!("`git brain reject {branch}` throws it away")),
+        })
+    }
+
+    /// Pushes a branch that was judged, as a forge wants it; nothing where the remote has it already.
+    pub fn offer(
+        &self,
+        outlet: &Outlet,
+        (branch, commit): (&Branch, CommitId),
+        order: &PushOrder,
+    ) -> Result<Said, ForgeError> {
+        let target = match &order.reference {
+            Some(name) => Target::Reference(name.clone()),
+            None => {
+                let old = outlet.tips.get(branch).copied();
+                if old == Some(commit) {
+                    return Ok(Said { moved: false, text: String::new() });
+                }
+                Target::Branch(branch.clone(), old)
+            }
+        };
+        let reference = order.reference.clone().unwrap_or_else(|| branch.to_string());
+        match self.store.propose(&outlet.remote, (commit, &target), &order.options)? {
+            (PushOutcome::Done, text) => Ok(Said { moved: true, text }),
+            (PushOutcome::Modified, _) => {
+                let message = "it was moved there by somebody else at this moment; try again".to_owned();
+                Err(ForgeError::Push { reference, message })
+            }
+            (PushOutcome::Refused(message), _) => Err(ForgeError::Push { reference, message }),
+        }
+    }
+
+    /// Whether a branch was proposed to a remote that cannot be asked for its requests, at this commit or an older one.
+    pub fn offered(&self, outlet: &Outlet, branch: &Branch) -> Result<Option<CommitId>, CycleError> {
+        Ok(self.store.proposed(&outlet.remote, branch)?)
+    }
+
+    /// Remembers that a branch was proposed.
+    pub fn note_offered(&self, outlet: &Outlet, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
+        Ok(self.store.note_proposed(&outlet.remote, branch, commit)?)
+    }
+}
