@@ -99,6 +99,29 @@ fn a_rejection_teaches_the_agent_and_its_reason_is_kept() {
     assert_eq!(world.tip("a", "refs/brain/reviews"), world.tip("remote.git", "refs/brain/reviews"));
 }
 
+/// The reason reaches the agent: what its program reads before it thinks again has it.
+#[test]
+fn an_agent_reads_why_it_was_rejected() {
+    let world = World::new();
+    let read = world.sandbox.path("read");
+    let program = world.sandbox.file("program", format!("#!/bin/sh\ncat > {read}\necho '{{\"ops\": []}}'\n"));
+    world.sandbox.command("chmod", &["+x", &program]).status().unwrap();
+    let scribe = json!({
+        "name": "scribe", "role": "Writes down what people decide.", "trigger": {"any": [{"signal": "any"}]},
+        "cognition": {"kind": "command", "argv": [program], "reads": [world.sandbox.dir()], "writes": [world.sandbox.dir()]},
+        "capabilities": {"operations": ["create"], "types": ["semantic"]},
+    });
+    world.write("a", "agents/scribe.json", &scribe.to_string());
+    world.git("a", &["add", "agents"]);
+    world.git("a", &["commit", "-qm", "scribe"]);
+    world.brain("a", &["trust", "--yes"]);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.brain("a", &["reject", &branch, "--why", WHY]);
+    world.brain("a", &["run", "--agent", "scribe"]);
+    let snapshot = std::fs::read_to_string(&read).unwrap_or_else(|e| panic!("{read}: {e}"));
+    assert!(snapshot.contains(WHY) && snapshot.contains("rejected by"), "{snapshot}");
+}
+
 #[test]
 fn a_part_of_a_run_lands_as_a_run_of_the_reviewer() {
     let (world, branch) = waiting(json!([create("tea"), create("gossip"), adjust("x", "y", "feeds_into", 100)]));
@@ -355,5 +378,86 @@ fn hostile_words_steer_no_terminal_forge_or_browser() {
         for bad in bad {
             assert!(!text.contains(bad), "{format}: {bad:?} in {text}");
         }
+    }
+}
+
+/// Two runs that change lines side by side: git cannot merge them, the typed merge can.
+#[test]
+fn the_bot_lands_on_a_plain_remote_what_git_alone_would_conflict_over() {
+    let world = World::new();
+    world.clone("b");
+    let base = world.tip("a", "wake");
+    let mut tips = Vec::new();
+    for by in [100, 30] {
+        let (branch, commit) = world.waiting("a", "human", json!([adjust("x", "y", "feeds_into", by)]));
+        // As whoever has plain git pushes it, for no person to decide on.
+        let message = world.git("a", &["log", "-1", "--format=%B", &commit]).replace("Review: asked\n", "");
+        let commit = world.commit("a", &commit, &[&base], &[], &message, &[]);
+        world.git("a", &["push", "-q", "origin", &format!("{commit}:refs/heads/{branch}")]);
+        world.git("a", &["branch", "-q", "-D", &branch]);
+        tips.push(commit);
+    }
+    let dir = world.dir("b");
+    let text = world.sandbox.command("git", &["merge-tree", "--write-tree", &tips[0], &tips[1]]);
+    let mut text = text;
+    world.git("b", &["fetch", "-q", "../a", "+refs/heads/*:refs/remotes/a/*"]);
+    world.git("b", &["fetch", "-q", "origin"]);
+    assert_eq!(text.current_dir(&dir).output().unwrap().status.code(), Some(1), "git alone finds a conflict");
+    let report = world.json("b", &["ci"]);
+    assert_eq!(report["merged"].as_array().unwrap().len(), 2, "{report}");
+    assert_eq!(world.weight("b"), 20130);
+    assert_eq!(world.tip("remote.git", "wake"), world.tip("b", "wake"));
+    assert_eq!(world.git("remote.git", &["branch", "--list", "agents/*"]), "");
+}
+
+#[test]
+fn the_bot_carries_out_a_decision_that_was_cut_off() {
+    let (world, branch) = waiting(json!([create("tea")]));
+    let (wake, tip) = (world.tip("a", "wake"), world.tip("a", &branch));
+    let waits = world.json("a", &["ci"]);
+    assert_eq!((&waits["runs"][0]["verified"], &waits["runs"][0]["decided"]), (&json!(true), &Value::Null), "{waits}");
+    world.brain("a", &["approve", &branch, "--why", "good"]);
+    // As after a kill between the record and the merge.
+    world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &tip]);
+    let report = world.json("a", &["ci"]);
+    assert_eq!(report["runs"][0]["decided"], "approve", "{report}");
+    assert_eq!(world.neuron("a", "wake", "tea")["id"], "tea");
+    assert_eq!(judged(&world, "a", &branch).len(), 1);
+    assert_eq!(world.json("a", &["review", "--decided"])["decisions"].as_array().unwrap().len(), 1);
+    world.sync("b");
+    world.same(&["a", "b"]);
+}
+
+#[test]
+fn a_run_that_does_not_verify_is_told_and_lands_nowhere() {
+    let (world, branch) = waiting(json!([create("tea")]));
+    let commit = world.tip("a", &branch);
+    let path = world.path_of("a", &commit, "/tea.json");
+    let text = world.git("a", &["show", &format!("{commit}:{path}")]).replace("\"tea\"", "\"tee\"") + "\n";
+    let forged = world.recommit("a", &commit, &[(&path, Some(&text.replacen("tee", "tea", 1)))]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &forged]);
+    let answer = world.try_brain("a", &["ci", "--json", "--dry-run"]).exits(1).document();
+    let run = &answer["runs"][0];
+    assert!(run["verified"] == false && run["tree"] == Value::Null, "{run}");
+    assert!(run["problems"].to_string().contains("what it says it did"), "{run}");
+}
+
+#[test]
+fn workflows_are_written_once_and_overwrite_nothing() {
+    let world = World::new();
+    for (forge, path) in [
+        ("github", ".github/workflows/brain.yml"),
+        ("gitlab", ".gitlab-ci.yml"),
+        ("forgejo", ".forgejo/workflows/brain.yml"),
+    ] {
+        let init = ["init", "--no-hooks", "--ci", forge];
+        world.brain("a", &init);
+        assert!(world.read("a", path).contains("git brain ci"), "{forge}");
+        world.brain("a", &init);
+        world.write("a", path, "mine: true\n");
+        let said = world.try_brain("a", &init).exits(3).err;
+        assert!(said.contains("says something else"), "{said}");
+        assert_eq!(world.read("a", path), "mine: true\n");
     }
 }

@@ -632,3 +632,51 @@ fn an_address_that_cannot_be_read_is_refused_by_a_document() {
         assert!(answer.json()["error"].as_str().unwrap().contains("of the request"), "{place}");
     }
 }
+
+/// What a forge sends is held against its secret; nothing else of the server is opened by it.
+#[test]
+fn a_forge_rings_with_the_hmac_of_what_it_sends() {
+    use hmac::{Hmac, KeyInit, Mac};
+    const SECRET: &str = "0123456789abcdef0123456789abcdef";
+    let world = crate::machines::World::new();
+    let (dir, variables) = (world.dir("a"), [("BRAIN_WEBHOOK_SECRET", SECRET), ("BRAIN_TOKEN", TOKEN)]);
+    let dir = dir.to_str().unwrap().to_owned();
+    let server = Server::start_with(&world.sandbox, &variables, &["-C", &dir, "serve", "--addr", "127.0.0.1:0"]);
+    let signature = |body: &[u8]| {
+        let mut mac = Hmac::<sha2::Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
+        mac.update(body);
+        let bytes = mac.finalize().into_bytes();
+        format!("sha256={}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    };
+    let path = "/forge/webhook";
+    let good = signature(b"{}");
+    for (headers, body, status) in [
+        (&[][..], &b"{}"[..], 401),
+        (&[("x-hub-signature-256", "sha256=00")], b"{}", 401),
+        (&[("x-hub-signature-256", good.as_str())], b"{ }", 401),
+        (&[("x-hub-signature-256", good.as_str()), ("host", "brain.example.org")], b"{}", 200),
+    ] {
+        server.send("POST", path, headers, body).is(status);
+    }
+    let again = server.send("POST", path, &[("x-hub-signature-256", &good)], b"{}").is(200).json();
+    assert_eq!(again["rung"], "known", "a replay rings nothing");
+    let large = vec![b' '; (1 << 20) + 1];
+    server.send("POST", path, &[("x-hub-signature-256", &signature(&large))], &large).is(413);
+    // What it came to is for who has the token.
+    server.send("GET", path, &[("x-hub-signature-256", &good)], b"").is(401);
+    let mut last = server.ask("GET", path, None).is(200).json();
+    for _ in 0..600 {
+        if last["running"] == false && !last["last"].is_null() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        last = server.ask("GET", path, None).is(200).json();
+    }
+    assert_eq!(last["last"]["ok"], true, "{last}");
+    server.stop("TERM");
+    // Without a secret there is no such place, and with one that can be guessed no server.
+    let server = Server::start_in(&world.sandbox, &world.dir("a"));
+    let refused = server.send("POST", path, &[("x-hub-signature-256", &good)], b"{}");
+    assert!([401, 403].contains(&refused.status), "{}", refused.status);
+    server.stop("TERM");
+}

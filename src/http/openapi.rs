@@ -46,6 +46,8 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
     let commit = schemas.subschema_for::<CommitView>();
     let allowed = json!({"type": "object", "required": ["id", "allowed"], "properties": {"id": {"type": "string"}, "allowed": {"type": "boolean"}}});
     let list = json!({"type": "object", "required": ["waiting"], "properties": {"waiting": {"type": "array", "items": waiting}}});
+    let rung = json!({"type": "object", "required": ["rung"], "properties": {"rung": {"enum": ["started", "waits", "known"]}}});
+    let look = json!({"type": "object", "required": ["running", "last"], "properties": {"running": {"type": "boolean"}, "last": {"type": ["object", "null"]}}});
     let alive = json!({"type": "object", "required": ["status", "version"], "properties": {"status": {"const": "ok"}, "version": {"type": "string"}}});
     let mut chat = operation(
         "Say something; the brain remembers it and what it answers",
@@ -72,6 +74,10 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         "/conversations/{name}": {"get": operation("What was said in a conversation", &[named("name")], None, json!(conversation), &[400])},
         "/neurons/{id}": {"get": operation("A neuron, and the commits that made it what it is", &[named("id"), at], None, json!(neuron), &[400, 404])},
         "/commits/{id}": {"get": operation("A commit, and what it changed", &[named("id")], None, json!(commit), &[400, 404])},
+        "/forge/webhook": {
+            "post": open(operation("A forge says that something happened; signed by its secret", &[], Some(json!({"type": "object"})), rung, &[401, 413])),
+            "get": operation("What the bot's last look came to", &[], None, look, &[])
+        },
         "/healthz": {"get": open(operation("A sign of life", &[], None, alive, &[]))},
         "/openapi.json": {"get": open(operation("This document", &[], None, json!({"type": "object"}), &[]))}
     })

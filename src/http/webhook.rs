@@ -128,10 +128,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 }
 
 /// `POST /forge/webhook`.
-pub(super) async fn ring(
-    State(shared): State<Shared>,
-    request: Request,
-) -> Result<(StatusCode, Json<serde_json::Value>), Failure> {
+pub(super) async fn ring(State(shared): State<Shared>, request: Request) -> Result<Json<serde_json::Value>, Failure> {
     let Some(secret) = shared.serving.webhook_secret() else { return Err(super::answer::no_such_place().await) };
     let headers = request.headers().clone();
     let bytes = super::chat::bounded(request).await?;
@@ -143,7 +140,7 @@ pub(super) async fn ring(
         let shared = shared.clone();
         tokio::task::spawn_blocking(move || while shared.bell.done(look(&shared)) {});
     }
-    Ok((StatusCode::ACCEPTED, Json(serde_json::json!({"version": 1, "rung": rung}))))
+    Ok(Json(serde_json::json!({"version": 1, "rung": rung})))
 }
 
 /// `GET /forge/webhook`: what the last look came to.

@@ -56,7 +56,9 @@ pub fn messages(
 ) -> Result<Vec<Message>, PromptError> {
     let mark = mark_of(snapshot);
     let role = snapshot.agents.iter().find(|agent| agent.name == snapshot.agent).map_or("", |agent| &agent.role);
-    let ledger: Vec<String> = snapshot.ledger.iter().take(ENTRIES).map(entry).collect();
+    // What came of the agent's own runs first: a reviewer's words about them are its lessons.
+    let (own, others): (Vec<_>, Vec<_>) = snapshot.ledger.iter().partition(|entry| entry.agent == snapshot.agent);
+    let ledger: Vec<String> = own.into_iter().chain(others).take(ENTRIES).map(entry).collect();
     let goals: Vec<&str> = snapshot.goals.iter().map(|goal| goal.text.as_str()).collect();
     let environment = environment();
     let instructions = environment.template_from_str(template)?.render(context! {
