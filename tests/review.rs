@@ -104,11 +104,12 @@ fn a_rejection_teaches_the_agent_and_its_reason_is_kept() {
 fn an_agent_reads_why_it_was_rejected() {
     let world = World::new();
     let read = world.sandbox.path("read");
+    let folder = std::path::Path::new(&read).parent().unwrap();
     let program = world.sandbox.file("program", format!("#!/bin/sh\ncat > {read}\necho '{{\"ops\": []}}'\n"));
     world.sandbox.command("chmod", &["+x", &program]).status().unwrap();
     let scribe = json!({
         "name": "scribe", "role": "Writes down what people decide.", "trigger": {"any": [{"signal": "any"}]},
-        "cognition": {"kind": "command", "argv": [program], "reads": [world.sandbox.dir()], "writes": [world.sandbox.dir()]},
+        "cognition": {"kind": "command", "argv": [program], "reads": [folder], "writes": [folder]},
         "capabilities": {"operations": ["create"], "types": ["semantic"]},
     });
     world.write("a", "agents/scribe.json", &scribe.to_string());
@@ -397,12 +398,10 @@ fn the_bot_lands_on_a_plain_remote_what_git_alone_would_conflict_over() {
         world.git("a", &["branch", "-q", "-D", &branch]);
         tips.push(commit);
     }
-    let dir = world.dir("b");
-    let text = world.sandbox.command("git", &["merge-tree", "--write-tree", &tips[0], &tips[1]]);
-    let mut text = text;
-    world.git("b", &["fetch", "-q", "../a", "+refs/heads/*:refs/remotes/a/*"]);
-    world.git("b", &["fetch", "-q", "origin"]);
-    assert_eq!(text.current_dir(&dir).output().unwrap().status.code(), Some(1), "git alone finds a conflict");
+    // Where our merge driver is not set up.
+    let mut text = world.sandbox.command("git", &["merge-tree", "--write-tree", &tips[0], &tips[1]]);
+    let text = text.current_dir(world.dir("remote.git")).output().unwrap();
+    assert_eq!(text.status.code(), Some(1), "git alone finds a conflict");
     let report = world.json("b", &["ci"]);
     assert_eq!(report["merged"].as_array().unwrap().len(), 2, "{report}");
     assert_eq!(world.weight("b"), 20130);

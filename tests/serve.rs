@@ -663,7 +663,7 @@ fn a_forge_rings_with_the_hmac_of_what_it_sends() {
     let large = vec![b' '; (1 << 20) + 1];
     server.send("POST", path, &[("x-hub-signature-256", &signature(&large))], &large).is(413);
     // What it came to is for who has the token.
-    server.send("GET", path, &[("x-hub-signature-256", &good)], b"").is(401);
+    server.send("GET", path, &[("host", &server.host), ("x-hub-signature-256", &good)], b"").is(401);
     let mut last = server.ask("GET", path, None).is(200).json();
     for _ in 0..600 {
         if last["running"] == false && !last["last"].is_null() {

@@ -26,28 +26,39 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     if args.bare {
         return super::sync::init_bare(session, &request, args);
     }
+    if args.ci.is_some()
+        && let Ok(brain) = Brain::open(&request.dir, session.world.clone(), &[])
+    {
+        write_workflow(session, &brain, args.ci)?;
+        return Ok(0);
+    }
     let (brain, report) = Brain::init(&request, session.world.clone())?;
     let wants_hooks = if args.in_repo { args.hooks } else { !args.no_hooks };
     if wants_hooks {
         super::house::install_hooks(session, &request.dir)?;
     }
     session.out.report(&report, made);
-    if let Some(forge) = args.ci {
-        let workflow = match forge {
-            args::CiForge::Github => Workflow::Github,
-            args::CiForge::Gitlab => Workflow::Gitlab,
-            args::CiForge::Forgejo => Workflow::Forgejo,
-        };
-        let file = brain.write_workflow(workflow)?;
-        let path = file.display();
-        session.out.say(&format!(
-            "Wrote {path}: commit it on the forge's default branch. docs/review.md says what it needs there."
-        ));
-    }
+    write_workflow(session, &brain, args.ci)?;
     for note in brain.take_notes() {
         session.out.say(&note);
     }
     Ok(0)
+}
+
+/// Writes the workflow for a forge, if one is wanted.
+fn write_workflow(session: &Session, brain: &Brain, forge: Option<args::CiForge>) -> Result<(), BrainError> {
+    let workflow = match forge {
+        None => return Ok(()),
+        Some(args::CiForge::Github) => Workflow::Github,
+        Some(args::CiForge::Gitlab) => Workflow::Gitlab,
+        Some(args::CiForge::Forgejo) => Workflow::Forgejo,
+    };
+    let file = brain.write_workflow(workflow)?;
+    let file = file.display();
+    session
+        .out
+        .say(&format!("Wrote {file}: commit it on the forge's default branch; docs/review.md says what it needs."));
+    Ok(())
 }
 
 fn made(report: &InitReport) -> String {

@@ -98,7 +98,7 @@ fn router(serving: Serving, guard: Guard) -> Router {
         .route("/conversations/{name}", get(look::conversation))
         .route("/neurons/{id}", get(look::neuron))
         .route("/commits/{id}", get(look::commit))
-        .route(webhook::PATH, post(webhook::ring).get(webhook::last))
+        .route(guard::WEBHOOK, post(webhook::ring).get(webhook::last))
         .fallback(answer::no_such_place)
         .method_not_allowed_fallback(answer::no_such_method)
         .with_state(shared);

@@ -17,10 +17,8 @@ use sha2::{Digest, Sha256};
 
 use super::Shared;
 use super::answer::Failure;
+use super::guard::one;
 use crate::limits;
-
-/// The path.
-pub(super) const PATH: &str = "/forge/webhook";
 
 /// Headers with the hexadecimal HMAC-SHA256 of the body: GitHub's, Gitea's and Forgejo's.
 static SIGNATURES: [HeaderName; 3] = [
@@ -107,7 +105,7 @@ impl Bell {
 
 /// Whether a request has the secret: the HMAC of its raw body, or on GitLab the secret itself.
 fn is_signed(secret: &str, headers: &HeaderMap, body: &[u8]) -> bool {
-    let mut said = SIGNATURES.iter().filter_map(|name| super::guard::one(headers, name));
+    let mut said = SIGNATURES.iter().filter_map(|name| one(headers, name));
     if let Some(signature) = said.next() {
         let signature = signature.strip_prefix("sha256=").unwrap_or(signature);
         let Some(bytes) = unhex(signature) else { return false };
@@ -116,7 +114,7 @@ fn is_signed(secret: &str, headers: &HeaderMap, body: &[u8]) -> bool {
         return mac.verify_slice(&bytes).is_ok();
     }
     // Digests are compared, so that the time tells nothing of how much of a guess was right.
-    super::guard::one(headers, &GITLAB_TOKEN)
+    one(headers, &GITLAB_TOKEN)
         .is_some_and(|token| Sha256::digest(token.as_bytes()) == Sha256::digest(secret.as_bytes()))
 }
 
