@@ -56,6 +56,8 @@ pub struct PrEntry {
     pub request: Written,
     /// The same of the comment; null where none was written.
     pub comment: Option<Written>,
+    /// True if the remote lacks commits of wake that the run starts from, so that the request shows those too.
+    pub shows_more: bool,
 }
 
 impl Brain {
@@ -73,11 +75,12 @@ impl Brain {
             lacks,
         };
         for (branch, commit) in branches {
-            self.cycle.judge_offer(&outlet, &branch, commit)?;
-            let one = match report.lacks {
+            let shows_more = self.cycle.judge_offer(&outlet, &branch, commit)?;
+            let mut one = match report.lacks {
                 None => self.followed(forge.as_ref(), &outlet, (&branch, commit), wanted.dry_run)?,
                 Some(_) => self.told_once(forge.as_ref(), &outlet, (&branch, commit), wanted.dry_run)?,
             };
+            one.shows_more = shows_more;
             report.requests.push(one);
         }
         Ok(report)
@@ -150,7 +153,7 @@ impl Brain {
         let proposal = self.proposal(branch, commit)?;
         let push =
             |order: &PushOrder| -> Result<Said, ForgeError> { self.cycle.offer(outlet, (branch, commit), order) };
-        let found = forge.find(&proposal.branch, &proposal.base)?;
+        let found = forge.find(&proposal.branch, &proposal.base, &proposal.commit)?;
         let state = found.as_ref().map(|request| request.state);
         // What people closed, or the forge merged, is not opened again for the same commit.
         let is_decided = |request: &Request| {
@@ -181,6 +184,7 @@ impl Brain {
             state,
             request: written.unwrap_or(Written::Unchanged),
             comment,
+            shows_more: false,
         })
     }
 
@@ -202,6 +206,7 @@ impl Brain {
             state: before.map(|_| State::Open),
             request: Written::Made,
             comment: None,
+            shows_more: false,
         };
         if before == Some(commit) {
             entry.request = Written::Unchanged;

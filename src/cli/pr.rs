@@ -19,6 +19,10 @@ fn told(report: &PrReport) -> String {
     if lines.is_empty() {
         lines.push("No run waits for review.".to_owned());
     }
+    if report.requests.iter().any(|entry| entry.shows_more && entry.request != Written::Unchanged) {
+        let remote = safe(&report.remote);
+        lines.push(format!("note: {remote} lacks commits of wake, and requests show those too; `git brain sync {remote}` brings them there"));
+    }
     lines.extend(report.lacks.iter().map(|lacks| format!("note: {}", safe(lacks))));
     lines.join("\n") + "\n"
 }

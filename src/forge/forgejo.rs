@@ -1,7 +1,7 @@
 //! Forgejo and Gitea: requests are opened by a push to `refs/for/BASE` (AGit), all else is REST.
 //!
 //! Such a request has no branch at the forge, and its interface does not tell the topic. So it is found again by the first line of its
-//! text, which counts in requests of our own account alone.
+//! text or by its commit, which count in requests of our own account alone.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -70,13 +70,14 @@ impl Forge for Forgejo {
         (!self.wire.has_token()).then(why)
     }
 
-    fn find(&self, branch: &str, base: &str) -> Result<Option<Request>, ForgeError> {
+    fn find(&self, branch: &str, base: &str, commit: &str) -> Result<Option<Request>, ForgeError> {
         let account = self.account()?;
         let mark = marker::of_branch(branch);
         let is_ours = |pull: &Pull| {
             let by_us = pull.user.as_ref().is_some_and(|user| user.login == account);
-            let marked = by_us && marker::begins(&mark, pull.body.as_deref().unwrap_or_default());
-            pull.base.name == base && (marked || pull.head.name == branch)
+            // Who edits the text may take the mark away.
+            let is_marked = marker::begins(&mark, pull.body.as_deref().unwrap_or_default());
+            pull.base.name == base && (by_us && (is_marked || pull.head.sha == commit) || pull.head.name == branch)
         };
         let list = |state: &str| self.path(&format!("pulls?state={state}&sort=recentupdate&{}", answer::PAGE));
         let open = self.wire.list::<Pull>(&list("open"))?.into_iter().find(is_ours);
@@ -93,7 +94,7 @@ impl Forge for Forgejo {
         if self.lacks().is_some() {
             return Ok(answer::pushed(proposal, &said.text));
         }
-        let Some(request) = self.find(&proposal.branch, &proposal.base)? else {
+        let Some(request) = self.find(&proposal.branch, &proposal.base, &proposal.commit)? else {
             let message = "the push opened no request".to_owned();
             return Err(ForgeError::Shape { place: self.wire.place(&self.path("pulls")), message });
         };

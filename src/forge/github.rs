@@ -63,7 +63,7 @@ impl Forge for Github {
         None
     }
 
-    fn find(&self, branch: &str, base: &str) -> Result<Option<Request>, ForgeError> {
+    fn find(&self, branch: &str, base: &str, _commit: &str) -> Result<Option<Request>, ForgeError> {
         let owner = self.repository.split('/').next().unwrap_or_default();
         let (head, onto) = (escaped(branch), escaped(base));
         let path = self.path(&format!("pulls?state=all&head={owner}:{head}&base={onto}&{}", answer::PAGE));

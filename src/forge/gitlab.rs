@@ -141,7 +141,7 @@ impl Forge for Gitlab {
         (!self.wire.has_token()).then(why)
     }
 
-    fn find(&self, branch: &str, base: &str) -> Result<Option<Request>, ForgeError> {
+    fn find(&self, branch: &str, base: &str, _commit: &str) -> Result<Option<Request>, ForgeError> {
         let query =
             format!("state=all&source_branch={}&target_branch={}&{}", escaped(branch), escaped(base), answer::PAGE);
         let found: Vec<MergeRequest> = self.wire.list(&self.path(&format!("merge_requests?{query}")))?;
@@ -164,7 +164,7 @@ impl Forge for Gitlab {
             };
         }
         // Nothing was pushed, or the options were not heard.
-        let found = if said.moved { self.find(&proposal.branch, &proposal.base)? } else { None };
+        let found = if said.moved { self.find(&proposal.branch, &proposal.base, &proposal.commit)? } else { None };
         let open = found.filter(|request| request.state == State::Open);
         if let Some(request) = open {
             self.reword(&request, proposal)?;

@@ -160,11 +160,11 @@ pub trait Forge {
     /// Why this forge can open requests and not follow them: no token, or no such interface. `None`: it can do both.
     fn lacks(&self) -> Option<String>;
 
-    /// The request for a branch: the open one, else the newest.
+    /// The request for a branch whose tip is `commit`: the open one, else the newest.
     ///
     /// # Errors
     /// The forge cannot be asked, or answers something else.
-    fn find(&self, branch: &str, base: &str) -> Result<Option<Request>, ForgeError>;
+    fn find(&self, branch: &str, base: &str, commit: &str) -> Result<Option<Request>, ForgeError>;
 
     /// Opens a request, pushing as the forge wants it.
     ///

@@ -18,7 +18,7 @@ impl Forge for Radicle {
         Some("Radicle has no interface for states, comments, reviews and statuses; `rad patch` shows them".to_owned())
     }
 
-    fn find(&self, _branch: &str, _base: &str) -> Result<Option<Request>, ForgeError> {
+    fn find(&self, _branch: &str, _base: &str, _commit: &str) -> Result<Option<Request>, ForgeError> {
         lacks("list of patches")
     }
 

@@ -36,23 +36,13 @@ impl Cycle {
         Ok(Outlet { remote, address, tips })
     }
 
-    /// Refuses a branch that the remote would not take, or that would show more there than its own run.
-    pub fn judge_offer(&self, outlet: &Outlet, branch: &Branch, commit: CommitId) -> Result<(), CycleError> {
+    /// Refuses a branch that the remote would not take. Returns whether it would show more there than its own run.
+    pub fn judge_offer(&self, outlet: &Outlet, branch: &Branch, commit: CommitId) -> Result<bool, CycleError> {
         let name = &outlet.remote.name;
         let mut there = self.store.seen(&outlet.remote)?;
         // What others pushed since the last sync is not here, and says nothing about what is.
         let is_here = |tip: &CommitId| self.store.commit(*tip).is_ok();
         there.extend(outlet.tips.iter().filter(|(_, tip)| is_here(tip)).map(|(branch, tip)| (branch.clone(), *tip)));
-        let bases = self.store.merge_bases(self.store.need_tip(self.store.wake())?, commit)?;
-        let known = there.get(self.store.wake()).copied();
-        for base in bases {
-            if !known.is_some_and(|known| self.store.is_ancestor(base, known).unwrap_or_default()) {
-                return Err(CycleError::Refused {
-                    message: format!("{name} lacks commits of {} that {branch} starts from", self.store.wake()),
-                    hint: Some(format!("first `git brain sync {name}`")),
-                });
-            }
-        }
         if let Some(tip) = outlet.tips.get(branch)
             && *tip != commit
             && !(is_here(tip) && self.store.is_ancestor(*tip, commit)?)
@@ -63,7 +53,12 @@ impl Cycle {
             });
         }
         let tips = Tips::from([(branch.clone(), commit)]);
-        let Some(faults) = self.judge_outgoing(&tips, &there, None)?.refused.remove(branch) else { return Ok(()) };
+        let Some(faults) = self.judge_outgoing(&tips, &there, None)?.refused.remove(branch) else {
+            let wake = there.get(self.store.wake()).copied();
+            let is_there = |base| wake.map_or(Ok(false), |wake| self.store.is_ancestor(base, wake));
+            let bases = self.store.merge_bases(self.store.need_tip(self.store.wake())?, commit)?;
+            return Ok(!bases.into_iter().map(is_there).collect::<Result<Vec<_>, _>>()?.into_iter().all(|there| there));
+        };
         let why: Vec<String> = faults.iter().map(Fault::to_string).collect();
         Err(CycleError::Refused {
             message: format!("{branch} stays here, {name} would refuse it: {}", why.join("; ")),
