@@ -25,6 +25,7 @@ mod embeddings;
 mod endpoint;
 mod escapes;
 mod feed;
+mod feed_windows;
 mod group;
 mod hints;
 mod hooks;
