@@ -9,6 +9,11 @@ use serde_json::Value;
 
 use crate::sandbox::{NOW, PROGRAM, Sandbox};
 
+/// Writes a file into the brain's folder, where it has one name in every sandbox.
+fn write(sandbox: &Sandbox, name: &str, text: String) {
+    std::fs::write(sandbox.dir().join(name), text).unwrap();
+}
+
 fn feed(sandbox: &Sandbox, source: &str, stimuli: usize, change: impl FnOnce(&mut FeedRequest)) -> FeedReport {
     let brain = Brain::open(sandbox.dir(), World::fixed(NOW.parse().unwrap(), "windows"), &[]).unwrap();
     let window = Window { stimuli, bytes: usize::MAX };
@@ -53,9 +58,9 @@ fn page(entries: impl Iterator<Item = usize>) -> String {
 fn a_feed_in_windows_remembers_what_one_window_remembers() {
     let (one, many) = (Sandbox::fixed(NOW, "windows"), Sandbox::fixed(NOW, "windows"));
     for sandbox in [&one, &many] {
-        sandbox.file("page.md", page(0..60));
+        write(sandbox, "page.md", page(0..60));
         let lines = (60..110).map(|n| format!("{{\"text\": \"{}\", \"session\": \"s{}\"}}\n", entry(n), n % 4));
-        sandbox.file("batch.jsonl", lines.collect::<String>());
+        write(sandbox, "batch.jsonl", lines.collect());
     }
     for source in ["page.md", "batch.jsonl", "page.md"] {
         let (whole, parts) = (feed(&one, source, 1_000, |_| {}), feed(&many, source, 7, |_| {}));
@@ -65,7 +70,7 @@ fn a_feed_in_windows_remembers_what_one_window_remembers() {
     }
     // A file that has changed everywhere: what is replaced goes with the window that replaces it.
     for sandbox in [&one, &many] {
-        sandbox.file("page.md", page(5..60).replace("herons", "grey herons").replace("bread", "rye bread"));
+        write(sandbox, "page.md", page(5..60).replace("herons", "grey herons").replace("bread", "rye bread"));
     }
     let (whole, parts) = (feed(&one, "page.md", 1_000, |_| {}), feed(&many, "page.md", 7, |_| {}));
     let counts = |report: &FeedReport| {
@@ -82,7 +87,7 @@ fn a_feed_in_windows_remembers_what_one_window_remembers() {
 #[test]
 fn a_window_that_only_waits_is_stored_like_the_others() {
     let sandbox = Sandbox::fixed(NOW, "windows");
-    sandbox.file("page.md", page(0..30));
+    write(&sandbox, "page.md", page(0..30));
     let dry = feed(&sandbox, "page.md", 4, |request| request.dry_run = true);
     let stored = feed(&sandbox, "page.md", 4, |request| request.no_run = true);
     assert_eq!((dry.stimuli.len() > 20, &dry.stimuli), (true, &stored.stimuli));
@@ -118,7 +123,8 @@ fn the_memory_of_reading_does_not_follow_the_size_of_the_file() {
     for (name, small, large) in files {
         let (few, more) = (small.len(), large.len());
         let paths = [sandbox.file(&format!("small-{name}"), small), sandbox.file(&format!("large-{name}"), large)];
-        for from in ["file", "-"] {
+        // Without blank lines a batch is one paragraph to standard input, which is held whole.
+        for from in ["file", "-"].into_iter().take(if name == "page.md" { 2 } else { 1 }) {
             let of =
                 |path: &String| peak(&sandbox, &["feed", "--dry-run", if from == "-" { from } else { path }], path);
             let (of_few, of_more) = (of(&paths[0]), of(&paths[1]));

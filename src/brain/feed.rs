@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::gone::{Compared, GoneFile, Leaving, may_replace, parted, stays};
-use super::inflow::Planned;
+use super::inflow::{Planned, Window};
 use super::inputs::{FedFile, Source, counted, subject};
 use super::outcome::check_value;
 use super::reading::{Reading, UnreadFile};
@@ -57,28 +57,6 @@ pub struct FeedRequest {
     pub dry_run: bool,
     /// How much of it is in memory at a time.
     pub window: Window,
-}
-
-/// The part of a feed that waits before the next one comes in.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// Stimuli.
-    pub stimuli: usize,
-    /// Bytes of their texts.
-    pub bytes: usize,
-}
-
-impl Default for Window {
-    fn default() -> Self {
-        Self { stimuli: limits::WINDOW_STIMULI, bytes: limits::WINDOW_BYTES }
-    }
-}
-
-impl Window {
-    /// Stimuli that wait while the next part comes in, so that runs are as full as they may be.
-    pub(super) fn low(self) -> usize {
-        self.stimuli.div_ceil(4)
-    }
 }
 
 /// What `feed` did.

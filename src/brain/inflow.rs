@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use super::feed::Window;
 use super::gone::Leaving;
 use super::reading::Reading;
 use super::{Brain, BrainError, Progress};
@@ -14,6 +13,28 @@ use crate::model::document::FileKey;
 use crate::model::ids::{NeuronId, StimulusId, episode_id, hash_fields};
 use crate::model::{Origin, Stamp, Stimulus};
 use crate::world::WorldError;
+
+/// The part of a feed that waits before the next one comes in.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Stimuli.
+    pub stimuli: usize,
+    /// Bytes of their texts.
+    pub bytes: usize,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self { stimuli: limits::WINDOW_STIMULI, bytes: limits::WINDOW_BYTES }
+    }
+}
+
+impl Window {
+    /// Stimuli that wait while the next part comes in, so that runs are as full as they may be.
+    pub(super) fn low(self) -> usize {
+        self.stimuli.div_ceil(4)
+    }
+}
 
 /// What a feed brings, and how much of it is in.
 pub(super) struct Planned {

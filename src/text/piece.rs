@@ -149,7 +149,7 @@ impl Splitter {
         let mut rest = if self.begun { text } else { text.strip_prefix('\u{feff}').unwrap_or(text) };
         self.begun |= !text.is_empty();
         loop {
-            if std::mem::take(&mut self.returned) {
+            if !rest.is_empty() && std::mem::take(&mut self.returned) {
                 rest = rest.strip_prefix('\n').unwrap_or(rest);
             }
             let Some(end) = rest.find(['\n', '\r']) else { break };
