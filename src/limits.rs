@@ -136,6 +136,10 @@ pub const RECENT_BYTES: usize = 32 << 20;
 /// Bytes of objects that libgit2 keeps by itself, all repositories of a process together: what is read often, [`RECENT_BYTES`] has. Its
 /// own default, 256 MiB, is what a server would grow to.
 pub const GIT_CACHE_BYTES: isize = 16 << 20;
+/// Bytes of packs that are mapped at once; libgit2's own bound is 8 GiB, and a feed of 60 MB would have all of its packs in memory.
+pub const MAPPED_PACK_BYTES: usize = 32 << 20;
+/// Bytes of a pack that are mapped together.
+pub const PACK_WINDOW_BYTES: usize = 2 << 20;
 /// So many small packs are put together into one: what a command writes stands whole until then, and takes several times the room.
 pub const JOINED: usize = 8;
 /// Packs beyond which they are put together though few of them are small: each look-up of a missing object asks every one of them.
@@ -186,6 +190,19 @@ pub const FITTED_MEMORIES: usize = 256;
 pub const ID_PREFIX_CHARS: usize = 8;
 /// Largest input file, bytes: a book is some megabytes, a year of conversations some hundred.
 pub const INPUT_BYTES: usize = 1 << 30;
+/// Bytes of a file that are read at once.
+pub const CHUNK_BYTES: usize = 256 << 10;
+/// Bytes of a text that are looked through for secrets at once, and bytes behind them that are seen with them: what is a secret is decided by
+/// what follows, and no rule but that of private keys looks further.
+pub const REDACTED_BYTES: usize = 1 << 20;
+/// See [`REDACTED_BYTES`].
+pub const REDACTED_REACH: usize = 64 << 10;
+/// Bytes of texts of a feed beyond which the rest waits until these are perceived: several full runs.
+pub const WINDOW_BYTES: usize = 4 << 20;
+/// The same for the number of stimuli.
+pub const WINDOW_STIMULI: usize = 16 * STIMULI_PER_COMMIT;
+/// Bytes of texts of one feed that are held in memory; more wait in a file that has no name.
+pub const SPOOL_BYTES: usize = 4 << 20;
 /// Neurons in a checked-out tree beyond which `doctor` proposes to take them out of it: every `git status` looks at each file.
 pub const CHECKED_OUT_NEURONS: usize = 50_000;
 /// Most neurons of one run of an import: its record holds what the run did to each, and stays below [`DOCUMENT_BYTES`].

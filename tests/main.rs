@@ -28,6 +28,7 @@ mod feed;
 mod forge_double;
 mod forge_hostile;
 mod forge_life;
+mod feed_windows;
 mod group;
 mod hints;
 mod hooks;

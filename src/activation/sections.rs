@@ -127,26 +127,29 @@ impl Deref for Aligned {
 #[derive(Default)]
 pub struct Writer {
     entries: Vec<Entry>,
-    words: Vec<u64>,
+    /// The bytes of each array, up to where the next one starts.
+    arrays: Vec<Vec<u64>>,
+    length: usize,
 }
 
 impl Writer {
     /// Adds an array under a tag that no other has.
     pub fn put<T: Pod>(&mut self, tag: u32, array: &[T]) {
         let bytes: &[u8] = bytemuck::cast_slice(array);
-        let start = self.words.len() * 8;
         let padded = bytes.len().next_multiple_of(ALIGN);
-        self.words.resize((start + padded) / 8, 0);
-        bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[start..start + bytes.len()].copy_from_slice(bytes);
+        let mut words = vec![0_u64; padded / 8];
+        bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
         let width = size_of::<T>() as u32;
-        self.entries.push(Entry { tag, width, start: start as u64, length: bytes.len() as u64 });
+        self.entries.push(Entry { tag, width, start: self.length as u64, length: bytes.len() as u64 });
+        self.arrays.push(words);
+        self.length += padded;
     }
 
     /// The finished snapshot. `beneath` is what it lies over, if it says only what differs from another one.
     pub fn finish(mut self, key: Key, beneath: Option<Key>) -> Bytes {
         let first = (size_of::<Header>() + self.entries.len() * size_of::<Entry>()).next_multiple_of(ALIGN);
         self.entries.iter_mut().for_each(|entry| entry.start += first as u64);
-        let length = first + self.words.len() * 8;
+        let length = first + self.length;
         let mut header = Header {
             magic: MAGIC,
             version: VERSION,
@@ -159,8 +162,10 @@ impl Writer {
             body: 0,
             head: 0,
         };
-        let mut words = vec![0_u64; first / 8];
-        words.append(&mut self.words);
+        let mut words = Vec::with_capacity(length / 8);
+        words.resize(first / 8, 0);
+        // Each goes as soon as it is copied.
+        self.arrays.into_iter().for_each(|array| words.extend_from_slice(&array));
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
         let table: &[u8] = bytemuck::cast_slice(&self.entries);
         bytes[size_of::<Header>()..][..table.len()].copy_from_slice(table);

@@ -1,28 +1,31 @@
 //! `feed`: what people remember, corrections, and files that are fed again.
 //!
 //! In order: what is fed is read and held against what is remembered; new stimuli are made durable; memories that they replace
-//! are archived by a run of `human`; then agents run. Killed anywhere, the next `feed` of the same finds what is left to do.
+//! are archived by a run of `human`; then agents run. Of a large feed one window after the other takes these steps (`inflow`). Killed
+//! anywhere, the next `feed` of the same finds what is left to do.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::gone::{Compared, GoneFile, Leaving, may_replace, parted, stays};
-use super::inputs::{FedFile, Reading, Source, UnreadFile, counted, subject};
+use super::inflow::{Planned, Window};
+use super::inputs::{FedFile, Source, counted, subject};
 use super::outcome::check_value;
+use super::reading::{Reading, UnreadFile};
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
+use crate::cycle::EVALUATOR;
 use crate::cycle::commit::Draft;
-use crate::cycle::edited::{FileMemory, Successor, Whereabouts, compare_dated};
+use crate::cycle::edited::{FileMemory, NewPiece, Pieces, Successor, Whereabouts, compare};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::stimulus::{self, Input, Labels};
-use crate::cycle::{EVALUATOR, RunBounds};
+use crate::cycle::stimulus::Labels;
 use crate::delta::Operation;
 use crate::delta::operation::Archive;
 use crate::limits;
 use crate::model::document::FileKey;
-use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId, episode_id};
+use crate::model::ids::{AgentName, NeuronId, StimulusId, TextHash, episode_id, hash64};
 use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
 use crate::store::{CommitId, TreeId};
 use crate::world::{self, Named};
@@ -52,6 +55,8 @@ pub struct FeedRequest {
     pub no_run: bool,
     /// Write nothing.
     pub dry_run: bool,
+    /// How much of it is in memory at a time.
+    pub window: Window,
 }
 
 /// What `feed` did.
@@ -92,8 +97,7 @@ pub struct Correction {
 
 /// A feed that was read and compared, and not written yet.
 struct Prepared {
-    stimuli: Vec<Stimulus>,
-    leaving: Vec<Leaving>,
+    planned: Planned,
     /// What the commit's subject calls it.
     names: Vec<String>,
     /// What a person should know, one sentence each.
@@ -112,20 +116,34 @@ impl Brain {
     }
 
     fn try_feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
-        let Prepared { stimuli, leaving, names, notes, mut report } = self.prepare(request)?;
+        let Prepared { mut planned, names, notes, mut report } = self.prepare(request)?;
         if request.dry_run {
-            report.stimuli = stimuli.iter().map(|s| s.id.to_string()).collect();
+            while let Some(window) = planned.window(self)? {
+                report.stimuli.extend(window.iter().map(|s| s.id.to_string()));
+            }
             report.ran = RunReport { wake: self.at(None)?.to_string(), notes, ..RunReport::default() };
             return Ok(report);
         }
-        let new = self.cycle.store_stimuli(&stimuli, &subject(&names), &[], progress)?;
-        report.known += stimuli.len() - new.len();
-        report.stimuli = new.iter().map(ToString::to_string).collect();
-        report.archived = self.archive(&leaving)?;
-        report.ran = match request.no_run {
-            true => RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() },
-            false => self.run(&RunBounds::default(), progress)?,
+        let subject = subject(&names);
+        let mut inflow = |progress: &mut dyn FnMut(Progress)| {
+            let came = self.bring_in(&mut planned, &subject, progress)?;
+            let Some((count, stored, archived)) = came else { return Ok(None) };
+            report.known += count - stored.len();
+            report.stimuli.extend(stored.iter().map(ToString::to_string));
+            report.archived.extend(archived);
+            Ok(Some(stored.len()))
         };
+        let ran = match request.no_run {
+            true => {
+                while inflow(progress)?.is_some() {}
+                RunReport { wake: self.at(None)?.to_string(), ..RunReport::default() }
+            }
+            false => self.run_on(&mut inflow, request.window.low(), progress)?,
+        };
+        if ran.runs.is_empty() {
+            self.cycle.store.maintain();
+        }
+        report.ran = ran;
         report.ran.notes.splice(0..0, notes);
         if let Some(run) = &request.answers {
             self.say_what_came(run, request, &mut report)?;
@@ -159,9 +177,8 @@ impl Brain {
             answers,
             value: request.value,
         };
-        let mut reading = self.read_inputs(&request.sources, &labels)?;
-        let named: BTreeSet<&RunId> = reading.inputs.iter().filter_map(|input| input.labels.answers.as_ref()).collect();
-        for run in named.into_iter().filter(|run| Some(*run) != labels.answers.as_ref()) {
+        let reading = self.read_inputs(&request.sources, &labels)?;
+        for run in reading.answers.iter().filter(|run| Some(*run) != labels.answers.as_ref()) {
             self.judged(run.as_str())?;
         }
         if request.again && !reading.files.is_empty() {
@@ -172,9 +189,19 @@ impl Brain {
         }
         let mut outdated = Vec::new();
         if let Some((id, old)) = &corrected {
-            outdated = self.corrections_of(id, old, &origin, &reading.inputs)?;
-            correct(&mut reading.inputs, id, old, &outdated)?;
+            let texts: HashSet<TextHash> =
+                reading.each_input().map(|input| Ok(TextHash::of(&input?.text))).collect::<Result<_, BrainError>>()?;
+            outdated = self.corrections_of(id, old, &origin, &texts)?;
+            if texts.contains(&TextHash::of(&old.text)) {
+                return Err(BrainError::usage(format!("{id} says that already, word by word")));
+            }
         }
+        let mut planned = Planned::new(self, reading, origin.clone(), request.window)?;
+        if let Some((_, old)) = &corrected {
+            let replaced = std::iter::once(old).chain(&outdated).map(|stimulus| stimulus.id.clone()).collect();
+            planned.corrects(FileKey::in_id(&old.id), replaced);
+        }
+        let reading = &planned.reading;
         let mut notes = Vec::new();
         if reading.passed > 0 {
             notes.push(format!("{} passed over: no text", plural(reading.passed, "file", "files")));
@@ -184,10 +211,9 @@ impl Brain {
             notes.push(format!("{secrets} not remembered: the text reads [redacted:KIND] there"));
         }
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
-        let mut same = Vec::new();
-        let mut inputs = self.unknown(std::mem::take(&mut reading.inputs), request.again, &origin, tree, &mut same)?;
+        let (inputs, same) = self.unknown(&planned, request.again, tree)?;
         let mut files = Vec::new();
-        let (gone, mut leaving) = self.compared(&reading, &origin, tree, &mut inputs, &mut files, &mut notes)?;
+        let (gone, mut leaving, pieces) = self.compared(reading, &origin, tree, &mut files, &mut notes)?;
         let is_empty = reading.files.iter().all(|file| file.pieces.is_empty());
         if is_empty
             && inputs.is_empty()
@@ -196,18 +222,18 @@ impl Brain {
             && gone.is_empty()
             && (!reading.has_places() || notes.is_empty())
         {
-            return Err(reading.nothing(&request.sources));
+            return Err(planned.reading.nothing(&request.sources));
         }
-        let stimuli = self.made(inputs, &origin, &reading)?;
-        let successors: HashMap<&StimulusId, NeuronId> =
-            stimuli.iter().flat_map(|s| s.supersedes.iter().map(|old| (old, episode_id(&s.id)))).collect();
+        planned.take(inputs, pieces);
+        planned.check(self)?;
+        let successors = planned.successors(self)?;
         for leaving in &mut leaving {
-            if let Some(by) = successors.get(&leaving.stimulus.id) {
+            if let Some((by, _)) = successors.get(&leaving.stimulus.id) {
                 leaving.reason = format!("replaced by {by}");
             }
         }
         let corrected = corrected.map(|(id, old)| {
-            let by = successors.get(&old.id).cloned().or_else(|| same.first().map(episode_id));
+            let by = successors.get(&old.id).map(|(by, _)| by.clone()).or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
             for stimulus in std::iter::once(old).chain(outdated.iter().cloned()) {
                 leaving.push(Leaving { stimulus, reason: format!("corrected by {by}"), is_let_in: false });
@@ -224,10 +250,12 @@ impl Brain {
             leaving.retain(|leaving| leaving.is_let_in);
         }
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
-        let Reading { unread, mut names, .. } = reading;
+        let unread = std::mem::take(&mut planned.reading.unread);
+        let mut names = std::mem::take(&mut planned.reading.names);
         names.extend(gone.iter().map(|file| file.file.clone()).filter(|_| names.is_empty()).collect::<Vec<_>>());
+        planned.leave(leaving, &successors);
         let report = FeedReport { known, files, gone, unread, corrected, ..FeedReport::default() };
-        Ok(Prepared { stimuli, leaving, names, notes, report })
+        Ok(Prepared { planned, names, notes, report })
     }
 
     /// Where input is said to come from. Nobody can say that it is more than of this machine.
@@ -286,7 +314,7 @@ impl Brain {
         id: &NeuronId,
         old: &Stimulus,
         origin: &Origin,
-        inputs: &[Input],
+        texts: &HashSet<TextHash>,
     ) -> Result<Vec<Stimulus>, BrainError> {
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let network = TreeNetwork::new(&self.cycle.store, tree);
@@ -308,7 +336,7 @@ impl Brain {
             if neuron.as_ref().is_some_and(Neuron::is_archived) {
                 continue;
             }
-            if inputs.iter().any(|input| input.text == by.text) {
+            if texts.contains(&TextHash::of(&by.text)) {
                 return Ok(Vec::new());
             }
             let from = neuron.as_ref().map_or(&by.origin, |neuron| &neuron.origin);
@@ -323,33 +351,35 @@ impl Brain {
         Ok(found)
     }
 
-    /// Those inputs that are not remembered yet. One whose memory is gone is remembered again, unless it has a label of its own.
+    /// Those inputs that are not remembered yet, by their places, with whether an equal one was; and the others. One whose memory is gone is
+    /// remembered again, unless it has a label of its own.
+    #[allow(clippy::type_complexity, reason = "the two halves of all inputs")]
     fn unknown(
         &self,
-        inputs: Vec<Input>,
+        planned: &Planned,
         again: bool,
-        origin: &Origin,
         tree: TreeId,
-        known: &mut Vec<StimulusId>,
-    ) -> Result<Vec<Input>, BrainError> {
+    ) -> Result<(Vec<(usize, bool)>, Vec<StimulusId>), BrainError> {
         let now = self.cycle.shared.world.now();
-        let mut found = Vec::new();
+        let origin = &planned.origin;
+        let (mut found, mut known) = (Vec::new(), Vec::new());
         let mut seen = HashSet::new();
-        for input in inputs {
+        for place in 0..planned.reading.inputs.len() {
+            let input = planned.input(place, false)?;
             let (session, at) = (input.labels.session.as_deref(), input.labels.at);
             let id = match (input.file, &input.labels.source) {
                 // A label of its own is known by its stimulus.
                 (None, Some(_)) if !again => {
-                    found.push(input);
+                    found.push((place, false));
                     continue;
                 }
                 (Some(file), _) => Stimulus::id_in(file, at, &input.text, None),
                 (None, Some(source)) => Stimulus::id_of(origin, source, session, at, &input.text),
                 (None, None) => Stimulus::id_unlabelled(origin, session, at, &input.text),
             };
-            if !seen.insert(id.clone()) {
+            if !seen.insert(hash64(id.as_str().as_bytes())) {
                 if again {
-                    found.push(Input { again, ..input })
+                    found.push((place, again))
                 } else {
                     known.push(id)
                 }
@@ -357,29 +387,29 @@ impl Brain {
             }
             let path = layout::stimulus(&id, input.at(now));
             match self.cycle.whereabouts(tree, &id, &path)? {
-                None => found.push(input),
-                Some(Whereabouts::Gone) => found.push(Input { again: true, ..input }),
-                Some(_) if again => found.push(Input { again, ..input }),
+                None => found.push((place, false)),
+                Some(Whereabouts::Gone) => found.push((place, true)),
+                Some(_) if again => found.push((place, again)),
                 Some(_) => known.push(id),
             }
         }
-        Ok(found)
+        Ok((found, known))
     }
 
-    /// Holds text files against their memories: adds what is new, and says what leaves.
+    /// Holds text files against their memories: what is gone, what leaves, and what is new in each file.
+    #[allow(clippy::type_complexity, reason = "three lists that come of one comparison")]
     fn compared(
         &self,
         reading: &Reading,
         origin: &Origin,
         tree: TreeId,
-        inputs: &mut Vec<Input>,
         fed: &mut Vec<FedFile>,
         notes: &mut Vec<String>,
-    ) -> Result<(Vec<GoneFile>, Vec<Leaving>), BrainError> {
+    ) -> Result<(Vec<GoneFile>, Vec<Leaving>, Vec<Vec<NewPiece>>), BrainError> {
         let mut leaving = Vec::new();
         let before = self.files_below(&reading.scopes, &reading.said_gone)?;
         if reading.files.is_empty() && before.is_empty() {
-            return Ok((Vec::new(), leaving));
+            return Ok((Vec::new(), leaving, Vec::new()));
         }
         let read: HashSet<FileKey> = reading.files.iter().map(|file| file.key(origin)).collect();
         let mut keys = read.clone();
@@ -392,9 +422,15 @@ impl Brain {
             let memories = memories.get(&file.key(origin)).unwrap_or(&none);
             let trusted = |memory: &FileMemory| may_replace(origin, &memory.origin);
             let may_go = |memory: &FileMemory| memory.now != Whereabouts::Pinned && trusted(memory);
-            let days: Vec<Option<Stamp>> = file.days.iter().map(|day| day.filter(|day| *day <= now)).collect();
-            let found = compare_dated(&file.pieces, &days, &file.label, memories, may_go);
-            notes.extend(stays(&file.label, &file.pieces, memories, trusted));
+            let hashes: Vec<TextHash> = file.pieces.iter().map(|piece| piece.hash).collect();
+            let days: Vec<Option<Stamp>> = match memories.is_empty() {
+                true => Vec::new(),
+                false => file.pieces.iter().map(|piece| piece.day.filter(|day| *day <= now)).collect(),
+            };
+            let text = |at: usize| reading.spool.text(file.pieces[at].place);
+            let pieces = Pieces { hashes: &hashes, days: &days, text: &text };
+            let found = compare(&pieces, &file.label, memories, may_go)?;
+            notes.extend(stays(&file.label, &hashes, memories, trusted));
             let count = counted(&file.label, &found);
             leaving.extend(found.retired.into_iter().map(|retired| {
                 let reason = match retired.by {
@@ -423,10 +459,11 @@ impl Brain {
                 }));
                 continue;
             }
-            gone.extend(parted(file, &memories, origin, &mut compared, &mut leaving, notes));
+            gone.extend(parted(file, &memories, origin, &mut compared, &mut leaving, notes, &reading.spool)?);
         }
-        for Compared { file, new, count } in compared {
-            inputs.extend(file.inputs(&new, origin));
+        let mut new_pieces = Vec::new();
+        for Compared { new, count, .. } in compared {
+            new_pieces.push(new);
             fed.push(count);
         }
         // What a killed feed left.
@@ -445,25 +482,11 @@ impl Brain {
                 leaving.is_let_in = *is_let_in;
             }
         }
-        Ok((gone, leaving))
-    }
-
-    /// Stimuli of inputs.
-    fn made(&self, inputs: Vec<Input>, origin: &Origin, reading: &Reading) -> Result<Vec<Stimulus>, BrainError> {
-        let world = &self.cycle.shared.world;
-        let backend = self.cycle.backend(self.at(None)?)?;
-        let random = |index: usize, input: &Input| {
-            world.id_bits(&[backend.as_bytes(), input.text.as_bytes(), &(index as u64).to_be_bytes()])
-        };
-        let several = reading.files.len() + reading.names.len() > 1;
-        stimulus::stimuli(inputs, world.now(), origin, random).map_err(|(index, field, message)| {
-            let place = if several { "of all that is new, input" } else { "input" };
-            BrainError::refused(format!("{place} {}, {field}: {message}", index + 1))
-        })
+        Ok((gone, leaving, new_pieces))
     }
 
     /// Archives memories, and takes out of the queue what waits to become one, by runs of `human`.
-    fn archive(&self, leaving: &[Leaving]) -> Result<Vec<String>, BrainError> {
+    pub(super) fn archive(&self, leaving: &[Leaving]) -> Result<Vec<String>, BrainError> {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let (store, shared) = (&self.cycle.store, &self.cycle.shared);
         let mut runs = Vec::new();
@@ -531,16 +554,4 @@ impl Brain {
         }
         Ok(older)
     }
-}
-
-/// Makes inputs the correction of a memory.
-fn correct(inputs: &mut [Input], id: &NeuronId, old: &Stimulus, outdated: &[Stimulus]) -> Result<(), BrainError> {
-    if inputs.iter().any(|input| input.text == old.text) {
-        return Err(BrainError::usage(format!("{id} says that already, word by word")));
-    }
-    for input in inputs {
-        input.supersedes = std::iter::once(old).chain(outdated).map(|stimulus| stimulus.id.clone()).collect();
-        input.file = FileKey::in_id(&old.id).filter(|_| input.labels.source.is_none());
-    }
-    Ok(())
 }

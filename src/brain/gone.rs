@@ -1,13 +1,16 @@
 //! Files that were fed and are not there any more. Place in the flow: a feed compares what it read with what is remembered → **gone** → what
 //! leaves. Must not write anything.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::inputs::{FedBefore, FedFile};
 use crate::cycle::edited::{FileMemory, NewPiece, Whereabouts, moved};
 use crate::cycle::stimulus::FileText;
-use crate::model::ids::episode_id;
+use crate::model::ids::{TextHash, episode_id};
 use crate::model::{Origin, Stimulus};
+use crate::world::{Spool, WorldError};
 
 /// A file that was fed and is not there any more.
 #[derive(Clone, Debug, Serialize)]
@@ -52,7 +55,8 @@ pub(super) fn parted(
     compared: &mut [Compared<'_>],
     leaving: &mut Vec<Leaving>,
     notes: &mut Vec<String>,
-) -> Option<GoneFile> {
+    spool: &Spool,
+) -> Result<Option<GoneFile>, WorldError> {
     let label = &gone.label;
     let mut going = Vec::new();
     for memory in memories {
@@ -66,18 +70,21 @@ pub(super) fn parted(
         };
         notes.push(format!("{} stays, because {why}; {label} is gone", episode_id(&memory.stimulus.id)));
     }
-    let pairs = compared.iter().enumerate().map(|(at, Compared { file, new, .. })| {
-        let free = new.iter().enumerate().filter(|(_, new)| new.supersedes.is_none());
-        let free: Vec<(usize, &str)> = free.map(|(n, new)| (n, file.pieces[new.piece].as_str())).collect();
-        (at, moved(&free, &going))
-    });
     let enough = if gone.is_said { 1 } else { going.len().div_ceil(2).max(1) };
     // The first of those that have most in common.
-    let best =
-        pairs.filter(|(_, pairs)| pairs.len() >= enough).min_by_key(|(at, pairs)| (usize::MAX - pairs.len(), *at));
+    let mut best: Option<(usize, Vec<(usize, usize)>)> = None;
+    for (at, Compared { file, new, .. }) in compared.iter().enumerate() {
+        let free: Vec<usize> = (0..new.len()).filter(|n| new[*n].supersedes.is_none()).collect();
+        let hashes: Vec<TextHash> = free.iter().map(|n| file.pieces[new[*n].piece].hash).collect();
+        let text = |at: usize| spool.text(file.pieces[new[free[at]].piece].place);
+        let pairs = moved(&hashes, &going, &text)?;
+        if pairs.len() >= enough && best.as_ref().is_none_or(|(_, most)| pairs.len() > most.len()) {
+            best = Some((at, pairs.into_iter().map(|(n, memory)| (free[n], memory)).collect()));
+        }
+    }
     if best.is_none() && !gone.is_said {
         let stay = going.len();
-        return (stay > 0).then(|| GoneFile { file: label.clone(), archived: 0, stay, moved_to: None });
+        return Ok((stay > 0).then(|| GoneFile { file: label.clone(), archived: 0, stay, moved_to: None }));
     }
     let moved_to = best.map(|(at, pairs)| {
         let target = &mut compared[at];
@@ -94,18 +101,20 @@ pub(super) fn parted(
         reason: reason.clone(),
         is_let_in: false,
     }));
-    (!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), stay: 0, moved_to })
+    Ok((!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), stay: 0, moved_to }))
 }
 
 /// Notes on memories that a file no longer has and that stay.
 pub(super) fn stays(
     label: &str,
-    pieces: &[String],
+    pieces: &[TextHash],
     memories: &[FileMemory],
     trusted: impl Fn(&FileMemory) -> bool,
 ) -> Vec<String> {
-    let live = memories.iter().filter(|memory| memory.now != Whereabouts::Gone);
-    let gone = live.filter(|memory| !pieces.contains(&memory.stimulus.text));
+    let live = memories.iter().filter(|memory| memory.now == Whereabouts::Pinned || !trusted(memory));
+    let live = live.filter(|memory| memory.now != Whereabouts::Gone);
+    let pieces: HashSet<&TextHash> = pieces.iter().collect();
+    let gone = live.filter(|memory| !pieces.contains(&TextHash::of(&memory.stimulus.text)));
     let note = |memory: &FileMemory| {
         let id = episode_id(&memory.stimulus.id);
         match (memory.now, trusted(memory)) {

@@ -1,22 +1,17 @@
-//! Reading of input: words of a command line, files, folders, patterns, standard input.
+//! What is fed: words of a command line, files, folders, patterns, standard input.
 //!
-//! Owns which argument is a path and which is a text, what a file is called in the brain, and that a file which cannot be
-//! read stops no other. What becomes of the texts is `feed`'s.
+//! Owns which argument is a path and which is a text, and what a file is called in the brain. `reading` reads them; what becomes of the
+//! texts is `feed`'s.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
 use super::{Brain, BrainError};
 use crate::cycle::edited::Comparison;
-use crate::cycle::file::is_ours;
-use crate::cycle::stimulus::{self, FileText, Input, Labels};
 use crate::limits;
 use crate::model::document::FileKey;
 use crate::model::ids::hash_fields;
-use crate::model::json::JsonError;
 use crate::world::{self, Named, WorldError};
 
 /// Where input comes from.
@@ -34,43 +29,6 @@ pub enum Source {
     Gone(PathBuf),
     /// The files that a pattern matches, and those below the folders that it matches.
     Pattern(String),
-}
-
-/// A file that could not be read, or is not what its name says.
-#[derive(Clone, Debug, Serialize)]
-pub struct UnreadFile {
-    /// The file, as it was named.
-    pub file: String,
-    /// Why.
-    pub error: String,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-    /// The exit code that this failure has.
-    pub code: u8,
-}
-
-/// All that was read.
-#[derive(Default)]
-pub(super) struct Reading {
-    /// Texts and batches.
-    pub inputs: Vec<Input>,
-    /// Text files.
-    pub files: Vec<FileText>,
-    /// What the commit's subject calls them.
-    pub names: Vec<String>,
-    /// Files that could not be read.
-    pub unread: Vec<UnreadFile>,
-    /// Files of folders that are no text.
-    pub passed: usize,
-    /// Secrets that were taken out of texts.
-    pub redacted: usize,
-    /// Folders that were read: what was fed from below them and is not there is noticed.
-    pub scopes: Vec<PathBuf>,
-    /// Files and folders of which somebody says that what is not there is gone.
-    pub said_gone: Vec<PathBuf>,
-    failed: Option<BrainError>,
-    seen: HashSet<PathBuf>,
 }
 
 /// The changes of a text file. Each number counts memories.
@@ -100,42 +58,6 @@ pub(super) struct FedBefore {
     pub place: PathBuf,
     /// Whether somebody says that it is gone.
     pub is_said: bool,
-}
-
-impl Reading {
-    /// Whether files that are not there any more are looked for.
-    pub fn has_places(&self) -> bool {
-        !self.scopes.is_empty() || !self.said_gone.is_empty()
-    }
-
-    /// Lists folders that may not be looked into.
-    fn note_closed(&mut self, closed: Vec<(PathBuf, String)>) {
-        self.unread.extend(closed.into_iter().map(|(folder, reason)| UnreadFile {
-            file: folder.display().to_string(),
-            error: format!("cannot look into {}: {reason}", folder.display()),
-            hint: None,
-            code: DEEP,
-        }));
-    }
-
-    /// Why there is nothing to feed.
-    pub fn nothing(self, sources: &[Source]) -> BrainError {
-        let passed = self.passed;
-        if let Some(unread) = self.unread.first().filter(|_| self.failed.is_none()) {
-            return BrainError::usage(format!("there is nothing to feed: {}", unread.error));
-        }
-        if !self.said_gone.is_empty() && self.failed.is_none() {
-            return BrainError::usage("nothing is remembered of files that are not there");
-        }
-        let found = sources.iter().all(|source| matches!(source, Source::Folder(_) | Source::Pattern(_)));
-        self.failed.unwrap_or_else(|| {
-            BrainError::usage(match passed {
-                0 if found => "there is nothing to feed: nothing in it is a text file that is read".to_owned(),
-                0 => "there is nothing to feed: the input is empty".to_owned(),
-                passed => format!("there is nothing to feed: {passed} files were found, and none is a text"),
-            })
-        })
-    }
 }
 
 /// Reads the words of a command line in the folder `dir`: paths, or one text. `-` is standard input.
@@ -212,61 +134,6 @@ fn quoted(text: &str) -> String {
 }
 
 impl Brain {
-    /// Reads all that is fed. What cannot be read is listed, unless nothing else is there.
-    pub(super) fn read_inputs(&self, sources: &[Source], labels: &Labels) -> Result<Reading, BrainError> {
-        let mut reading = Reading::default();
-        for source in sources {
-            match source {
-                Source::Text(_) | Source::Stdin => self.read_text(source, labels, &mut reading)?,
-                Source::File(path) => self.read_named(path, labels, &mut reading),
-                Source::Folder(path) => self.read_below(path, labels, &mut reading)?,
-                Source::Gone(path) => {
-                    if !matches!(world::named(path), Named::Nothing | Named::Folder) {
-                        return Err(BrainError::Usage {
-                            message: format!("{} is still there", path.display()),
-                            hint: Some(
-                                "--gone archives what is remembered of files that are not there any more".to_owned(),
-                            ),
-                        });
-                    }
-                    let place = world::true_path(path);
-                    if self.files_below(&[], std::slice::from_ref(&place))?.is_empty() {
-                        return Err(BrainError::usage(format!("nothing was fed from {}", path.display())));
-                    }
-                    reading.said_gone.push(place);
-                }
-                Source::Pattern(pattern) => {
-                    let found = world::matching(pattern, limits::FED_FILES).unwrap_or_default();
-                    check_count(pattern, found.files.len())?;
-                    reading.note_closed(found.closed);
-                    let own = self.own_files();
-                    let found = found.files.into_iter().filter(|path| !own(path));
-                    for path in found {
-                        match world::named(&path) {
-                            Named::Folder => self.read_below(&path, labels, &mut reading)?,
-                            _ => self.read_found(&path, labels, &mut reading),
-                        }
-                    }
-                }
-            }
-        }
-        // A file that has become empty is told of by what it loses.
-        if reading.inputs.is_empty() && reading.files.is_empty() && !reading.has_places() {
-            return Err(reading.nothing(sources));
-        }
-        if labels.source.is_some() && reading.files.len() > 1 {
-            return Err(BrainError::Usage {
-                message: format!("--source labels one file, and {} are fed", reading.files.len()),
-                hint: Some("without it, each file is labelled by its path".to_owned()),
-            });
-        }
-        // The order of what came together in one command; files have one of their own.
-        for (index, input) in reading.inputs.iter_mut().enumerate() {
-            input.order = u32::try_from(index).unwrap_or(u32::MAX);
-        }
-        Ok(reading)
-    }
-
     /// The files that were fed from below some places, whoever fed them.
     pub(super) fn files_below(&self, scopes: &[PathBuf], gone: &[PathBuf]) -> Result<Vec<FedBefore>, BrainError> {
         if scopes.is_empty() && gone.is_empty() {
@@ -310,135 +177,6 @@ impl Brain {
             name => hashed(&name, &raw(&place)),
         }
     }
-
-    /// A text without its secrets, which are counted.
-    fn redacted<'t>(&self, text: &'t str, reading: &mut Reading) -> Cow<'t, str> {
-        let clean = self.cycle.shared.secrets.redact(text);
-        if let Cow::Owned(_) = clean {
-            reading.redacted += self.cycle.shared.secrets.find(text.as_bytes()).len();
-        }
-        clean
-    }
-
-    fn read_text(&self, source: &Source, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
-        let (bytes, what) = read_source(source, limits::INPUT_BYTES)?;
-        let text = text_of(bytes, &what)?;
-        // Before it is divided and before ids are made of it.
-        let text = self.redacted(&text, reading);
-        reading.names.push(crate::delta::render::clip(&text));
-        reading.inputs.extend(match source {
-            Source::Stdin => stimulus::from_page(&text, labels),
-            _ => stimulus::from_argument(&text, labels),
-        });
-        Ok(())
-    }
-
-    /// A file that somebody named: what is wrong with it is told.
-    fn read_named(&self, path: &Path, labels: &Labels, reading: &mut Reading) {
-        if let Err(error) = self.read_file(path, labels, reading) {
-            reading.unread.push(UnreadFile {
-                file: path.display().to_string(),
-                error: error.to_string(),
-                hint: error.hint(),
-                code: error.exit_code(),
-            });
-            reading.failed.get_or_insert(error);
-        }
-    }
-
-    /// A file that was come across: one that is no text is passed over.
-    fn read_found(&self, path: &Path, labels: &Labels, reading: &mut Reading) {
-        match world::read_bounded(path, limits::INPUT_BYTES) {
-            Ok(bytes) if bytes.contains(&0) || std::str::from_utf8(&bytes).is_err() => reading.passed += 1,
-            _ => self.read_named(path, labels, reading),
-        }
-    }
-
-    /// Tells the brain's own files and git's from others: a brain does not eat itself.
-    fn own_files(&self) -> impl Fn(&Path) -> bool + Send + Sync + 'static {
-        let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
-        move |path: &Path| {
-            let place = world::true_path(path);
-            let inside = root.as_ref().and_then(|root| place.strip_prefix(root).ok().map(slashed));
-            let is_own =
-                |path: &str| is_ours(path) || path == "agents" || path == "hooks" || path.starts_with("hooks/");
-            is_of_git(&place) || inside.is_some_and(|path| is_own(&path))
-        }
-    }
-
-    fn read_below(&self, folder: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
-        check_not_git(folder)?;
-        let found = world::files_below(folder, limits::FED_FILES, self.own_files())?;
-        reading.scopes.push(world::true_path(folder));
-        check_count(&folder.display().to_string(), found.files.len())?;
-        found.files.iter().for_each(|path| self.read_found(path, labels, reading));
-        reading.note_closed(found.closed);
-        for folder in found.too_deep {
-            let error = format!("{}: too deep to be looked into", folder.display());
-            reading.unread.push(UnreadFile { file: folder.display().to_string(), error, hint: None, code: DEEP });
-        }
-        Ok(())
-    }
-
-    fn read_file(&self, path: &Path, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
-        check_not_git(path)?;
-        let place = world::true_path(path);
-        if !reading.seen.insert(place.clone()) {
-            return Ok(());
-        }
-        let secrets = &self.cycle.shared.secrets;
-        let what = path.display().to_string();
-        let bytes = world::read_bounded(path, limits::INPUT_BYTES)?;
-        let base = path.file_name().map_or_else(|| what.clone(), |name| name.to_string_lossy().into_owned());
-        let base: String = base.chars().filter(|c| !c.is_control()).take(200).collect();
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("jsonl")) {
-            reading.redacted += secrets.find(&bytes).len();
-            reading.inputs.extend(stimulus::from_jsonl(&bytes, &what, labels, secrets)?);
-        } else {
-            let text = text_of(bytes, &what)?;
-            let name = self.label_of(&place);
-            let text = self.redacted(&text, reading);
-            let owned = labels.source.is_none() && FileKey::is_personal(&name);
-            let owner = if owned { self.cycle.store.user().1 } else { String::new() };
-            reading.files.push(FileText { owner, ..FileText::read(&text, name, labels) });
-        }
-        reading.names.push(secrets.redact(&base).into_owned());
-        Ok(())
-    }
-}
-
-/// Whether it lies in a folder of git's own.
-fn is_of_git(place: &Path) -> bool {
-    place.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
-}
-
-fn check_not_git(path: &Path) -> Result<(), BrainError> {
-    if !is_of_git(&world::true_path(path)) {
-        return Ok(());
-    }
-    Err(BrainError::Refused {
-        message: format!("{} is git's own, and no memory", path.display()),
-        hint: Some(
-            "to remember it all the same, feed a copy that lies elsewhere, or `-` from standard input".to_owned(),
-        ),
-    })
-}
-
-fn check_count(what: &str, found: usize) -> Result<(), BrainError> {
-    if found <= limits::FED_FILES {
-        return Ok(());
-    }
-    Err(BrainError::Usage {
-        message: format!("{what} has more than {} files", limits::FED_FILES),
-        hint: Some("feed the folders that matter, one by one".to_owned()),
-    })
-}
-
-fn text_of(bytes: Vec<u8>, what: &str) -> Result<String, JsonError> {
-    String::from_utf8(bytes).map_err(|e| {
-        let line = e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
-        JsonError::at(what, line, "", "is not UTF-8")
-    })
 }
 
 /// What a file is called in the brain: by its place in the brain's folder, else below the home of whoever feeds it, else by
@@ -460,8 +198,6 @@ fn file_label(place: &Path, root: Option<&Path>, home: Option<&Path>) -> String 
     if is_plain && label.len() <= LABEL_MOST { label } else { hashed(&label, &bytes) }
 }
 
-/// The exit code of a folder that is not looked into.
-const DEEP: u8 = 2;
 /// Most bytes of a file's label: that of a piece ends with a sign and eight digits.
 const LABEL_MOST: usize = limits::LABEL_BYTES - 9;
 
@@ -488,7 +224,7 @@ fn place_of(label: &str, root: Option<&Path>, home: Option<&Path>) -> Option<Pat
 }
 
 /// A path with `/` between its parts.
-fn slashed(path: &Path) -> String {
+pub(super) fn slashed(path: &Path) -> String {
     String::from_utf8_lossy(&raw(path)).into_owned()
 }
 

@@ -8,7 +8,7 @@ use crate::cycle::commit::{Draft, HELD_AS_ASKED};
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::run::Failure;
-use crate::cycle::{HUMAN, RunBounds, RunSummary, Turned, quoted};
+use crate::cycle::{CycleError, HUMAN, RunBounds, RunSummary, Turned, quoted};
 use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
@@ -170,6 +170,31 @@ impl Brain {
         }
         let turned = self.cycle.until_quiet(bounds, progress).map_err(|error| self.cycle.on_branches(error))?;
         Ok(report(turned))
+    }
+
+    /// The same on what comes in meanwhile. All of that is stored, also where running fails.
+    pub(super) fn run_on(
+        &self,
+        inflow: &mut dyn FnMut(&mut dyn FnMut(Progress)) -> Result<Option<usize>, BrainError>,
+        low: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<RunReport, BrainError> {
+        let mut failed = None;
+        let mut bring = |progress: &mut dyn FnMut(Progress)| {
+            inflow(progress).map_err(|error| {
+                failed = Some(error);
+                CycleError::Busy("what is fed cannot be stored".to_owned())
+            })
+        };
+        let turned = self.cycle.until_quiet_with(&RunBounds::default(), &mut bring, low, progress);
+        match (turned, failed) {
+            (Ok(turned), _) => Ok(report(turned)),
+            (Err(_), Some(error)) => Err(error),
+            (Err(error), None) => {
+                while inflow(progress)?.is_some() {}
+                Err(error.into())
+            }
+        }
     }
 
     /// What would run now; nothing is written.

@@ -105,6 +105,7 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
         again: args.again,
         no_run: args.no_run,
         dry_run: args.writer.dry_run,
+        ..FeedRequest::default()
     };
     let bar = session.out.bar();
     let mut total = 0;

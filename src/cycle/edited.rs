@@ -8,17 +8,18 @@
 //! A correction that a person fed is a memory of the file as well: it stands for the piece that it corrects, as long as the
 //! file still has that piece.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::{Cycle, CycleError};
 use crate::limits;
 
 use crate::model::document::FileKey;
-use crate::model::ids::{StimulusId, episode_id};
+use crate::model::ids::{StimulusId, TextHash, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{Origin, Stamp, Stimulus};
 use crate::store::TreeId;
 use crate::text;
+use crate::world::WorldError;
 
 /// How alike two texts are whose words overlap so far: one is an edit of the other, wherever it stands.
 const SIMILAR: f64 = 0.5;
@@ -175,28 +176,32 @@ impl Cycle {
     }
 }
 
-/// Holds the pieces of a file against its memories. `label` is the file's; `may_go` says which memories may be retired.
-pub fn compare(
-    pieces: &[String],
-    label: &str,
-    memories: &[FileMemory],
-    may_go: impl Fn(&FileMemory) -> bool,
-) -> Comparison {
-    compare_dated(pieces, &[], label, memories, may_go)
+/// The pieces of a file, of which only hashes are held.
+pub struct Pieces<'p> {
+    /// Their hashes.
+    pub hashes: &'p [TextHash],
+    /// Their days, as far as the file tells them; none if nobody asks.
+    pub days: &'p [Option<Stamp>],
+    /// Reads one.
+    pub text: &'p dyn Fn(usize) -> Result<String, WorldError>,
 }
 
-/// [`compare`] of pieces whose days a file may tell: one that is told to be of another day than its memory is a change.
-pub fn compare_dated(
-    pieces: &[String],
-    days: &[Option<Stamp>],
+/// Holds the pieces of a file against its memories. `label` is the file's; `may_go` says which memories may be retired. A piece that is told to
+/// be of another day than its memory is a change.
+///
+/// # Errors
+/// Those of reading a piece.
+pub fn compare(
+    pieces: &Pieces<'_>,
     label: &str,
     memories: &[FileMemory],
     may_go: impl Fn(&FileMemory) -> bool,
-) -> Comparison {
+) -> Result<Comparison, WorldError> {
+    let days = pieces.days;
     // A text that stands in a file twice is one memory.
-    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
-    for (at, piece) in pieces.iter().enumerate() {
-        first.entry(piece).or_insert(at);
+    let mut first: HashMap<TextHash, usize> = HashMap::with_capacity(pieces.hashes.len());
+    for (at, piece) in pieces.hashes.iter().enumerate() {
+        first.entry(*piece).or_insert(at);
     }
     let mut live: Vec<&FileMemory> = memories.iter().filter(|memory| memory.now != Whereabouts::Gone).collect();
     // As they stood in the file; what was fed later was put before what stood there.
@@ -212,7 +217,7 @@ pub fn compare_dated(
     by_rank.sort_by_key(|at| (live[*at].now != Whereabouts::Pinned, !is_piece(&live[*at].stimulus)));
     for at in &by_rank {
         let memory = live[*at];
-        let Some(piece) = first.get(memory.stimulus.text.as_str()) else { continue };
+        let Some(piece) = first.get(&TextHash::of(&memory.stimulus.text)) else { continue };
         if is_redated(&memory.stimulus, days.get(*piece).copied().flatten()) && may_go(memory) {
             continue;
         }
@@ -234,7 +239,7 @@ pub fn compare_dated(
             continue;
         }
         let corrected = lineage.corrected(&memory.stimulus, is_piece);
-        if let Some(piece) = corrected.iter().find_map(|text| first.get(text)) {
+        if let Some(piece) = corrected.iter().find_map(|text| first.get(&TextHash::of(text))) {
             standing[at] = Some(*piece);
             stood_for.entry(*piece).or_insert(&memory.stimulus.id);
         }
@@ -253,46 +258,52 @@ pub fn compare_dated(
             None => leaving.push(at),
         }
     }
-    let texts = Texts { pieces, live: &live, standing: &standing };
-    let pairs = texts.pairs(&missing, &leaving);
+    let texts = Texts { text: pieces.text, live: &live, standing: &standing };
+    let pairs = texts.pairs(&missing, &leaving)?;
     let successors: HashMap<usize, usize> = pairs.iter().map(|(piece, at)| (*at, *piece)).collect();
     for at in leaving {
         let by = successors.get(&at).copied().map(Successor::Piece);
         retired.push(Retired { memory: live[at].clone(), by });
     }
-    let had: HashSet<&str> = memories.iter().map(|memory| memory.stimulus.text.as_str()).collect();
+    let had: HashSet<TextHash> = memories.iter().map(|memory| TextHash::of(&memory.stimulus.text)).collect();
     let new = missing.into_iter().map(|piece| NewPiece {
         piece,
         supersedes: pairs.get(&piece).map(|at| live[*at].stimulus.id.clone()),
-        again: had.contains(pieces[piece].as_str()),
+        again: had.contains(&pieces.hashes[piece]),
     });
-    Comparison { new: new.collect(), known: stood_for.len(), retired }
+    Ok(Comparison { new: new.collect(), known: stood_for.len(), retired })
 }
 
 /// Holds the memories of a file that is gone against pieces that are new elsewhere: which piece replaces which memory. An equal
-/// text first, then an edit of it; nothing where no text is equal.
-pub fn moved(new: &[(usize, &str)], memories: &[&FileMemory]) -> Vec<(usize, usize)> {
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for (piece, text) in new {
-        let free = |at: &usize| !pairs.iter().any(|(_, taken)| taken == at);
-        if let Some(at) = (0..memories.len()).filter(free).find(|at| memories[*at].stimulus.text == *text) {
-            pairs.push((*piece, at));
-        }
+/// text first, then an edit of it; nothing where no text is equal. `text` reads a piece by its place in `new`.
+///
+/// # Errors
+/// Those of reading a piece.
+pub fn moved(
+    new: &[TextHash],
+    memories: &[&FileMemory],
+    text: &dyn Fn(usize) -> Result<String, WorldError>,
+) -> Result<Vec<(usize, usize)>, WorldError> {
+    let mut by_text: HashMap<TextHash, Vec<usize>> = HashMap::new();
+    for (at, memory) in memories.iter().enumerate().rev() {
+        by_text.entry(TextHash::of(&memory.stimulus.text)).or_default().push(at);
     }
+    let equal = |(piece, hash)| by_text.get_mut(hash).and_then(Vec::pop).map(|at| (piece, at));
+    let mut pairs: Vec<(usize, usize)> = new.iter().enumerate().filter_map(equal).collect();
     if pairs.is_empty() {
-        return pairs;
+        return Ok(pairs);
     }
-    let rest: Vec<&(usize, &str)> = new.iter().filter(|new| !pairs.iter().any(|pair| pair.0 == new.0)).collect();
-    let left: Vec<usize> = (0..memories.len()).filter(|at| !pairs.iter().any(|pair| pair.1 == *at)).collect();
-    let pieces: Vec<String> = rest.iter().map(|(_, text)| (*text).to_owned()).collect();
+    let (taken, gone): (HashSet<usize>, HashSet<usize>) = pairs.iter().copied().unzip();
+    let rest: Vec<usize> = (0..new.len()).filter(|at| !taken.contains(at)).collect();
+    let left: Vec<usize> = (0..memories.len()).filter(|at| !gone.contains(at)).collect();
     let live: Vec<&FileMemory> = left.iter().map(|at| memories[*at]).collect();
     let standing = vec![None; live.len()];
-    let texts = Texts { pieces: &pieces, live: &live, standing: &standing };
-    let all: (Vec<usize>, Vec<usize>) = ((0..pieces.len()).collect(), (0..live.len()).collect());
-    let mut edits: Vec<(usize, usize)> = texts.pairs(&all.0, &all.1).into_iter().collect();
+    let texts = Texts { text: &|at| text(rest[at]), live: &live, standing: &standing };
+    let all: (Vec<usize>, Vec<usize>) = ((0..rest.len()).collect(), (0..live.len()).collect());
+    let mut edits: Vec<(usize, usize)> = texts.pairs(&all.0, &all.1)?.into_iter().collect();
     edits.sort_unstable();
-    pairs.extend(edits.into_iter().map(|(n, o)| (rest[n].0, left[o])));
-    pairs
+    pairs.extend(edits.into_iter().map(|(n, o)| (rest[n], left[o])));
+    Ok(pairs)
 }
 
 /// Whether a file told another day of a text before. A memory whose time was given, or is that of its feed, keeps it.
@@ -337,52 +348,96 @@ impl<'m> Lineage<'m> {
 
 /// The pieces of a file and its live memories, in the order of the file, with the piece that each stands for.
 struct Texts<'t> {
-    pieces: &'t [String],
+    text: &'t dyn Fn(usize) -> Result<String, WorldError>,
     live: &'t [&'t FileMemory],
     standing: &'t [Option<usize>],
 }
 
 impl Texts<'_> {
-    /// Which piece replaces which memory: first those most alike, then those alone at one place.
-    fn pairs(&self, missing: &[usize], leaving: &[usize]) -> HashMap<usize, usize> {
-        let new: Vec<Words> = missing.iter().map(|piece| Words::of(&self.pieces[*piece])).collect();
-        let old: Vec<Words> = leaving.iter().map(|at| Words::of(&self.live[*at].stimulus.text)).collect();
-        let all = new.len() * old.len() <= PAIRS;
+    fn new_words(&self, piece: usize) -> Result<Words, WorldError> {
+        Ok(Words::of(&(self.text)(piece)?))
+    }
+
+    fn old_words(&self, at: usize) -> Words {
+        Words::of(&self.live[at].stimulus.text)
+    }
+
+    /// The pairs of which one may be an edit of the other: likeness, and their places in `missing` and `leaving`. Of the words of many texts
+    /// only those of neighbours are held.
+    fn alike(&self, missing: &[usize], leaving: &[usize]) -> Result<Vec<(f64, usize, usize)>, WorldError> {
+        let near = if missing.len().saturating_mul(leaving.len()) <= PAIRS { usize::MAX } else { NEAR };
         let mut alike: Vec<(f64, usize, usize)> = Vec::new();
-        for (n, words) in new.iter().enumerate() {
-            for (o, others) in old.iter().enumerate() {
-                if all || n.abs_diff(o) <= NEAR {
-                    alike.push((words.likeness(others), n, o));
-                }
+        let mut note = |likeness: f64, n, o| {
+            if likeness >= SIMILAR {
+                alike.push((likeness, n, o));
             }
+        };
+        let new = |n: usize| self.new_words(missing[n]);
+        let old = |o: usize| Ok(self.old_words(leaving[o]));
+        match missing.len() < leaving.len() {
+            true => {
+                neighbours(near, (leaving.len(), old), (missing.len(), new), |likeness, o, n| note(likeness, n, o))?
+            }
+            false => neighbours(near, (missing.len(), new), (leaving.len(), old), note)?,
         }
-        alike.retain(|(likeness, ..)| *likeness >= SIMILAR);
         alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+        Ok(alike)
+    }
+
+    /// Which piece replaces which memory: first those most alike, then those alone at one place.
+    fn pairs(&self, missing: &[usize], leaving: &[usize]) -> Result<HashMap<usize, usize>, WorldError> {
         let mut pairs: HashMap<usize, usize> = HashMap::new();
+        if missing.is_empty() || leaving.is_empty() {
+            return Ok(pairs);
+        }
         let mut taken = HashSet::new();
-        for (_, n, o) in alike {
+        for (_, n, o) in self.alike(missing, leaving)? {
             if !pairs.contains_key(&missing[n]) && taken.insert(o) {
                 pairs.insert(missing[n], leaving[o]);
             }
         }
         let mut places: BTreeMap<Option<usize>, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-        for n in (0..new.len()).filter(|n| !pairs.contains_key(&missing[*n])) {
-            let before = (0..missing[n]).rev().find(|piece| self.standing.contains(&Some(*piece)));
+        let standing: HashSet<usize> = self.standing.iter().copied().flatten().collect();
+        for n in (0..missing.len()).filter(|n| !pairs.contains_key(&missing[*n])) {
+            let before = (0..missing[n]).rev().find(|piece| standing.contains(piece));
             places.entry(before).or_default().0.push(n);
         }
-        for o in (0..old.len()).filter(|o| !taken.contains(o)) {
+        for o in (0..leaving.len()).filter(|o| !taken.contains(o)) {
             let before = self.standing[..leaving[o]].iter().rev().find_map(|piece| *piece);
             places.entry(before).or_default().1.push(o);
         }
         for (ns, os) in places.into_values() {
             if let ([n], [o]) = (ns.as_slice(), os.as_slice())
-                && new[*n].likeness(&old[*o]) >= RELATED
+                && self.new_words(missing[*n])?.likeness(&self.old_words(leaving[*o])) >= RELATED
             {
                 pairs.insert(missing[*n], leaving[*o]);
             }
         }
-        pairs
+        Ok(pairs)
     }
+}
+
+/// Tells the likeness of each text of one row with those of another that stand no further than `near` from its place. Holds the words of these.
+fn neighbours(
+    near: usize,
+    (rows, row): (usize, impl Fn(usize) -> Result<Words, WorldError>),
+    (others, other): (usize, impl Fn(usize) -> Result<Words, WorldError>),
+    mut note: impl FnMut(f64, usize, usize),
+) -> Result<(), WorldError> {
+    let mut held: VecDeque<(usize, Words)> = VecDeque::new();
+    let mut next = 0;
+    for at in 0..rows {
+        let words = row(at)?;
+        while next < others.min(at.saturating_add(near).saturating_add(1)) {
+            held.push_back((next, other(next)?));
+            next += 1;
+        }
+        while held.front().is_some_and(|(first, _)| first.saturating_add(near) < at) {
+            held.pop_front();
+        }
+        held.iter().for_each(|(by, theirs)| note(words.likeness(theirs), at, *by));
+    }
+    Ok(())
 }
 
 /// The words of a text, each with how often it stands there.

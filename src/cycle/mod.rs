@@ -80,7 +80,7 @@ pub use export::ExportedFrom;
 pub use import::{ImportProgress, Imported, Triple};
 pub use meaning::{EmbeddingProgress, Meaning};
 pub use policy::{DECISION, EVALUATOR, HUMAN, Member, Policy};
-pub use quiet::{Progress, RunBounds, RunSummary, Turned};
+pub use quiet::{Inflow, Progress, RunBounds, RunSummary, Turned};
 
 use crate::model::Stimulus;
 use crate::model::document::{Cognition, Condition, Rule, State};

@@ -72,6 +72,41 @@ pub struct Turned {
     pub notes: Vec<String>,
 }
 
+/// Stores the next of what comes in. Returns the number of stimuli; `None`: all of it is in.
+pub type Inflow<'i> = dyn FnMut(&mut dyn FnMut(Progress)) -> Result<Option<usize>, CycleError> + 'i;
+
+/// Runs whose causes are remembered; those of others are read again.
+const CAUSES: usize = 4 * limits::RUNS_PER_ROUND;
+
+/// What comes in while the loop turns.
+struct Coming {
+    /// About so many of its stimuli wait.
+    waits: usize,
+    low: usize,
+    is_over: bool,
+}
+
+impl Coming {
+    /// Has more stored until enough waits for full runs; true if something was.
+    fn fill(&mut self, inflow: &mut Inflow<'_>, progress: &mut dyn FnMut(Progress)) -> Result<bool, CycleError> {
+        let mut came = false;
+        while !self.is_over && self.waits <= self.low {
+            match inflow(progress)? {
+                Some(count) => self.waits += count,
+                None => self.is_over = true,
+            }
+            came |= !self.is_over;
+        }
+        Ok(came)
+    }
+
+    /// Whether there is more, where nobody takes what waits.
+    fn is_more(&mut self) -> bool {
+        self.waits = 0;
+        !self.is_over
+    }
+}
+
 /// Runs of one command that descend from no stimulus: from a person's delta, an evening, a commit.
 #[derive(Default)]
 struct Rootless {
@@ -107,6 +142,20 @@ impl Turned {
 impl Cycle {
     /// Evaluates triggers, runs what is due, merges, and goes on until nothing is due.
     pub fn until_quiet(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<Turned, CycleError> {
+        self.until_quiet_with(bounds, &mut |_| Ok(None), 0, progress)
+    }
+
+    /// The same on what comes in meanwhile: where no more than `low` of it waits, `inflow` stores more.
+    pub fn until_quiet_with(
+        &self,
+        bounds: &RunBounds,
+        inflow: &mut Inflow<'_>,
+        low: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Turned, CycleError> {
+        // What comes first is durable before another process is waited for.
+        let mut coming = Coming { waits: 0, low, is_over: false };
+        coming.fill(inflow, progress)?;
         let _cycle = self.store.lock(LockName::Cycle)?;
         let waiting = self.merge_judged(self.pending()?, false, false)?;
         let refused = |(candidate, fate): &(Candidate, Fate)| match fate {
@@ -127,6 +176,9 @@ impl Cycle {
         let mut asked = false;
         let mut braking = self.braking(wake)?;
         loop {
+            if coming.fill(inflow, progress)? {
+                turned.wake = self.store.need_tip(self.store.wake())?;
+            }
             let tip = turned.wake;
             failed.extend(self.claimed_stimuli()?);
             let mut jobs = match &bounds.agent {
@@ -151,6 +203,9 @@ impl Cycle {
                 refusals.clear();
             }
             if jobs.is_empty() && refusals.is_empty() {
+                if coming.is_more() {
+                    continue;
+                }
                 braking.merged(self)?;
                 break;
             }
@@ -185,8 +240,12 @@ impl Cycle {
                 failed.extend(job.stimuli.iter().map(|s| s.id.clone()));
                 refused.insert((job.agent, job.roots));
             }
+            if self.causes.borrow().len() > CAUSES {
+                self.causes.borrow_mut().clear();
+            }
             self.causes.borrow_mut().extend(committed.iter().map(|c| (c.run.clone(), c.cause.clone())));
-            consumed += committed.iter().map(|c| c.consumed.len()).sum::<usize>();
+            let perceived = committed.iter().map(|c| c.consumed.len()).sum::<usize>();
+            (consumed, coming.waits) = (consumed + perceived, coming.waits.saturating_sub(perceived));
             self.take_in(&mut turned, committed)?;
             braking.merged(self)?;
             progress(Progress::Merged(turned.runs.len(), consumed));
@@ -341,6 +400,19 @@ impl Cycle {
         trailers: &[Trailer],
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<StimulusId>, CycleError> {
+        let stored = self.store_more_stimuli(stimuli, subject, trailers, progress)?;
+        self.store.maintain();
+        Ok(stored)
+    }
+
+    /// The same as a step of what ends with putting packs together.
+    pub fn store_more_stimuli(
+        &self,
+        stimuli: &[Stimulus],
+        subject: &str,
+        trailers: &[Trailer],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<StimulusId>, CycleError> {
         let trunk = self.store.lock(LockName::Trunk)?;
         let mut stored = Vec::new();
         for (index, batch) in stimuli.chunks(limits::STIMULI_PER_COMMIT).enumerate() {
@@ -351,7 +423,7 @@ impl Cycle {
             ));
         }
         drop(trunk);
-        self.store.maintain();
+        self.store.maintain_between();
         Ok(stored)
     }
 

@@ -103,6 +103,7 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
         let joined = shares.into_iter().map(|share| share.join().expect("invariant: reading does not panic"));
         joined.collect::<Result<_, CycleError>>()
     })?;
+    drop(files);
     Ok(Snapshot::build(collectors, cache_key(neurons)))
 }
 

@@ -250,6 +250,18 @@ pub fn hash_fields(fields: &[&[u8]]) -> u64 {
     u64::from_be_bytes(hasher.finalize()[..8].try_into().expect("invariant: a SHA-256 has 32 bytes"))
 }
 
+/// The hash by which two texts are told to be the same: the first half of a SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextHash([u8; 16]);
+
+impl TextHash {
+    /// That of a text.
+    pub fn of(text: &str) -> Self {
+        let digest = Sha256::digest(text.as_bytes());
+        Self(digest[..16].try_into().expect("invariant: a SHA-256 has 32 bytes"))
+    }
+}
+
 /// Characters that are not seen: zero width, bidirectional controls, variation selectors, tags, soft hyphens.
 pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

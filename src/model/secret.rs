@@ -17,8 +17,10 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::ids::is_invisible;
 use crate::limits;
+pub use parts::Redaction;
 use rules::{Alphabet, Form, RULES};
 
+mod parts;
 mod placeholder;
 mod rules;
 #[cfg(test)]
@@ -277,9 +279,17 @@ impl Secrets {
     }
 
     fn find_as_it_stands(&self, text: &[u8]) -> Vec<Found> {
+        let mut found: Vec<Found> = self.hits(text).into_iter().map(|(_, found)| found).collect();
+        found.retain(|f| !self.is_allowed(f, text));
+        found
+    }
+
+    /// All that a rule or a value matches, allowed or not, each with the place from which on it was looked at.
+    fn hits(&self, text: &[u8]) -> Vec<(usize, Found)> {
         let mut found = Vec::new();
         if let Some(known) = &self.known {
-            found.extend(known.find_iter(text).map(|m| Found { kind: KNOWN, start: m.start(), end: m.end() }));
+            let of = |start, end| (start, Found { kind: KNOWN, start, end });
+            found.extend(known.find_iter(text).map(|m| of(m.start(), m.end())));
         }
         let mut of_rules = Vec::new();
         // What lies inside of what a rule has taken is not looked at again by it: no text takes more than its length in time.
@@ -291,12 +301,12 @@ impl Secrets {
             }
             if let Some((start, end)) = FINDER.at(number, text, hit.start(), hit.end()) {
                 taken[number] = end;
-                of_rules.push((number, Found { kind: RULES[number].kind, start, end }));
+                let from = hit.start().min(start);
+                of_rules.push((number, (from, Found { kind: RULES[number].kind, start, end })));
             }
         }
         of_rules.sort_by_key(|(number, _)| *number);
-        found.extend(of_rules.into_iter().map(|(_, found)| found));
-        found.retain(|f| !self.is_allowed(f, text));
+        found.extend(of_rules.into_iter().map(|(_, hit)| hit));
         found
     }
 
@@ -315,18 +325,7 @@ impl Secrets {
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
-        let mut clean = String::with_capacity(text.len());
-        let mut at = 0;
-        for secret in &found {
-            // Secrets begin and end at characters: patterns are of ASCII, and values are whole texts.
-            clean.push_str(text.get(at..secret.start).unwrap_or_default());
-            clean.push_str("[redacted:");
-            clean.push_str(secret.kind);
-            clean.push(']');
-            at = secret.end;
-        }
-        clean.push_str(text.get(at..).unwrap_or_default());
-        Cow::Owned(clean)
+        Cow::Owned(without(text, &found))
     }
 
     /// The same for every text inside a JSON document, names of fields included, and nothing else of it is changed; `None`: it
@@ -380,6 +379,22 @@ impl Secrets {
             Cow::Owned(both) => both.strip_prefix(&start).unwrap_or(&both).to_owned().into(),
         }
     }
+}
+
+/// A text with `[redacted:KIND]` in place of its secrets.
+fn without(text: &str, found: &[Found]) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut at = 0;
+    for secret in found {
+        // Secrets begin and end at characters: patterns are of ASCII, and values are whole texts.
+        clean.push_str(text.get(at..secret.start).unwrap_or_default());
+        clean.push_str("[redacted:");
+        clean.push_str(secret.kind);
+        clean.push(']');
+        at = secret.end;
+    }
+    clean.push_str(text.get(at..).unwrap_or_default());
+    clean
 }
 
 /// True if an anchor stands in the text as it is spelt; one in small letters may stand in capitals.

@@ -294,12 +294,17 @@ fn prepare() {
         // Folders are remembered by `recent`: libgit2 would spend its time on throwing them out again.
         let folders = libgit2_sys::GIT_OPT_SET_CACHE_OBJECT_LIMIT as std::ffi::c_int;
         let kind = git2::ObjectType::Tree.raw();
-        // SAFETY: the first option takes one int, the second one ssize_t, the third a kind and one size_t, and each sets one global value; `Once` keeps them to
-        // one thread, and the library was initialised by whoever opened the repository.
+        // What is mapped of packs counts as memory of the process, and is never more than all of them.
+        let window = libgit2_sys::GIT_OPT_SET_MWINDOW_SIZE as std::ffi::c_int;
+        let mapped = libgit2_sys::GIT_OPT_SET_MWINDOW_MAPPED_LIMIT as std::ffi::c_int;
+        // SAFETY: the first option takes one int, the second one ssize_t, the third a kind and one size_t, the others one size_t, and each sets one global
+        // value; `Once` keeps them to one thread, and the library was initialised by whoever opened the repository.
         unsafe {
             libgit2_sys::git_libgit2_opts(fsync, 1 as std::ffi::c_int);
             libgit2_sys::git_libgit2_opts(cache, limits::GIT_CACHE_BYTES);
             libgit2_sys::git_libgit2_opts(folders, kind, 0_usize);
+            libgit2_sys::git_libgit2_opts(window, limits::PACK_WINDOW_BYTES);
+            libgit2_sys::git_libgit2_opts(mapped, limits::MAPPED_PACK_BYTES);
         }
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         // SAFETY: sets numbers that the allocator looks at under its own lock.

@@ -5,12 +5,22 @@ use jiff::civil::Date;
 use super::date::day_named;
 use super::piece::{is_marked_heading, is_rule, starts_with_day};
 
-/// The days of the pieces of a file, in their order, as noon, UTC, in seconds of the epoch.
-pub fn days(pieces: &[String], name: &str) -> Vec<Option<i64>> {
-    let of_file = day_of_name(name);
-    // The last heading that is a date, and its level; one without a mark is of no level.
-    let mut headed: Option<(usize, Date)> = None;
-    let day = |piece: &String| {
+/// The days of the pieces of a file, asked one after the other.
+#[derive(Debug)]
+pub struct Days {
+    of_file: Option<Date>,
+    /// The last heading that is a date, and its level; one without a mark is of no level.
+    headed: Option<(usize, Date)>,
+}
+
+impl Days {
+    /// Those of a file of that name.
+    pub fn of(name: &str) -> Self {
+        Self { of_file: day_of_name(name), headed: None }
+    }
+
+    /// The day of the next piece as noon, UTC, in seconds of the epoch.
+    pub fn next(&mut self, piece: &str) -> Option<i64> {
         let lines: Vec<&str> = piece.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let mut own = None;
         for (at, line) in lines.iter().enumerate() {
@@ -24,18 +34,17 @@ pub fn days(pieces: &[String], name: &str) -> Vec<Option<i64>> {
             };
             let text = line.trim_matches('#').trim();
             match day_named(text).or_else(|| leading(text).filter(|_| level > 0)) {
-                Some(day) => headed = Some((level, day)),
-                None if level > 0 => headed = headed.filter(|(above, _)| *above < level),
+                Some(day) => self.headed = Some((level, day)),
+                None if level > 0 => self.headed = self.headed.filter(|(above, _)| *above < level),
                 None => {
                     own = leading(line);
                     break;
                 }
             }
         }
-        let day = of_file.or(headed.map(|(_, day)| day)).or(own)?;
+        let day = self.of_file.or(self.headed.map(|(_, day)| day)).or(own)?;
         Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second() + 43_200)
-    };
-    pieces.iter().map(day).collect()
+    }
 }
 
 /// The day that a line begins with, as `2026-01-26`.
@@ -63,7 +72,8 @@ mod tests {
     fn told(text: &str, name: &str) -> Vec<Option<String>> {
         let pieces = crate::text::pieces(text);
         let day = |unix: Option<i64>| unix.and_then(crate::text::date::day_of).map(|day| day.to_string());
-        days(&pieces, name).into_iter().map(day).collect()
+        let mut days = Days::of(name);
+        pieces.iter().map(|piece| day(days.next(piece))).collect()
     }
 
     #[test]

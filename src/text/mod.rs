@@ -20,11 +20,11 @@ pub mod talk;
 mod urgency;
 mod word;
 
-pub use diary::days;
+pub use diary::Days;
 pub use language::{Language, is_stop, language, stem};
 pub use markup::Markup;
 pub use phrase::{Phrase, asks, bare_title, is_askable, named_title, phrases, speaker, title};
-pub use piece::{parts, pieces};
+pub use piece::{Splitter, parts, pieces};
 pub use prose::{sentences, unwrapped};
 pub use shared::{Shared, said_from, shared};
 pub use surface::{fold, key};

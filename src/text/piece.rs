@@ -5,6 +5,8 @@
 //! memory may be is packed into pieces of about [`limits::PIECE_BYTES`], at ends of lines and sentences. Each rule looks
 //! at neighbours only, so that an edit changes the pieces around it and no other.
 
+use std::collections::VecDeque;
+
 use super::sentence::{cut, segments};
 use super::speaker;
 use crate::limits;
@@ -124,14 +126,78 @@ fn cleaned(text: &str) -> String {
 /// The memories that a page makes, in order, each a valid stimulus text. Control characters but tab and newline become
 /// spaces; lines that only divide are left out.
 pub fn pieces(text: &str) -> Vec<String> {
-    let clean = cleaned(text);
-    let mut page = Page::default();
-    let blocks = Blocks::of(&clean);
-    for (at, block) in blocks.iter().enumerate() {
-        page.add(block, &blocks[at + 1..]);
-    }
+    let mut page = Splitter::default();
+    page.add(text);
     page.finish()
 }
+
+/// Cuts a page that comes in parts, wherever these end, into the pieces that it makes as a whole. Holds the block of lines under way,
+/// and the blocks that decide about the one before.
+#[derive(Default)]
+pub struct Splitter {
+    begun: bool,
+    /// Whether the last character was a carriage return: a newline behind it ends the same line.
+    returned: bool,
+    line: String,
+    blocks: Blocks,
+    page: Page,
+}
+
+impl Splitter {
+    /// Adds a part of the text.
+    pub fn add(&mut self, text: &str) {
+        let mut rest = if self.begun { text } else { text.strip_prefix('\u{feff}').unwrap_or(text) };
+        self.begun |= !text.is_empty();
+        loop {
+            if !rest.is_empty() && std::mem::take(&mut self.returned) {
+                rest = rest.strip_prefix('\n').unwrap_or(rest);
+            }
+            let Some(end) = rest.find(['\n', '\r']) else { break };
+            self.hold(&rest[..end]);
+            self.blocks.line(&self.line);
+            self.line.clear();
+            self.returned = rest[end..].starts_with('\r');
+            rest = &rest[end + 1..];
+        }
+        self.hold(rest);
+        self.settle(AHEAD);
+    }
+
+    /// Takes out the pieces that nothing which follows can change.
+    pub fn take(&mut self) -> Vec<String> {
+        let last = self.page.pieces.pop();
+        std::mem::replace(&mut self.page.pieces, last.into_iter().collect())
+    }
+
+    /// Ends the page, and returns the pieces that were not taken.
+    pub fn finish(mut self) -> Vec<String> {
+        self.blocks.line(&self.line);
+        // A fence that nobody closes reaches to the end.
+        self.blocks.end(self.blocks.fence.map(|_| Form::Code));
+        self.settle(0);
+        self.page.finish()
+    }
+
+    /// Adds to the line under way.
+    fn hold(&mut self, text: &str) {
+        match text.chars().any(|c| c.is_control() && c != '\t') {
+            true => self.line.extend(text.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c })),
+            false => self.line.push_str(text),
+        }
+    }
+
+    /// Puts together the blocks behind which there are more than so many.
+    fn settle(&mut self, ahead: usize) {
+        while self.blocks.found.len() > ahead
+            && let Some(block) = self.blocks.found.pop_front()
+        {
+            self.page.add(block, &self.blocks.found);
+        }
+    }
+}
+
+/// Blocks that decide about the one before them: a second short line, and what follows it.
+const AHEAD: usize = LINES_OF_A_LIST - 1;
 
 /// What a block of lines is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,65 +219,77 @@ struct Block {
     form: Form,
 }
 
-/// Cuts a text into blocks.
+/// Cuts lines into blocks.
 #[derive(Default)]
-struct Blocks<'t> {
-    lines: Vec<&'t str>,
-    found: Vec<Block>,
+struct Blocks {
+    /// The lines of the block under way.
+    held: String,
+    lines: usize,
+    /// Whether the first of them begins with a day.
+    is_dated: bool,
+    /// The mark that closes it.
+    fence: Option<&'static str>,
+    found: VecDeque<Block>,
 }
 
-impl<'t> Blocks<'t> {
-    fn of(text: &'t str) -> Vec<Block> {
-        let mut blocks = Self::default();
-        let mut fence: Option<&str> = None;
-        for line in text.split('\n') {
-            let trimmed = line.trim();
-            if let Some(mark) = fence {
-                blocks.lines.push(line);
-                if trimmed.starts_with(mark) && trimmed.trim_start_matches(&mark[..1]).is_empty() {
-                    fence = None;
-                    blocks.end(Some(Form::Code));
-                }
-            } else if let Some(mark) = opened_fence(trimmed) {
-                blocks.end(None);
-                blocks.lines.push(line);
-                fence = Some(mark);
-            } else if trimmed.is_empty() {
-                blocks.end(None);
-            } else if is_marked_heading(trimmed) {
-                blocks.end(None);
-                blocks.lines.push(line);
-                blocks.end(Some(Form::Heading));
-            } else if is_rule(trimmed) {
-                blocks.rule(line, trimmed);
-            } else {
-                if starts_with_day(trimmed) && blocks.lines.first().is_some_and(|first| starts_with_day(first.trim())) {
-                    blocks.end(None);
-                }
-                blocks.lines.push(line);
+impl Blocks {
+    fn line(&mut self, line: &str) {
+        let trimmed = line.trim();
+        if let Some(mark) = self.fence {
+            self.hold(line);
+            if trimmed.starts_with(mark) && trimmed.trim_start_matches(&mark[..1]).is_empty() {
+                self.fence = None;
+                self.end(Some(Form::Code));
             }
+        } else if let Some(mark) = opened_fence(trimmed) {
+            self.end(None);
+            self.hold(line);
+            self.fence = Some(mark);
+        } else if trimmed.is_empty() {
+            self.end(None);
+        } else if is_marked_heading(trimmed) {
+            self.end(None);
+            self.hold(line);
+            self.end(Some(Form::Heading));
+        } else if is_rule(trimmed) {
+            self.rule(line, trimmed);
+        } else {
+            if self.is_dated && starts_with_day(trimmed) {
+                self.end(None);
+            }
+            self.hold(line);
         }
-        // A fence that nobody closes reaches to the end.
-        blocks.end(fence.map(|_| Form::Code));
-        blocks.found
+    }
+
+    fn hold(&mut self, line: &str) {
+        match self.lines {
+            0 => self.is_dated = starts_with_day(line.trim()),
+            _ => self.held.push('\n'),
+        }
+        self.held.push_str(line);
+        self.lines += 1;
     }
 
     /// A line of signs: it underlines the one line above it, divides the rows of a table, or divides and says nothing.
-    fn rule(&mut self, line: &'t str, trimmed: &str) {
-        match self.lines.as_slice() {
-            [above] if trimmed.chars().all(|c| c == '=' || c == '-') && item(above.trim()).is_none() => {
-                self.lines.push(line);
+    fn rule(&mut self, line: &str, trimmed: &str) {
+        match self.lines {
+            0 => {}
+            1 if trimmed.chars().all(|c| c == '=' || c == '-') && item(self.held.trim()).is_none() => {
+                self.hold(line);
                 self.end(Some(Form::Heading));
             }
-            [] => {}
-            _ => self.lines.push(line),
+            _ => self.hold(line),
         }
     }
 
     fn end(&mut self, form: Option<Form>) {
-        let text = self.lines.join("\n").trim().to_owned();
-        let single = self.lines.len() == 1;
-        self.lines.clear();
+        let single = self.lines == 1;
+        let mut text = std::mem::take(&mut self.held);
+        (self.lines, self.is_dated) = (0, false);
+        text.truncate(text.trim_end().len());
+        if text.starts_with(char::is_whitespace) {
+            text = text.trim_start().to_owned();
+        }
         if text.is_empty() {
             return;
         }
@@ -226,7 +304,7 @@ impl<'t> Blocks<'t> {
                 Form::Prose
             }
         });
-        self.found.push(Block { text, form });
+        self.found.push_back(Block { text, form });
     }
 }
 
@@ -238,17 +316,18 @@ struct Page {
     pieces: Vec<String>,
     /// What the last piece ends with, if nothing waits behind it.
     last: Option<Form>,
-    /// Short lines that are statements follow, so many.
-    statements: usize,
+    /// Whether the short lines that follow are statements.
+    is_stating: bool,
 }
 
 impl Page {
-    fn add(&mut self, block: &Block, rest: &[Block]) {
-        let next = rest.first().map(|block| block.form);
+    /// Adds a block, which as many of `rest` follow as decide about it.
+    fn add(&mut self, block: Block, rest: &VecDeque<Block>) {
+        let next = rest.front().map(|block| block.form);
         if block.form == Form::Short {
             return self.short(block, rest);
         }
-        self.statements = 0;
+        self.is_stating = false;
         match block.form {
             Form::Heading => self.wait(block),
             Form::Lead if matches!(next, Some(Form::List | Form::Code)) => self.wait(block),
@@ -256,53 +335,56 @@ impl Page {
                 self.join(block, "\n", limits::PIECE_BYTES);
             }
             Form::Code if self.last.is_some() => self.join(block, "\n\n", limits::STIMULUS_BYTES),
-            _ => self.push(&block.text, block.form),
+            _ => self.push(block.text, block.form),
         }
     }
 
     /// One or two short lines before a text are its headings; more of them, or the last ones, say something themselves.
-    fn short(&mut self, block: &Block, rest: &[Block]) {
-        if self.statements == 0 {
+    fn short(&mut self, block: Block, rest: &VecDeque<Block>) {
+        if !self.is_stating {
             let more = rest.iter().take_while(|block| block.form == Form::Short).count();
             let before_text = rest.get(more).is_some_and(|block| block.form != Form::Heading);
             if more + 1 < LINES_OF_A_LIST && before_text {
                 return self.wait(block);
             }
-            self.statements = more + 1;
-            self.push(&block.text, Form::Short);
+            self.is_stating = true;
+            self.push(block.text, Form::Short);
         } else if is_tiny(&block.text) && self.last == Some(Form::Short) {
             self.join(block, "\n\n", limits::PIECE_BYTES);
         } else {
-            self.push(&block.text, Form::Short);
+            self.push(block.text, Form::Short);
         }
-        self.statements -= 1;
     }
 
-    fn wait(&mut self, block: &Block) {
+    fn wait(&mut self, block: Block) {
         if self.waiting.iter().map(String::len).sum::<usize>() + block.text.len() > HEADINGS && !self.waiting.is_empty()
         {
             let headings = std::mem::take(&mut self.waiting).join("\n\n");
-            self.push(&headings, Form::Heading);
+            self.push(headings, Form::Heading);
         }
-        self.waiting.push(block.text.clone());
+        self.waiting.push(block.text);
         self.last = None;
     }
 
-    fn join(&mut self, block: &Block, between: &str, most: usize) {
+    fn join(&mut self, block: Block, between: &str, most: usize) {
         match self.pieces.last_mut() {
             Some(last) if last.len() + between.len() + block.text.len() <= most => {
                 last.push_str(between);
                 last.push_str(&block.text);
                 self.last = Some(block.form);
             }
-            _ => self.push(&block.text, block.form),
+            _ => self.push(block.text, block.form),
         }
     }
 
-    fn push(&mut self, text: &str, form: Form) {
-        let mut whole = std::mem::take(&mut self.waiting);
-        whole.push(text.to_owned());
-        let whole = whole.join("\n\n");
+    fn push(&mut self, text: String, form: Form) {
+        let whole = if self.waiting.is_empty() {
+            text
+        } else {
+            let mut whole = std::mem::take(&mut self.waiting);
+            whole.push(text);
+            whole.join("\n\n")
+        };
         match whole.len() <= limits::STIMULUS_BYTES {
             true => self.pieces.push(whole),
             false => self.pieces.extend(packs(&whole)),
@@ -313,7 +395,7 @@ impl Page {
     fn finish(mut self) -> Vec<String> {
         if !self.waiting.is_empty() {
             let text = std::mem::take(&mut self.waiting).join("\n\n");
-            self.join(&Block { text, form: Form::Heading }, "\n\n", limits::STIMULUS_BYTES);
+            self.join(Block { text, form: Form::Heading }, "\n\n", limits::STIMULUS_BYTES);
         }
         self.pieces
     }

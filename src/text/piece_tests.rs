@@ -113,4 +113,28 @@ proptest! {
             prop_assert!(list.iter().all(|piece| !piece.is_empty() && piece.len() <= limits::STIMULUS_BYTES && piece.trim() == piece));
         }
     }
+
+    #[test]
+    fn a_page_in_parts_makes_the_pieces_of_the_whole(
+        lines in proptest::collection::vec("(|\u{feff}|# h|- i|one two|It is\\.|```|x:|猫。| y|---|Tea|2026-01-02 a|\u{7}|\r|a{700}|é{3000}){0,3}", 0..40),
+        end in "(\n|\r\n|\n\n|\r)",
+        sizes in proptest::collection::vec(1..80_usize, 1..40),
+    ) {
+        let text = lines.join(&end);
+        let (mut page, mut found, mut rest) = (Splitter::default(), Vec::new(), text.as_str());
+        for size in sizes.iter().cycle() {
+            let mut at = rest.len().min(*size);
+            while !rest.is_char_boundary(at) {
+                at += 1;
+            }
+            page.add(&rest[..at]);
+            found.extend(page.take());
+            rest = &rest[at..];
+            if rest.is_empty() {
+                break;
+            }
+        }
+        found.extend(page.finish());
+        prop_assert_eq!(found, pieces(&text));
+    }
 }

@@ -5,12 +5,16 @@
 
 #![allow(clippy::disallowed_methods, reason = "the boundary to clock, environment and files")]
 
+mod chunks;
 mod environment;
 mod files;
+mod spool;
 mod trust;
 
+pub use chunks::{Chunks, NotText};
 pub use environment::{VARIABLES, Variable, environment_table};
 pub use files::{Named, files_below, matching, named, open_input, read_bounded, read_stdin_bounded, true_path};
+pub use spool::{Spool, Spooled};
 pub use trust::{Trust, TrustError};
 
 use std::path::PathBuf;

@@ -227,20 +227,30 @@ impl<'a> Table<'a> {
     }
 
     fn write_postings(&self, writer: &mut Writer) {
-        let mut pairs: Vec<(u32, [u32; 2])> = Vec::new();
         let mut stems: Vec<u32> = Vec::new();
-        for placed in self.of_role(Role::Memory) {
-            stems.clear();
-            stems.extend(self.words(placed).iter().map(|word| word >> WORD_SHIFT));
-            stems.sort_unstable();
-            pairs.extend(stems.chunk_by(|a, b| a == b).map(|same| (same[0], [placed.node, same.len() as u32])));
-        }
-        let postings = RowsBuf::of(self.stems.len(), &pairs);
-        let nodes: Vec<u32> = postings.items.iter().map(|[node, _]| *node).collect();
-        let times: Vec<u16> = postings.items.iter().map(|[_, n]| u16::try_from(*n).unwrap_or(u16::MAX)).collect();
-        writer.put(tag::POSTING_ROWS, &postings.starts);
+        let mut each = |with: &mut dyn FnMut(u32, u32, usize)| {
+            for placed in self.of_role(Role::Memory) {
+                stems.clear();
+                stems.extend(self.words(placed).iter().map(|word| word >> WORD_SHIFT));
+                stems.sort_unstable();
+                stems.chunk_by(|a, b| a == b).for_each(|same| with(same[0], placed.node, same.len()));
+            }
+        };
+        // A counting sort in two passes: pairs of all words would take several times the room of what is written.
+        let mut starts = vec![0_u32; self.stems.len() + 1];
+        each(&mut |stem, _, _| starts[stem as usize + 1] += 1);
+        (0..self.stems.len()).for_each(|stem| starts[stem + 1] += starts[stem]);
+        let all = starts.last().map_or(0, |all| *all as usize);
+        let (mut next, mut nodes, mut times) = (starts.clone(), vec![0_u32; all], vec![0_u16; all]);
+        each(&mut |stem, node, count| {
+            let at = &mut next[stem as usize];
+            (nodes[*at as usize], times[*at as usize]) = (node, u16::try_from(count).unwrap_or(u16::MAX));
+            *at += 1;
+        });
+        writer.put(tag::POSTING_ROWS, &starts);
         writer.put(tag::POSTINGS, &nodes);
         writer.put(tag::FREQUENCIES, &times);
+        drop((next, nodes, times));
 
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for placed in self.rows.iter().filter(|placed| matches!(placed.row.role, Role::Concept | Role::Dated)) {

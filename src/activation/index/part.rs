@@ -72,7 +72,9 @@ pub(super) fn stems_of<'a>(parts: &[Part<'a>]) -> Vec<&'a str> {
 
 /// The rows of all parts and, one after the other, their words by the numbers of all.
 pub(super) fn place<'a>(parts: &[Part<'a>], numbers: &HashMap<&str, u32>) -> (Vec<Placed<'a>>, Vec<Word>) {
-    let (mut rows, mut words) = (Vec::new(), Vec::new());
+    let all_rows = || parts.iter().flat_map(|part| &part.rows);
+    let mut rows = Vec::with_capacity(all_rows().count());
+    let mut words = Vec::with_capacity(all_rows().map(|(_, row)| row.words.len()).sum());
     for part in parts {
         let used = part.used();
         let known: Vec<u32> = used.iter().map(|number| numbers[part.stems.get(*number)]).collect();
