@@ -10,6 +10,7 @@ mod demo;
 mod fit;
 mod hits;
 mod house;
+mod interrupt;
 mod learn;
 mod life;
 mod look;
@@ -140,6 +141,9 @@ impl Session {
     }
 
     fn run(self, command: Command, server: Server) -> Done {
+        if !self.out.is_json() {
+            interrupt::listen(&command);
+        }
         match command {
             Command::Init(args) => write::init(&self, &args),
             Command::Feed(args) => write::feed(&self, &args),

@@ -19,6 +19,7 @@ pub mod portable;
 pub mod salience;
 pub mod secret;
 pub mod settings;
+pub mod shell;
 pub mod spending;
 pub mod stamp;
 
@@ -29,4 +30,5 @@ pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
 pub use origin::{Level, Origin};
 pub use plural::plural;
 pub use settings::Settings;
+pub use shell::shell_word;
 pub use stamp::{BEYOND, Stamp};
