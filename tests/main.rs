@@ -80,3 +80,4 @@ mod unshared_settings;
 mod upgrade;
 mod vitals;
 mod web;
+mod words;
