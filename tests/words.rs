@@ -90,8 +90,8 @@ fn literals(source: &str) -> Vec<(usize, String)> {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
             rest[1..].find("'").map_or(1, |end| end + 2)
-        } else if rest.starts_with("r#\"") {
-            let end = rest[3..].find("\"#").map_or(rest.len(), |end| 3 + end);
+        } else if let Some(raw) = rest.strip_prefix("r#\"") {
+            let end = raw.find("\"#").map_or(rest.len(), |end| 3 + end);
             found.push((line, rest[3..end].to_owned()));
             (end + 2).min(rest.len())
         } else if c == '"' {
