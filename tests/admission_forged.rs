@@ -172,7 +172,7 @@ fn main_takes_sleeps_and_what_people_commit_and_nothing_that_nobody_approved() {
     let merge = world.commit("a", &tree, &[&main, &wake], &[], "merge wake\n", &[]);
     refused(&world, "a merge of wake", &merge, "main", "main takes");
     let squash = world.commit("a", &tree, &[&main], &[], "all of wake\n", &[]);
-    refused(&world, "a squash of wake", &squash, "main", "comes from mcp:editor, and nobody approved that for main");
+    refused(&world, "a squash of wake", &squash, "main", "comes from mcp:editor, and that was not approved for main");
     // A tainted run moves weights of neurons that are trusted: its record is enough.
     let records = world.git("a", &["grep", "-l", &format!("\"origin\": \"{MCP}\""), "wake", "--", "network/runs"]);
     let record = records.lines().next().unwrap().trim_start_matches("wake:").to_owned();
@@ -347,7 +347,7 @@ fn the_log_of_a_night_says_what_the_night_did() {
     refused(&world, "another snapshot", &night(&snapshot, &[&main], &[]), "main", "began elsewhere");
     let nowhere = "1234567890123456789012345678901234567890";
     let of_nobody = night(&message.replace(&wake, nowhere), &[&main], &[(&path, Some(&log.replace(&wake, nowhere)))]);
-    refused(&world, "a day that nobody has", &of_nobody, "main", "over a day that nobody has");
+    refused(&world, "a day that nobody has", &of_nobody, "main", "over a snapshot that is missing");
     let elsewhere = upon(&world, "main", &[("notes", Some("x"))], "x\n");
     refused(&world, "another parent", &night(&message, &[&elsewhere], &[]), "main", "began elsewhere");
     refused(

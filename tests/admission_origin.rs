@@ -63,7 +63,7 @@ fn a_person_brings_main_no_word_that_nobody_approved() {
         let path = files.into_iter().find(of_tea).unwrap();
         let text = text(path);
         let commit = world.commit("a", &main, &[&main], &[(path, Some(&text))], "by hand\n", &[]);
-        refused(&world, path, &commit, "main", "comes from mcp:editor, and nobody approved that");
+        refused(&world, path, &commit, "main", "comes from mcp:editor, and that was not approved");
     }
 }
 

@@ -349,7 +349,7 @@ fn events_say_what_a_step_cost_and_what_was_confirmed() {
     let said: Vec<Value> =
         said.filter(|event| event["event"] == "confirmed" || event["event"] == "needs_confirm").collect();
     assert_eq!((said[0]["name"].as_str(), said[0]["seconds"].as_u64()), (Some("exec"), Some(0)));
-    let denied = json!({"event": "confirmed", "id": said[0]["id"], "allowed": false, "why": "nobody confirmed it within 0 seconds"});
+    let denied = json!({"event": "confirmed", "id": said[0]["id"], "allowed": false, "why": "it was not confirmed within 0 seconds"});
     assert_eq!(said[1..], [denied]);
     assert!(!scene.sandbox.beside("root/x").exists() && brain.waiting().is_empty());
 }

@@ -35,7 +35,11 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
 fn help_lists_every_command() {
     let sandbox = Sandbox::empty();
     let help = sandbox.brain(&["--help"]).exits(0);
-    let names = help.out.lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next());
+    let groups = help.out.split("\nOptions:").next().unwrap();
+    let headings: Vec<&str> = groups.lines().filter_map(|line| line.strip_suffix(':')).collect();
+    assert_eq!(headings, ["Remember", "Ask", "Agents", "History", "Share", "Look after"], "{help}");
+    assert_eq!(sandbox.brain(&["help"]).exits(0).out, help.out);
+    let names = groups.lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next());
     let listed: Vec<&str> = names.filter(|name| name.starts_with(char::is_lowercase) && *name != "help").collect();
     assert!(listed.len() > 40 && listed.contains(&"feed"), "{help}");
     for command in &listed {

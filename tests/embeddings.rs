@@ -2,11 +2,12 @@
 //! answers in time as it would without.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use crate::endpoint::request;
 use crate::sandbox::{Answer, NOW, Sandbox};
 use serde_json::{Value, json};
 
@@ -50,19 +51,14 @@ struct Server {
 
 impl Server {
     fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
         let (seen, manner) = (Arc::new(Mutex::new(Seen::default())), Arc::new(Mutex::new(Manner::Good)));
-        let server = Self { address, seen: Arc::clone(&seen), manner: Arc::clone(&manner) };
-        std::thread::spawn(move || {
-            for connection in listener.incoming().map_while(Result::ok) {
-                seen.lock().unwrap().connections += 1;
-                let (seen, manner) = (Arc::clone(&seen), Arc::clone(&manner));
-                // Whoever asks may go away at any moment.
-                std::thread::spawn(move || drop(serve(connection, &seen, &manner)));
-            }
+        let shared = (Arc::clone(&seen), Arc::clone(&manner));
+        let address = request::listen(move |connection| {
+            shared.0.lock().unwrap().connections += 1;
+            // A client may go away at any moment.
+            drop(serve(connection, &shared.0, &shared.1));
         });
-        server
+        Self { address: address.unwrap(), seen, manner }
     }
 
     fn behaves(&self, manner: Manner) {
@@ -93,24 +89,10 @@ fn serve(connection: TcpStream, seen: &Mutex<Seen>, manner: &Mutex<Manner>) -> s
     let mut reader = BufReader::new(connection.try_clone()?);
     let mut out = connection;
     loop {
-        let (mut line, mut length) = (String::new(), 0);
-        if reader.read_line(&mut line)? == 0 {
-            return Ok(());
-        }
-        assert_eq!(line.trim(), "POST /v1/embeddings HTTP/1.1");
-        while line.trim() != "" {
-            line.clear();
-            reader.read_line(&mut line)?;
-            let (name, value) = line.split_once(':').unwrap_or_default();
-            match name.to_ascii_lowercase().as_str() {
-                "content-length" => length = value.trim().parse().unwrap(),
-                "authorization" => seen.lock().unwrap().keys.push(value.trim().to_owned()),
-                _ => {}
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body)?;
-        let asked: Value = serde_json::from_slice(&body).unwrap();
+        let Some(request::Request { line, key, body: asked, .. }) = request::read(&mut reader)? else { return Ok(()) };
+        assert_eq!(line, "POST /v1/embeddings HTTP/1.1");
+        seen.lock().unwrap().keys.extend(key);
+        let mut line = String::new();
         assert_eq!(asked["model"], "tiny");
         let texts: Vec<String> =
             asked["input"].as_array().unwrap().iter().map(|t| t.as_str().unwrap().into()).collect();

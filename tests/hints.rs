@@ -62,6 +62,47 @@ fn feed_says_how_many_secrets_it_took_out() {
 }
 
 #[test]
+fn a_redaction_is_told_by_every_command_that_takes_text() {
+    let sandbox = Sandbox::new();
+    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let text = format!("Use {token} for tea");
+    let made = sandbox.apply(&json!({"prediction": {"text": "tea", "value": 0.5}, "ops": [create("tea")]}), &[]);
+    let run = made["run"].as_str().unwrap().to_owned();
+    let delta = json!({"ops": [{"op": "create", "id": "x", "concept": text, "type": "semantic"}]}).to_string();
+    for (args, input) in [
+        (vec!["goal", "add", text.as_str()], ""),
+        (vec!["outcome", run.as_str(), "--text", text.as_str()], ""),
+        (vec!["apply", "-"], delta.as_str()),
+        (vec!["chat", text.as_str()], ""),
+    ] {
+        let said = sandbox.brain_with(&args, input.as_bytes());
+        let all = format!("{}{}", said.out, said.err);
+        assert!(all.contains("note: 1 secret is not remembered") && !all.contains(token), "{args:?}: {said}");
+        let times = all.matches("not remembered").count();
+        assert_eq!(times, 1, "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn paths_with_spaces_are_quoted_in_what_comes_next() {
+    let sandbox = Sandbox::empty();
+    let said = sandbox.brain(&["init", "--no-hooks", "my notes"]).exits(0).out;
+    assert!(
+        said.contains(&format!("Next: git brain -C '{}' feed", sandbox.beside("here/my notes").display())),
+        "{said}"
+    );
+    let said = sandbox.brain(&["init", "--bare", "my remote.git"]).exits(0).out;
+    assert!(
+        said.contains(&format!("git remote add origin '{}' &&", sandbox.beside("here/my remote.git").display())),
+        "{said}"
+    );
+    let file =
+        sandbox.file("my triples.jsonl", "{\"subject\": \"tea\", \"predicate\": \"grows in\", \"object\": \"Uji\"}\n");
+    let said = sandbox.brain(&["-C", "my notes", "import", &file]).exits(2).err;
+    assert!(said.contains(&format!("--triples '{file}'")), "{said}");
+}
+
+#[test]
 fn an_agent_that_was_changed_since_it_was_trusted_is_named_by_every_feed() {
     let sandbox = Sandbox::new();
     let path = sandbox.dir().join("agents/memory.json");

@@ -186,3 +186,24 @@ fn a_clone_adopts_the_brain_of_its_origin() {
     let again = sandbox.json(&["-C", &clone, "feed", "--source", "s1", "Ann: the parser fails on empty input."]);
     assert_eq!(again["known"], 1);
 }
+
+#[test]
+fn agents_and_settings_of_a_brain_beside_code_are_edited_in_a_work_tree_of_its_main() {
+    let sandbox = busy();
+    sandbox.brain(&["init", "--in-repo"]).exits(0);
+    let there = sandbox.beside("edited");
+    sandbox.git(&["worktree", "add", "-q", there.to_str().unwrap(), "brain/main"]);
+    let settings = std::fs::read_to_string(there.join("brain.toml")).unwrap() + "\n[recall]\ntop = 1\n";
+    std::fs::write(there.join("brain.toml"), settings).unwrap();
+    let agent = std::fs::read_to_string(there.join("agents/memory.json")).unwrap();
+    std::fs::write(there.join("agents/memory.json"), agent.replacen("\"role\": \"", "\"role\": \"Edited. ", 1))
+        .unwrap();
+    sandbox.git(&["-C", there.to_str().unwrap(), "commit", "-q", "--no-verify", "-am", "agents: memory"]);
+    sandbox.brain(&["check", "brain/main"]).exits(0);
+    assert!(sandbox.brain(&["trust", "--list"]).out.contains("agents/memory.json"));
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    assert!(sandbox.brain(&["show", "memory"]).exits(0).out.contains("Edited."));
+    sandbox.brain(&["feed", "Ann likes green tea.", "Ben likes green tea."]).exits(0);
+    sandbox.brain(&["feed", "Cleo likes green tea."]).exits(0);
+    assert_eq!(sandbox.json(&["recall", "green tea"])["results"].as_array().unwrap().len(), 1);
+}

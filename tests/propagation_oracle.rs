@@ -8,30 +8,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::sandbox::Dice;
 use git_brain::activation::{ColumnsBuf, Cue, NodeIx, Profile, Propagation, Scratch, propagate, propagate_with};
 use git_brain::model::settings::Activation;
 use git_brain::model::{Kind, Link, Neuron, NeuronId, RunId, Stamp};
 use num_bigint::BigInt;
 use num_rational::BigRational as Q;
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-    fn of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len() as u64) as usize]
-    }
-}
 
 fn q(numerator: u64, denominator: u64) -> Q {
     Q::new(BigInt::from(numerator), BigInt::from(denominator))
@@ -303,7 +285,7 @@ fn random_brain(dice: &mut Dice, is_exact: bool) -> Brain {
     for i in 0..size {
         // Names whose order is neither that of creation nor that of numbers.
         let name = format!("n{}-{i}", dice.below(9));
-        let any = (dice.next() as u16, dice.of(&[0, 0, 1, 24, 200]));
+        let any = (dice.roll() as u16, dice.of(&[0, 0, 1, 24, 200]));
         let salience = if is_exact { (dice.of(&[65535, 65535, 0]), dice.of(&[0, 0, 2000])) } else { any };
         match dice.below(12) {
             0 if i > 1 => brain.archived.push(name),
@@ -316,7 +298,7 @@ fn random_brain(dice: &mut Dice, is_exact: bool) -> Brain {
         let from = names[dice.below(names.len() as u64 - 1) as usize].clone();
         let to = names[dice.below(names.len() as u64) as usize].clone();
         let link = dice.of(&[LINKS[0], LINKS[0], LINKS[0], LINKS[1], LINKS[2], LINKS[3], LINKS[4]]);
-        let any = dice.next() as u16;
+        let any = dice.roll() as u16;
         let weight = dice.of(&[any, any, any, 65535, if is_exact { 65535 } else { 655 }, 0]);
         brain.edges.insert((from, to, link), if is_exact && weight > 0 { 65535 } else { weight });
     }

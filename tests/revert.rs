@@ -186,3 +186,27 @@ fn a_concept_that_memories_of_others_have_stays_theirs() {
     let gone = sandbox.neurons("wake").into_values().any(|neuron| neuron["concept"] == texts[0]);
     assert!(!gone, "what was taken back is gone after the night");
 }
+
+#[test]
+fn a_run_is_reverted_by_its_id_its_commit_or_its_merge_and_a_neuron_names_its_runs() {
+    let sandbox = Sandbox::new();
+    let apply = |id: &str| sandbox.apply(&delta(json!([create(id)])), &[]);
+    let has = |id: &str| sandbox.brain(&["show", id]).code == 0;
+    for how in 0..3 {
+        let made = apply("tea");
+        let run = made["run"].as_str().unwrap();
+        let own = sandbox.lines(&["log", "-1", "--no-merges", "--format=%H", "wake"]).remove(0);
+        let name = [run, own.as_str(), made["commit"].as_str().unwrap()][how];
+        assert!(has("tea") && sandbox.brain(&["show", name]).code == 0);
+        sandbox.json(&["revert", name]);
+        assert!(!has("tea"), "{name}");
+    }
+    apply("coffee");
+    let said = sandbox.brain(&["revert", "coffee"]).exits(3).err;
+    assert!(said.contains("only runs can be reverted") && said.contains("git brain why coffee"), "{said}");
+    assert!(has("coffee"));
+    let said = sandbox.brain(&["revert", "no-such-thing"]).exits(2).err;
+    assert!(said.contains("git brain log"), "{said}");
+    let first = sandbox.lines(&["rev-list", "--max-parents=0", "wake"]).remove(0);
+    sandbox.brain(&["revert", &first]).exits(3);
+}

@@ -151,7 +151,7 @@ fn a_run_that_was_rejected_where_wake_is_not_let_in_stops_no_other() {
     let (third, _) = world.waiting("a", "perception", json!([create("milk")]));
     world.brain("a", &["merge", &second]);
     let said = world.try_brain("a", &["sync"]).exits(3).err;
-    assert!(!said.contains("does not take what is here") && said.contains("is not let in"), "{said}");
+    assert!(!said.contains("refused the push") && said.contains("is not let in"), "{said}");
     assert!(said.contains(second.rsplit('/').next().unwrap()) && said.contains("git revert -m 1"), "{said}");
     assert!(branches(&world, "remote.git").contains(&third), "what nobody refuses goes on");
     // The hint, word for word.

@@ -103,7 +103,7 @@ fn runs_by_settings_of_this_machine_are_done_again_without_them() {
     let world = remote(true);
     brain_under(&world, ("BRAIN_LEARNING_SALIENCE_GAIN", "30000"), &["feed", "Anna grows tea."]);
     world.apply("a", json!([create("later")]));
-    mended(&world, "what it says it did is not what its operations do");
+    mended(&world, "its record does not fit its operations");
     let found = world.json("b", &["recall", "Anna"]);
     assert!(found["results"].to_string().contains("grows tea"), "{found}");
     assert_eq!(world.neuron("b", "wake", "later")["id"], "later");
@@ -150,7 +150,7 @@ fn what_a_person_did_is_done_again_as_little_trusted_as_it_was() {
     brain_under(&world, ("BRAIN_LEARNING_SALIENCE_GAIN", "30000"), &["feed", "Ben drinks coffee."]);
     // Its record tells what the memory said.
     world.apply("a", json!([{"op": "reword", "id": id, "concept": "Somebody sells tea."}]));
-    mended(&world, "what it says it did is not what its operations do");
+    mended(&world, "its record does not fit its operations");
     let records = world.git("a", &["grep", "-l", "\"reword\"", "wake", "--", "network/runs"]);
     let record = world.git("a", &["show", records.lines().next().unwrap()]);
     assert!(record.contains("mcp:editor"), "{record}");

@@ -129,7 +129,7 @@ fn where_nobody_sits_nothing_is_allowed() {
     let sandbox = brain_over(&endpoint);
     endpoint.behaves(&[wants_to_run(&sandbox), done()]);
     let said = sandbox.brain_with(&["chat", "What can you do?", "--mode", "simple"], b"y\n").exits(0);
-    assert!(said.err.contains("refused, because nobody is here to confirm it"), "{said}");
+    assert!(said.err.contains("refused, because there is no terminal to confirm it on"), "{said}");
     assert!(!sandbox.beside("root/made.txt").exists());
 }
 
@@ -176,4 +176,31 @@ fn words_that_were_asked_are_bold_on_a_terminal_alone() {
     let sandbox = sandbox.with("NO_COLOR", "1");
     let (screen, _) = Terminal::start(&sandbox, &args).ends();
     assert!(screen.contains("Ann likes green tea.") && !screen.contains('\u{1b}'), "{screen:?}");
+}
+
+#[test]
+fn an_interrupted_feed_says_how_to_go_on() {
+    let sandbox = Sandbox::new();
+    if !has_terminal(&sandbox) {
+        return;
+    }
+    let slow = json!({
+        "name": "slow",
+        "role": "Takes its time.",
+        "trigger": {"any": [{"state": "input_queue_not_empty"}]},
+        "cognition": {"kind": "command", "argv": ["sleep", "20"], "timeout_ms": 60000},
+        "capabilities": {"operations": ["create"], "types": ["semantic"]},
+    });
+    std::fs::write(sandbox.dir().join("agents/slow.json"), format!("{slow:#}\n")).unwrap();
+    sandbox.git(&["add", "agents/slow.json"]);
+    sandbox.git(&["commit", "-q", "-m", "agents: slow"]);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let sandbox = sandbox.with("TERM", "xterm-256color");
+    let mut terminal = Terminal::start(&sandbox, &["feed", "Ann likes tea."]);
+    terminal.waits_at("storing ");
+    terminal.types("\u{3}");
+    let (screen, code) = terminal.ends();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(screen.contains("interrupted; everything acknowledged is kept"), "{screen}");
+    assert!(screen.contains("hint: give the same command again: no text is stored twice."), "{screen}");
 }

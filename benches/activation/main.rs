@@ -1,7 +1,7 @@
 //! Propagation beside its peers, as ratios, measured in one run on one machine.
 //!
 //! ```text
-//! cargo bench --bench activation -- [--size 10k,100k,1m] [ours] [scipy] [igraph] [alaya] [sweep]
+//! cargo bench --bench activation -- [--size 10k,100k,1m] [ours] [scipy] [igraph] [alaya]
 //! ```
 //!
 //! Without names, all of them. Needs `python3` with `venv`, and the network for the first run: numpy, scipy, python-igraph and
@@ -10,7 +10,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark starts processes, reads clocks and writes files")]
 
-mod bandwidth;
 mod network;
 
 use std::path::{Path, PathBuf};
@@ -31,7 +30,7 @@ const PATIENCE: &str = "120";
 const BEAMS: [u32; 2] = [1024, 16];
 /// The best that are asked for.
 const TOP: usize = 50;
-const PARTS: [&str; 5] = ["ours", "scipy", "igraph", "alaya", "sweep"];
+const PARTS: [&str; 4] = ["ours", "scipy", "igraph", "alaya"];
 
 /// Progress, beside the tables.
 fn note(text: &str) {
@@ -75,27 +74,21 @@ fn main() -> Result<()> {
         std::env::consts::ARCH,
         load.split(' ').next().unwrap_or_default()
     );
-    if parts.iter().any(|part| part != "sweep") {
-        println!(
-            "\n| neurons | beam | peer | ms, median (least–greatest) | × ours | questions |\n|---|---|---|---|---|---|"
-        );
-        let mut firsts = Vec::new();
-        for scene in &scenes {
-            for beam in BEAMS {
-                let ours = compare_peers(scene, beam, wants)?;
-                firsts.push((scene.size, beam, ours));
-            }
-        }
+    println!(
+        "\n| neurons | beam | peer | ms, median (least–greatest) | × ours | questions |\n|---|---|---|---|---|---|"
+    );
+    let mut firsts = Vec::new();
+    for scene in &scenes {
         for beam in BEAMS {
-            let mut ours = firsts.iter().filter(|first| first.1 == beam);
-            if let (Some((small, _, first)), Some((large, _, last))) = (ours.next(), ours.next_back()) {
-                println!("\nFrom {small} to {large} neurons with a beam of {beam}: × {:.2}.", last / first);
-            }
+            let ours = compare_peers(scene, beam, wants)?;
+            firsts.push((scene.size, beam, ours));
         }
     }
-    if wants("sweep") {
-        bandwidth::heading();
-        scenes.iter().for_each(|scene| bandwidth::measure(&scene.columns, scene.size));
+    for beam in BEAMS {
+        let mut ours = firsts.iter().filter(|first| first.1 == beam);
+        if let (Some((small, _, first)), Some((large, _, last))) = (ours.next(), ours.next_back()) {
+            println!("\nFrom {small} to {large} neurons with a beam of {beam}: × {:.2}.", last / first);
+        }
     }
     Ok(())
 }

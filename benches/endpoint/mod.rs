@@ -1,8 +1,12 @@
 //! An endpoint of OpenAI's chat protocol inside a benchmark: it answers at once, by a function of what it is asked, and notes when it
 //! was asked and when it had answered.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+#[path = "../../tests/endpoint/request.rs"]
+#[allow(dead_code, reason = "tests read the first line and the key")]
+mod request;
+
+use std::io::{BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -37,17 +41,10 @@ pub struct Endpoint {
 
 impl Endpoint {
     pub fn start(behaviour: impl Fn(&Value) -> Does + Send + Sync + 'static) -> Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
         let exchanges: Arc<Mutex<Vec<Exchange>>> = Arc::default();
         let (noted, behaviour): (_, Arc<Behaviour>) = (Arc::clone(&exchanges), Arc::new(behaviour));
-        std::thread::spawn(move || {
-            for connection in listener.incoming().map_while(Result::ok) {
-                let (noted, behaviour) = (Arc::clone(&noted), Arc::clone(&behaviour));
-                // Whoever asks goes away when its answer is there.
-                std::thread::spawn(move || drop(serve(connection, &*behaviour, &noted)));
-            }
-        });
+        // A client goes away when its answer is there.
+        let address = request::listen(move |connection| drop(serve(connection, &*behaviour, &noted)))?;
         Ok(Self { address, exchanges })
     }
 
@@ -66,22 +63,9 @@ fn serve(connection: TcpStream, behaviour: &Behaviour, noted: &Mutex<Vec<Exchang
     let mut reader = BufReader::new(connection.try_clone()?);
     let mut out = connection;
     loop {
-        let (mut line, mut length) = (String::new(), 0);
-        if reader.read_line(&mut line)? == 0 {
-            return Ok(());
-        }
-        while !line.trim().is_empty() {
-            line.clear();
-            reader.read_line(&mut line)?;
-            let (name, value) = line.split_once(':').unwrap_or_default();
-            if name.eq_ignore_ascii_case("content-length") {
-                length = value.trim().parse()?;
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body)?;
+        let Some(request::Request { body, .. }) = request::read(&mut reader)? else { return Ok(()) };
         let asked = Instant::now();
-        let does = behaviour(&serde_json::from_slice(&body)?);
+        let does = behaviour(&body);
         let (delta, finish, called) = match does {
             Does::Says(text) => (json!({"content": text}), "stop", ""),
             Does::Calls(name, arguments) => {
@@ -90,6 +74,7 @@ fn serve(connection: TcpStream, behaviour: &Behaviour, noted: &Mutex<Vec<Exchang
                 (json!({"tool_calls": [call]}), "tool_calls", name)
             }
         };
+        let length = body.to_string().len();
         let usage = json!({"prompt_tokens": length / 4, "completion_tokens": 20, "total_tokens": length / 4 + 20});
         let first = json!({"choices": [{"index": 0, "delta": delta}]});
         let last = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage});

@@ -23,6 +23,6 @@ pub use find::{Match, find};
 pub use graph::{Change, Columns, ColumnsBuf, ColumnsBuilder, Graph, NodeIx, Patch, PatchView, Spread};
 pub use index::Index;
 pub use learn::{learn, ways};
-pub use propagation::{Cue, Cut, Level, Profile, Propagation, Scratch, Step, propagate, propagate_with};
+pub use propagation::{Cue, Cut, Profile, Propagation, Scratch, Step, propagate, propagate_with};
 pub use recall::{Also, Answer, Filters, Found, Way, answer};
 pub use snapshot::{Collector, Snapshot};

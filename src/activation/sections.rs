@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes of every snapshot.
 const MAGIC: [u8; 8] = *b"gitbrain";
 /// Raised with every change of what any array means: other versions are not read, but made anew.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Arrays start at multiples of this, so that any of their types is aligned.
 const ALIGN: usize = 64;
 
@@ -275,6 +275,18 @@ mod tests {
         assert_eq!(sections.array::<u16>(1), Err(Damaged::Section(1)), "of another type");
         assert_eq!(sections.array::<u16>(4), Err(Damaged::Section(4)));
         assert_eq!((sections.key(), sections.beneath(), sections.verify()), ([9; 20], None, Ok(())));
+    }
+
+    #[test]
+    fn a_snapshot_of_another_version_is_not_read() {
+        let mut other = sample().to_vec();
+        let first = (size_of::<Header>() + 3 * size_of::<Entry>()).next_multiple_of(ALIGN);
+        let mut header: Header = bytemuck::pod_read_unaligned(&other[..size_of::<Header>()]);
+        (header.version, header.head) = (VERSION - 1, 0);
+        other[..size_of::<Header>()].copy_from_slice(bytemuck::bytes_of(&header));
+        header.head = XxHash3_64::oneshot(&other[..first]);
+        other[..size_of::<Header>()].copy_from_slice(bytemuck::bytes_of(&header));
+        assert_eq!(Sections::open(Bytes::held(other)).map(drop), Err(Damaged::Foreign));
     }
 
     #[test]

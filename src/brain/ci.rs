@@ -236,7 +236,9 @@ impl Brain {
             };
             run.status = Some(forge.set_status(&waiting.tip.to_string(), check, &text)?);
         }
-        let Some(request) = forge.find(waiting.branch.as_str(), self.cycle.store.wake().as_str())? else {
+        let Some(request) =
+            forge.find(waiting.branch.as_str(), self.cycle.store.wake().as_str(), &waiting.tip.to_string())?
+        else {
             return Ok(None);
         };
         let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());

@@ -85,14 +85,15 @@ impl Brain {
                 hint: Some(format!("`git brain show {}` has it, `git brain merge {0}` lets it in", asked.run)),
             });
         }
-        let asked = RunId::parse(&asked.run).expect("invariant: the engine made it");
-        let signal = Signal::id_of(&asked, 0);
+        let run = RunId::parse(&asked.run).expect("invariant: the engine made it");
+        let signal = Signal::id_of(&run, 0);
         let ran = self.run(&RunBounds::default(), progress)?;
         // Another process may have run decision meanwhile: then it was done before the run here began.
         if let Some(record) = self.answered(&decision, &signal)?
             && let Some(payload) = answer(&record, &signal)
         {
             let mut report = report(&record, payload, request, ran);
+            report.ran.notes.extend(asked.notes);
             let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
             report.untrusted = self.untrusted(&network, &report)?;
             return Ok(report);

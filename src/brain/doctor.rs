@@ -318,7 +318,7 @@ impl Visit<'_> {
                 true => self.fine("hooks", "none are installed; `git brain hooks install` adds them"),
                 false => self.needs(
                     "hooks",
-                    "none are installed: commits by hand wake nobody",
+                    "none are installed: commits by hand wake no agent",
                     hint("git brain hooks install"),
                 ),
             }

@@ -35,6 +35,8 @@ pub struct GoalReport {
     pub merged: bool,
     /// Wake's tip.
     pub wake: String,
+    /// Sentences for people, such as one about a secret that was taken out.
+    pub notes: Vec<String>,
 }
 
 impl Brain {
@@ -63,9 +65,13 @@ impl Brain {
             });
         }
         // Its id is made of its text.
-        let text = self.cycle.shared.secrets.redact(text);
+        let (clean, notice) =
+            (self.cycle.shared.secrets.redact(text), self.cycle.shared.secrets.notice(text.as_bytes()));
         let (level, state) = (GoalLevel::Terminal, GoalState::Open);
-        self.set_goal(SetGoal { id: None, text: text.into_owned(), level, neuron, parent: None, state }, dry_run)
+        let goal = SetGoal { id: None, text: clean.into_owned(), level, neuron, parent: None, state };
+        let mut report = self.set_goal(goal, dry_run)?;
+        report.notes.extend(notice);
+        Ok(report)
     }
 
     /// Closes a goal, as a run of yours. What you closed, no agent opens again.
@@ -94,6 +100,6 @@ impl Brain {
             Given { document, bytes, lines: Vec::new(), agent, reason: "by hand", cognition: "apply".to_owned() };
         let applied = self.apply_given(given, false, dry_run)?;
         let (run, commit, merged, wake) = (applied.run, applied.commit, applied.merged, applied.wake);
-        Ok(GoalReport { goal, state, run, commit, merged, wake })
+        Ok(GoalReport { goal, state, run, commit, merged, wake, notes: applied.notes })
     }
 }

@@ -12,6 +12,7 @@ use crate::cycle::edited::Comparison;
 use crate::limits;
 use crate::model::document::FileKey;
 use crate::model::ids::hash_fields;
+use crate::model::shell_word;
 use crate::world::{self, Named, WorldError};
 
 /// Where input comes from.
@@ -69,7 +70,8 @@ pub fn sources(dir: &Path, words: &[String]) -> Result<Vec<Source>, BrainError> 
     if found.iter().all(Option::is_some) {
         return Ok(found.into_iter().flatten().collect());
     }
-    let hint = || Some(format!("to remember the words themselves: git brain feed --text {}", quoted(&words.join(" "))));
+    let hint =
+        || Some(format!("to remember the words themselves: git brain feed --text {}", shell_word(&words.join(" "))));
     let mut missing = words.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(word, _)| word);
     let stranger = missing.clone().find(|word| !looks_like_path(word));
     let present = found.iter().position(Option::is_some);
@@ -128,11 +130,6 @@ fn looks_like_path(word: &str) -> bool {
     begins || word.ends_with('/') || extension || (word.is_ascii() && word.contains('/'))
 }
 
-/// A text as a shell reads it back.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 impl Brain {
     /// The files that were fed from below some places, whoever fed them.
     pub(super) fn files_below(&self, scopes: &[PathBuf], gone: &[PathBuf]) -> Result<Vec<FedBefore>, BrainError> {
@@ -158,7 +155,10 @@ impl Brain {
             if self.files_below(&[world::true_path(Path::new(word))], &[]).is_ok_and(|fed| !fed.is_empty()) {
                 return BrainError::Usage {
                     message: format!("there is no file {word} any more, and it was fed before"),
-                    hint: Some(format!("to archive what is remembered of it: git brain feed --gone {}", quoted(word))),
+                    hint: Some(format!(
+                        "to archive what is remembered of it: git brain feed --gone {}",
+                        shell_word(word)
+                    )),
                 };
             }
         }

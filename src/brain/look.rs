@@ -32,7 +32,7 @@ pub enum Signs {
     Now,
 }
 
-/// How the brain is.
+/// The state of the brain.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     /// Branch and tip of consolidated memory.

@@ -84,6 +84,7 @@ impl Brain {
         let given = Given { document, bytes, lines: Vec::new(), agent, reason: "outcome", cognition };
         let applied = self.apply_given(given, request.no_merge, request.dry_run)?;
         let mut notes = applied.notes;
+        notes.extend(request.text.as_deref().and_then(|text| self.cycle.shared.secrets.notice(text.as_bytes())));
         if earlier > 0 {
             let times = if earlier == 1 { "once".to_owned() } else { format!("{earlier} times") };
             notes.push(format!("{} was judged {times} before; this counts beside it", record.run));
@@ -194,7 +195,7 @@ impl Brain {
         match store.tip(&crate::cycle::commit::branch_of(store.wake(), &run)?)? {
             Some(_) => Err(BrainError::Refused {
                 message: format!("{run} waits on its branch"),
-                hint: Some(format!("`git brain merge {run}` first: what nobody relies on has no outcome")),
+                hint: Some(format!("`git brain merge {run}` first: only merged runs can have outcomes")),
             }),
             None if store.has_remote()? => Err(BrainError::Usage {
                 message: format!("there is no run {run} in wake"),

@@ -47,15 +47,56 @@ pub fn is_run(name: &str) -> bool {
 }
 
 impl Brain {
-    /// Takes back exactly what one run did.
+    /// Undoes one run, named by its id or by a commit of it.
     ///
     /// # Errors
-    /// It is not in wake, or taken back already.
-    pub fn revert_run(&self, run: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
-        let run = RunId::parse(run).map_err(|e| BrainError::usage(e.to_string()))?;
+    /// It is not in wake, or taken back already; the name is that of something else.
+    pub fn revert_run(&self, what: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
+        let run = self.run_named(what)?;
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let chosen = self.cycle.run_to_revert(&run, tree)?;
         self.revert(chosen, None, dry_run)
+    }
+
+    /// The run of an id or commit.
+    fn run_named(&self, what: &str) -> Result<RunId, BrainError> {
+        let unknown = match RunId::parse(what) {
+            Ok(run) => return Ok(run),
+            Err(error) => error,
+        };
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        let is_neuron = |id: &NeuronId| network.neuron(id).map(|found| found.is_some());
+        if let Ok(id) = NeuronId::parse(what)
+            && is_neuron(&id)?
+        {
+            return Err(self.whole_runs(&id));
+        }
+        if let Some(commit) = store.resolve(what)? {
+            let commit = store.commit(commit)?;
+            let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
+            return run.ok_or_else(|| BrainError::Refused {
+                message: format!("commit {what} is of no run"),
+                hint: Some("`git brain log` lists runs".to_owned()),
+            });
+        }
+        match self.neuron_named(what, None) {
+            Ok(id) if is_neuron(&id)? => Err(self.whole_runs(&id)),
+            _ => Err(BrainError::Usage {
+                message: unknown.to_string(),
+                hint: Some("`git brain log` lists runs and commits".to_owned()),
+            }),
+        }
+    }
+
+    /// The refusal to take back a neuron, with the runs to take back instead.
+    fn whole_runs(&self, id: &NeuronId) -> BrainError {
+        BrainError::Refused {
+            message: format!("{id} is a neuron, and only runs can be reverted"),
+            hint: Some(format!(
+                "`git brain why {id}` lists the runs that made and changed it; `git brain revert RUN` undoes one"
+            )),
+        }
     }
 
     /// Takes back what all runs of an origin did, and those that descend from its stimuli, the newest first; what of it still waits in
@@ -65,7 +106,7 @@ impl Brain {
         if matches!(origin.class(), "local" | "bootstrap") {
             return Err(BrainError::Refused {
                 message: format!("{origin} is all that this machine did"),
-                hint: Some("`git brain revert --run RUN` takes one run back".to_owned()),
+                hint: Some("`git brain revert RUN` undoes one run".to_owned()),
             });
         }
         let tree = self.cycle.store.tree_of(self.at(None)?)?;

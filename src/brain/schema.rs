@@ -47,20 +47,20 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("agent", "an agent's definition, agents/NAME.json", made::<Agent>),
     entry("chapter", "a chapter of the story, network/narrative/…/RUN.json", made::<Chapter>),
     entry("chat", "the output of `chat --json`", made::<ChatAnswer>),
-    entry("delta", "what a run proposes: the input of `apply`, the output of a command agent", delta),
+    entry("delta", "the proposal of a run: the input of `apply`, the output of a command agent", delta),
     entry(
         "export",
         "the whole network as one document: the output of `export`, the input of `import`",
         made::<PortableNetwork>,
     ),
-    entry("export-report", "what `export` says on standard error with --json", made::<ExportReport>),
+    entry("export-report", "the report of `export` on standard error with --json", made::<ExportReport>),
     entry("find", "the output of `find --json`", made::<FindAnswer>),
     entry("flag", "a switch of the network, network/flags/NAME.json", made::<Flag>),
-    entry("goal", "what the brain is after, network/goals/ID.json", made::<Goal>),
+    entry("goal", "a goal, network/goals/ID.json", made::<Goal>),
     entry("import-report", "the output of `import --json`", made::<ImportReport>),
-    entry("ledger", "what a run expected beside what came, network/ledger/…/RUN.json", made::<LedgerEntry>),
+    entry("ledger", "a run's expectation beside its outcome, network/ledger/…/RUN.json", made::<LedgerEntry>),
     entry("metadata", "the network's format and bootstrap state, network/metadata.json", made::<Metadata>),
-    entry("narration-brief", "what an agent `narrator` reads on standard input", made::<Brief>),
+    entry("narration-brief", "the standard input of an agent `narrator`", made::<Brief>),
     entry("neuron", "a neuron, network/neurons/ab/c/ID.json", made::<Neuron>),
     entry("recall", "the output of `recall --json`", made::<RecallAnswer>),
     entry("review", "a decision about a run, YYYY/MM/DD/RUN/REVIEW.json in refs/brain/reviews", made::<ReviewRecord>),
@@ -68,7 +68,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("settings", "brain.toml, as JSON", made::<Settings>),
     entry("signal", "a message to an agent, network/signals/…/ID.json", made::<Signal>),
     entry("sleep", "the record of a sleep, network/sleep/…/RUN.json", made::<SleepRecord>),
-    entry("snapshot", "what a command agent reads on standard input", made::<Snapshot>),
+    entry("snapshot", "the standard input of a command agent", made::<Snapshot>),
     entry("stimulus", "an input from outside, network/stimuli/…/ID.json", made::<Stimulus>),
     entry("triple", "a line of the input of `import --triples`", made::<Triple>),
 ];
@@ -78,7 +78,7 @@ fn delta() -> Schema {
     let mut schema = made::<Document>();
     schema.insert("additionalProperties".to_owned(), json!(false));
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        let about = "Where the schema is described.";
+        let about = "The address of the schema.";
         properties.insert("$schema".to_owned(), json!({"type": ["string", "null"], "description": about}));
         if let Some(ops) = properties.get_mut("ops").and_then(Value::as_object_mut) {
             ops.insert("maxItems".to_owned(), json!(limits::DELTA_OPS));

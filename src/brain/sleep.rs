@@ -167,7 +167,7 @@ impl Brain {
         })
     }
 
-    /// Takes the newest sleep back that was not yet.
+    /// Undoes the latest sleep not already undone.
     pub fn undo_sleep(&self, dry_run: bool) -> Result<UndoReport, BrainError> {
         let undone = self.cycle.undo_sleep(dry_run)?;
         Ok(UndoReport {

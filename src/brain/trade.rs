@@ -10,6 +10,7 @@ use super::{Brain, BrainError};
 pub use crate::cycle::ImportProgress;
 use crate::cycle::Imported;
 use crate::limits;
+use crate::model::shell_word;
 use crate::world;
 
 /// What an import did.
@@ -99,7 +100,7 @@ impl Brain {
                 message: format!("{} is no document of a network: it has triples, one a line", file.display()),
                 hint: Some(format!(
                     "`git brain import --triples {}`; each line is {{\"subject\", \"relation\", \"object\", \"source\"}}",
-                    file.display()
+                    shell_word(&file.display().to_string())
                 )),
             });
         }

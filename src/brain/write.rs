@@ -222,19 +222,24 @@ impl Brain {
             other => BrainError::World(other),
         })?;
         // Before anything is said of it or made of it.
+        let notice = self.cycle.shared.secrets.notice(&bytes);
         let bytes = self.cycle.shared.secrets.redact_json(&bytes).unwrap_or(bytes);
         let document = Document::parse(&bytes, &what)?;
         let agent = self.agent_of(&document, agent)?;
         let lines = Document::lines(&bytes);
         let given = Given { document, bytes, lines, agent, reason: "by hand", cognition: "apply".to_owned() };
-        self.apply_given(given, no_merge, dry_run)
+        let mut report = self.apply_given(given, no_merge, dry_run)?;
+        report.notes.extend(notice);
+        Ok(report)
     }
 
     /// Applies a document that no trigger asked for.
     pub(super) fn apply_given(&self, given: Given, no_merge: bool, dry_run: bool) -> Result<ApplyReport, BrainError> {
         let Given { mut document, bytes, mut lines, agent, reason, cognition } = given;
         // What was not given as text, such as a goal.
-        if let Some(clean) = self.cycle.shared.secrets.redact_json(&json::pretty(&document)) {
+        let pretty = json::pretty(&document);
+        let notice = self.cycle.shared.secrets.notice(&pretty);
+        if let Some(clean) = self.cycle.shared.secrets.redact_json(&pretty) {
             document = Document::parse(&clean, "the document")?;
         }
         let base = self.at(None)?;
@@ -255,7 +260,9 @@ impl Brain {
         let applied = draft.apply(&self.cycle.store, shared)?;
         let mut draft = draft;
         draft.hold_by_rules(&applied, shared);
-        self.land(draft, &applied, dry_run)
+        let mut report = self.land(draft, &applied, dry_run)?;
+        report.notes.extend(notice);
+        Ok(report)
     }
 
     /// Commits what a draft does and merges it into wake, unless it is held.

@@ -34,8 +34,8 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
 
 pub(super) fn revert(session: &Session, args: &args::Revert) -> Done {
     let brain = session.brain()?;
-    let report = match (&args.run, &args.origin) {
-        (Some(run), _) => brain.revert_run(run, args.writer.dry_run)?,
+    let report = match (args.what.as_ref().or(args.run.as_ref()), &args.origin) {
+        (Some(what), _) => brain.revert_run(what, args.writer.dry_run)?,
         (None, origin) => brain.revert_origin(origin.as_deref().unwrap_or_default(), args.writer.dry_run)?,
     };
     session.out.report(&report, |report| told(report, "take back", "Took back"));

@@ -24,123 +24,126 @@ pub use serve::Serve;
 pub use signals::Signals;
 pub use think::{Models, Preset};
 
+/// Heading of the options that every command has.
+const GLOBAL: &str = "Global options";
+
 /// A brain you can `git log`: one network of neurons, shared by many agents, as versioned JSON in a git repository.
 #[derive(Debug, Parser)]
 #[command(name = "git-brain", bin_name = "git brain", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Cli {
     /// Run as if started in DIR.
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = GLOBAL)]
     pub dir: Option<PathBuf>,
     /// A setting for this command, such as activation.max_depth=3.
-    #[arg(short = 'c', value_name = "KEY=VALUE", global = true)]
+    #[arg(short = 'c', value_name = "KEY=VALUE", global = true, help_heading = GLOBAL)]
     pub config: Vec<String>,
     /// Print one JSON document instead of text.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
     /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// A command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a brain and bootstrap it.
+    /// Make a brain
     Init(Init),
-    /// Give the brain something to remember; then run agents until all is quiet.
+    /// Remember texts and files, then run agents until all is quiet
     Feed(Feed),
-    /// Evaluate triggers, run the agents that wake, merge what they learnt.
+    /// Run the agents whose triggers fire, and merge their work
     Run(Run),
-    /// Apply one delta document as one run.
+    /// Apply a delta document as one run
     Apply(Apply),
-    /// Merge branches of runs into wake, by the typed merge.
+    /// Merge branches of runs into wake
     Merge(Merge),
-    /// The typed merge of three trees or commits; prints the merged tree.
+    /// Merge three trees or commits, and print the merged tree
     MergeTree(MergeTree),
-    /// What git calls to merge one file of the network.
+    /// Merge one file of the network, for git
     #[command(hide = true)]
     MergeDriver(MergeDriver),
-    /// What git's hooks call.
+    /// Run the brain's part of a git hook
     #[command(hide = true)]
     Hook(Hook),
-    /// What programs of agents are started by.
+    /// Start the program of an agent, confined
     #[command(hide = true)]
     Confine(Confine),
-    /// Choose among options by what came of them before
+    /// Choose among options by their outcomes so far
     Decide(Decide),
-    /// Say what came of a run: its pathway learns from what it had not expected.
+    /// Record the outcome of a run, and learn from it
     Outcome(Outcome),
-    /// What runs expected, and what came of it; newest first, with each agent's calibration.
+    /// List expectations beside outcomes, with each agent's calibration
     Ledger(Ledger),
-    /// What agents asked each other, and what was answered; newest first.
+    /// List messages between agents and their answers, newest first
     Signals(Signals),
-    /// What all of it is for: goals that you set, and those that emerged.
+    /// Manage goals
     Goal(Goal),
-    /// Lists the models of the settings, and asks whether they answer
+    /// List the models of the settings, and test them
     Models(Models),
-    /// Ask the brain; the best memories first
+    /// Ask the brain for memories, the best first
     Recall(Recall),
     /// Find concepts by their words
     Find(Find),
-    /// Say something to the brain, and have an answer; both are remembered.
+    /// Talk with the brain; both sides are remembered
     Chat(Chat),
-    /// Serve the brain to browsers and programs of this machine: a page to talk to it, and HTTP.
+    /// Serve a page and HTTP to browsers and programs of this machine
     Serve(Serve),
-    /// Spread activation from neurons: propagation itself, bare.
+    /// Spread activation from neurons
     Propagate(Propagate),
-    /// Consolidate what wake has learnt into one commit on main; or take the last sleep back.
+    /// Consolidate wake into one commit on main, or undo that
     Sleep(Sleep),
-    /// Bring this brain and another repository of it together: fetch, judge, merge, push.
+    /// Exchange commits with another repository of this brain
     Sync(Sync),
-    /// Open a request for review on a forge for each run that waits, or update it
+    /// Open or update requests for review on a forge
     Pr(Pr),
-    /// Sync, verify what waits, and land what reviewers approved, once: for CI, a timer, or a webhook
+    /// Verify waiting runs and land approved ones, once: the bot of any CI
     Ci(Ci),
-    /// Bring a neuron back that was archived or pruned.
+    /// Bring back an archived or pruned neuron
     Restore(Restore),
-    /// Show what waits for a decision, and what each run would change
+    /// Show waiting runs as changes of belief, and decide on them
     Review(Review),
-    /// Let a run or a sleep land that waits; or trust memories from an origin
+    /// Approve a waiting run or sleep, or trust memories from an origin
     Approve(Approve),
-    /// Throw away a run that waits, on all machines; or a sleep that waits on its branch.
+    /// Throw away a waiting run on all machines, or a waiting sleep
     Reject(Reject),
-    /// Take back exactly what a run did, or all that came from an origin.
+    /// Undo a run, or everything from an origin
     Revert(Revert),
-    /// Wake, sleep and report in one process, for who wants no hooks.
+    /// Run continuously in one process instead of using hooks
     Watch(Watch),
-    /// How the brain is.
+    /// Show the state of the brain
     Status(Status),
-    /// What happened, run by run.
+    /// List runs, newest first
     Log(Log),
-    /// Show a neuron, a run, a stimulus or a commit.
+    /// Show a neuron, run, stimulus, agent or commit
     Show(Show),
-    /// Differences between two states of the network, neuron by neuron.
+    /// Compare two states of the network, neuron by neuron
     Diff(Diff),
-    /// Why a neuron is as it is: the runs that made and changed it.
+    /// Explain a neuron by the runs that made and changed it
     Why(Neuron),
-    /// Which run last changed each field of a neuron.
+    /// Show which run last changed each field of a neuron
     Blame(Neuron),
-    /// The story that the brain tells itself, and how far it is from the ledger.
+    /// Tell the brain's story, and its distance from the ledger
     Story(Story),
     /// Check the format of every file of the network.
     Check(Check),
-    /// Bring the network's files into the work tree, to look at them or to edit them by hand.
+    /// Put the network's files into the work tree, to read or edit them
     Checkout(Checkout),
-    /// Find what is wrong around the network, and repair what can be repaired.
+    /// Find and repair problems around the network
     Doctor(Writer),
-    /// Write the files of an older brain in the newest format.
+    /// Rewrite the files of an older brain in the newest format
     Upgrade(Writer),
     /// Install or remove git hooks.
     Hooks(Hooks),
-    /// Trust the programs, endpoints and capabilities of this brain, after looking at them.
+    /// Trust the programs, endpoints and capabilities of this brain
     Trust(Trust),
-    /// Print JSON Schemas of the files, and other reference tables.
+    /// Print JSON Schemas and other reference tables
     Schema(Schema),
-    /// Import a single-document network, or triples.
+    /// Import a network document, or triples
     Import(Import),
     /// Print the whole network as one document.
     Export(Export),
-    /// Make a brain, let it live a short trilingual day, or many with their nights, and show what happened.
+    /// Show a new brain live a short day, or many days and nights
     Demo(Demo),
     /// Print completions for a shell.
     Completions(Completions),
@@ -149,7 +152,7 @@ pub enum Command {
 /// Options of every command that writes.
 #[derive(Debug, Args)]
 pub struct Writer {
-    /// Say what would be done, and do nothing.
+    /// Show the changes without making them
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -157,7 +160,7 @@ pub struct Writer {
 /// `init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Where; the current folder by default.
+    /// The folder; the current one by default.
     // An id of its own: `dir` is that of `-C`.
     #[arg(id = "init_dir", value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -170,7 +173,7 @@ pub struct Init {
     /// Write the workflow that runs `git brain ci` on a forge.
     #[arg(long, value_name = "FORGE", conflicts_with = "bare")]
     pub ci: Option<CiForge>,
-    /// Install git hooks (default for a repository of its own).
+    /// Install git hooks, the default for a repository of its own.
     #[arg(long, overrides_with = "no_hooks")]
     pub hooks: bool,
     /// Install no git hooks.
@@ -195,7 +198,7 @@ pub enum CiForge {
 /// `run`.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Run this agent once, whatever its trigger says.
+    /// Run this agent once, without its trigger.
     #[arg(long, value_name = "A")]
     pub agent: Option<String>,
     /// Go on until no trigger fires, which is the default.
@@ -264,27 +267,24 @@ pub struct MergeDriver {
 pub struct Hook {
     /// The hook's name.
     pub name: String,
-    /// What git passes.
+    /// The arguments from git.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<String>,
 }
 
 /// `recall`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  git brain recall who likes green tea\n  git brain recall --since \"2 weeks ago\" --full Kyoto"
-)]
 pub struct Recall {
     /// The question; needs no quotes.
     #[arg(required = true, value_name = "QUESTION")]
     pub query: Vec<String>,
-    /// How many memories; `recall.top` by default.
+    /// Memories to print; `recall.top` by default.
     #[arg(long, value_name = "K")]
     pub top: Option<usize>,
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
-    /// Only memories from this date on: 2024-05-01, 2024-05, yesterday, "2 weeks ago", or what else git takes for a date.
+    /// Only memories from this date on: 2024-05-01, 2024-05, yesterday, "2 weeks ago", or any other date that git reads.
     /// A date without a time of day begins with its first second, UTC.
     #[arg(long, value_name = "DATE")]
     pub since: Option<String>,
@@ -297,7 +297,7 @@ pub struct Recall {
     /// Print whole texts, with all facts.
     #[arg(long)]
     pub full: bool,
-    /// Search conversations for what was asked and answered, instead of memories.
+    /// Search questions and answers of conversations, instead of memories.
     #[arg(long, conflicts_with = "learn")]
     pub talk: bool,
     /// Only memories of this session; with --talk, only this conversation.
@@ -306,7 +306,7 @@ pub struct Recall {
     /// Say why each memory was found.
     #[arg(long)]
     pub explain: bool,
-    /// Make what was answered a little more salient, as a run of yours.
+    /// Make the answers a little more salient, as a run of yours.
     #[arg(long, conflicts_with = "at")]
     pub learn: bool,
 }
@@ -314,7 +314,7 @@ pub struct Recall {
 /// `propagate`.
 #[derive(Debug, Args)]
 pub struct Propagate {
-    /// Where to start, with a strength (1 by default).
+    /// A neuron to start from, with a strength (1 by default).
     #[arg(long = "from", value_name = "ID[=S]", required = true)]
     pub from: Vec<String>,
     /// The brain as it was at this commit.
@@ -328,10 +328,10 @@ pub struct Sleep {
     /// Leave a branch to approve instead of moving main.
     #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
     pub review: bool,
-    /// Take the newest sleep back that was not yet.
+    /// Undo the latest sleep not already undone.
     #[arg(long)]
     pub undo: bool,
-    /// Only if it is time: by the clock, after many runs, when much is active or the machine idles.
+    /// Sleep only if it is due: by the clock, after many runs, when much is active or the machine idles.
     #[arg(long, conflicts_with = "undo")]
     pub if_due: bool,
     /// Options of every writer.
@@ -341,12 +341,11 @@ pub struct Sleep {
 
 /// `sync`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  git brain sync\n  git brain sync --without-refused --dry-run")]
 pub struct Sync {
     /// A remote's name, or an address; by default `brain.remote`, main's upstream, the only remote, or origin.
     pub remote: Option<String>,
-    /// Go on without the commits here that other machines refuse. Main and wake go back to before them and are kept as rescue refs; what
-    /// was good is done again upon that, and texts that were fed wait to be perceived again.
+    /// Go on without the commits here that other machines refuse. Main and wake go back to before them and are kept as rescue refs; good
+    /// runs are done again upon that, and texts that were fed wait to be perceived again.
     #[arg(long)]
     pub without_refused: bool,
     /// Options of every writer.
@@ -360,7 +359,7 @@ pub struct Checkout {
     /// Add these folders of the network alone, such as neurons or network/neurons/00.
     #[arg(value_name = "FOLDER", conflicts_with = "none")]
     pub folders: Vec<String>,
-    /// Take the network's files out of the work tree again; what was edited stays.
+    /// Take the network's files out of the work tree again; edited files stay.
     #[arg(long)]
     pub none: bool,
 }
@@ -379,7 +378,7 @@ pub struct Watch {
 /// `status`.
 #[derive(Debug, Args)]
 pub struct Status {
-    /// Only what can be counted: no vital signs.
+    /// Only counts: no vital signs.
     #[arg(long)]
     pub quick: bool,
     /// The vital signs of now, however large the brain is; without it those of a large one are the last that were taken.
@@ -390,7 +389,7 @@ pub struct Status {
 /// `log`.
 #[derive(Debug, Args)]
 pub struct Log {
-    /// How many entries.
+    /// Entries to list.
     #[arg(short = 'n', long, default_value_t = 20)]
     pub number: usize,
     /// Only runs of this agent.
@@ -433,7 +432,7 @@ pub struct Neuron {
 /// `story`.
 #[derive(Debug, Args)]
 pub struct Story {
-    /// How many chapters, the newest last.
+    /// Chapters to print, the newest last.
     #[arg(short = 'n', long, default_value_t = 7)]
     pub number: usize,
     /// The branch or commit; wake by default.
@@ -467,21 +466,21 @@ pub struct Hooks {
     pub writer: Writer,
 }
 
-/// What to do with hooks.
+/// An action on hooks.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum HooksAction {
-    /// Add our block to each hook; what is there stays.
+    /// Add our block to each hook, and keep the rest.
     Install,
     /// Take our block out again, to the byte.
     Remove,
-    /// Say what is installed.
+    /// List the installed hooks.
     Status,
 }
 
 /// `schema`.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// Which one; a list of them if none is named.
+    /// The schema; a list of them by default.
     pub name: Option<String>,
 }
 
@@ -510,7 +509,7 @@ pub struct Export {
 /// `demo`.
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Where; a new temporary folder by default.
+    /// The folder; a new temporary one by default.
     #[arg(id = "demo_dir", value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// Live N days and nights, 20 if no number is given, on a clock and with ids of their own: the same N, the same brain.
@@ -522,7 +521,7 @@ pub struct Demo {
 /// `completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// For which shell.
+    /// The shell.
     pub shell: clap_complete::Shell,
 }
 
@@ -532,6 +531,6 @@ pub struct Confine {
     /// Make the program's world and start nothing in it.
     #[arg(long)]
     pub probe: bool,
-    /// What the program may, as JSON.
+    /// The rights of the program, as JSON.
     pub orders: String,
 }

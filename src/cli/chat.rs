@@ -114,7 +114,7 @@ fn happened(out: &Output, confirmations: &Confirmations, event: &ChatEvent) {
 fn allowed(out: &Output, node: &str, name: &str, args: &str) -> bool {
     let what = format!("{} wants to {} {}", safe_line(node), safe_line(name), safe_line(args));
     if out.is_json() || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        out.say(&format!("{what}: refused, because nobody is here to confirm it"));
+        out.say(&format!("{what}: refused, because there is no terminal to confirm it on"));
         return false;
     }
     prompt(&format!("{what}\nallow it? [y/N] "));

@@ -10,7 +10,7 @@ use super::output::safe;
 use super::write::{fed, merged};
 use super::{Done, Session, args};
 use crate::brain::{Brain, BrainError, FeedRequest, InitRequest, RecallRequest, Source};
-use crate::model::{Stamp, plural};
+use crate::model::{Stamp, plural, shell_word};
 
 /// The day: hours before now, session, source, text. Three conversations that mention the same people and places.
 const DAY: [(i64, &str, &str, &str); 9] = [
@@ -52,7 +52,7 @@ pub(super) fn demo(session: &Session, args: &args::Demo) -> Done {
     }
     let show = |text: &str| session.out.line(text);
     show("A brain is a git repository. This one lives a short day in three languages.\n");
-    show(&format!("$ git brain init {}", dir.display()));
+    show(&format!("$ git brain init {}", shell_word(&dir.display().to_string())));
     let request = InitRequest { dir: dir.clone(), in_repo: false, program: program() };
     let (brain, made) = Brain::init(&request, session.world.clone())?;
     show(&format!(

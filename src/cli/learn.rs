@@ -30,8 +30,9 @@ fn decided(report: &DecideReport, why: bool) -> String {
     if report.untrusted > 0 {
         let (outcomes, come) =
             (plural(report.untrusted, "outcome", "outcomes"), if report.untrusted == 1 { "comes" } else { "come" });
-        text +=
-            &format!("  note: {outcomes} of it {come} from where nobody here trusts: `git brain ledger` lists them\n");
+        text += &format!(
+            "  note: {outcomes} of it {come} from an origin that is not trusted here: `git brain ledger` lists them\n"
+        );
     }
     if why {
         let reason = [&report.stance, &report.why].map(|part| part.as_deref().map(safe_line));
@@ -180,7 +181,8 @@ pub(super) fn goal(session: &Session, args: &args::Goal) -> Done {
 
 fn set(report: &GoalReport) -> String {
     let verb = if report.commit.is_some() { "is" } else { "would be" };
-    format!("{} {verb} {}\n", report.goal, report.state.as_str())
+    let notes: String = report.notes.iter().map(|note| format!("note: {}\n", safe_line(note))).collect();
+    format!("{} {verb} {}\n{notes}", report.goal, report.state.as_str())
 }
 
 pub(super) fn goals(report: &GoalsReport) -> String {

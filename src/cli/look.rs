@@ -99,7 +99,7 @@ fn activity(alive: &AgentLoop) -> String {
         Some(n) => {
             text += &format!("; {} unanswered: `git brain signals --unanswered`", plural(n, "signal", "signals"))
         }
-        None => text += "; `git brain signals --unanswered` lists what nobody has answered",
+        None => text += "; `git brain signals --unanswered` lists signals without an answer",
     }
     if alive.quiet {
         text += &format!("; quiet since then, it waits for {}", safe_line(&alive.waits_for.join(" or ")));

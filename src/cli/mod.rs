@@ -8,8 +8,10 @@ mod ask;
 mod chat;
 mod demo;
 mod fit;
+pub mod help;
 mod hits;
 mod house;
+mod interrupt;
 mod learn;
 mod life;
 mod look;
@@ -30,7 +32,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 
 use crate::brain::{Brain, BrainError, Override, Server, World};
 use args::{Cli, Command};
@@ -42,7 +44,8 @@ const UNPRINTED: u8 = 2;
 /// Parses the arguments of the process, does what they say, and returns the exit code. `server` is the front door that `serve`
 /// opens: doors do not know each other.
 pub fn main(server: Server) -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
@@ -144,6 +147,9 @@ impl Session {
     }
 
     fn run(self, command: Command, server: Server) -> Done {
+        if !self.out.is_json() {
+            interrupt::listen(&command);
+        }
         match command {
             Command::Init(args) => write::init(&self, &args),
             Command::Feed(args) => write::feed(&self, &args),
@@ -191,7 +197,7 @@ impl Session {
             Command::Demo(args) => demo::demo(&self, &args),
             Command::Completions(args) => {
                 let mut script = Vec::new();
-                clap_complete::generate(args.shell, &mut Cli::command(), "git-brain", &mut script);
+                clap_complete::generate(args.shell, &mut help::command(), "git-brain", &mut script);
                 self.out.text(&String::from_utf8_lossy(&script));
                 Ok(0)
             }

@@ -251,8 +251,9 @@ fn write_out(text: &str) {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             let first = !UNPRINTED.swap(true, Ordering::Relaxed);
-            let _ =
-                first.then(|| writeln!(anstream::stderr(), "error: it is done, and the answer cannot be printed: {e}"));
+            let _ = first.then(|| {
+                writeln!(anstream::stderr(), "error: the command succeeded, but its output could not be written: {e}")
+            });
         }
         _ => {}
     }

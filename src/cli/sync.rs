@@ -4,7 +4,7 @@ use super::output::safe;
 use super::output::short;
 use super::{Done, Session, args};
 use crate::brain::{Brain, InitRequest, SyncReport};
-use crate::model::plural;
+use crate::model::{plural, shell_word};
 
 pub(super) fn sync(session: &Session, args: &args::Sync) -> Done {
     let brain = session.brain()?;
@@ -23,8 +23,10 @@ pub(super) fn init_bare(session: &Session, request: &InitRequest, args: &args::I
         let dir = safe(&report.dir.display().to_string());
         format!(
             "{dir} is a remote for brains (branches {} and {}); its gate looks at what is pushed.\n\
-             Next, in a brain: git remote add origin {dir} && git brain sync\n",
-            report.main, report.wake
+             Next, in a brain: git remote add origin {} && git brain sync\n",
+            report.main,
+            report.wake,
+            shell_word(&dir)
         )
     });
     Ok(0)

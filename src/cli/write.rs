@@ -9,7 +9,7 @@ use crate::brain::{
     ApplyReport, Brain, BrainError, Correction, DayEdge, Due, FedFile, FeedReport, FeedRequest, InitReport,
     InitRequest, MergeReport, RunBounds, RunReport, Source, Workflow, path_in, sources,
 };
-use crate::model::{AgentName, plural};
+use crate::model::{AgentName, plural, shell_word};
 
 pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     let dir = args.dir.clone().map_or_else(|| session.dir.clone(), |dir| session.dir.join(dir));
@@ -66,11 +66,11 @@ fn made(report: &InitReport) -> String {
     let runs = plural(report.first_runs.runs.len(), "agent", "agents");
     format!(
         "{verb} brain in {} (branches {} and {}); {runs} introduced themselves.\n\
-         Next: git brain -C {} feed \"something to remember\"\n",
+         Next: git brain -C {} feed \"Anna moved to Kyoto in May\"\n",
         report.dir.display(),
         report.main,
         report.wake,
-        report.dir.display()
+        shell_word(&report.dir.display().to_string())
     )
 }
 
@@ -142,7 +142,7 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
         text += "`git brain feed --gone PATH` archives the memories of files that are not there\n";
     }
     for run in &report.archived {
-        text += &format!("archived what was replaced or is gone; `git brain revert --run {run}` brings it back\n");
+        text += &format!("archived what was replaced or is gone; `git brain revert {run}` brings it back\n");
     }
     if let Some(Correction { corrects, by }) = &report.corrected {
         let verb = if request.dry_run { "would be" } else { "is" };

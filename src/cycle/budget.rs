@@ -233,7 +233,7 @@ impl Payer {
 }
 
 /// What is reserved for one act. Dropping it unsettled leaves it reserved, and so spent when the process ends.
-#[must_use = "what is not settled counts as spent"]
+#[must_use = "a reservation that is not settled counts as spent"]
 #[derive(Debug)]
 pub struct Reservation {
     lease: String,

@@ -92,7 +92,7 @@ impl<'s> Chained<'s> {
                     Ok(value) => Told::Gave(value),
                     Err(why) => Told::Failed(why),
                 },
-                Want::Confirm { .. } => Told::Denied("nobody is here to confirm it".to_owned()),
+                Want::Confirm { .. } => Told::Denied("there is no terminal to confirm it on".to_owned()),
                 Want::Check { text, .. } => self.check(&text)?,
             };
             machine.take(told);

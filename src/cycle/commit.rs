@@ -127,9 +127,7 @@ impl Draft {
         let level = shared.policy.settings.origins.level(&origin);
         let level = authority.1.as_ref().map_or(level, |limits| limits.capabilities().level(&origin, level));
         if level == Level::Refused {
-            return Err(CycleError::refused(format!(
-                "what comes from {origin} is refused here, by [origins] of the settings"
-            )));
+            return Err(CycleError::refused(format!("origin {origin} is refused here, by [origins] of the settings")));
         }
         Ok(Self {
             base,

@@ -1,6 +1,8 @@
 //! What can go wrong in the cycle. A refused delta, a conflict, a failing agent are values, not errors: see
 //! [`super::Outcome`].
 
+use std::path::Path;
+
 use super::file::{Level, examine};
 use crate::delta::DocumentError;
 use crate::forge::ForgeError;
@@ -8,7 +10,7 @@ use crate::llm::LlmError;
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::settings::SettingsError;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, permission_hint};
 use crate::world::{TrustError, WorldError};
 
 /// A failure of the cycle, naming its place.
@@ -64,7 +66,7 @@ pub enum CycleError {
     #[error("{0}")]
     Unanswered(String),
     /// Whoever wanted the answer has stopped listening.
-    #[error("nobody listens any more, so no model is asked any more")]
+    #[error("cancelled: the client disconnected")]
     Unheard,
     /// Nothing but the budget stops it.
     #[error("{0}")]
@@ -171,6 +173,7 @@ impl CycleError {
             Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint(),
             Self::Forge(error) => error.hint(),
+            Self::World(WorldError::Read { path, source }) => permission_hint(Path::new(path), source),
             Self::Broken(broken) => broken.on.first().map(|branch| remedy(branch, &broken.error.what, broken.stays)),
             // Not for a file from elsewhere, such as one that is imported.
             Self::Json(error) if Place::of(&error.what) != Place::Other => Some(

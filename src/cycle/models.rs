@@ -110,7 +110,7 @@ impl Models {
         };
         let broken_off = watch.stopped();
         let answered = answered.map(|reply| Reply { broken_off, ..reply });
-        let reservation = open.reservation.take().expect("invariant: nobody else takes it");
+        let reservation = open.reservation.take().expect("invariant: taken here alone");
         match &answered {
             Ok(reply) => shared.settle(reservation, Some(model.cost(reply.usage.input, reply.usage.output)))?,
             // Nothing was read, so nothing is paid.

@@ -347,7 +347,7 @@ impl Cycle {
             let spent = match job.roots.iter().find(|root| tally.caused(root) >= max) {
                 Some(root) => Some(format!("stimulus {root} has caused {}", plural(max, "run", "runs"))),
                 None if job.roots.is_empty() && !rootless.may_start(max) => {
-                    Some(format!("what no stimulus began has caused {}", plural(rootless.ran, "run", "runs")))
+                    Some(format!("runs without a stimulus have caused {}", plural(rootless.ran, "run", "runs")))
                 }
                 None => None,
             };

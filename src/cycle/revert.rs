@@ -48,7 +48,7 @@ impl Cycle {
         if let Some(by) = self.reverted(tree)?.get(run) {
             return Err(CycleError::Refused {
                 message: format!("{run} is taken back already, by {by}"),
-                hint: Some(format!("`git brain revert --run {by}` brings it back")),
+                hint: Some(format!("`git brain revert {by}` brings it back")),
             });
         }
         Ok(vec![record])

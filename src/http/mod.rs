@@ -72,7 +72,7 @@ async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Resul
         _ = interrupted.recv() => Ended::Interrupted,
         _ = terminated.recv() => Ended::Asked,
         stopped = &mut server => {
-            let why = stopped.map_or_else(|e| e.to_string(), |()| "nobody told it to".to_owned());
+            let why = stopped.map_or_else(|e| e.to_string(), |()| "it ended without a request to".to_owned());
             return Err(BrainError::Busy(format!("the server stopped: {why}")));
         }
     };

@@ -57,23 +57,23 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         &[400, 408, 413, 415, 422, 429, 502, 503],
     );
     chat["responses"]["200"]["content"]["text/event-stream"] = json!({"schema": {
-        "description": "With `Accept: text/event-stream`: what happens as it happens, one event each, `data` as described; the last is `remembered` {notes} or `failed` (a Failure).",
+        "description": "With `Accept: text/event-stream`: every step as it happens, one event each, `data` as described; the last is `remembered` {notes} or `failed` (a Failure).",
         "anyOf": [event]
     }});
     chat["responses"]["200"]["headers"] = json!({
         "Conversation": {"description": "the conversation, to go on with; percent-encoded", "schema": {"type": "string"}},
-        "Link": {"description": "what the answer cites: rel=\"cite-as\", the title is the number in the answer", "schema": {"type": "string"}}
+        "Link": {"description": "the neurons and commits that the answer cites: rel=\"cite-as\", the title is the number in the answer", "schema": {"type": "string"}}
     });
     let at = json!({"name": "at", "in": "query", "description": "a commit; wake's tip by default", "schema": {"type": "string"}});
     json!({
         "/chat": {"post": chat},
         "/confirm": {
-            "post": operation("Allow what waits, or do not", &[], Some(json!(confirmation)), allowed, &[400, 404, 413, 415]),
-            "get": operation("What waits for a person", &[], None, list, &[])
+            "post": operation("Allow or deny a waiting call", &[], Some(json!(confirmation)), allowed, &[400, 404, 413, 415]),
+            "get": operation("Calls that wait for a person", &[], None, list, &[])
         },
-        "/conversations/{name}": {"get": operation("What was said in a conversation", &[named("name")], None, json!(conversation), &[400])},
-        "/neurons/{id}": {"get": operation("A neuron, and the commits that made it what it is", &[named("id"), at], None, json!(neuron), &[400, 404])},
-        "/commits/{id}": {"get": operation("A commit, and what it changed", &[named("id")], None, json!(commit), &[400, 404])},
+        "/conversations/{name}": {"get": operation("The turns of a conversation", &[named("name")], None, json!(conversation), &[400])},
+        "/neurons/{id}": {"get": operation("A neuron, and the commits that made it", &[named("id"), at], None, json!(neuron), &[400, 404])},
+        "/commits/{id}": {"get": operation("A commit and its changes", &[named("id")], None, json!(commit), &[400, 404])},
         "/forge/webhook": {
             "post": open(operation("A forge says that something happened; signed by its secret", &[], Some(json!({"type": "object"})), rung, &[401, 413])),
             "get": operation("What the bot's last look came to", &[], None, look, &[])
@@ -130,12 +130,12 @@ fn operation(summary: &str, parameters: &[Value], body: Option<Value>, answer: V
 fn failure() -> Value {
     json!({
         "type": "object",
-        "description": "Why it was not done.",
+        "description": "The failure.",
         "required": ["version", "error", "hint", "code"],
         "properties": {
             "version": {"const": 1},
             "error": {"type": "string"},
-            "hint": {"type": ["string", "null"], "description": "What to do about it."},
+            "hint": {"type": ["string", "null"], "description": "The next step."},
             "code": {"type": "integer", "description": "The exit code that a command would have."}
         }
     })

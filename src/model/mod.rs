@@ -21,6 +21,7 @@ pub mod review;
 pub mod salience;
 pub mod secret;
 pub mod settings;
+pub mod shell;
 pub mod spending;
 pub mod stamp;
 
@@ -31,4 +32,5 @@ pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
 pub use origin::{Level, Origin};
 pub use plural::plural;
 pub use settings::Settings;
+pub use shell::shell_word;
 pub use stamp::{BEYOND, Stamp};

@@ -16,6 +16,7 @@ use regex::Regex as TextRegex;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::ids::is_invisible;
+use super::plural::plural;
 use crate::limits;
 pub use parts::Redaction;
 use rules::{Alphabet, Form, RULES};
@@ -233,6 +234,14 @@ impl Secrets {
             secrets.known = Some(Arc::new(built.map_err(|e| e.to_string())?));
         }
         Ok(secrets)
+    }
+
+    /// A sentence about the secrets that are taken out of a text, if it has any.
+    #[must_use]
+    pub fn notice(&self, text: &[u8]) -> Option<String> {
+        let count = self.find(text).len();
+        let secrets = plural(count, "secret is", "secrets are");
+        (count > 0).then(|| format!("{secrets} not remembered: the text reads [redacted:KIND] there"))
     }
 
     /// The secrets of a text, in order, none over another: as it stands, and as a concept would have it, whose letters are plain

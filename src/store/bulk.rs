@@ -253,7 +253,7 @@ fn too_many(what: &str) -> StoreError {
 }
 
 /// A pack under way.
-#[must_use = "what is not finished is lost"]
+#[must_use = "a pack that is not finished is lost"]
 pub struct BulkWriter {
     folder: PathBuf,
     file: BufWriter<NamedTempFile>,

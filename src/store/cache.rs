@@ -241,7 +241,7 @@ enum CacheError {
 /// The bytes of a file: read, if there are few, and else mapped. Nobody of ours changes a file that has its name; a program that
 /// writes another copy over it, such as one that restores a backup, would take mapped bytes away under whoever reads them, which ends
 /// the process.
-#[allow(unsafe_code, reason = "a mapped file is only sound while nobody changes it")]
+#[allow(unsafe_code, reason = "a mapped file is only sound while it is not changed")]
 pub(super) fn map(file: &File) -> std::io::Result<Bytes> {
     if file.metadata()?.len() <= limits::READ_SNAPSHOT_BYTES {
         let mut bytes = Vec::new();

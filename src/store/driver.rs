@@ -6,7 +6,7 @@ use std::path::Path;
 use super::confine::{refuse_links, refuse_waiting};
 use super::disk::sync_folder;
 use super::{Store, StoreError};
-use crate::model::layout;
+use crate::model::{layout, shell_word};
 
 pub(super) const NAME_KEY: &str = "merge.git-brain.name";
 pub(super) const NAME: &str = "git-brain's typed merge";
@@ -97,7 +97,8 @@ impl Store {
 
 /// How git shall call the driver.
 pub(super) fn driver_command(program: &str) -> String {
-    format!("{}{DRIVER_ARGUMENTS}", shell_word(program))
+    // `%` begins a placeholder of git's.
+    format!("{}{DRIVER_ARGUMENTS}", shell_word(program).replace('%', "%%"))
 }
 
 fn with_block(text: &str, block: &str) -> String {
@@ -110,16 +111,6 @@ fn with_block(text: &str, block: &str) -> String {
         None if text.is_empty() || text.ends_with('\n') => format!("{text}{block}"),
         None => format!("{text}\n{block}"),
     }
-}
-
-/// A word for the shell by which git calls a driver.
-fn shell_word(word: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+:".contains(&b);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    // `%` begins a placeholder of git's.
-    format!("'{}'", word.replace('\'', "'\\''").replace('%', "%%"))
 }
 
 #[cfg(test)]

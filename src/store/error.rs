@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::model::shell_word;
+
 /// A failure of the store. A lost race for a ref is none: see [`super::RefOutcome`].
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -10,6 +12,12 @@ pub enum StoreError {
     #[error("{} is in no git repository", path.display())]
     NoRepository {
         /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// A repository of another user, which git does not open (CVE-2022-24765).
+    #[error("{} is owned by another user", path.display())]
+    OtherOwner {
+        /// The work tree, or the bare repository.
         path: PathBuf,
     },
     /// A repository, but no brain: `brain.main` and `brain.wake` are not in its local configuration.
@@ -219,6 +227,18 @@ pub enum StoreError {
     },
 }
 
+/// The way out where the system does not let this user read or write a file.
+pub fn permission_hint(path: &Path, source: &io::Error) -> Option<String> {
+    if source.kind() != io::ErrorKind::PermissionDenied {
+        return None;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = shell_word(&folder.display().to_string());
+    Some(format!(
+        "`ls -la {folder}` shows owners and modes: give the command as the owner, or change them by `chown` or `chmod`"
+    ))
+}
+
 fn listed(known: &[String]) -> String {
     if known.is_empty() { String::new() } else { format!(" of that name; there are {}", known.join(", ")) }
 }
@@ -258,6 +278,14 @@ impl StoreError {
                 "a file belongs there, and none of them is history: remove the folder, and give the command again"
                     .to_owned()
             }
+            Self::File { path, source } => permission_hint(path, source)?,
+            Self::Git { source, .. } if source.message().ends_with("Permission denied") => {
+                "another user owns that file, or its mode forbids it: give the command as its owner, or `chown` it".to_owned()
+            }
+            Self::OtherOwner { path } => format!(
+                "if you trust its owner: git config --global --add safe.directory {}",
+                shell_word(&path.display().to_string())
+            ),
             Self::NoRepository { .. } => "`git brain init DIR` makes a brain".to_owned(),
             Self::NoBrain { .. } => {
                 "`git brain init --in-repo` puts a brain into this repository, or adopts the one of its origin"
@@ -299,5 +327,24 @@ impl StoreError {
             _ => return None,
         };
         Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permission_error_names_path_and_remedy() {
+        let denied = |path: &str| StoreError::file(path)(io::ErrorKind::PermissionDenied.into());
+        let error = denied("/home/ann/my notes/.git/config");
+        assert!(error.to_string().starts_with("/home/ann/my notes/.git/config: "), "{error}");
+        assert!(
+            error.hint().unwrap().starts_with("`ls -la '/home/ann/my notes/.git'` shows owners"),
+            "{:?}",
+            error.hint()
+        );
+        assert!(denied("config").hint().unwrap().starts_with("`ls -la .` "));
+        assert_eq!(StoreError::file("x")(io::ErrorKind::NotFound.into()).hint(), None);
     }
 }

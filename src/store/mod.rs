@@ -66,7 +66,7 @@ pub use cache::key_of as cache_key;
 pub use commit::{Author, Commit, CommitSpec, Trailer};
 pub use credential::{credential, printed_by};
 pub use driver::DriverState;
-pub use error::StoreError;
+pub use error::{StoreError, permission_hint};
 pub use guard::Guard;
 pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
@@ -319,6 +319,11 @@ fn discover(dir: &Path) -> Result<git2::Repository, StoreError> {
     confine::refuse_irregular(dir)?;
     git2::Repository::discover(dir).map_err(|e| match e.code() {
         git2::ErrorCode::NotFound => StoreError::NoRepository { path: dir.to_owned() },
+        git2::ErrorCode::Owner => {
+            // libgit2 names the folder that `safe.directory` has to name.
+            let named = e.message().split('\'').nth(1).map(PathBuf::from);
+            StoreError::OtherOwner { path: named.unwrap_or_else(|| dir.to_owned()) }
+        }
         _ => StoreError::git(format!("repository at {}", dir.display()), e),
     })
 }

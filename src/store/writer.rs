@@ -28,7 +28,7 @@ const WRITES: usize = 4;
 pub(super) const SCRATCH: &str = "git-brain-";
 
 /// A batch of new objects, readable through its store at once, on disk after [`ObjectWriter::publish`].
-#[must_use = "what is not published is lost"]
+#[must_use = "objects that are not published are lost"]
 pub struct ObjectWriter<'s> {
     pub(super) store: &'s Store,
 }
@@ -132,7 +132,7 @@ impl ObjectWriter<'_> {
 
 /// Objects that a writer gathered, and that are nowhere else yet.
 #[derive(Clone)]
-#[must_use = "what is not published is lost"]
+#[must_use = "objects that are not published are lost"]
 pub struct Batch(pub(super) Pending);
 
 impl std::fmt::Debug for Batch {

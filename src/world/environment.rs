@@ -26,11 +26,11 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "BRAIN_CASSETTE",
-        does: "`record:FILE` adds every exchange with a model to a file, `replay:FILE` answers from it and calls nobody",
+        does: "`record:FILE` adds every exchange with a model to a file, `replay:FILE` answers from it and makes no call",
     },
     Variable {
         name: "BRAIN_TOKEN",
-        does: "what `git brain serve` takes as its bearer token; else it makes one and prints the page's address with it",
+        does: "the bearer token of `git brain serve`; else it makes one and prints the page's address with it",
     },
     Variable {
         name: "BRAIN_WEBHOOK_SECRET",
@@ -41,8 +41,8 @@ pub const VARIABLES: &[Variable] = &[
         does: "the token for requests on that forge: sent there alone, never kept or printed",
     },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
-    Variable { name: "BRAIN_LOG", does: "what to trace on standard error, such as git_brain=debug" },
-    Variable { name: "XDG_STATE_HOME", does: "where trust is recorded; else ~/.local/state" },
+    Variable { name: "BRAIN_LOG", does: "the parts to trace on standard error, such as git_brain=debug" },
+    Variable { name: "XDG_STATE_HOME", does: "the folder in which trust is recorded; else ~/.local/state" },
     Variable { name: "HOME", does: "the same" },
     Variable {
         name: "GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL",

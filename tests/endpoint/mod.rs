@@ -1,8 +1,11 @@
 //! A scripted endpoint of OpenAI's chat protocol on this machine, in threads of the test: what it is asked is kept, and it answers
 //! by script, faults included.
+
+pub mod request;
+
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -55,25 +58,14 @@ pub struct Endpoint {
 impl Endpoint {
     /// One that answers by the script, and then always as the last line says.
     pub fn new(script: &[Manner]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let endpoint = Self {
-            address,
-            asked: Arc::default(),
-            script: Arc::new(Mutex::new((VecDeque::new(), Manner::Hangs))),
-            left: Arc::default(),
-        };
-        endpoint.behaves(script);
-        let (asked, script, left) =
-            (Arc::clone(&endpoint.asked), Arc::clone(&endpoint.script), Arc::clone(&endpoint.left));
-        std::thread::spawn(move || {
-            for connection in listener.incoming().map_while(Result::ok) {
-                let (asked, script, left) = (Arc::clone(&asked), Arc::clone(&script), Arc::clone(&left));
-                // Whoever asks may go away at any moment.
-                std::thread::spawn(move || drop(serve(connection, &asked, &script, &left)));
-            }
-        });
-        endpoint
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let left: Arc<AtomicBool> = Arc::default();
+        let last = script.last().expect("a script").clone();
+        let script = Arc::new(Mutex::new((script.iter().cloned().collect::<VecDeque<Manner>>(), last)));
+        let shared = (Arc::clone(&asked), Arc::clone(&script), Arc::clone(&left));
+        // A client may go away at any moment.
+        let address = request::listen(move |connection| drop(serve(connection, &shared.0, &shared.1, &shared.2)));
+        Self { address: address.unwrap(), asked, script, left }
     }
 
     /// A new script.
@@ -108,24 +100,9 @@ fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script, left
     let mut reader = BufReader::new(connection.try_clone()?);
     let mut out = connection;
     loop {
-        let (mut line, mut length, mut key) = (String::new(), 0, String::new());
-        if reader.read_line(&mut line)? == 0 {
-            return Ok(());
-        }
+        let Some(request::Request { line, key, body, .. }) = request::read(&mut reader)? else { return Ok(()) };
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        while line.trim() != "" {
-            line.clear();
-            reader.read_line(&mut line)?;
-            let (name, value) = line.split_once(':').unwrap_or_default();
-            match name.to_ascii_lowercase().as_str() {
-                "content-length" => length = value.trim().parse().unwrap(),
-                "authorization" => key = value.trim().to_owned(),
-                _ => {}
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body)?;
-        let body: Value = serde_json::from_slice(&body).unwrap();
+        let (mut line, key) = (String::new(), key.unwrap_or_default());
         let streamed = body["stream"] == true;
         asked.lock().unwrap().push(Asked { path, key, body });
         let manner = {

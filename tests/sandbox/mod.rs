@@ -445,4 +445,9 @@ impl Dice {
     pub fn below(&mut self, n: u64) -> u64 {
         self.roll() % n.max(1)
     }
+
+    /// One of a list.
+    pub fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len() as u64) as usize]
+    }
 }

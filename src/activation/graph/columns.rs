@@ -151,15 +151,6 @@ pub struct Columns<'a> {
     pub weights: &'a [u16],
     /// Its type, as its place in [`Link::ALL`].
     pub links: &'a [u8],
-    /// The edges that excite (`feeds_into`, `recalls`, `triggers`) once more, by target: those that lead to node `i` are
-    /// `in_rows[i]..in_rows[i + 1]` of the three columns below, ascending by source; n + 1 numbers.
-    pub in_rows: &'a [u32],
-    /// Where each of them comes from.
-    pub in_sources: &'a [u32],
-    /// Its weight, 1..=65535.
-    pub in_weights: &'a [u16],
-    /// Its type, as its place in [`Link::ALL`].
-    pub in_links: &'a [u8],
 }
 
 impl<'a> Columns<'a> {
@@ -175,7 +166,7 @@ impl<'a> Columns<'a> {
 
     /// Whether the lengths fit each other; constant time. For columns that come from elsewhere.
     pub fn fit(&self) -> bool {
-        let (nodes, edges, exciting) = (self.kinds.len(), self.targets.len(), self.in_sources.len());
+        let (nodes, edges) = (self.kinds.len(), self.targets.len());
         let last = |offsets: &[u32]| offsets.last().map_or(0, |last| *last as usize);
         let offsets = |offsets: &[u32]| offsets.len() == nodes + 1 || (nodes == 0 && offsets.is_empty());
         self.saliences.len() == nodes
@@ -185,10 +176,6 @@ impl<'a> Columns<'a> {
             && self.weights.len() == edges
             && self.links.len() == edges
             && last(self.rows) == edges
-            && offsets(self.in_rows)
-            && self.in_weights.len() == exciting
-            && self.in_links.len() == exciting
-            && last(self.in_rows) == exciting
             && last(self.id_offsets) == self.id_bytes.len()
     }
 
@@ -227,17 +214,6 @@ impl<'a> Columns<'a> {
     pub(crate) fn row(&self, node: u32) -> Row<'a> {
         Row::of(self.targets, self.weights, self.links, range(self.rows, node))
     }
-
-    /// The edges that excite a node, with their sources as targets.
-    pub(crate) fn in_row(&self, node: u32) -> Row<'a> {
-        Row::of(self.in_sources, self.in_weights, self.in_links, range(self.in_rows, node))
-    }
-
-    /// Source, weight and type of an edge that excites.
-    pub(crate) fn in_edge(&self, edge: u32) -> Option<(u32, u16, u8)> {
-        let at = edge as usize;
-        Some((*self.in_sources.get(at)?, *self.in_weights.get(at)?, *self.in_links.get(at)?))
-    }
 }
 
 /// Where the row of a node lies; empty if it has none.
@@ -265,10 +241,6 @@ pub struct ColumnsBuf {
     pub(super) targets: Vec<u32>,
     pub(super) weights: Vec<u16>,
     pub(super) links: Vec<u8>,
-    pub(super) in_rows: Vec<u32>,
-    pub(super) in_sources: Vec<u32>,
-    pub(super) in_weights: Vec<u16>,
-    pub(super) in_links: Vec<u8>,
 }
 
 impl ColumnsBuf {
@@ -293,10 +265,6 @@ impl ColumnsBuf {
             targets: &self.targets,
             weights: &self.weights,
             links: &self.links,
-            in_rows: &self.in_rows,
-            in_sources: &self.in_sources,
-            in_weights: &self.in_weights,
-            in_links: &self.in_links,
         }
     }
 
@@ -369,9 +337,6 @@ impl ColumnsBuilder {
             (edge.row, edge.target) = (rank[edge.row as usize], rank[edge.target as usize]);
         }
         columns.lay_rows(&edges);
-        // Before there is a second copy of the edges.
-        drop(edges);
-        columns.lay_in_rows();
         columns
     }
 }

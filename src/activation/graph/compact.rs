@@ -32,7 +32,6 @@ impl ColumnsBuf {
             columns.links.extend(row.iter().map(|edge| edge.link));
             columns.rows.push(columns.targets.len() as u32);
         }
-        columns.lay_in_rows();
         debug_assert!(columns.links.iter().all(|link| usize::from(*link) < Link::ALL.len()));
         (columns, places)
     }

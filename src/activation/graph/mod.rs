@@ -6,7 +6,6 @@
 
 mod columns;
 mod compact;
-mod inbound;
 mod patch;
 mod prefetch;
 #[cfg(test)]
@@ -16,8 +15,7 @@ pub(super) use columns::{Attributes, Row};
 pub use columns::{Columns, ColumnsBuf, ColumnsBuilder};
 pub use patch::{Change, Patch, PatchView};
 
-pub(super) use prefetch::prefetch;
-
+use self::prefetch::prefetch;
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Stamp, salience};
 

@@ -3,7 +3,7 @@
 
 /// Asks for item `at` of a column, if there is one. Changes no result.
 #[inline(always)]
-pub(in crate::activation) fn prefetch<T>(column: &[T], at: usize) {
+pub(super) fn prefetch<T>(column: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(item) = column.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -23,8 +23,6 @@ struct Source {
     wave: u32,
     node: NodeIx,
     record: u32,
-    /// Whether its excitation is expanded too, or only context and inhibition.
-    excites: bool,
 }
 
 /// Something on its way to a target.
@@ -44,10 +42,10 @@ impl Expansion {
     }
 
     /// Adds the frontier of a wave.
-    pub fn add(&mut self, query: &Query<'_>, at: usize, wave: &Wave, excites: bool) {
+    pub fn add(&mut self, query: &Query<'_>, at: usize, wave: &Wave) {
         let source = |record: &u32| {
             let node = wave.records[*record as usize].node;
-            Source { order: query.graph.order(node), wave: at as u32, node, record: *record, excites }
+            Source { order: query.graph.order(node), wave: at as u32, node, record: *record }
         };
         self.sources.extend(wave.frontier.iter().map(source));
     }
@@ -92,9 +90,7 @@ fn send(query: &Query<'_>, wave: &Wave, source: &Source, out: &mut Vec<Sent>) {
                 continue;
             }
             let strength = match link {
-                Link::Influences | Link::Inhibits => Some(value),
-                _ if !source.excites => None,
-                Link::FeedsInto | Link::Recalls => Some(value),
+                Link::FeedsInto | Link::Recalls | Link::Influences | Link::Inhibits => Some(value),
                 Link::Triggers => *change,
             };
             let Some(strength) = strength else { continue };

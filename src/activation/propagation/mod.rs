@@ -5,18 +5,14 @@
 //! the clock, never wall time. Sums are taken in ascending source order, then in ascending cue order, so that the
 //! result is the same to the last bit everywhere, except that an exponent other than 0, ½ and 1 goes through `powf`.
 //!
-//! Flow: cues → waves → per level: expand the frontiers (or sweep the whole network, where a frontier is most of it), then
-//! each wave's barrier → per pass: report → [`Propagation`]. A query costs what it touches, whatever the network's size.
+//! Flow: cues → waves → per level: expand the frontiers, then each wave's barrier → per pass: report → [`Propagation`]. A query
+//! costs what it touches, whatever the network's size.
 
 mod expand;
-mod strongest;
-mod sweep;
 mod table;
 mod wave;
 
 use self::expand::Expansion;
-pub use self::sweep::Level;
-use self::sweep::Sweep;
 use self::table::Sums;
 use self::wave::{Barrier, Wave};
 use super::graph::{Graph, NodeIx};
@@ -174,7 +170,6 @@ pub struct Scratch {
     activation: Sums,
     all_context: Sums,
     expansion: Expansion,
-    sweep: Sweep,
 }
 
 /// Runs a wave from each of `cues` and reports what is active at `now`. The order of the cues does not matter.
@@ -262,11 +257,8 @@ impl Scratch {
     /// The arrivals of one level, of all waves.
     fn arrivals(&mut self, query: &Query<'_>) {
         self.expansion.clear();
-        for (at, wave) in self.waves.iter_mut().enumerate() {
-            let is_swept = sweep::pays(query, wave.frontier.len());
-            if !is_swept || self.sweep.run(query, wave) {
-                self.expansion.add(query, at, wave, !is_swept);
-            }
+        for (at, wave) in self.waves.iter().enumerate() {
+            self.expansion.add(query, at, wave);
         }
         self.expansion.run(query, &mut self.waves, &mut self.context, &mut self.inhibition);
     }

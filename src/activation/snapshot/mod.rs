@@ -32,10 +32,6 @@ mod tag {
     pub const PATCH_ROW_NODES: u32 = 11;
     pub const PATCH_ORDERS: u32 = 12;
     pub const PATCH_BY_ID: u32 = 13;
-    pub const IN_ROWS: u32 = 14;
-    pub const IN_SOURCES: u32 = 15;
-    pub const IN_WEIGHTS: u32 = 16;
-    pub const IN_LINKS: u32 = 17;
 }
 
 /// The network of one tree.
@@ -213,10 +209,6 @@ arrays!(Columns, columns, put_columns:
     targets = TARGETS,
     weights = WEIGHTS,
     links = LINKS,
-    in_rows = IN_ROWS,
-    in_sources = IN_SOURCES,
-    in_weights = IN_WEIGHTS,
-    in_links = IN_LINKS,
 );
 
 arrays!(PatchView, patch, put_patch:

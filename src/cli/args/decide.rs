@@ -65,10 +65,12 @@ pub struct Reject {
 
 /// `revert`.
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("reverted").required(true).args(["run", "origin"])))]
+#[command(group(clap::ArgGroup::new("reverted").required(true).args(["what", "run", "origin"])))]
 pub struct Revert {
-    /// The run.
-    #[arg(long, value_name = "RUN")]
+    /// A run, or its commit.
+    pub what: Option<String>,
+    /// The same.
+    #[arg(long, value_name = "RUN", hide = true)]
     pub run: Option<String>,
     /// All runs of this origin, or of this class of origins, and what descends from them.
     #[arg(long, value_name = "CLASS[:DETAIL]")]

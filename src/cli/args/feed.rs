@@ -1,4 +1,4 @@
-//! What is brought in.
+//! Feeding.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,12 @@ use super::Writer;
 
 /// `feed`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  git brain feed \"Anna moved to Kyoto in May\"
-  git brain feed diary.md notes/ 'letters/*.txt'
-  git brain feed --corrects e-6eab17af346303bb \"Anna moved to Osaka in May\"")]
 pub struct Feed {
     /// A text, or files, folders and patterns; `-` reads standard input
     ///
     /// A word that names a file or a folder, or a pattern that matches some, is read; other words are one text. A folder's text files are read, without
     /// hidden ones and those that git ignores. A `.jsonl` file is a batch of {"text", "at", "source", "session", "answers", "value"}. Any other is
-    /// split into its paragraphs, and standard input as well. A file that is fed again replaces what changed, and archives what it no longer says.
+    /// split into its paragraphs, and standard input as well. A file that is fed again replaces changed paragraphs, and archives those that are gone.
     #[arg(value_name = "PATH|TEXT|-", required_unless_present_any = ["file", "said", "gone"])]
     pub inputs: Vec<String>,
     /// A text, also if it is written like a path
@@ -29,19 +25,19 @@ pub struct Feed {
     /// Archive the memories of a file that is not there any more, or of all such files of a folder
     #[arg(long, value_name = "PATH")]
     pub gone: Vec<PathBuf>,
-    /// When it happened: a moment (RFC 3339), or a date such as 2026-03-05 or yesterday, which is its noon, UTC; now by default.
+    /// Time of the event: a moment (RFC 3339), or a date such as 2026-03-05 or yesterday, which is its noon, UTC; now by default.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// Its label, instead of a file's path: the same label, session, time and text are remembered once.
+    /// A label instead of the path of a file: the same label, session, time and text are remembered once.
     #[arg(long, value_name = "S")]
     pub source: Option<String>,
-    /// What it belongs to; turns are linked inside one session.
+    /// The session; turns are linked inside one session.
     #[arg(long, value_name = "S")]
     pub session: Option<String>,
     /// The run whose action this answers: it is remembered, and that run's outcome; see --value.
     #[arg(long, value_name = "RUN")]
     pub answers: Option<String>,
-    /// What that run's outcome is worth, 0 to 1; without it the text waits for a judge
+    /// Value of that run's outcome, 0 to 1; without it the text waits for a judge
     #[arg(long, value_name = "V", requires = "answers", allow_negative_numbers = true)]
     pub value: Option<f64>,
     /// Archive this memory, and put the text in its place
@@ -50,7 +46,7 @@ pub struct Feed {
     /// Remember a text once more though it is known
     #[arg(long)]
     pub again: bool,
-    /// Where it ultimately comes from, such as mcp:editor or webhook:forge; this machine by default. The settings say how far that is trusted.
+    /// The first source of the text, such as mcp:editor or webhook:forge; this machine by default. The settings say how far that is trusted.
     #[arg(long, value_name = "CLASS[:DETAIL]")]
     pub origin: Option<String>,
     /// Only store it; run no agents.

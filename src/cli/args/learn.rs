@@ -1,4 +1,4 @@
-//! What is decided, and what came of it.
+//! Decisions and their outcomes.
 
 use clap::{Args, Subcommand};
 
@@ -6,9 +6,6 @@ use super::Writer;
 
 /// `decide`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  git brain decide \"what to drink?\" --option tea --option coffee
-  git brain decide \"which way home?\" --option bridge --option ferry --why")]
 pub struct Decide {
     /// The question; needs no quotes
     #[arg(required = true, value_name = "QUESTION")]
@@ -16,7 +13,7 @@ pub struct Decide {
     /// An option; two or more
     #[arg(long = "option", short = 'o', value_name = "TEXT", allow_hyphen_values = true)]
     pub options: Vec<String>,
-    /// Say why, and what was expected of each option
+    /// Print the reason, and the expectation of each option
     #[arg(long)]
     pub why: bool,
 }
@@ -27,7 +24,7 @@ pub struct Decide {
 pub struct Outcome {
     /// The run.
     pub run: String,
-    /// What the outcome is worth, 0 to 1.
+    /// Value of the outcome, 0 to 1.
     #[arg(long, value_name = "V", allow_negative_numbers = true)]
     pub value: Option<f64>,
     /// The outcome in words; without a value it is kept until a person or a trusted evaluator judges it
@@ -44,13 +41,13 @@ pub struct Outcome {
 /// `ledger`.
 #[derive(Debug, Args)]
 pub struct Ledger {
-    /// How many entries.
+    /// Entries to list.
     #[arg(short = 'n', long, default_value_t = 20)]
     pub number: usize,
     /// Only runs of this agent.
     #[arg(long, value_name = "A")]
     pub agent: Option<String>,
-    /// Only outcomes in words that nobody has judged yet
+    /// Only outcomes in words without a judgement
     #[arg(long)]
     pub unjudged: bool,
     /// The brain as it was at this commit.
@@ -61,17 +58,17 @@ pub struct Ledger {
 /// `goal`.
 #[derive(Debug, Args)]
 pub struct Goal {
-    /// What to do.
+    /// The action.
     #[command(subcommand)]
     pub action: GoalAction,
 }
 
-/// What to do with goals.
+/// An action on goals.
 #[derive(Debug, Subcommand)]
 pub enum GoalAction {
     /// Set a terminal goal.
     Add {
-        /// What is to be reached.
+        /// The text of the goal.
         text: String,
         /// The neuron that stands for it.
         #[arg(long, value_name = "ID")]

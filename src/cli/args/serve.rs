@@ -5,7 +5,7 @@ use clap::Args;
 /// `serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Where to listen: an address of this machine that no other one can reach, and a port; 0 is any that is free.
+    /// The address to listen at: one of this machine that no other one can reach, and a port; 0 is any that is free.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7433")]
     pub addr: String,
 }

@@ -1,4 +1,4 @@
-//! Thinking with models: which there are.
+//! Thinking with models.
 
 use clap::{Args, ValueEnum};
 
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 pub struct Models {
     /// Models of the settings; all if none is named.
     pub names: Vec<String>,
-    /// Ask each one short question, which costs what it costs.
+    /// Ask each one a short question, at its price.
     #[arg(long)]
     pub test: bool,
     /// Print the definition of one of the program's own agents, or of a narrator, that thinks with the model, to be committed as
@@ -19,7 +19,7 @@ pub struct Models {
     pub preset: Option<Preset>,
 }
 
-/// What an agent can think with that is no model of the settings.
+/// A way to think without a model of the settings.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Preset {
     /// `claude -p`, a coding agent that you are logged in to.

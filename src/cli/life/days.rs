@@ -255,7 +255,7 @@ impl<'a> Life<'a> {
     /// Once a week memory is asked to archive what nobody needs.
     fn archive(&self, day: &mut Day) -> Result<Option<String>, BrainError> {
         let Some(word) = texts::useless(day.day) else { return Ok(None) };
-        let payload = json!({"kind": "archive", "id": concept_id(word), "reason": "nobody asked for it again"});
+        let payload = json!({"kind": "archive", "id": concept_id(word), "reason": "not asked for again"});
         day.runs += self.request(self.at(day.day, 21), "memory", payload)?.len();
         Ok(Some(word.to_owned()))
     }

@@ -17,7 +17,7 @@ use super::output::safe;
 use super::output::short;
 use super::{Done, Session, learn, story};
 use crate::brain::{Brain, BrainError, SleepState};
-use crate::model::{Kind, NeuronId, plural};
+use crate::model::{Kind, NeuronId, plural, shell_word};
 
 /// Commits of the neuron's life that are shown: the first ones and the last ones.
 const FIRST: usize = 3;
@@ -35,7 +35,7 @@ pub(super) fn life(session: &Session, dir: &Path, number: u64) -> Done {
         plural(number, "day", "days")
     ));
     say("A decision is shown with its stance, what it expected, and what came.\n");
-    say(&format!("$ git brain init {}", dir.display()));
+    say(&format!("$ git brain init {}", shell_word(&dir.display().to_string())));
     let (mut life, made) = Life::begin(session, dir, number)?;
     let mut lived = Vec::new();
     for day in 1..=number {
@@ -117,8 +117,7 @@ fn parts(lived: &[Day]) -> Vec<Part> {
 /// The same as lines with bars.
 fn curve(lived: &[Day]) -> String {
     let mut text =
-        "How it went: what came of decisions, how far that was from what was expected, questions answered well\n"
-            .to_owned();
+        "Learning: outcomes of decisions, their distance from the expectations, questions answered well\n".to_owned();
     for Part { days: (first, last), error, came, right } in parts(lived) {
         let bar = |value: f64| "#".repeat((value * 20.0).round() as usize);
         let cell = |value: Option<f64>| value.map_or(" –  ".to_owned(), |value| format!("{value:.2}"));
@@ -234,8 +233,8 @@ fn further(dir: &Path, neuron: Option<&NeuronId>) -> String {
     let why = format!("git brain why {}", neuron.map_or("NEURON", NeuronId::as_str));
     let rows = [
         ("git show main", "a night, with its largest changes"),
-        (&why, "which runs made it what it is"),
-        ("git brain recall \"Ben Claire\"", "what is remembered"),
+        (&why, "the runs that made it"),
+        ("git brain recall \"Ben Claire\"", "the memories of both"),
         ("git brain story", "every night's chapter"),
         ("git brain sleep --undo", "the last night taken back"),
     ];

@@ -109,7 +109,7 @@ impl Judge<'_> {
         }
         for (path, what) in faults {
             let main = self.cycle.store.main();
-            self.fault(commit, &path, 1, format!("{what}, and nobody approved that for {main}"));
+            self.fault(commit, &path, 1, format!("{what}, and that was not approved for {main}"));
         }
         Ok(())
     }

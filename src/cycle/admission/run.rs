@@ -255,7 +255,7 @@ impl Judge<'_> {
         Ok(first.map(|wrong| match wrong {
             Wrong::Unknown => format!("there is no agent {} in this brain", record.agent),
             Wrong::Refused(why) => why,
-            Wrong::Otherwise => "what it says it did is not what its operations do".to_owned(),
+            Wrong::Otherwise => "its record does not fit its operations".to_owned(),
         }))
     }
 

@@ -197,7 +197,12 @@ impl Judge<'_> {
             self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep that began elsewhere");
         }
         let Some(snapshot) = self.judged(&record.snapshot)? else {
-            self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep over a day that nobody has");
+            self.fault(
+                commit,
+                &layout::sleep(&record.run),
+                1,
+                "is the record of a sleep over a snapshot that is missing",
+            );
             return Ok(());
         };
         // Format 2 names what the trees do not say; `logged` holds it against them.

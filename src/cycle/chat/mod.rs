@@ -274,7 +274,7 @@ impl Cycle {
         if request.dry_run {
             return answer;
         }
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = self.shared.secrets.notice(request.message.as_bytes()).into_iter().collect();
         if let Ok(answer) = &answer {
             let reply = self.turn(Speaker::Brain, &talk.name, &answer.reply, &talk.tools.origin(), asked.len());
             // Whoever waited for it has the answer, whatever becomes of it here.
@@ -289,7 +289,7 @@ impl Cycle {
                 notes.extend(turned.failures.iter().map(|f| format!("{} failed: {}", f.run.agent(), f.error)));
                 notes.extend(turned.notes);
             }
-            Err(error) => notes.push(format!("what was said waits to be perceived: {error}")),
+            Err(error) => notes.push(format!("the message waits to be perceived: {error}")),
         }
         answer.map(|mut answer| {
             answer.notes.extend(notes);

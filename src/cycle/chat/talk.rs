@@ -244,12 +244,12 @@ impl Talk<'_, '_> {
         });
         if self.unheard {
             self.around.confirmations.forget(&id);
-            return Told::Denied("nobody listens any more".to_owned());
+            return Told::Denied("the client disconnected".to_owned());
         }
         let why = match self.around.confirmations.wait(&id) {
             Some(true) => None,
             Some(false) => Some("the person does not allow it".to_owned()),
-            None => Some(format!("nobody confirmed it within {}", plural(seconds as usize, "second", "seconds"))),
+            None => Some(format!("it was not confirmed within {}", plural(seconds as usize, "second", "seconds"))),
         };
         self.say(ChatEvent::Confirmed { id, allowed: why.is_none(), why: why.clone() });
         why.map_or(Told::Confirmed, Told::Denied)
@@ -260,7 +260,7 @@ impl Talk<'_, '_> {
         let (name, args) = (call.name.clone(), call.arguments.clone());
         self.say(ChatEvent::ToolCalled { node: node.to_owned(), name: name.clone(), args });
         if self.unheard && !allowed {
-            return Err("nobody listens any more".to_owned());
+            return Err("the client disconnected".to_owned());
         }
         let given = self.tools.run(call);
         let result = given.clone().unwrap_or_else(|why| serde_json::json!({ "error": why }));

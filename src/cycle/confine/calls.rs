@@ -78,7 +78,7 @@ const GROUPS: &[Group] = &[
     group!("", "", Always, &[], &[("SYS_close_range", 436), ("SYS_cachestat", 451)]),
     group!(
         "files by path",
-        "what it may read and write; by Landlock alone, attributes of other files can be seen",
+        "files that it may read and write; by Landlock alone, attributes of other files can be seen",
         Always,
         &[],
         calls![
@@ -96,12 +96,18 @@ const GROUPS: &[Group] = &[
         calls![SYS_openat]
     ),
     group!("", "", Always, &[&[(2, SET_ID, 0)]], calls![SYS_mknodat]),
-    group!("modes", "what it may write, never with those bits", Namespaces, &[&[(2, SET_ID, 0)]], calls![SYS_fchmodat]),
+    group!(
+        "modes",
+        "files that it may write, never with those bits",
+        Namespaces,
+        &[&[(2, SET_ID, 0)]],
+        calls![SYS_fchmodat]
+    ),
     group!("", "", Namespaces, &[&[(2, SET_ID, 0)]], &[("SYS_fchmodat2", 452)]),
     group!("", "", Namespaces, &[&[(1, SET_ID, 0)]], calls![SYS_fchmod]),
     group!(
         "owners, times, extended attributes",
-        "what it may write",
+        "files that it may write",
         Namespaces,
         &[],
         calls![
@@ -110,7 +116,7 @@ const GROUPS: &[Group] = &[
     ),
     group!(
         "watches of files",
-        "what it may read",
+        "files that it may read",
         Namespaces,
         &[],
         calls![SYS_inotify_init1 SYS_inotify_add_watch SYS_inotify_rm_watch]

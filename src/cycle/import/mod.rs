@@ -331,7 +331,7 @@ impl Cycle {
                 report.left
             }
             RefOutcome::Modified { branch, .. } => {
-                return Err(CycleError::Busy(format!("somebody else moved the branch {branch}")));
+                return Err(CycleError::Busy(format!("another process moved the branch {branch}")));
             }
         };
         imported.notes.extend(left.iter().map(|left| format!("left alone: {left}")));

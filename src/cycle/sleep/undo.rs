@@ -30,7 +30,7 @@ pub struct Undone {
 }
 
 impl Cycle {
-    /// Takes the newest sleep back that was not yet. With `dry_run` it is only found.
+    /// Undoes the latest sleep not already undone. With `dry_run` it is only found.
     ///
     /// # Errors
     /// There is none; or the policy leaves a later change to a person.

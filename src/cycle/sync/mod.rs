@@ -152,9 +152,9 @@ impl Cycle {
                 PushOutcome::Modified => synced.races += 1,
                 PushOutcome::Refused(why) => {
                     return Err(CycleError::Refused {
-                        message: format!("{} does not take what is here:\n{why}", remote.name),
+                        message: format!("{} refused the push:\n{why}", remote.name),
                         hint: Some(format!(
-                            "what came from there is merged here; nothing of ours is there. Where it names commits, `git brain sync \
+                            "the remote's commits are merged here; none of yours were pushed. Where it names commits, `git brain sync \
                              {WITHOUT_REFUSED}` goes on without those that are refused here as well; `git brain check` lists them"
                         )),
                     });

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::hex_hash;
+use crate::model::shell_word;
 use crate::store::Remote;
 use crate::world::Trust;
 
@@ -94,7 +95,7 @@ impl Cycle {
             ),
             hint: Some(format!(
                 "if it is yours: `git brain trust` once, or name it: `git brain sync {}`",
-                near.places[0]
+                shell_word(&near.places[0])
             )),
         })
     }

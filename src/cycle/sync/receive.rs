@@ -123,7 +123,7 @@ fn judge_ref(
         }
         Meaning::Rescue => {
             let kept = update.new.is_some() && (update.old.is_none() || update.old == update.new);
-            return Ok(if kept { Ok(None) } else { Err("what is kept for rescue stays".to_owned()) });
+            return Ok(if kept { Ok(None) } else { Err("rescue refs are never changed".to_owned()) });
         }
         Meaning::Trunk(branch) => match update.new {
             None => return Ok(Err("is never removed".to_owned())),

@@ -160,7 +160,7 @@ impl Cycle {
         }
         if all().any(|(_, fault)| fault.kind == Kind::WakeOnMain) {
             hints.push(format!(
-                "somebody merged {wake} into {main} with plain git: `git push {name} +{good}:refs/heads/{main}` puts {main} back to the \
+                "a commit on {main} merges {wake} with plain git: `git push {name} +{good}:refs/heads/{main}` puts {main} back to the \
                  last good commit, and nothing is lost, because {wake} has it all; the machine that merged says the rest at its next sync"
             ));
         }

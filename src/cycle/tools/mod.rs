@@ -164,7 +164,7 @@ impl<'c> Tools<'c> {
         }
         let path = || json!({"path": text()});
         offers.extend([
-            offer("list_dir", "What is in a folder.", path(), &[], false, json!({"path": "."})),
+            offer("list_dir", "The files of a folder.", path(), &[], false, json!({"path": "."})),
             offer(
                 "read_file",
                 "A text file, from a line on.",
@@ -478,8 +478,8 @@ impl<'c> Tools<'c> {
 fn no_evidence(talk: Talk) -> &'static str {
     match talk {
         Talk::Answer => "the brain itself answered this",
-        Talk::Question | Talk::Order => "somebody asked this",
-        Talk::SmallTalk => "somebody said this to be polite",
+        Talk::Question | Talk::Order => "this is a question",
+        Talk::SmallTalk => "this is a courtesy",
     }
 }
 
