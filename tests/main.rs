@@ -26,6 +26,7 @@ mod endpoint;
 mod escapes;
 mod feed;
 mod feed_windows;
+mod forge_ci;
 mod forge_double;
 mod forge_hostile;
 mod forge_life;

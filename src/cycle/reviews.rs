@@ -9,7 +9,8 @@ use super::admission::Fault;
 use super::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::model::ids::RunId;
-use crate::review::ReviewRecord;
+use crate::model::settings;
+use crate::review::{ReviewRecord, Verdict};
 use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, TreeEdit};
 
 impl Cycle {
@@ -21,13 +22,16 @@ impl Cycle {
 
     /// The newest reviews, newest first, at most `most`.
     pub fn newest_reviews(&self, most: usize) -> Result<Vec<ReviewRecord>, CycleError> {
-        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        let (mut found, mut seen, mut visited) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let Some(tip) = self.store.reviews()? else { return Ok(found) };
         let mut open = vec![tip];
         // Along the commits, which are in the order of deciding on each machine.
         while let Some(id) = open.pop() {
             if found.len() >= most {
                 break;
+            }
+            if !visited.insert(id) {
+                continue;
             }
             let commit = self.store.commit(id)?;
             for path in self.added(&commit)? {
@@ -42,6 +46,33 @@ impl Cycle {
         found.sort_by(|a, b| b.review.cmp(&a.review));
         found.truncate(most);
         Ok(found)
+    }
+
+    /// Why a run that waited may not land: the settings name who may decide on it, and none of them has approved that commit.
+    pub fn lacks_approval(
+        &self,
+        own: &Commit,
+        run: &RunId,
+        settings: &settings::Review,
+    ) -> Result<Option<String>, CycleError> {
+        let Some(waits) = own.trailer("Review") else { return Ok(None) };
+        let may = settings.reviewers_of(waits.strip_prefix("rule "));
+        if may.is_empty() {
+            return Ok(None);
+        }
+        let commit = own.id.to_string();
+        let approves = |review: &ReviewRecord| {
+            let by_bot = review.via.rsplit_once(" by ").map(|(_, name)| name);
+            review.verdict == Verdict::Approve
+                && review.commit == commit
+                && may.iter().any(|name| name == review.address() || Some(name.as_str()) == by_bot)
+        };
+        Ok(match self.reviews_of(run)?.iter().any(approves) {
+            true => None,
+            false => {
+                Some(format!("{run} waits for a decision of {}, and none of them has approved it", may.join(" or ")))
+            }
+        })
     }
 
     fn reviews_below(&self, tip: CommitId, folder: &str) -> Result<Vec<ReviewRecord>, CycleError> {

@@ -74,8 +74,8 @@ struct Theirs {
     rejected: Tips,
     /// Wake there, where it may not come in: of its runs nothing else goes there.
     wake: Option<CommitId>,
-    /// The reviews there.
-    reviews: Option<CommitId>,
+    /// Notes on the decisions that came and went, or why they are not let in.
+    reviewed: Result<Vec<String>, CycleError>,
 }
 
 impl Cycle {
@@ -114,7 +114,7 @@ impl Cycle {
             return Err(CycleError::Refused { message, hint: Some(hint) });
         }
         for round in 0..limits::SYNC_ROUNDS {
-            let theirs = self.fetched(remote, synced)?;
+            let theirs = self.fetched(remote, dry_run, synced)?;
             self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
             if without_refused && round == 0 {
                 self.leave_refused_out(remote, &theirs, dry_run, synced)?;
@@ -144,9 +144,8 @@ impl Cycle {
                     self.store.set_seen(remote, &now)?;
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
                     self.tidy_up();
-                    let reviewed = self.sync_reviews(remote, theirs.reviews);
                     self.refusal(remote, theirs.refused)?;
-                    reviewed?.into_iter().for_each(|note| synced.note(note));
+                    theirs.reviewed?.into_iter().for_each(|note| synced.note(note));
                     return Ok(());
                 }
                 PushOutcome::Modified => synced.races += 1,
@@ -177,7 +176,7 @@ impl Cycle {
     }
 
     /// What the remote has, fetched and judged.
-    fn fetched(&self, remote: &Remote, synced: &mut Synced) -> Result<Theirs, CycleError> {
+    fn fetched(&self, remote: &Remote, dry_run: bool, synced: &mut Synced) -> Result<Theirs, CycleError> {
         let ((there, reviews), seen) = (self.store.remote_tips(remote)?, self.store.seen(remote)?);
         let mut tips = match there == seen {
             // Nothing moved since it was judged. Branches of runs are not remembered, so there are none either.
@@ -185,6 +184,8 @@ impl Cycle {
             false => self.store.fetch(remote, &there)?,
         };
         self.refuse_rewritten(remote, &seen, &tips)?;
+        // Decisions first: what lands by them is judged by them, here and there. One that is not let in stops nothing else.
+        let reviewed = if dry_run { Ok(Vec::new()) } else { self.sync_reviews(remote, reviews) };
         let rejected = self.rejected_of(&tips)?;
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
@@ -192,7 +193,7 @@ impl Cycle {
         let wake = tips.get(self.store.wake()).copied().filter(|_| judged.refused.contains_key(self.store.wake()));
         tips.retain(|branch, _| !judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviews })
+        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviewed })
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.

@@ -1,0 +1,141 @@
+//! The whole life of a review on a double of each forge: request, comment, changes asked, a new run, approval, landing, learning, and a
+//! second clone.
+
+use serde_json::{Value, json};
+
+use crate::forge_double::{Comment, Double, held, world};
+use crate::machines::World;
+
+/// Gives `ci` to brain `a`, with settings for this forge.
+fn ci(world: &World, double: &Double, kind: &str) -> Value {
+    let (kind, url) = (format!("forge.kind={kind}"), format!("forge.url={}", double.url()));
+    let args = ["--json", "-c", &kind, "-c", &url, "-c", "forge.repository=ann/brain", "ci"];
+    world.try_brain("a", &args).document()
+}
+
+/// What a person says of the newest request, as each forge tells it.
+fn says(double: &Double, kind: &str, login: &str, approves: bool, commit: &str, words: &str) {
+    let mut inner = double.inner();
+    if kind == "gitlab" {
+        let state = if approves { "approved" } else { "requested_changes" };
+        let text = if approves { "approved this merge request" } else { "requested changes" };
+        let id = 200 + inner.comments.len() as u64;
+        if !words.is_empty() {
+            inner.comments.push(Comment { id, author: login.to_owned(), body: words.to_owned() });
+        }
+        inner.comments.push(Comment { id: id + 50, author: login.to_owned(), body: text.to_owned() });
+        let by = if approves { json!([{"user": {"username": login}}]) } else { json!([]) };
+        inner.others = vec![
+            ("/approvals", json!({"approved_by": by})),
+            ("/reviewers", json!([{"user": {"username": login}, "state": state}])),
+            ("/versions", json!([{"id": 1, "head_commit_sha": commit, "created_at": "2026-01-26T14:00:00.000Z"}])),
+        ];
+        return;
+    }
+    let state = match (kind, approves) {
+        (_, true) => "APPROVED",
+        ("github", false) => "CHANGES_REQUESTED",
+        (_, false) => "REQUEST_CHANGES",
+    };
+    let id = inner.reviews.len() + 1;
+    inner.reviews.push(json!({
+        "id": id, "user": {"login": login}, "state": state, "commit_id": commit, "body": words, "submitted_at": "2026-01-26T14:32:00Z",
+    }));
+}
+
+fn quiet(double: &Double) {
+    let mut inner = double.inner();
+    inner.reviews.clear();
+    inner.others.clear();
+    // What the forge closes when its branch goes, or when its commit is in the base.
+    inner.pulls.iter_mut().for_each(|pull| pull.state = "closed");
+    inner.comments.clear();
+}
+
+fn lives(kind: &'static str, variable: &str) {
+    let world = world(variable);
+    world.clone("b");
+    let double = Double::at(&world, kind);
+    world.write("a", "brain.toml", &format!("[review]\nreviewers = [\"{kind}:ann\"]\n"));
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "reviewers"]);
+    let first = held(&world, "Anna grows green tea.");
+    let opened = ci(&world, &double, kind);
+    let run = &opened["runs"][0];
+    assert_eq!((&run["verified"], &run["request"]["request"]), (&json!(true), &json!("made")), "{kind}: {opened}");
+    assert_eq!((&run["decided"], &run["status"]), (&Value::Null, &json!("made")), "{kind}: {opened}");
+    assert!(double.inner().pulls[0].body.contains("Anna grows green tea."));
+    let head = world.tip("a", &first);
+    // A stranger, and one who may about another commit, decide nothing.
+    says(&double, kind, "eve", true, &head, "");
+    assert_eq!(ci(&world, &double, kind)["runs"][0]["decided"], Value::Null, "{kind}: a stranger");
+    quiet(&double);
+    double.inner().pulls[0].state = "open";
+    says(&double, kind, "ann", true, "0123456789012345678901234567890123456789", "");
+    assert_eq!(ci(&world, &double, kind)["runs"][0]["decided"], Value::Null, "{kind}: another commit");
+    quiet(&double);
+    double.inner().pulls[0].state = "open";
+    says(&double, kind, "ann", false, &head, "Which Anna?");
+    let rejected = ci(&world, &double, kind);
+    assert_eq!(rejected["runs"][0]["decided"], "reject", "{kind}: {rejected}");
+    assert_eq!(rejected["runs"][0]["by"], format!("{kind}:ann"));
+    assert_eq!(world.git("remote.git", &["branch", "--list", "agents/*"]), "", "{kind}");
+    quiet(&double);
+    let second = held(&world, "Anna Weber grows green tea.");
+    let head = world.tip("a", &second);
+    let opened = ci(&world, &double, kind);
+    assert_eq!(opened["runs"][0]["request"]["request"], "made", "{kind}: {opened}");
+    says(&double, kind, "ann", true, &head, "Yes.");
+    let landed = ci(&world, &double, kind);
+    assert_eq!(landed["runs"][0]["decided"], "approve", "{kind}: {landed}");
+    assert!(world.json("a", &["recall", "Weber"])["results"].to_string().contains("green tea"));
+    world.sync("b");
+    world.same(&["a", "b"]);
+    let by = world.git("b", &["log", "wake", "--format=%(trailers:key=Reviewed-by,valueonly)"]);
+    assert!(by.contains(&format!("{kind}:ann")), "{by}");
+    let decided = world.json("b", &["review", "--decided"]);
+    let decisions: Vec<(&str, &str)> = decided["decisions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["verdict"].as_str().unwrap(), one["via"].as_str().unwrap()))
+        .collect();
+    assert!(matches!(decisions[..], [("approve", _), ("reject", _)]), "{decisions:?}");
+    assert!(decisions.iter().all(|(_, via)| via.ends_with(&format!("by {kind}:ann"))), "{decisions:?}");
+    let ledger = world.json("b", &["ledger"])["entries"].to_string();
+    assert!(ledger.contains(&format!("rejected by {kind}:ann")) && ledger.contains("approved by"), "{ledger}");
+}
+
+#[test]
+fn a_review_lives_on_github() {
+    lives("github", "GITHUB_TOKEN");
+}
+
+#[test]
+fn a_review_lives_on_gitlab() {
+    lives("gitlab", "GITLAB_TOKEN");
+}
+
+#[test]
+fn a_review_lives_on_forgejo() {
+    lives("forgejo", "FORGEJO_TOKEN");
+}
+
+#[test]
+fn a_review_lives_on_gitea() {
+    lives("gitea", "GITEA_TOKEN");
+}
+
+/// A forge that answers garbage or never stops neither the sync nor what was decided without it.
+#[test]
+fn a_broken_forge_stops_nothing_else() {
+    let world = world("GITHUB_TOKEN");
+    let double = Double::at(&world, "github");
+    let branch = held(&world, "Anna grows green tea.");
+    let garbage = crate::forge_double::status("200 OK", "", "{\"a\": [");
+    double.inner().manners.extend(std::iter::repeat_n(garbage, 40));
+    let report = ci(&world, &double, "github");
+    assert!(report["notes"].to_string().contains("GitHub"), "{report}");
+    assert_eq!((&report["runs"][0]["branch"], &report["runs"][0]["verified"]), (&json!(branch), &json!(true)));
+    assert_eq!(world.tip("remote.git", "wake"), world.tip("a", "wake"));
+}
