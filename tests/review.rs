@@ -263,6 +263,46 @@ fn reviews_of_two_machines_become_one() {
     assert_eq!(world.tip("a", "refs/brain/reviews"), world.tip("b", "refs/brain/reviews"));
 }
 
+/// Where the settings name reviewers, a run that waited lands with their approval alone: here, and at the gate.
+#[test]
+fn nothing_lands_that_the_reviewers_did_not_approve() {
+    let world = scribe();
+    let me = world.git("a", &["config", "user.email"]);
+    let name = if me.is_empty() { "ann@example.invalid".to_owned() } else { me };
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let (other, _) = world.waiting("a", "scribe", json!([create("milk")]));
+    // Merged before anybody asked for reviewers.
+    world.brain("a", &["merge", &other]);
+    world.write("a", "brain.toml", &format!("[review]\nreviewers = [\"{name}\"]\n"));
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "reviewers"]);
+    world.sync("a");
+    let said = world.try_brain("a", &["merge", &branch]).exits(3).out;
+    assert!(said.contains("none of them has approved it"), "{said}");
+    // By the gate: a merge that is right but for that, made where nobody asked.
+    world.clone("b");
+    world.sync("b");
+    let toml = world.read("b", "brain.toml");
+    world.git("b", &["config", "brain.review.reviewers", "[]"]);
+    world.brain("b", &["merge", &branch]);
+    let said = world.try_brain("b", &["sync"]).exits(3).err;
+    assert!(said.contains("nobody approved") && !toml.is_empty(), "{said}");
+    let (done, said) = world.git_try("b", &["push", "-q", "origin", "wake"]);
+    assert!(!done && said.contains("nobody approved"), "{said}");
+    // With the decision it goes.
+    world.brain("a", &["approve", &branch]);
+    world.sync("a");
+    assert_eq!(world.neuron("remote.git", "wake", "tea")["id"], "tea");
+}
+
+#[test]
+fn the_gate_says_what_waits() {
+    let world = scribe();
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let (done, said) = world.git_try("a", &["push", "origin", &branch]);
+    assert!(done && said.contains("1 run waits for a decision here"), "{said}");
+}
+
 #[test]
 fn forged_reviews_are_let_in_nowhere() {
     let (world, branch) = waiting(json!([create("tea")]));

@@ -449,7 +449,7 @@ impl<'s> Gate<'s> {
         if refused && hints.is_empty() {
             hints.push("`git commit --no-verify` commits all the same; merges will then refuse it".to_owned());
         }
-        HookAnswer { exit: u8::from(refused), findings: self.findings, hints }
+        HookAnswer { exit: u8::from(refused), findings: self.findings, hints, notes: Vec::new() }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::cycle::file::Finding;
 use crate::cycle::signed;
 use crate::cycle::sync::receive::{Update, receive};
 use crate::limits;
+use crate::model::plural;
 use crate::store;
 use crate::world;
 
@@ -26,6 +27,8 @@ pub struct HookAnswer {
     pub findings: Vec<Finding>,
     /// The remedies, for the person.
     pub hints: Vec<String>,
+    /// Sentences worth knowing where nothing is wrong.
+    pub notes: Vec<String>,
 }
 
 /// Judges the push that git describes on standard input.
@@ -55,7 +58,28 @@ pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
         let unsigned_alone = faults.iter().all(|fault| fault.kind == Kind::Signature);
         hints.push(format!("nothing was let in{}", if unsigned_alone { "" } else { on }));
     }
-    Ok(HookAnswer { exit: u8::from(!faults.is_empty()), findings: findings.collect(), hints })
+    let notes = if faults.is_empty() { waiting_after(dir, &updates)?.into_iter().collect() } else { Vec::new() };
+    Ok(HookAnswer { exit: u8::from(!faults.is_empty()), findings: findings.collect(), hints, notes })
+}
+
+/// The runs that wait for a decision once a push is in, where it brings or removes one.
+fn waiting_after(dir: &Path, updates: &[Update]) -> Result<Option<String>, BrainError> {
+    let store = store::Store::open(dir)?;
+    let prefix = store.runs_prefix();
+    let runs = |update: &&Update| update.name.starts_with(&format!("refs/heads/{prefix}"));
+    if !updates.iter().any(|update| runs(&update)) {
+        return Ok(None);
+    }
+    let there = store.branches(&prefix)?.into_iter().map(|(branch, _)| branch.full());
+    let mut names: std::collections::BTreeSet<String> = there.collect();
+    for update in updates.iter().filter(runs) {
+        match update.new {
+            Some(_) => drop(names.insert(update.name.clone())),
+            None => drop(names.remove(&update.name)),
+        }
+    }
+    let waits = plural(names.len(), "run waits", "runs wait");
+    Ok(Some(format!("{waits} for a decision here: `git brain sync`, then `git brain review`")))
 }
 
 impl Brain {

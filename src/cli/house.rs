@@ -51,6 +51,8 @@ pub(super) fn hook(session: &Session, args: &args::Hook) -> Done {
         // Git shows a hook's standard error to the person whose commit it is.
         session.out.say(&found(&answer.findings));
         answer.hints.iter().for_each(|hint| session.out.say(&format!("hint: {hint}")));
+    } else {
+        answer.notes.iter().for_each(|note| session.out.say(&safe(note)));
     }
     Ok(answer.exit)
 }
