@@ -259,7 +259,7 @@ fn a_signed_branch_that_lies_here_is_done_again_before_it_is_merged() {
         let forged = of_agent(&world, "memory", &run, &[&wake], &[(&x, Some(&stronger))], message);
         world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &forged]);
         let answer = world.try_brain("a", args).exits(3);
-        assert!(answer.out.contains("is not what its operations do"), "{answer}");
+        assert!(answer.out.contains("does not fit its operations"), "{answer}");
     }
     world.try_brain("a", &["run"]);
     assert_eq!(world.tip("a", "wake"), wake);

@@ -251,6 +251,9 @@ fn a_dry_run_tells_the_same_and_writes_nothing() {
     let sandbox = after_a_day();
     let (refs, objects) = (sandbox.refs(), sandbox.object_count());
     let dry = sandbox.json(&["sleep", "--dry-run"]);
+    let told = sandbox.brain(&["sleep", "--dry-run"]).exits(0).out;
+    assert!(told.starts_with("Would sleep") && told.lines().count() <= 10, "a summary: {told}");
+    assert!(told.contains(" more; --json has all"), "{told}");
     assert_eq!((sandbox.refs(), sandbox.object_count()), (refs, objects));
     let done = sandbox.json(&["sleep"]);
     for part in ["learnt", "consolidated", "totals", "run"] {

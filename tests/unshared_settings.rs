@@ -54,5 +54,5 @@ fn what_was_committed_by_settings_of_its_own_is_refused_elsewhere() {
     let answer = world.sandbox.brain_with(&args, delta(ops).to_string().as_bytes()).exits(0);
     assert!(answer.err.starts_with("warning: learning.salience_gain (-c learning.salience_gain=30000)"), "{answer}");
     let said = world.try_brain("a", &["sync"]).exits(3).err;
-    assert!(said.contains("not what its operations do"), "{said}");
+    assert!(said.contains("does not fit its operations"), "{said}");
 }

@@ -228,7 +228,7 @@ pub(super) fn trust(session: &Session, args: &args::Trust) -> Done {
     if !args.yes {
         if !std::io::stdin().is_terminal() {
             return Err(BrainError::Refused {
-                message: "nothing was trusted: the question needs a terminal, and standard input is none".to_owned(),
+                message: "nothing was trusted: standard input is no terminal to ask on".to_owned(),
                 hint: Some("look at the list, then `git brain trust --yes`".to_owned()),
             });
         }

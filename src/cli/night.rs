@@ -61,9 +61,11 @@ pub(super) fn told(report: &SleepReport) -> String {
             plural(report.left_out, "neuron", "neurons")
         ));
     }
-    lines.extend(report.changes.iter().take(SHOWN).map(|change| format!("    {}", safe(change))));
-    if report.changes.len() > SHOWN {
-        lines.push(format!("    … and {} more; --json has all", report.changes.len() - SHOWN));
+    let is_asked_ahead = report.state == SleepState::DryRun && report.branch.is_none();
+    let most = if is_asked_ahead { SHOWN_DRY } else { SHOWN };
+    lines.extend(report.changes.iter().take(most).map(|change| format!("    {}", safe(change))));
+    if report.changes.len() > most {
+        lines.push(format!("    … and {} more; --json has all", report.changes.len() - most));
     }
     if let (Some(run), Some(_)) = (&report.run, &report.record) {
         lines.push(format!("Every change, line by line: git brain show {run}"));
@@ -74,6 +76,8 @@ pub(super) fn told(report: &SleepReport) -> String {
 
 /// Changes that a person is shown at once.
 const SHOWN: usize = 40;
+/// Changes of a sleep that did not happen: examples beside the sums.
+const SHOWN_DRY: usize = 5;
 
 fn undone(report: &UndoReport, dry_run: bool) -> String {
     let verb = if dry_run { "Would take back" } else { "Took back" };

@@ -151,7 +151,7 @@ impl Models {
         let key = asked.map_err(|e| fail(e.to_string()))?.map_err(|e| fail(e.to_string()))?;
         let key = key.ok_or_else(|| fail("git credential has no key for its address".to_owned()))?;
         // It stands in no variable, so that nobody has known it for a secret before.
-        self.lent.lock().await.push(Secrets::new(&[], std::slice::from_ref(&key)).map_err(fail)?);
+        self.lent.lock().await.push(Secrets::new(&[], std::slice::from_ref(&key)).map_err(|e| fail(e.to_string()))?);
         Ok(Some(key))
     }
 

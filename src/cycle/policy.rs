@@ -13,7 +13,7 @@ use crate::model::ids::{AgentName, hash_fields};
 use crate::model::json::JsonError;
 use crate::model::layout::{self, Place};
 use crate::model::origin::Origins;
-use crate::model::secret::{Secrets, is_secret_variable};
+use crate::model::secret::{Secrets, SecretsError, is_secret_variable};
 use crate::model::settings::{Forge, Model, Override, SettingsError};
 use crate::model::{Agent, Settings};
 
@@ -143,7 +143,9 @@ fn only(given: &[Override], of: impl Fn(&str) -> bool) -> Vec<Override> {
 
 /// The forms of secrets but for those that are let through, and the values of variables.
 pub(super) fn secrets_of(allow: &[String], values: &[String]) -> Result<Secrets, CycleError> {
-    Secrets::new(allow, values).map_err(|message| SettingsError { place: layout::SETTINGS.to_owned(), message }.into())
+    let refused =
+        |error: SecretsError| SettingsError { place: layout::SETTINGS.to_owned(), message: error.to_string() };
+    Secrets::new(allow, values).map_err(|error| refused(error).into())
 }
 
 /// How far origins are trusted, where some settings are laid over what is said of them.

@@ -199,6 +199,22 @@ fn tells_of(name: &[u8]) -> bool {
     ABOUT.split(' ').any(|about| about == word)
 }
 
+/// A list of secrets that cannot be searched for.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretsError {
+    /// An entry of `secrets.allow` that is neither a kind nor a pattern.
+    #[error("secrets.allow: {text:?} is no kind and no pattern: {source}")]
+    Pattern {
+        /// The entry.
+        text: String,
+        /// The fault of the pattern.
+        source: regex::Error,
+    },
+    /// Values of variables that no search can be built of.
+    #[error("the values of this machine's secrets: {0}")]
+    Values(#[from] aho_corasick::BuildError),
+}
+
 /// What counts as a secret here.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
@@ -214,7 +230,7 @@ impl Secrets {
     ///
     /// # Errors
     /// A pattern that is none.
-    pub fn new(allow: &[String], values: &[String]) -> Result<Self, String> {
+    pub fn new(allow: &[String], values: &[String]) -> Result<Self, SecretsError> {
         let is_kind = |text: &str| text == KNOWN || RULES.iter().any(|rule| rule.kind == text);
         let mut secrets = Self::default();
         for text in allow {
@@ -223,15 +239,14 @@ impl Secrets {
                 continue;
             }
             let whole = TextRegex::new(&format!("^(?:{text})$"));
-            secrets
-                .patterns
-                .push(whole.map_err(|e| format!("secrets.allow: {text:?} is no kind and no pattern: {e}"))?);
+            let whole = whole.map_err(|source| SecretsError::Pattern { text: text.clone(), source })?;
+            secrets.patterns.push(whole);
         }
         let values = values.iter().map(String::as_str).filter(|value| value.len() >= limits::SECRET_BYTES);
         let needles: BTreeSet<Vec<u8>> = values.flat_map(encodings).collect();
         if !needles.is_empty() {
             let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&needles);
-            secrets.known = Some(Arc::new(built.map_err(|e| e.to_string())?));
+            secrets.known = Some(Arc::new(built?));
         }
         Ok(secrets)
     }
