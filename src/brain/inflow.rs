@@ -219,9 +219,10 @@ impl Brain {
         let Some(window) = planned.window(self)? else {
             // Where nothing is new, something may be gone.
             let left = planned.left();
-            return Ok((!left.is_empty())
-                .then(|| Ok::<_, BrainError>((0, Vec::new(), self.archive(&left)?)))
-                .transpose()?);
+            return match left.is_empty() {
+                true => Ok(None),
+                false => Ok(Some((0, Vec::new(), self.archive(&left)?))),
+            };
         };
         let stored = self.cycle.store_more_stimuli(&window, subject, &[], &mut |stored| match stored {
             Progress::Stored(count, _) => progress(Progress::Stored(before + count, all)),

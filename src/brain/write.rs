@@ -8,7 +8,7 @@ use crate::cycle::commit::{Draft, HELD_AS_ASKED};
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::run::Failure;
-use crate::cycle::{CycleError, HUMAN, RunBounds, RunSummary, Turned, quoted};
+use crate::cycle::{HUMAN, Inflow, RunBounds, RunSummary, Turned, quoted};
 use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
@@ -175,26 +175,19 @@ impl Brain {
     /// The same on what comes in meanwhile. All of that is stored, also where running fails.
     pub(super) fn run_on(
         &self,
-        inflow: &mut dyn FnMut(&mut dyn FnMut(Progress)) -> Result<Option<usize>, BrainError>,
+        inflow: &mut Inflow<'_>,
         low: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<RunReport, BrainError> {
-        let mut failed = None;
+        let mut is_stored = true;
         let mut bring = |progress: &mut dyn FnMut(Progress)| {
-            inflow(progress).map_err(|error| {
-                failed = Some(error);
-                CycleError::Busy("what is fed cannot be stored".to_owned())
-            })
+            let came = inflow(progress);
+            is_stored &= came.is_ok();
+            came
         };
         let turned = self.cycle.until_quiet_with(&RunBounds::default(), &mut bring, low, progress);
-        match (turned, failed) {
-            (Ok(turned), _) => Ok(report(turned)),
-            (Err(_), Some(error)) => Err(error),
-            (Err(error), None) => {
-                while inflow(progress)?.is_some() {}
-                Err(error.into())
-            }
-        }
+        while turned.is_err() && is_stored && inflow(progress)?.is_some() {}
+        turned.map(report)
     }
 
     /// What would run now; nothing is written.

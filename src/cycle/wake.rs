@@ -17,7 +17,7 @@ use crate::limits;
 use crate::model::document::{Answered, Cognition, Condition};
 use crate::model::ids::{AgentName, NeuronId, SignalId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus, json};
+use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Signal, Stimulus, json};
 use crate::store::{CommitId, FileChange, TreeId};
 use crate::trigger::{self, EVENING, Woken};
 
@@ -250,7 +250,9 @@ impl Cycle {
             Place::Neuron(id) => {
                 let neuron = |file| self.shared.neurons.read(&self.store, file, &change.path, &id);
                 let (before, after) = (change.old.map(neuron).transpose()?, neuron(new)?);
-                window.happened.neurons.push((before, after));
+                // Those of a round are very many, and the connections of a hub take a hundred kilobytes.
+                let outline = |neuron: Arc<Neuron>| Arc::new(neuron.outline());
+                window.happened.neurons.push((before.map(outline), outline(after)));
             }
             Place::Signal(to, id) if change.old.is_none() => {
                 let answered = self.store.file(tree, &layout::acknowledgement(&to, &id))?.is_some();

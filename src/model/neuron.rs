@@ -213,6 +213,21 @@ impl Neuron {
             + texts.into_iter().flatten().map(|text| text.len()).sum::<usize>()
     }
 
+    /// The neuron without its texts and connections: what triggers judge.
+    #[must_use]
+    pub fn outline(&self) -> Self {
+        Self {
+            salience: self.salience,
+            last_salience_update: self.last_salience_update,
+            last_activated: self.last_activated,
+            activation_count: self.activation_count,
+            run: self.run.clone(),
+            pinned: self.pinned,
+            archived: self.archived.clone(),
+            ..Self::new(self.id.clone(), "", self.kind, self.created_at)
+        }
+    }
+
     /// A new neuron with neutral values, created at `at`.
     pub fn new(id: NeuronId, concept: impl Into<String>, kind: Kind, at: Stamp) -> Self {
         Self {

@@ -17,7 +17,7 @@ use crate::model::{Agent, Flag, Neuron, Signal, Stamp, plural};
 pub struct Happened {
     /// The newest clock of what happened; salience is judged at it.
     pub clock: Stamp,
-    /// Neurons that changed, before (`None`: new) and after.
+    /// Outlines of neurons that changed, before (`None`: new) and after.
     pub neurons: Vec<(Option<Arc<Neuron>>, Arc<Neuron>)>,
     /// Signals sent and not answered.
     pub signals: Vec<Signal>,
