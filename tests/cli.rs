@@ -37,7 +37,7 @@ fn help_lists_every_command() {
     let help = sandbox.brain(&["--help"]).exits(0);
     let groups = help.out.split("\nOptions:").next().unwrap();
     let headings: Vec<&str> = groups.lines().filter_map(|line| line.strip_suffix(':')).collect();
-    assert_eq!(headings, ["Remember", "Ask", "Agents", "History", "Share", "Look after"], "{help}");
+    assert_eq!(headings, ["Remember", "Ask", "Agents", "History", "Review", "Share", "Look after"], "{help}");
     assert_eq!(sandbox.brain(&["help"]).exits(0).out, help.out);
     let names = groups.lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next());
     let listed: Vec<&str> = names.filter(|name| name.starts_with(char::is_lowercase) && *name != "help").collect();

@@ -673,10 +673,10 @@ fn a_forge_rings_with_the_hmac_of_what_it_sends() {
         last = server.ask("GET", path, None).is(200).json();
     }
     assert_eq!(last["last"]["ok"], true, "{last}");
-    server.stop("TERM");
+    server.stop("-TERM");
     // Without a secret there is no such place, and with one that can be guessed no server.
     let server = Server::start_in(&world.sandbox, &world.dir("a"));
     let refused = server.send("POST", path, &[("x-hub-signature-256", &good)], b"{}");
     assert!([401, 403].contains(&refused.status), "{}", refused.status);
-    server.stop("TERM");
+    server.stop("-TERM");
 }

@@ -267,12 +267,10 @@ impl Brain {
             return Err(BrainError::usage(format!("the origin {origin} has nothing after the colon")));
         }
         if !origin.may_be_claimed() {
-            return Err(BrainError::refused(format!("nothing that is fed comes from {origin}")));
+            return Err(BrainError::refused(format!("origin {origin} is reserved")));
         }
         if self.cycle.shared.policy.settings.origins.level(&origin) == Level::Refused {
-            return Err(BrainError::refused(format!(
-                "what comes from {origin} is refused here, by [origins] of the settings"
-            )));
+            return Err(BrainError::refused(format!("origin {origin} is refused here, by [origins] of the settings")));
         }
         Ok(origin)
     }

@@ -314,7 +314,8 @@ impl Brain {
         let decides = on_behalf.unwrap_or(&address);
         // On a forge anybody may press a button: there only those decide whom the settings name.
         if (!may.is_empty() || on_behalf.is_some()) && !may.iter().any(|name| name == decides) {
-            let others = if may.is_empty() { "nobody".to_owned() } else { may.join(", ") };
+            let others =
+                if may.is_empty() { "only reviewers whom the settings name".to_owned() } else { may.join(", ") };
             return Err(BrainError::Refused {
                 message: format!("{decides} may not decide on {}: {others} may", waiting.run),
                 hint: Some("`[review]` of brain.toml names the reviewers".to_owned()),
@@ -466,7 +467,7 @@ impl Brain {
         let given = Given { document, bytes, lines: Vec::new(), agent, reason: "review", cognition };
         let applied = self.apply_given(given, false, false)?;
         if !applied.merged {
-            notes.push(format!("what is learnt from it waits on {}", applied.branch));
+            notes.push(format!("the lesson of it waits on {}", applied.branch));
         }
         if judgement.assumed {
             notes.push(format!("{} had predicted no value: {} is assumed", record.run, judgement.prediction.value));

@@ -97,7 +97,7 @@ pub enum Command {
     Sync(Sync),
     /// Open or update requests for review on a forge
     Pr(Pr),
-    /// Verify waiting runs and land approved ones, once: the bot of any CI
+    /// Verify waiting runs and land approved ones, as a bot
     Ci(Ci),
     /// Bring back an archived or pruned neuron
     Restore(Restore),

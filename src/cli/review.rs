@@ -58,7 +58,7 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
             session.out.paged(&texts.join("\n"));
         }
         args::ReviewFormat::Markdown => session.out.text(&pages.iter().map(|page| markdown(page)).collect::<String>()),
-        args::ReviewFormat::Html => session.out.text(&html("What waits for review", &pages)),
+        args::ReviewFormat::Html => session.out.text(&html("Runs that wait for review", &pages)),
     }
     Ok(0)
 }

@@ -76,7 +76,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         "/commits/{id}": {"get": operation("A commit and its changes", &[named("id")], None, json!(commit), &[400, 404])},
         "/forge/webhook": {
             "post": open(operation("A forge says that something happened; signed by its secret", &[], Some(json!({"type": "object"})), rung, &[401, 413])),
-            "get": operation("What the bot's last look came to", &[], None, look, &[])
+            "get": operation("The result of the bot's last look", &[], None, look, &[])
         },
         "/healthz": {"get": open(operation("A sign of life", &[], None, alive, &[]))},
         "/openapi.json": {"get": open(operation("This document", &[], None, json!({"type": "object"}), &[]))}

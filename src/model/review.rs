@@ -77,9 +77,10 @@ impl Review {
             }
         }
         let mut people = self.reviewers.iter().chain(self.rule.iter().flat_map(|rule| &rule.reviewers));
+        // `anna@example.org`, or `github:anna` on a forge.
         let odd =
-            people.find(|address| !address.contains('@') || address.chars().any(|c| c.is_whitespace() || c == '<'));
-        odd.map_or(Ok(()), |address| Err(format!("[review]: {address:?} is no address of a person")))
+            people.find(|name| !name.contains(['@', ':']) || name.chars().any(|c| c.is_whitespace() || c == '<'));
+        odd.map_or(Ok(()), |name| Err(format!("[review]: {name:?} is no address of a person, nor FORGE:LOGIN")))
     }
 
     /// The people who may decide on a run that waits by the rule of that name; empty: everybody.

@@ -26,7 +26,7 @@ pub struct Approve {
     /// All neurons and runs of this origin, or of this class of origins.
     #[arg(long, value_name = "CLASS[:DETAIL]")]
     pub origin: Option<String>,
-    /// Why, in words: a lesson for the agent.
+    /// Reason, in words: a lesson for the agent.
     #[arg(long, value_name = "TEXT", conflicts_with = "origin")]
     pub why: Option<String>,
     /// Let only these operations of the run land, by their numbers in `git brain review`.
@@ -48,11 +48,11 @@ pub struct Approve {
 
 /// `reject`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour, nobody has seen it\"")]
+#[command(after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour without a source\"")]
 pub struct Reject {
     /// A run that waits, by its branch or its id; or a branch of a sleep, `sleep/RUN`.
     pub branch: String,
-    /// Why, in words: a lesson for the agent.
+    /// Reason, in words: a lesson for the agent.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub why: String,
     /// Refuse if the run's commit is another one than this.

@@ -47,15 +47,15 @@ pub struct Review {
     /// List the decisions that were made, newest first.
     #[arg(long, conflicts_with_all = ["runs", "format"])]
     pub decided: bool,
-    /// How many decisions.
+    /// Number of decisions.
     #[arg(short = 'n', long, default_value_t = 20, requires = "decided")]
     pub number: usize,
-    /// Why, in words, of what is edited.
+    /// Reason, in words: a lesson for the agent.
     #[arg(long, value_name = "TEXT", requires = "edit")]
     pub why: Option<String>,
 }
 
-/// How a belief diff is printed.
+/// Form of a belief diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ReviewFormat {
     /// For a terminal.
@@ -73,7 +73,7 @@ pub struct Ci {
     /// A remote's name, or an address; by default the one to sync with.
     #[arg(long, value_name = "REMOTE")]
     pub remote: Option<String>,
-    /// Ask no forge: sync, merge what waits for nobody, and carry out the decisions that synced.
+    /// Ask no forge: sync, merge runs that wait for no person, and carry out decisions that synced.
     #[arg(long)]
     pub no_forge: bool,
     /// Options of every writer.

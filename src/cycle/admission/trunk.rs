@@ -27,7 +27,7 @@ impl Judge<'_> {
             return self.merge_of_undoing(commit, &undone, left, right);
         }
         if let Some(why) = self.unapproved(commit, right)? {
-            self.fault(commit, "", 0, format!("lands what nobody approved: {why}"));
+            self.fault(commit, "", 0, format!("lands a run without its approval: {why}"));
         }
         let Some(policy) = commit.trailer("Policy").map(str::to_owned) else {
             return self.merged_by_hand(commit, left, right);

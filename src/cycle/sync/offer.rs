@@ -87,7 +87,7 @@ impl Cycle {
         match self.store.propose(&outlet.remote, (commit, &target), &order.options)? {
             (PushOutcome::Done, text) => Ok(Said { moved: true, text }),
             (PushOutcome::Modified, _) => {
-                let message = "it was moved there by somebody else at this moment; try again".to_owned();
+                let message = "another push moved it there at this moment; try again".to_owned();
                 Err(ForgeError::Push { reference, message })
             }
             (PushOutcome::Refused(message), _) => Err(ForgeError::Push { reference, message }),
