@@ -93,7 +93,9 @@ impl Brain {
             notes: synced.notes,
             dry_run: wanted.dry_run,
         };
-        // Branches that plain git brought wait for nobody.
+        if !wanted.dry_run {
+            report.notes.extend(self.cycle.adopt_pending(wanted.remote.as_deref())?);
+        }
         for line in self.merge(&[], wanted.dry_run)?.merges {
             match line.refused {
                 None if line.merged => report.merged.push(line.branch),

@@ -78,8 +78,7 @@ impl Review {
         }
         let mut people = self.reviewers.iter().chain(self.rule.iter().flat_map(|rule| &rule.reviewers));
         // `anna@example.org`, or `github:anna` on a forge.
-        let odd =
-            people.find(|name| !name.contains(['@', ':']) || name.chars().any(|c| c.is_whitespace() || c == '<'));
+        let odd = people.find(|name| !name.contains(['@', ':']) || name.chars().any(|c| c.is_whitespace() || c == '<'));
         odd.map_or(Ok(()), |name| Err(format!("[review]: {name:?} is no address of a person, nor FORGE:LOGIN")))
     }
 

@@ -18,8 +18,8 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::ids::is_invisible;
 use super::plural::plural;
 use crate::limits;
-pub use parts::Redaction;
 use encoding::encodings;
+pub use parts::Redaction;
 use rules::{Alphabet, Form, RULES};
 
 mod encoding;
@@ -526,6 +526,8 @@ fn looks_made(value: &[u8]) -> bool {
     letters && figures && different.len() * 2 >= value.len().min(16)
 }
 
+/// True if a variable that an agent may see holds a secret by its name, or by its looks.
+#[must_use]
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
     const NAMES: [&str; 11] =
         ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "COOKIE", "SESSION", "PRIVATE", "DSN"];

@@ -2,10 +2,11 @@
 //!
 //! What goes out is judged as in a sync. Here too nothing is forced.
 
-use crate::cycle::admission::Fault;
+use super::run_of;
+use crate::cycle::admission::{Door, Fault};
 use crate::cycle::{Cycle, CycleError};
 use crate::forge::{ForgeError, PushOrder, Said};
-use crate::store::{Branch, CommitId, PushOutcome, Remote, Target, Tips};
+use crate::store::{Branch, CommitId, PushOutcome, RefChange, Remote, Target, Tips};
 
 /// A remote, and what it has.
 pub struct Outlet {
@@ -34,6 +35,41 @@ impl Cycle {
             });
         }
         Ok(Outlet { remote, address, tips })
+    }
+
+    /// Brings branches of runs here that wait at a remote for no person, as plain git pushes them; a sync leaves those to the machine that
+    /// made them. What is not let in is a note.
+    pub fn adopt_pending(&self, asked: Option<&str>) -> Result<Vec<String>, CycleError> {
+        let remote = self.store.remote(asked)?;
+        self.refuse_untrusted(&remote)?;
+        let prefix = self.store.runs_prefix();
+        let (mut tips, _) = self.store.remote_tips(&remote)?;
+        tips.retain(|branch, _| run_of(&prefix, branch).is_some());
+        let missing = |branch: &Branch| Ok::<bool, CycleError>(self.store.tip(branch)?.is_none());
+        let mut wanted = Tips::new();
+        for (branch, tip) in tips {
+            if missing(&branch)? {
+                wanted.insert(branch, tip);
+            }
+        }
+        let tips = self.store.fetch(&remote, &wanted)?;
+        let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
+        let mut notes = Vec::new();
+        for (branch, tip) in &tips {
+            match judged.refused.get(branch) {
+                Some(faults) => {
+                    let why: Vec<String> = faults.iter().map(Fault::to_string).collect();
+                    notes.push(format!("{branch} of {} is not let in: {}", remote.name, why.join("; ")));
+                }
+                None => {
+                    let made = RefChange::create(branch.clone(), *tip);
+                    // Another process may have brought it at this moment.
+                    let _ = self.store.update_refs(&[made], "git-brain: ci")?;
+                }
+            }
+        }
+        self.store.forget_incoming(&remote)?;
+        Ok(notes)
     }
 
     /// Refuses a branch that the remote would not take. Returns whether it would show more there than its own run.

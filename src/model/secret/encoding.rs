@@ -1,5 +1,9 @@
 //! Values as they are written inside other texts: base64, hexadecimal, percent and JSON.
 
+use std::collections::BTreeSet;
+
+use crate::limits;
+
 /// How a program would print a value: as it is, and in the encodings of the web.
 pub(super) fn encodings(value: &str) -> Vec<Vec<u8>> {
     let bytes = value.as_bytes();
@@ -65,16 +69,13 @@ fn escape(text: &str, is: impl Fn(char) -> bool, upper: bool) -> String {
     text.chars().map(|c| if is(c) { one(c) } else { c.to_string() }).collect()
 }
 
-const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+pub(super) const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+pub(super) const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// What is the same of a value in base64 whatever stands before and after it, where `shift` bytes do before. Source: RFC 4648.
-fn base64_within(value: &[u8], shift: usize, alphabet: &[u8; 64]) -> String {
+pub(super) fn base64_within(value: &[u8], shift: usize, alphabet: &[u8; 64]) -> String {
     let bit = |at: usize| value[at / 8] >> (7 - at % 8) & 1;
     let (from, to) = ((shift * 8).div_ceil(6), (shift + value.len()) * 8 / 6);
     let sixth = |at: usize| (0..6).fold(0_u8, |n, k| n << 1 | bit(at * 6 + k - shift * 8));
     (from..to).map(|at| char::from(alphabet[usize::from(sixth(at))])).collect()
 }
-
-/// True if a variable that an agent may see holds a secret by its name, or by its looks.
-#[must_use]

@@ -1,5 +1,6 @@
 //! The table's samples and misses, and what redaction does to texts around them.
 
+use super::encoding::{STANDARD, URL_SAFE, base64_within};
 use super::*;
 
 /// A sample of the table, made up: only here does it look like a secret, so that nobody's scanner stops at the table.
