@@ -56,7 +56,11 @@ fn lives(kind: &'static str, variable: &str) {
     let world = world(variable);
     world.clone("b");
     let double = Double::at(&world, kind);
-    world.write("a", "brain.toml", &format!("[review]\nreviewers = [\"{kind}:ann\"]\n"));
+    world.write(
+        "a",
+        "brain.toml",
+        &format!("[review]\nreviewers = [\"{kind}:ann\"]\nbots = [\"ann@example.invalid\"]\n"),
+    );
     world.git("a", &["add", "brain.toml"]);
     world.git("a", &["commit", "-qm", "reviewers"]);
     let first = held(&world, "Anna grows green tea.");
@@ -79,7 +83,7 @@ fn lives(kind: &'static str, variable: &str) {
     let rejected = ci(&world, &double, kind);
     assert_eq!(rejected["runs"][0]["decided"], "reject", "{kind}: {rejected}");
     assert_eq!(rejected["runs"][0]["by"], format!("{kind}:ann"));
-    assert_eq!(world.git("remote.git", &["branch", "--list", "agents/*"]), "", "{kind}");
+    assert_eq!(world.git("remote.git", &["branch", "--list", "agents/*"]), "", "{kind}: {rejected}");
     quiet(&double);
     let second = held(&world, "Anna Weber grows green tea.");
     let head = world.tip("a", &second);

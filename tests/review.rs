@@ -1,7 +1,7 @@
 //! Review by the command line: belief diffs, decisions, what is learnt from them, and how they reach other machines.
 
 use crate::machines::World;
-use crate::sandbox::{adjust, create};
+use crate::sandbox::{adjust, connect, create};
 use serde_json::{Value, json};
 
 const WHY: &str = "a rumour, nobody has seen it";
@@ -165,7 +165,7 @@ fn a_run_is_edited_in_the_editor_of_the_reviewer() {
     assert_eq!(edit("false").status.code(), Some(2));
     let output = edit(&editor);
     let done: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    assert_eq!((&done["verdict"], &done["value"]), (&json!("amend"), &json!(0.5)));
+    assert_eq!((&done["verdict"], &done["value"]), (&json!("amend"), &json!(0.75)));
     assert_eq!(world.neuron("a", "wake", "fact")["id"], "fact");
 }
 
@@ -201,6 +201,64 @@ fn a_decision_about_another_commit_is_refused() {
         assert!(said.contains("the decision is about"), "{said}");
     }
     world.brain("a", &["approve", &branch, "--at", &old]);
+}
+
+/// As after a kill in the middle of moving the ref.
+#[test]
+fn a_lock_that_a_killed_process_left_stops_no_decision() {
+    let (world, branch) = waiting(json!([create("tea")]));
+    let lock = world.dir("a").join(".git/refs/brain/reviews.lock");
+    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    let file = std::fs::File::create(&lock).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
+    world.brain("a", &["approve", &branch]);
+    assert!(!lock.exists());
+}
+
+#[test]
+fn of_two_decisions_at_once_one_stands() {
+    for _ in 0..4 {
+        let (world, branch) = waiting(json!([create("tea")]));
+        let dir = world.dir("a").display().to_string();
+        let decide = |word: &str| world.sandbox.spawn(&["-C", &dir, word, &branch], b"");
+        let children = [decide("approve"), decide("reject")];
+        let codes = children.map(|child| child.wait_with_output().unwrap().status.code());
+        assert!(codes.contains(&Some(0)) && codes.contains(&Some(3)), "{codes:?}");
+        let decided = world.json("a", &["review", "--decided"]);
+        let [one] = &decided["decisions"].as_array().unwrap()[..] else { panic!("{decided}") };
+        let neurons = world.git("a", &["ls-tree", "-r", "--name-only", "wake", "network/neurons"]);
+        assert_eq!(neurons.contains("/tea.json"), one["verdict"] == "approve", "{decided}");
+    }
+}
+
+#[test]
+fn other_words_for_a_decision_that_stands_change_nothing() {
+    let (world, branch) = waiting(json!([create("tea"), create("milk")]));
+    world.brain("a", &["approve", &branch, "--only", "1"]);
+    for args in [&["--only", "2"][..], &[], &["--only", "1", "--at", "0123456789"]] {
+        let said = world.try_brain("a", &[&["approve", &branch], args].concat()).exits(3).err;
+        assert!(said.contains("was amended by"), "{args:?}: {said}");
+    }
+    world.brain("a", &["approve", &branch, "--only", "1"]);
+    let by = world.git("a", &["log", "wake", "--format=%(trailers:key=Reviewed-by,valueonly)"]);
+    assert!(by.contains("ann@example.invalid"), "{by}");
+}
+
+/// What is not shown is not approved.
+#[test]
+fn a_belief_is_shown_whole_in_every_form() {
+    let world = scribe();
+    let concept = format!("{} the end of it", "It goes on and on, word by word. ".repeat(60));
+    let op = json!({"op": "create", "id": "long", "concept": concept, "type": "semantic"});
+    let (branch, _) = world.waiting("a", "scribe", json!([op]));
+    for format in ["text", "markdown", "html"] {
+        let text = world.brain("a", &["review", &branch, "--format", format]);
+        assert!(text.contains("the end of it"), "{format}");
+    }
+    let part = run_of(&branch).split('-').nth(1).unwrap().to_owned();
+    assert!(world.brain("a", &["review", &part]).contains("the end of it"), "a part of the id names it");
+    let at = world.tip("a", &branch)[..10].to_owned();
+    world.brain("a", &["approve", &part, "--at", &at]);
 }
 
 #[test]
@@ -263,6 +321,46 @@ fn reviews_of_two_machines_become_one() {
     assert_eq!(world.tip("a", "refs/brain/reviews"), world.tip("b", "refs/brain/reviews"));
 }
 
+/// Anybody can write that somebody approved elsewhere.
+#[test]
+fn the_word_of_others_on_an_approval_counts_for_bots_alone() {
+    let world = scribe();
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let toml = "[review]\nreviewers = [\"ben@example.invalid\", \"github:ben\"]\n";
+    world.write("a", "brain.toml", toml);
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "reviewers"]);
+    // A record of one's own about somebody else's decision, as the bot writes it.
+    let (run, commit) = (run_of(&branch).to_owned(), world.tip("a", &branch));
+    let review = format!("{}-zzzz2345-human", &run[..19]);
+    let record = json!({
+        "review": review, "run": run, "commit": commit, "verdict": "approve", "reviewer": "Ann <ann@example.invalid>",
+        "via": "https://example.invalid/1 by github:ben", "at": "2026-01-26T14:32:00Z",
+    });
+    let path = format!("{}/{}/{}/{run}/{review}.json", &run[..4], &run[4..6], &run[6..8]);
+    let text = serde_json::to_string_pretty(&record).unwrap() + "\n";
+    let forged =
+        world.commit("a", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", &[], &[(&path, Some(&text))], "forged", &[]);
+    world.git("a", &["update-ref", "refs/brain/reviews", &forged]);
+    assert_eq!(world.json("a", &["review", "--decided"])["decisions"][0]["review"], review, "it is a record");
+    let said = world.try_brain("a", &["merge", &branch]).exits(3).out;
+    assert!(said.contains("none of them has approved it"), "{said}");
+    // With the bot in the settings it counts.
+    world.write("a", "brain.toml", &format!("{toml}bots = [\"ann@example.invalid\"]\n"));
+    world.git("a", &["commit", "-qam", "bots"]);
+    world.brain("a", &["merge", &branch]);
+}
+
+#[test]
+fn a_part_that_cannot_land_leaves_no_record() {
+    let (world, branch) = waiting(json!([create("a-new"), connect("a-new", "x", "feeds_into", 9)]));
+    let diff = world.json("a", &["review", &branch]);
+    let lines = diff["reviews"][0]["operations"].as_array().unwrap();
+    let number = lines.iter().position(|line| line.as_str().unwrap().starts_with("connect")).unwrap() + 1;
+    world.try_brain("a", &["approve", &branch, "--only", &number.to_string()]).exits(3);
+    assert_eq!(world.git("a", &["for-each-ref", "refs/brain"]), "");
+}
+
 /// Where the settings name reviewers, a run that waited lands with their approval alone: here, and at the gate.
 #[test]
 fn nothing_lands_that_the_reviewers_did_not_approve() {
@@ -283,11 +381,26 @@ fn nothing_lands_that_the_reviewers_did_not_approve() {
     world.sync("b");
     let toml = world.read("b", "brain.toml");
     world.git("b", &["config", "brain.review.reviewers", "[]"]);
-    world.brain("b", &["merge", &branch]);
-    let said = world.try_brain("b", &["sync"]).exits(3).err;
-    assert!(said.contains("without its approval") && !toml.is_empty(), "{said}");
-    let (done, said) = world.git_try("b", &["push", "-q", "origin", "wake"]);
-    assert!(!done && said.contains("without its approval"), "{said}");
+    world.try_brain("b", &["merge", &branch]).exits(3);
+    assert!(toml.contains("reviewers"), "{toml}");
+    world.brain("b", &["trust", "--yes"]);
+    let (waits, held) = world.waiting("b", "scribe", json!([create("rum")]));
+    let wake = world.tip("b", "wake");
+    let message = world.git("b", &["log", "-1", "--format=%B", &held]);
+    let old = world.git("b", &["rev-list", "--max-parents=0", "main"]);
+    let policy = world.git("b", &["rev-parse", &format!("{old}:brain.toml")]);
+    let by_old = format!("merge scribe\n\nAgent: scribe\nRun: {}\nPolicy: {policy}\n", run_of(&waits));
+    let author = [("GIT_AUTHOR_EMAIL", "scribe@git-brain.invalid")];
+    let copied = world.commit("b", &held, &[&wake], &[], &message, &author);
+    for (way, commit) in [
+        ("the branch itself", held.clone()),
+        ("a merge by older settings", world.commit("b", &held, &[&wake, &held], &[], &by_old, &[])),
+        ("a copy", copied),
+        ("a merge by plain git", world.commit("b", &held, &[&wake, &held], &[], "Merge branch", &[])),
+    ] {
+        let (done, said) = world.git_try("b", &["push", "-q", "origin", &format!("{commit}:refs/heads/wake")]);
+        assert!(!done && said.contains("without its approval"), "{way}: {said}");
+    }
     // With the decision it goes.
     world.brain("a", &["approve", &branch]);
     world.sync("a");

@@ -6,10 +6,11 @@
 
 use serde::Serialize;
 
+use super::decision::ReviewRequest;
 use super::pr::{PrEntry, PrRequest};
-use super::verdict::ReviewRequest;
 use super::{Brain, BrainError};
 use crate::cycle::reviewing::{Verified, WaitingRun};
+use crate::cycle::reviews::counts;
 use crate::forge::{self, Check, Forge, Kind, Written};
 use crate::model::plural;
 use crate::review::Verdict;
@@ -40,6 +41,8 @@ pub struct CiReport {
     pub wake: String,
     /// Sentences worth knowing.
     pub notes: Vec<String>,
+    /// False if a sync refused commits, here or there: the notes name them.
+    pub synced: bool,
     /// True if nothing was done.
     pub dry_run: bool,
 }
@@ -83,16 +86,18 @@ impl Brain {
     /// # Errors
     /// As those of a sync. What one run or the forge fails at is told, and stops no other.
     pub fn ci(&self, wanted: &CiRequest) -> Result<CiReport, BrainError> {
-        let synced = self.sync(wanted.remote.as_deref(), false, wanted.dry_run)?;
+        let remote = self.cycle.store.remote(wanted.remote.as_deref())?.name;
         let mut report = CiReport {
-            remote: synced.remote.clone(),
+            remote,
             forge: None,
             merged: Vec::new(),
             runs: Vec::new(),
             wake: String::new(),
-            notes: synced.notes,
+            notes: Vec::new(),
+            synced: true,
             dry_run: wanted.dry_run,
         };
+        self.exchange(wanted, wanted.dry_run, &mut report)?;
         if !wanted.dry_run {
             report.notes.extend(self.cycle.adopt_pending(wanted.remote.as_deref())?);
         }
@@ -116,10 +121,25 @@ impl Brain {
             report.runs.push(run);
         }
         if !wanted.dry_run {
-            report.notes.extend(self.sync(wanted.remote.as_deref(), false, false)?.notes);
+            self.exchange(wanted, false, &mut report)?;
         }
         report.wake = self.at(None)?.to_string();
         Ok(report)
+    }
+
+    /// Syncs. A commit that is not let in, here or there, stops nothing else: the rest is done, and it is told.
+    fn exchange(&self, wanted: &CiRequest, dry_run: bool, report: &mut CiReport) -> Result<(), BrainError> {
+        match self.sync(wanted.remote.as_deref(), false, dry_run) {
+            Ok(synced) => report.notes.extend(synced.notes),
+            Err(BrainError::Refused { message, .. }) => {
+                report.synced = false;
+                if !report.notes.contains(&message) {
+                    report.notes.push(message);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     /// The forge of a remote, if it is one that can be asked here.
@@ -177,7 +197,7 @@ impl Brain {
             }
         }
         let Some(found) = found else {
-            run.waits_for = Some(self.awaited(waiting));
+            run.waits_for = Some(self.awaited(waiting)?);
             return Ok(run);
         };
         if found.verdict != Verdict::Reject && !run.verified {
@@ -207,7 +227,10 @@ impl Brain {
     /// A decision of the brain's own reviews that was not carried out yet.
     fn decided_here(&self, waiting: &WaitingRun) -> Result<Option<Found>, BrainError> {
         let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back();
-        let newest = newest.filter(|review| review.commit == waiting.commit.id.to_string());
+        let settings = self.cycle.review_of_main()?;
+        let newest = newest.filter(|review| {
+            review.commit == waiting.commit.id.to_string() && counts(review, &settings, waiting.rule())
+        });
         Ok(newest.filter(|review| review.verdict != Verdict::Amend).map(|review| Found {
             verdict: review.verdict,
             by: None,
@@ -243,7 +266,8 @@ impl Brain {
         else {
             return Ok(None);
         };
-        let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
+        let settings = self.cycle.review_of_main()?;
+        let may = settings.reviewers_of(waiting.rule());
         let kind = forge.kind().word();
         let is_current = |commit: &Option<String>| {
             commit
@@ -268,14 +292,15 @@ impl Brain {
     }
 
     /// For whom a run waits, in words.
-    fn awaited(&self, waiting: &WaitingRun) -> String {
-        let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
-        match may.is_empty() {
+    fn awaited(&self, waiting: &WaitingRun) -> Result<String, BrainError> {
+        let settings = self.cycle.review_of_main()?;
+        let may = settings.reviewers_of(waiting.rule());
+        Ok(match may.is_empty() {
             true => {
                 "a decision by `git brain approve` or `reject`; `[review] reviewers` names who may decide on a forge"
                     .to_owned()
             }
             false => format!("{} of {}", plural(1, "decision", "decisions"), may.join(" or ")),
-        }
+        })
     }
 }

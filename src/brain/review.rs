@@ -14,6 +14,9 @@ use crate::store::CommitId;
 /// Answers of recall that are compared before and after a change.
 const ANSWERS: usize = 3;
 
+/// Words of a question that is made of a text.
+const QUESTION_WORDS: usize = 24;
+
 /// A run that waits, in a line.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReviewLine {
@@ -50,7 +53,7 @@ pub struct ReviewList {
 impl Brain {
     /// The runs that wait, the most consequential first. Costs one small record for each.
     pub fn reviews(&self) -> Result<ReviewList, BrainError> {
-        let review = &self.cycle.shared.policy.settings.review;
+        let review = self.cycle.review_of_main()?;
         let mut waiting = Vec::new();
         for run in self.cycle.waiting_runs()? {
             let reviewers = review.reviewers_of(run.rule()).to_vec();
@@ -112,7 +115,9 @@ impl Brain {
     fn ask_both(&self, belief: &mut Belief, before: CommitId, after: CommitId) -> Result<(), BrainError> {
         let mut questions: Vec<String> = Vec::new();
         let mut add = |text: &str| {
-            let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            // A long text is asked for by its beginning: an answer costs the words of the question.
+            let text: String = text.split_whitespace().take(QUESTION_WORDS).collect::<Vec<_>>().join(" ");
+            let text: String = text.chars().take(limits::LABEL_BYTES).collect();
             if !text.is_empty() && !questions.contains(&text) && questions.len() < limits::REVIEW_QUESTIONS {
                 questions.push(text);
             }
@@ -150,7 +155,9 @@ impl Brain {
                     .collect())
             };
             let (was, is) = (answers(before, &old)?, answers(after, &new)?);
-            if was != is {
+            let same = |a: &[Answered], b: &[Answered]| a.iter().all(|one| b.contains(one));
+            // An order that changes behind the first is no other answer.
+            if was.first() != is.first() || !same(&was, &is) || !same(&is, &was) {
                 belief.questions.push(Question { question, before: was, after: is });
             }
         }
@@ -165,12 +172,12 @@ impl Brain {
 
     /// The decisions that were made, newest first.
     pub fn decisions(&self, most: usize) -> Result<Vec<ReviewRecord>, BrainError> {
-        Ok(self.cycle.newest_reviews(most)?)
+        self.cycle.newest_reviews(most)
     }
 
     /// The decisions about a run, oldest first.
     pub fn decisions_on(&self, run: &str) -> Result<Vec<ReviewRecord>, BrainError> {
         let run = RunId::parse(run).map_err(|e| BrainError::usage(e.to_string()))?;
-        Ok(self.cycle.reviews_of(&run)?)
+        self.cycle.reviews_of(&run)
     }
 }

@@ -1,106 +1,32 @@
 //! What a person decides about a run that waits: recorded, landed or thrown away, and learnt from.
 
-use serde::Serialize;
-
+use super::decision::{ReviewReport, ReviewRequest, resolutions};
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::cycle::commit::Draft;
+use crate::cycle::commit::{Amends, Draft};
 use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::WaitingRun;
+use crate::cycle::reviews::counts;
 use crate::cycle::{EVALUATOR, quoted};
-use crate::delta::{Document, Operation, RunRecord};
+use crate::delta::{Applied, Document, Operation, RunRecord};
 use crate::limits;
-use crate::merge::Conflict;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
 use crate::review::belief::touches;
 use crate::review::{Resolution, ReviewRecord, Take, Verdict};
+use crate::store::LockName;
 
 const SECOND: &str = "wake has another record of the same run: nothing learns from that";
+/// Fewest characters that name a commit.
+const SHORTEST: usize = 7;
 const UNREAD: &str = "its record cannot be read: nothing learns from it";
-/// What a person decides.
-#[derive(Clone, Debug)]
-pub struct ReviewRequest {
-    /// The run, by its branch or its id.
-    pub run: String,
-    /// Approve or reject; what is kept or edited makes an approval an amendment.
-    pub verdict: Verdict,
-    /// Why, in words.
-    pub why: String,
-    /// The numbers of the operations that land, from 1; empty: all.
-    pub only: Vec<usize>,
-    /// Conflicts that are settled: `run`, `wake`, or `N=run`.
-    pub take: Vec<String>,
-    /// What lands instead, as a delta document.
-    pub document: Option<String>,
-    /// The commit that was looked at: the decision is refused if the branch has moved since.
-    pub seen: Option<String>,
-    /// Where the decision was made: `cli`, or the address of a request.
-    pub via: String,
-    /// Who decided there, as the settings name such people: `github:anna`. Absent: the person at this machine.
-    pub on_behalf: Option<String>,
-    /// Write nothing.
-    pub dry_run: bool,
-}
-
-impl ReviewRequest {
-    /// A decision about a whole run, made here.
-    pub fn new(run: &str, verdict: Verdict, why: &str) -> Self {
-        Self {
-            run: run.to_owned(),
-            verdict,
-            why: why.to_owned(),
-            only: Vec::new(),
-            take: Vec::new(),
-            document: None,
-            seen: None,
-            via: "cli".to_owned(),
-            on_behalf: None,
-            dry_run: false,
-        }
-    }
-}
-
-/// What came of a decision.
-#[derive(Clone, Debug, Serialize)]
-pub struct ReviewReport {
-    /// The run.
-    pub run: String,
-    /// Its branch; gone once the decision is carried out.
-    pub branch: String,
-    /// What was decided.
-    pub verdict: Verdict,
-    /// The review's id, in `refs/brain/reviews`.
-    pub review: String,
-    /// Who decided.
-    pub reviewer: String,
-    /// Of an amendment, the run that landed in its place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub landed: Option<String>,
-    /// What the run had expected, if it expected something.
-    pub expected: Option<f64>,
-    /// What the decision is worth, 0..=1.
-    pub value: f64,
-    /// The prediction error that its pathway learns from; null where nothing is learnt.
-    pub error: Option<f64>,
-    /// Connections that learn from it.
-    pub credited: usize,
-    /// True if a rejection is recorded for all machines.
-    pub everywhere: bool,
-    /// Wake's tip.
-    pub wake: String,
-    /// What is worth knowing, one sentence each.
-    pub notes: Vec<String>,
-    /// True if nothing was written.
-    pub dry_run: bool,
-}
-
 /// What a decision means for the operations of a run.
 struct Meant {
     verdict: Verdict,
     kept: Vec<usize>,
+    edited: usize,
     document: Option<Document>,
     resolved: Vec<Resolution>,
 }
@@ -128,6 +54,8 @@ impl Brain {
     /// # Errors
     /// No such run waits (2); the reviewer may not decide, the branch has moved since it was looked at, or it conflicts with wake (3).
     pub fn decide_run(&self, request: &ReviewRequest) -> Result<ReviewReport, BrainError> {
+        // One after the other: the second of two sees what the first decided.
+        let _alone = self.cycle.store.lock(LockName::Review)?;
         let Some(waiting) = self.cycle.waiting_named(&request.run)? else {
             return self.finish_decision(request);
         };
@@ -141,22 +69,31 @@ impl Brain {
             }
             record => record?,
         };
+        let is = |id: crate::store::CommitId, seen: &str| seen.len() >= SHORTEST && id.to_string().starts_with(seen);
         if let Some(seen) = &request.seen
-            && *seen != waiting.commit.id.to_string()
-            && *seen != waiting.tip.to_string()
+            && !is(waiting.commit.id, seen)
+            && !is(waiting.tip, seen)
         {
             return Err(BrainError::Refused {
                 message: format!("{} is {} now, and the decision is about {seen}", waiting.branch, waiting.commit.id),
                 hint: Some(format!("`git brain review {}` shows what it is now", waiting.branch)),
             });
         }
-        let reviewer = self.reviewer(&waiting, request.on_behalf.as_deref())?;
+        let (settings, at) = (self.cycle.review_of_main()?, waiting.commit.id.to_string());
+        let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back();
+        let counted = newest.filter(|review| {
+            review.commit == at && review.verdict == request.verdict && counts(review, &settings, waiting.rule())
+        });
+        // A decision that counts may be carried out by anybody, such as the bot.
+        let reviewer = match (self.reviewer(&waiting, request.on_behalf.as_deref()), counted) {
+            (Err(_), Some(review)) => review.reviewer,
+            (reviewer, _) => reviewer?,
+        };
         let meant = self.meant(request, &waiting, &record)?;
         let why = self.cycle.shared.secrets.redact(&request.why).into_owned();
         let begun = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back().filter(|review| {
-            review.commit == waiting.commit.id.to_string()
-                && review.verdict == meant.verdict
-                && review.kept == meant.kept
+            let same = review.verdict == meant.verdict && review.kept == meant.kept;
+            same && review.commit == at && (review.reviewer == reviewer || counts(review, &settings, waiting.rule()))
         });
         let review = match begun {
             Some(review) => review,
@@ -179,6 +116,7 @@ impl Brain {
                     at: self.cycle.shared.world.now(),
                     why,
                     kept: meant.kept.clone(),
+                    edited: meant.edited,
                     of: if meant.verdict == Verdict::Amend { record.ops.len() } else { 0 },
                     resolved: meant.resolved.clone(),
                     lands,
@@ -197,6 +135,10 @@ impl Brain {
         }
         // One of two runs that answer the same says nothing about what it learnt.
         let answered = self.cycle.answered_meanwhile(&waiting)?;
+        if let Some(document) = &meant.document {
+            // What cannot land is refused before anything is recorded.
+            self.amended(&record, &review, document.clone(), &review.reviewer)?;
+        }
         self.cycle.add_review(&review)?;
         let mut notes: Vec<String> = answered.iter().cloned().collect();
         let by = match &request.on_behalf {
@@ -207,10 +149,12 @@ impl Brain {
             Verdict::Approve => self.land_reviewed(&waiting, &by)?,
             Verdict::Amend => {
                 let document = meant.document.unwrap_or_default();
-                self.land_amended(&record, &review, document)?;
-                self.cycle.reject_run(waiting.branch.as_str(), Some(by), false)?.everywhere
+                self.land_amended(&record, &review, document, &by)?;
+                self.cycle.reject_run(waiting.branch.as_str(), Some((by, review.verdict.as_str())), false)?.everywhere
             }
-            Verdict::Reject => self.cycle.reject_run(waiting.branch.as_str(), Some(by), false)?.everywhere,
+            Verdict::Reject => {
+                self.cycle.reject_run(waiting.branch.as_str(), Some((by, review.verdict.as_str())), false)?.everywhere
+            }
         };
         if !everywhere {
             notes.push(format!(
@@ -248,7 +192,8 @@ impl Brain {
         why: &str,
     ) -> Result<ReviewReport, BrainError> {
         let reviewer = self.reviewer(waiting, request.on_behalf.as_deref())?;
-        let rejected = self.cycle.reject_run(waiting.branch.as_str(), Some(reviewer.clone()), request.dry_run)?;
+        let rejected =
+            self.cycle.reject_run(waiting.branch.as_str(), Some((reviewer.clone(), "reject")), request.dry_run)?;
         Ok(ReviewReport {
             run: waiting.run.to_string(),
             branch: waiting.branch.to_string(),
@@ -284,7 +229,28 @@ impl Brain {
                 hint: Some(format!("`git brain revert --run {run}` takes back what it did")),
             });
         };
-        let mut notes = vec![format!("{run} was {} by {} at {}", review.verdict.done(), review.reviewer, review.at)];
+        let said = format!("{run} was {} by {} at {}", review.verdict.done(), review.reviewer, review.at);
+        let mut only = request.only.clone();
+        only.sort_unstable();
+        let is_same = match review.verdict {
+            Verdict::Amend => {
+                let amends = !only.is_empty() || !request.take.is_empty() || request.document.is_some();
+                request.verdict == Verdict::Approve && amends && (only.is_empty() || only == review.kept)
+            }
+            verdict => {
+                request.verdict == verdict && only.is_empty() && request.take.is_empty() && request.document.is_none()
+            }
+        };
+        let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
+        if !is_same || !is_seen {
+            return Err(BrainError::Refused {
+                message: said,
+                hint: Some(format!(
+                    "`git brain review --decided` lists decisions, `git brain revert {run}` undoes a run of wake"
+                )),
+            });
+        }
+        let mut notes = vec![said];
         let learnt = match request.dry_run {
             true => None,
             false => self.learn_from_review(&record, &review, &mut notes)?,
@@ -292,12 +258,17 @@ impl Brain {
         let branch = crate::cycle::commit::branch_of(self.cycle.store.wake(), &run)?.to_string();
         let mut report = self.report_of(&review, branch, &record, learnt, request.dry_run)?;
         report.notes = notes;
-        let wanted = if request.verdict == Verdict::Reject { Verdict::Reject } else { Verdict::Approve };
-        let other = (review.verdict == Verdict::Reject) != (wanted == Verdict::Reject);
-        if other {
-            return Err(BrainError::Refused { message: report.notes.remove(0), hint: None });
-        }
         Ok(report)
+    }
+
+    /// Whether a name is that of a run that waits, or of one that was decided on.
+    pub fn is_reviewed(&self, name: &str) -> Result<bool, BrainError> {
+        Ok(self.cycle.waiting_named(name)?.is_some() || super::is_run(name))
+    }
+
+    /// Refuses a person who may not decide on a run, before anything is asked of him.
+    pub fn check_reviewer(&self, name: &str) -> Result<(), BrainError> {
+        self.reviewer(&self.need_waiting(name)?, None).map(|_| ())
     }
 
     /// Who decides here, if that is a person who may. Whoever writes down a decision that was made elsewhere need not be one.
@@ -310,7 +281,14 @@ impl Brain {
                 hint: Some("`git config user.email` names the person who decides".to_owned()),
             });
         }
-        let may = self.cycle.shared.policy.settings.review.reviewers_of(waiting.rule());
+        let review = self.cycle.review_of_main()?;
+        let may = review.reviewers_of(waiting.rule());
+        if on_behalf.is_some() && !review.bots.contains(&address) {
+            return Err(BrainError::Refused {
+                message: format!("the word of {address} on decisions elsewhere does not count"),
+                hint: Some("`[review] bots` of brain.toml names the bots whose word counts".to_owned()),
+            });
+        }
         let decides = on_behalf.unwrap_or(&address);
         // On a forge anybody may press a button: there only those decide whom the settings name.
         if (!may.is_empty() || on_behalf.is_some()) && !may.iter().any(|name| name == decides) {
@@ -326,7 +304,8 @@ impl Brain {
 
     /// What a request means for this run.
     fn meant(&self, request: &ReviewRequest, waiting: &WaitingRun, record: &RunRecord) -> Result<Meant, BrainError> {
-        let nothing = Meant { verdict: Verdict::Reject, kept: Vec::new(), document: None, resolved: Vec::new() };
+        let nothing =
+            Meant { verdict: Verdict::Reject, kept: Vec::new(), edited: 0, document: None, resolved: Vec::new() };
         if request.verdict == Verdict::Reject {
             return Ok(nothing);
         }
@@ -342,12 +321,21 @@ impl Brain {
             if document.ops.is_empty() {
                 return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
             }
-            return Ok(Meant { verdict: Verdict::Amend, kept, document: Some(document), resolved: Vec::new() });
+            let edited = document.ops.len().saturating_sub(kept.len());
+            let document = Some(document);
+            return Ok(Meant { verdict: Verdict::Amend, kept, edited, document, resolved: Vec::new() });
         }
         let conflicts = self.cycle.belief(waiting)?.conflicts;
         let resolved = resolutions(&request.take, &conflicts)?;
-        if !conflicts.is_empty() && resolved.len() < conflicts.len() && request.only.is_empty() {
-            let count = plural(conflicts.len() - resolved.len(), "field", "fields");
+        let lands_here = |number: &usize| request.only.is_empty() || request.only.contains(number);
+        let open = conflicts.iter().filter(|conflict| {
+            let settled = resolved.iter().any(|one| one.neuron == conflict.neuron && one.field == conflict.field);
+            let touched = |number: usize| touches(&record.ops[number - 1], &conflict.neuron, &conflict.field);
+            !settled && (request.only.is_empty() || (1..=all).filter(lands_here).any(touched))
+        });
+        let open = open.count();
+        if open > 0 {
+            let count = plural(open, "field", "fields");
             return Err(BrainError::Refused {
                 message: format!("{} conflicts with wake in {count}", waiting.branch),
                 hint: Some(format!(
@@ -368,7 +356,7 @@ impl Brain {
             return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
         }
         let document = Some(Document { agent: None, prediction: None, ops });
-        Ok(Meant { verdict: Verdict::Amend, kept, document, resolved })
+        Ok(Meant { verdict: Verdict::Amend, kept, edited: 0, document, resolved })
     }
 
     fn new_persons_run(&self, words: &[&str]) -> Result<RunId, BrainError> {
@@ -399,27 +387,46 @@ impl Brain {
         }
     }
 
-    /// Lands what a reviewer made of a run, as a run of that person that comes from where the run came from.
-    fn land_amended(&self, record: &RunRecord, review: &ReviewRecord, document: Document) -> Result<(), BrainError> {
-        let Some(run) = review.lands.clone() else { return Ok(()) };
+    /// What a reviewer made of a run, as a run of that person that comes from where the run came from; nothing is written. `None`: it is in
+    /// wake already.
+    fn amended(
+        &self,
+        record: &RunRecord,
+        review: &ReviewRecord,
+        mut document: Document,
+        by: &str,
+    ) -> Result<Option<(Draft, Applied)>, BrainError> {
+        let Some(run) = review.lands.clone() else { return Ok(None) };
         let (base, store) = (self.at(None)?, &self.cycle.store);
         let network = TreeNetwork::new(store, store.tree_of(base)?);
         if network.record(&run)?.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let shared = &self.cycle.shared;
-        let (mut document, mut lines) = (document, Vec::new());
         document.agent = Some(run.agent());
-        shared.make_no_doubles(&network, &mut document, &mut lines)?;
+        shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
         let seen = quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
         let draft = Draft {
             reason: format!("review of {}", record.run),
             document,
             origin: record.origin.and(&seen),
             roots: record.stimuli.clone(),
+            amends: Amends { reviewed_by: Some(by.to_owned()), ..Amends::default() },
             ..Draft::by_hand(shared, base, run, "review")?
         };
         let applied = draft.apply(store, shared)?;
+        Ok(Some((draft, applied)))
+    }
+
+    /// Lands what a reviewer made of a run.
+    fn land_amended(
+        &self,
+        record: &RunRecord,
+        review: &ReviewRecord,
+        document: Document,
+        by: &str,
+    ) -> Result<(), BrainError> {
+        let Some((draft, applied)) = self.amended(record, review, document, by)? else { return Ok(()) };
         let landed = self.land(draft, &applied, false)?;
         if !landed.merged {
             let conflicts: Vec<String> = landed.conflicts.iter().map(ToString::to_string).collect();
@@ -459,7 +466,7 @@ impl Brain {
         if let Some(entry) = known.iter().find(|entry| entry.outcome.text.as_deref() == Some(text.as_str())) {
             return Ok(Some((entry.error, entry.pathway.len())));
         }
-        let value = review.verdict.value(review.kept.len(), review.of);
+        let value = review.verdict.value(review.kept.len(), review.edited, review.of);
         let made = self.cycle.corrective(self.at(None)?, record, Some(value), Some(&text))?;
         let Corrective { document, judgement, credited, cognition, .. } = made;
         let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
@@ -502,7 +509,7 @@ impl Brain {
             reviewer: review.reviewer.clone(),
             landed: review.lands.as_ref().map(ToString::to_string),
             expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
-            value: review.verdict.value(review.kept.len(), review.of),
+            value: review.verdict.value(review.kept.len(), review.edited, review.of),
             error: learnt.map(|(error, _)| error),
             credited: learnt.map_or(0, |(_, credited)| credited),
             everywhere: true,
@@ -516,36 +523,4 @@ impl Brain {
 /// Whether an operation lands by a reviewer's hand: what answers a signal is kept with the run itself.
 fn lands(op: &Operation) -> bool {
     !matches!(op, Operation::Acknowledge(_))
-}
-
-/// What a person says of conflicts: `run` and `wake` speak of all, `N=run` of the one of that number.
-fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec<Resolution>, BrainError> {
-    let side = |word: &str| match word {
-        "run" => Ok(Take::Run),
-        "wake" => Ok(Take::Wake),
-        _ => Err(BrainError::usage(format!("--take {word}: it is run or wake, or N=run"))),
-    };
-    let mut sides: Vec<Option<Take>> = vec![None; conflicts.len()];
-    for word in take {
-        match word.split_once('=') {
-            None => {
-                let side = side(word)?;
-                sides.iter_mut().filter(|known| known.is_none()).for_each(|known| *known = Some(side));
-            }
-            Some((number, word)) => {
-                let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let Some(known) = place.and_then(|place| sides.get_mut(place)) else {
-                    let all = conflicts.len();
-                    return Err(BrainError::usage(format!("--take {number}={word}: there are {all} conflicts")));
-                };
-                *known = Some(side(word)?);
-            }
-        }
-    }
-    let settled = conflicts.iter().zip(sides);
-    Ok(settled
-        .filter_map(|(conflict, take)| {
-            Some(Resolution { neuron: conflict.neuron.clone(), field: conflict.field.clone(), take: take? })
-        })
-        .collect())
 }

@@ -4,7 +4,7 @@ use super::args;
 use super::output::safe;
 use super::output::short;
 use super::{Done, Session};
-use crate::brain::{AmendReport, BrainError, is_run, is_sleep_branch};
+use crate::brain::{AmendReport, BrainError, is_sleep_branch};
 use crate::model::plural;
 
 pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
@@ -17,7 +17,7 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
         return Ok(0);
     }
     if let [run] = args.what.as_slice()
-        && is_run(run)
+        && brain.is_reviewed(run)?
     {
         return super::review::approve(session, &brain, run, args);
     }

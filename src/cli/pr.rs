@@ -42,13 +42,16 @@ fn line(entry: &PrEntry, dry_run: bool) -> String {
     format!("{} {done}{place}", safe(&entry.branch))
 }
 
+/// Exit code of commits that are not let in.
+const REFUSED: u8 = 3;
+
 /// Exit code 1: a run does not verify.
 pub(super) fn ci(session: &Session, args: &args::Ci) -> Done {
     let brain = session.brain()?;
     let wanted = CiRequest { remote: args.remote.clone(), no_forge: args.no_forge, dry_run: args.writer.dry_run };
     let report = brain.ci(&wanted)?;
     session.out.report(&report, attended);
-    Ok(u8::from(report.runs.iter().any(|run| !run.verified)))
+    Ok(if report.synced { u8::from(report.runs.iter().any(|run| !run.verified)) } else { REFUSED })
 }
 
 fn attended(report: &CiReport) -> String {

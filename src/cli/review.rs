@@ -200,6 +200,7 @@ fn edit(session: &Session, brain: &Brain, args: &args::Review) -> Done {
     let [run] = args.runs.as_slice() else {
         return Err(BrainError::usage("--edit takes one run"));
     };
+    brain.check_reviewer(run)?;
     match edited(brain, run)? {
         None => {
             session.out.say("Nothing was changed: nothing is decided.");
@@ -207,11 +208,26 @@ fn edit(session: &Session, brain: &Brain, args: &args::Review) -> Done {
         }
         Some(text) => {
             let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
-            request.document = Some(text);
-            let report = brain.decide_run(&request)?;
-            session.out.report(&report, carried_out);
+            request.document = Some(text.clone());
+            match brain.decide_run(&request) {
+                Ok(report) => session.out.report(&report, carried_out),
+                Err(error) => return Err(kept(error, &text)),
+            }
             Ok(0)
         }
+    }
+}
+
+/// An error after an edit, with the place where the edited text is kept.
+fn kept(error: BrainError, text: &str) -> BrainError {
+    let file = tempfile::Builder::new().prefix("git-brain-review-").suffix(".json").tempfile();
+    let Ok((mut file, path)) = file.and_then(|file| file.keep().map_err(|e| e.error)) else { return error };
+    match file.write_all(text.as_bytes()) {
+        Ok(()) => BrainError::Refused {
+            message: format!("{error}; your edit is kept in {}", path.display()),
+            hint: Some(format!("mend it, then `git brain approve RUN --document {}`", path.display())),
+        },
+        Err(_) => error,
     }
 }
 
@@ -319,7 +335,7 @@ fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainE
     request.seen = Some(belief.commit.clone());
     match word {
         "a" | "approve" | "y" => {}
-        "r" | "reject" | "n" => request.verdict = ReviewVerdict::Reject,
+        "r" | "reject" => request.verdict = ReviewVerdict::Reject,
         "o" | "only" => {
             let number = |text: String| {
                 text.parse::<usize>().map_err(|_| BrainError::usage(format!("{text:?} is no number of an operation")))
@@ -332,10 +348,14 @@ fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainE
             request.why = why.to_owned();
         }
         "e" | "edit" => match edited(brain, &belief.run)? {
-            Some(text) => request.document = Some(text),
+            Some(text) => {
+                request.document = Some(text.clone());
+                let report = brain.decide_run(&request).map_err(|error| kept(error, &text))?;
+                return Ok(Answer::Decided(Box::new(report)));
+            }
             None => return Ok(Answer::Say("Nothing was changed.\n".to_owned())),
         },
-        "s" | "skip" | "" => return Ok(Answer::Skip),
+        "s" | "skip" | "n" | "" => return Ok(Answer::Skip),
         "q" | "quit" => return Ok(Answer::Quit),
         _ => return Ok(Answer::Say(HELP.to_owned())),
     }
@@ -343,11 +363,11 @@ fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainE
 }
 
 const HELP: &str = "\
-approve [WHY]      let the run land as it is
-reject [WHY]       throw it away; the reason is a lesson for its agent
-only N,N [WHY]     let only these operations land
-take SIDE [WHY]    settle conflicts: run, wake, or N=run,M=wake
-edit [WHY]         edit what it proposes, and let that land
-skip               decide later
-quit               end here; what was decided stays
+a, y  approve [WHY]      let the run land as it is
+r     reject [WHY]       throw it away; the reason is a lesson for its agent
+o     only N,N [WHY]     let only these operations land
+t     take SIDE [WHY]    settle conflicts: run, wake, or N=run,M=wake
+e     edit               edit what it proposes, and let that land
+s, n  skip               decide later, as an empty line does
+q     quit               end here; what was decided stays
 ";

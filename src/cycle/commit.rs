@@ -77,6 +77,8 @@ pub struct Amends {
     pub unmarked: BTreeSet<NeuronId>,
     /// Other files that change: flags, goals, queue entries.
     pub files: Vec<TreeEdit>,
+    /// Who approved it in this form, as `Name <address>`.
+    pub reviewed_by: Option<String>,
 }
 
 /// A run, committed.
@@ -362,6 +364,7 @@ impl Draft {
         };
         trailers.extend(named(REVERTS_TRAILER, &self.amends.reverts));
         trailers.extend(named("Approves", &self.amends.approves));
+        trailers.extend(self.amends.reviewed_by.iter().map(|by| ("Reviewed-by".to_owned(), by.clone())));
         trailers.extend(self.held.iter().map(|why| ("Review".to_owned(), why.clone())));
         trailers.extend(shared.clock_trailer());
         trailers

@@ -8,7 +8,7 @@ use super::budget::{Exhausted, Tally};
 use super::commit::Committed;
 use super::confine::Confinement;
 use super::job::Job;
-use super::merge::{Candidate, Fate, in_words};
+use super::merge::{Candidate, Fate, in_words, waits_because};
 use super::network::format_of;
 use super::run::{Failure, Ran};
 use super::trunk::stimulus_trailers;
@@ -285,10 +285,8 @@ impl Cycle {
     fn take_in(&self, turned: &mut Turned, committed: Vec<Committed>) -> Result<(), CycleError> {
         let (held, committed): (Vec<_>, Vec<_>) = committed.into_iter().partition(|run| run.held);
         for run in held {
-            turned.notes.push(format!(
-                "{} waits for you on its branch, because what it brings comes from {}: `git brain merge {0}`",
-                run.branch, run.cause.origin
-            ));
+            let (why, hint) = waits_because(&self.store.commit(run.commit)?, &run.branch);
+            turned.notes.push(format!("{} {why}: {hint}", run.branch));
             turned.runs.push(RunSummary {
                 run: run.run,
                 trigger: run.trigger,

@@ -33,7 +33,12 @@ pub struct Rejected {
 
 impl Cycle {
     /// Throws a run away that waits on its branch; with `dry_run` it is only found.
-    pub fn reject_run(&self, name: &str, reviewed_by: Option<String>, dry_run: bool) -> Result<Rejected, CycleError> {
+    pub fn reject_run(
+        &self,
+        name: &str,
+        reviewed_by: Option<(String, &str)>,
+        dry_run: bool,
+    ) -> Result<Rejected, CycleError> {
         let candidate = self.candidate(name)?;
         let (Some(branch), Some(run)) = (candidate.branch, candidate.run) else {
             let last = name.rsplit('/').next().unwrap_or(name);
@@ -80,7 +85,7 @@ impl Cycle {
         branch: &Branch,
         run: &RunId,
         (wake, tip): (CommitId, CommitId),
-        reviewed_by: Option<String>,
+        reviewed_by: Option<(String, &str)>,
     ) -> Result<Option<CommitId>, CycleError> {
         let store = &self.store;
         let commit = self.commit_of_run(tip, run)?;
@@ -129,12 +134,17 @@ impl Cycle {
             parents: vec![base],
             author: Author::User,
             at: self.shared.world.commit_seconds(),
-            subject: format!("reject {run}"),
+            subject: format!("{} {run}", reviewed_by.as_ref().map_or("reject", |(_, verb)| *verb)),
             body: String::new(),
             trailers,
         })?;
-        let candidate =
-            Candidate { name: branch.to_string(), commit: left, branch: None, run: Some(run.clone()), reviewed_by };
+        let candidate = Candidate {
+            name: branch.to_string(),
+            commit: left,
+            branch: None,
+            run: Some(run.clone()),
+            reviewed_by: reviewed_by.map(|(by, _)| by),
+        };
         let mut newest = self.newest_run(wake)?;
         match self.merge_one(writer, wake, &candidate, &mut newest)? {
             Fate::Merged { commit, .. } => Ok(Some(commit)),

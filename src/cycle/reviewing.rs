@@ -80,11 +80,25 @@ impl Cycle {
     /// The waiting run that a person names by its branch or its id; `None`: nothing of that name waits.
     pub fn waiting_named(&self, name: &str) -> Result<Option<WaitingRun>, CycleError> {
         let last = name.rsplit('/').next().unwrap_or(name);
-        let Ok(run) = RunId::parse(last) else { return Ok(None) };
+        let Ok(run) = RunId::parse(last) else { return self.waiting_like(name) };
         let branch = super::commit::branch_of(self.store.wake(), &run)?;
         match self.store.tip(&branch)? {
             Some(tip) => self.waiting_run(branch, tip, run).map(Some),
             None => Ok(None),
+        }
+    }
+
+    /// The only waiting run whose id has that part, as people shorten ids.
+    fn waiting_like(&self, part: &str) -> Result<Option<WaitingRun>, CycleError> {
+        const SHORTEST: usize = 4;
+        let fits = |run: &RunId| part.len() >= SHORTEST && run.as_str().contains(part);
+        let branches = self.run_branches()?.into_iter();
+        let named =
+            branches.filter_map(|(branch, tip)| Some((run_of(&self.store.runs_prefix(), &branch)?, branch, tip)));
+        let found: Vec<_> = named.filter(|(run, ..)| fits(run)).collect();
+        match <[_; 1]>::try_from(found) {
+            Ok([(run, branch, tip)]) => self.waiting_run(branch, tip, run).map(Some),
+            Err(_) => Ok(None),
         }
     }
 
@@ -171,7 +185,7 @@ impl Cycle {
             change.reason = effect.id().and_then(|id| reasons.get(id)).cloned();
             neurons.push(change);
         }
-        neurons.sort_by(|a, b| belief::order(a).cmp(&belief::order(b)));
+        neurons.sort_by_cached_key(belief::order);
         let mut evidence = Vec::new();
         for id in record.stimuli.iter().take(EVIDENCE) {
             if let Some(stimulus) = network.stimulus_ever(id)? {

@@ -9,7 +9,8 @@ use super::admission::Fault;
 use super::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::model::ids::RunId;
-use crate::model::settings;
+use crate::model::layout;
+use crate::model::settings::{self, Settings};
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, TreeEdit};
 
@@ -48,24 +49,36 @@ impl Cycle {
         Ok(found)
     }
 
-    /// Why a run that waited may not land: the settings name who may decide on it, and none of them has approved that commit.
-    pub fn lacks_approval(
-        &self,
-        own: &Commit,
-        run: &RunId,
-        settings: &settings::Review,
-    ) -> Result<Option<String>, CycleError> {
+    /// `[review]` of main, as every machine reads it: neither this command nor this machine says otherwise.
+    pub fn review_of_main(&self) -> Result<settings::Review, CycleError> {
+        let Some(main) = self.store.tip(self.store.main())? else { return Ok(settings::Review::default()) };
+        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
+        // What cannot be read stops commands before this one.
+        Ok(Settings::read(&String::from_utf8_lossy(&text), &[]).map(|all| all.review).unwrap_or_default())
+    }
+
+    /// Why a run that waits may not land: main names who may decide on it, and none of them has approved that commit.
+    pub fn lacks_approval(&self, own: &Commit, run: &RunId) -> Result<Option<String>, CycleError> {
         let Some(waits) = own.trailer("Review") else { return Ok(None) };
-        let may = settings.reviewers_of(waits.strip_prefix("rule "));
+        self.lacks_approval_by(run, Some(own.id), &self.review_of_main()?, waits.strip_prefix("rule "))
+    }
+
+    /// The same by other settings; without its own commit, an approval of the run is enough.
+    pub(super) fn lacks_approval_by(
+        &self,
+        run: &RunId,
+        commit: Option<CommitId>,
+        settings: &settings::Review,
+        rule: Option<&str>,
+    ) -> Result<Option<String>, CycleError> {
+        let may = settings.reviewers_of(rule);
         if may.is_empty() {
             return Ok(None);
         }
-        let commit = own.id.to_string();
         let approves = |review: &ReviewRecord| {
-            let by_bot = review.via.rsplit_once(" by ").map(|(_, name)| name);
             review.verdict == Verdict::Approve
-                && review.commit == commit
-                && may.iter().any(|name| name == review.address() || Some(name.as_str()) == by_bot)
+                && commit.is_none_or(|commit| review.commit == commit.to_string())
+                && counts(review, settings, rule)
         };
         Ok(match self.reviews_of(run)?.iter().any(approves) {
             true => None,
@@ -298,4 +311,12 @@ impl Cycle {
         writer.publish()?;
         Ok(commit)
     }
+}
+
+/// Whether a review is of one who may decide. Anybody can write that somebody decided elsewhere: the word of a bot of the settings counts.
+pub fn counts(review: &ReviewRecord, settings: &settings::Review, rule: Option<&str>) -> bool {
+    let may = settings.reviewers_of(rule);
+    let is_bot = settings.bots.iter().any(|bot| bot == review.address());
+    let elsewhere = review.via.rsplit_once(" by ").map(|(_, name)| name).filter(|_| is_bot);
+    may.is_empty() || may.iter().any(|name| name == review.address() || Some(name.as_str()) == elsewhere)
 }

@@ -11,6 +11,8 @@ pub struct Review {
     /// Addresses of people who may decide, where a rule names none, or `github:LOGIN` (`gitlab:`, `forgejo:`, `gitea:`) of those who may on a
     /// forge. Empty: everybody who can write here, and nobody on a forge.
     pub reviewers: Vec<String>,
+    /// Addresses of bots whose word on who approved something on a forge counts. Empty: no such word counts.
+    pub bots: Vec<String>,
     /// The rules, in order: the first that fits a run decides.
     pub rule: Vec<ReviewRule>,
 }
@@ -76,10 +78,16 @@ impl Review {
                 return Err(format!("[[review.rule]] {name}: an empty word fits nothing"));
             }
         }
-        let mut people = self.reviewers.iter().chain(self.rule.iter().flat_map(|rule| &rule.reviewers));
+        let mut people =
+            self.reviewers.iter().chain(&self.bots).chain(self.rule.iter().flat_map(|rule| &rule.reviewers));
         // `anna@example.org`, or `github:anna` on a forge.
         let odd = people.find(|name| !name.contains(['@', ':']) || name.chars().any(|c| c.is_whitespace() || c == '<'));
         odd.map_or(Ok(()), |name| Err(format!("[review]: {name:?} is no address of a person, nor FORGE:LOGIN")))
+    }
+
+    /// Whether it names anybody who may decide.
+    pub fn names_reviewers(&self) -> bool {
+        !self.reviewers.is_empty() || self.rule.iter().any(|rule| !rule.reviewers.is_empty())
     }
 
     /// The people who may decide on a run that waits by the rule of that name; empty: everybody.

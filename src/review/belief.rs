@@ -305,7 +305,7 @@ pub fn operation(op: &Operation) -> String {
                 op.error
             )
         }
-        other => render::clip(&json::inline(other)),
+        other => json::inline(other),
     }
 }
 

@@ -161,7 +161,8 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
     };
     let mut spans = vec![(tone, mark.to_owned())];
     if change.words.is_empty() {
-        spans.push((tone, quoted(&change.concept)));
+        // Whole, whatever its length: what is not shown is not approved.
+        spans.push((tone, format!("\"{}\"", flat(change.concept.trim()))));
     } else {
         spans.extend(change.words.iter().map(|part| match part.became {
             Became::Kept => (Tone::Plain, flat(&part.text)),
@@ -178,7 +179,7 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
         _ => "",
     };
     if !what.is_empty() {
-        let why = change.reason.as_deref().map(|reason| format!(": {}", clip(reason))).unwrap_or_default();
+        let why = change.reason.as_deref().map(|reason| format!(": {}", flat(reason.trim()))).unwrap_or_default();
         lines.push((3, vec![(Tone::Removed, format!("{what}{why}"))]));
     }
     for (name, before, after) in change.fields.iter().filter(|(name, ..)| name != "archived" || what.is_empty()) {
@@ -291,14 +292,17 @@ pub fn markdown(blocks: &[Block]) -> String {
             Block::Line(depth, spans) => {
                 text += &"  ".repeat(depth.saturating_sub(1));
                 text += if *depth == 0 { "" } else { "- " };
-                for (tone, span) in spans.iter().filter(|(_, span)| !span.trim().is_empty()) {
+                for (tone, span) in spans {
                     let lead = &span[..span.len() - span.trim_start().len()];
                     let trail = &span[span.trim_end().len()..];
                     let body = escaped(span.trim());
+                    // Tags: delimiters of Markdown depend on the letters beside them.
                     text += &match tone {
+                        _ if body.is_empty() => span.replace('\n', " "),
                         Tone::Plain => format!("{lead}{body}{trail}"),
-                        Tone::Strong | Tone::Added => format!("{lead}**{body}**{trail}"),
-                        Tone::Removed => format!("{lead}~~{body}~~{trail}"),
+                        Tone::Strong => format!("{lead}<b>{body}</b>{trail}"),
+                        Tone::Added => format!("{lead}<ins>{body}</ins>{trail}"),
+                        Tone::Removed => format!("{lead}<del>{body}</del>{trail}"),
                         Tone::Faint => format!("{lead}<sub>{body}</sub>{trail}"),
                     };
                 }
@@ -312,15 +316,16 @@ pub fn markdown(blocks: &[Block]) -> String {
 /// A text that no printer of Markdown takes for anything but text.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in flat(text).chars() {
+    // A bare `www.` is a link there.
+    for c in flat(text).replace("www.", "www\u{200B}.").chars() {
         match c {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '&' => out += "&amp;",
-            // An entity: forges look for mentions and references after they have read backslashes.
-            '@' => out += "&#64;",
-            '#' => out += "&#35;",
-            '!' => out += "&#33;",
+            // Forges look for mentions and references after they have read entities: a space of no width ends the name.
+            '@' => out += "&#64;\u{200B}",
+            '#' => out += "&#35;\u{200B}",
+            '!' => out += "&#33;\u{200B}",
             ':' => out += "&#58;",
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '~' | '|' | '$' | '+' | '=' => {
                 out.push('\\');

@@ -20,12 +20,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What a run is worth of which `kept` of `of` operations land: all, that share, nothing.
-    pub fn value(self, kept: usize, of: usize) -> f64 {
+    /// What a run is worth of which `kept` of `of` operations land, and `edited` others in another form: all, that share, those for a half
+    /// each, nothing.
+    pub fn value(self, kept: usize, edited: usize, of: usize) -> f64 {
+        let kept = kept.min(of);
         match self {
             Self::Approve => 1.0,
             Self::Reject => 0.0,
-            Self::Amend => kept.min(of) as f64 / of.max(1) as f64,
+            Self::Amend => (kept as f64 + edited.min(of - kept) as f64 / 2.0) / of.max(1) as f64,
         }
     }
 
@@ -94,6 +96,9 @@ pub struct ReviewRecord {
     /// Of an amendment, the numbers of the run's operations that land, from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<usize>,
+    /// Of an edited form, how many operations land beside those.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub edited: usize,
     /// Of an amendment, how many operations the run has.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub of: usize,
@@ -175,6 +180,7 @@ mod tests {
             at: Stamp::from_unix(1_769_438_000),
             why: "the second is a rumour".to_owned(),
             kept: vec![1],
+            edited: 0,
             of: 2,
             resolved: Vec::new(),
             lands: None,
@@ -198,8 +204,10 @@ mod tests {
 
     #[test]
     fn a_verdict_is_worth_what_lands() {
-        assert_eq!(Verdict::Approve.value(0, 0), 1.0);
-        assert_eq!(Verdict::Reject.value(3, 3), 0.0);
-        assert_eq!(Verdict::Amend.value(1, 4), 0.25);
+        assert_eq!(Verdict::Approve.value(0, 0, 0), 1.0);
+        assert_eq!(Verdict::Reject.value(3, 0, 3), 0.0);
+        assert_eq!(Verdict::Amend.value(1, 0, 4), 0.25);
+        assert_eq!(Verdict::Amend.value(1, 2, 4), 0.5);
+        assert_eq!(Verdict::Amend.value(4, 9, 4), 1.0);
     }
 }

@@ -39,6 +39,8 @@ pub enum LockName {
     Vectors,
     /// The account of what was spent.
     Account,
+    /// Deciding on a run that waits.
+    Review,
 }
 
 impl LockName {
@@ -51,6 +53,7 @@ impl LockName {
             Self::Maintenance => "locks/maintenance",
             Self::Recovery => "locks/recovery",
             Self::Snapshot => "locks/snapshot",
+            Self::Review => "locks/review",
             Self::Vectors => "locks/vectors",
             Self::Account => "locks/account",
         }
@@ -59,6 +62,7 @@ impl LockName {
     fn label(self) -> &'static str {
         match self {
             Self::Trunk => "the trunk (main and wake)",
+            Self::Review => "a decision on a waiting run",
             Self::Cycle => "the cycle",
             Self::Sleep => "sleep",
             Self::Sync => "sync",

@@ -20,9 +20,7 @@ impl Cycle {
             }
             if let (None, Some(run)) = (&why, &candidate.run) {
                 let own = self.commit_of_run(candidate.commit, run)?;
-                why = self
-                    .lacks_approval(&own, run, &self.shared.policy.settings.review)?
-                    .map(|why| format!("{why}: `git brain approve {run}`"));
+                why = self.lacks_approval(&own, run)?.map(|why| format!("{why}: `git brain approve {run}`"));
             }
             match why {
                 Some(why) => refused.push((candidate, Fate::Refused(why))),

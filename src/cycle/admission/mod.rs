@@ -21,6 +21,7 @@
 //!
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
+mod landing;
 mod main_line;
 mod merged;
 mod night;
@@ -187,6 +188,7 @@ impl Cycle {
             judge.still_missing(tip)?;
             judge.still_linked(tip)?;
             judge.one_record(branch, tip, &fresh)?;
+            judge.landings(branch, tip, &fresh)?;
             faults.append(&mut judge.faults);
             // What is not good is judged again where another branch has it as well.
             if faults.is_empty() {

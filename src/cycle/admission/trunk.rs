@@ -26,9 +26,6 @@ impl Judge<'_> {
             let undone = undone.to_owned();
             return self.merge_of_undoing(commit, &undone, left, right);
         }
-        if let Some(why) = self.unapproved(commit, right)? {
-            self.fault(commit, "", 0, format!("lands a run without its approval: {why}"));
-        }
         let Some(policy) = commit.trailer("Policy").map(str::to_owned) else {
             return self.merged_by_hand(commit, left, right);
         };
@@ -94,31 +91,6 @@ impl Judge<'_> {
             self.fault(commit, &change.path, 1, "is not as main has it, and a sleep brings it to wake as it is there");
         }
         self.files(commit, &new)
-    }
-
-    /// Why the run that a merge brings may not land yet, by the settings here and by those that the merge was made by: who was offline merged
-    /// by what main had been. A note about a conflict lies above the run's own commit.
-    fn unapproved(&self, merge: &Commit, right: CommitId) -> Result<Option<String>, CycleError> {
-        let store = &self.cycle.store;
-        let here = &self.cycle.shared.policy.settings.review;
-        let named = merge.trailer("Policy").and_then(|blob| BlobId::parse(blob).ok());
-        let then = named.and_then(|blob| Settings::read(&String::from_utf8_lossy(&store.blob(blob).ok()?), &[]).ok());
-        let tip = store.commit(right)?;
-        let own = match (tip.trailer("Run"), tip.parents.first()) {
-            (None, Some(below)) if tip.trailer("Review").is_some() => store.commit(*below)?,
-            _ => tip,
-        };
-        match own.trailer("Run").map(RunId::parse) {
-            Some(Ok(run)) if own.parents.len() == 1 => {
-                if let Some(then) = then
-                    && self.cycle.lacks_approval(&own, &run, &then.review)?.is_none()
-                {
-                    return Ok(None);
-                }
-                self.cycle.lacks_approval(&own, &run, here)
-            }
-            _ => Ok(None),
-        }
     }
 
     /// Whether a merge takes neurons or what is written once away from its first parent.

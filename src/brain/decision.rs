@@ -1,0 +1,116 @@
+//! A decision about a run that waits, as it is asked for and as it is reported.
+
+use serde::Serialize;
+
+use super::BrainError;
+use crate::merge::Conflict;
+use crate::review::{Resolution, Take, Verdict};
+
+/// What a person decides.
+#[derive(Clone, Debug)]
+pub struct ReviewRequest {
+    /// The run, by its branch or its id.
+    pub run: String,
+    /// Approve or reject; what is kept or edited makes an approval an amendment.
+    pub verdict: Verdict,
+    /// Why, in words.
+    pub why: String,
+    /// The numbers of the operations that land, from 1; empty: all.
+    pub only: Vec<usize>,
+    /// Conflicts that are settled: `run`, `wake`, or `N=run`.
+    pub take: Vec<String>,
+    /// What lands instead, as a delta document.
+    pub document: Option<String>,
+    /// The commit that was looked at: the decision is refused if the branch has moved since.
+    pub seen: Option<String>,
+    /// Where the decision was made: `cli`, or the address of a request.
+    pub via: String,
+    /// Who decided there, as the settings name such people: `github:anna`. Absent: the person at this machine.
+    pub on_behalf: Option<String>,
+    /// Write nothing.
+    pub dry_run: bool,
+}
+
+impl ReviewRequest {
+    /// A decision about a whole run, made here.
+    pub fn new(run: &str, verdict: Verdict, why: &str) -> Self {
+        Self {
+            run: run.to_owned(),
+            verdict,
+            why: why.to_owned(),
+            only: Vec::new(),
+            take: Vec::new(),
+            document: None,
+            seen: None,
+            via: "cli".to_owned(),
+            on_behalf: None,
+            dry_run: false,
+        }
+    }
+}
+
+/// What came of a decision.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReviewReport {
+    /// The run.
+    pub run: String,
+    /// Its branch; gone once the decision is carried out.
+    pub branch: String,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// The review's id, in `refs/brain/reviews`.
+    pub review: String,
+    /// Who decided.
+    pub reviewer: String,
+    /// Of an amendment, the run that landed in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub landed: Option<String>,
+    /// What the run had expected, if it expected something.
+    pub expected: Option<f64>,
+    /// What the decision is worth, 0..=1.
+    pub value: f64,
+    /// The prediction error that its pathway learns from; null where nothing is learnt.
+    pub error: Option<f64>,
+    /// Connections that learn from it.
+    pub credited: usize,
+    /// True if a rejection is recorded for all machines.
+    pub everywhere: bool,
+    /// Wake's tip.
+    pub wake: String,
+    /// What is worth knowing, one sentence each.
+    pub notes: Vec<String>,
+    /// True if nothing was written.
+    pub dry_run: bool,
+}
+
+/// What a person says of conflicts: `run` and `wake` speak of all, `N=run` of the one of that number.
+pub(super) fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec<Resolution>, BrainError> {
+    let side = |word: &str| match word {
+        "run" => Ok(Take::Run),
+        "wake" => Ok(Take::Wake),
+        _ => Err(BrainError::usage(format!("--take {word}: it is run or wake, or N=run"))),
+    };
+    let mut sides: Vec<Option<Take>> = vec![None; conflicts.len()];
+    for word in take {
+        match word.split_once('=') {
+            None => {
+                let side = side(word)?;
+                sides.iter_mut().filter(|known| known.is_none()).for_each(|known| *known = Some(side));
+            }
+            Some((number, word)) => {
+                let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let Some(known) = place.and_then(|place| sides.get_mut(place)) else {
+                    let all = conflicts.len();
+                    return Err(BrainError::usage(format!("--take {number}={word}: there are {all} conflicts")));
+                };
+                *known = Some(side(word)?);
+            }
+        }
+    }
+    let settled = conflicts.iter().zip(sides);
+    Ok(settled
+        .filter_map(|(conflict, take)| {
+            Some(Resolution { neuron: conflict.neuron.clone(), field: conflict.field.clone(), take: take? })
+        })
+        .collect())
+}

@@ -1,0 +1,129 @@
+//! Runs that come to wake: one that waited for a person lands with the approval of those whom the settings name, whatever way it takes.
+//!
+//! A merge of its branch, the branch itself, a copy of its commit or of its record are all the same here: wake gets a record of that run.
+//! Whether it had to wait is read off its own commit where that is there, and off the rules that main had when it landed.
+
+use std::collections::HashSet;
+
+use super::Judge;
+use crate::cycle::CycleError;
+use crate::cycle::network::TreeNetwork;
+use crate::delta::{RunRecord, Valued};
+use crate::model::ids::{HUMAN, RunId};
+use crate::model::layout::{self, Place};
+use crate::model::settings::Review;
+use crate::model::{Level, Settings};
+use crate::review::rules::{Facts, held_by};
+use crate::store::{Branch, Commit, CommitId};
+
+impl Judge<'_> {
+    /// Judges what new commits of wake's own line bring.
+    pub(super) fn landings(
+        &mut self,
+        branch: &Branch,
+        tip: CommitId,
+        fresh: &HashSet<CommitId>,
+    ) -> Result<(), CycleError> {
+        let here = match branch == self.cycle.store.wake() {
+            true => self.cycle.review_of_main()?,
+            false => return Ok(()),
+        };
+        if !here.names_reviewers() {
+            return Ok(());
+        }
+        let mut at = tip;
+        while fresh.contains(&at) {
+            let commit = self.cycle.store.commit(at)?;
+            let Some(parent) = commit.parents.first().copied() else { break };
+            self.landing(&commit, parent, &here)?;
+            at = parent;
+        }
+        Ok(())
+    }
+
+    fn landing(&mut self, commit: &Commit, parent: CommitId, here: &Review) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let mut then = None;
+        for change in store.diff(Some(store.tree_of(parent)?), Some(commit.tree), layout::RUNS)? {
+            let Place::Run(run) = Place::of(&change.path) else { continue };
+            if change.old.is_some() || run.agent().as_str() == HUMAN {
+                continue;
+            }
+            let Some(record) = self.record(commit.tree, &run)? else { continue };
+            // What is left of a run that was thrown away or amended lands nothing.
+            if record.effects.is_empty() {
+                continue;
+            }
+            if then.is_none() {
+                then = Some(self.settings_at(parent)?);
+            }
+            let Some(Some(settings)) = &then else { continue };
+            let own = self.own_commit(commit, &run)?;
+            let Some(waits) = self.waited(&record, own.as_ref(), commit, settings)? else { continue };
+            let rule = waits.strip_prefix("rule ");
+            let id = own.map(|own| own.id);
+            let lacks = self.cycle.lacks_approval_by(&run, id, &settings.review, rule)?;
+            if let (Some(_), Some(why)) = (lacks, self.cycle.lacks_approval_by(&run, id, here, rule)?) {
+                self.fault(commit, &change.path, 1, format!("lands without its approval: {why}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings of main as it was where a commit of wake went on: who was offline landed by what main had been.
+    fn settings_at(&self, commit: CommitId) -> Result<Option<Settings>, CycleError> {
+        let store = &self.cycle.store;
+        let Some(main) = store.tip(store.main())? else { return Ok(None) };
+        let Some(then) = store.merge_bases(main, commit)?.first().copied() else { return Ok(None) };
+        let text = store.read(store.tree_of(then)?, layout::SETTINGS)?.unwrap_or_default();
+        Ok(Settings::read(&String::from_utf8_lossy(&text), &[]).ok())
+    }
+
+    /// The run's own commit, where a commit of wake is it or merges it.
+    fn own_commit(&self, commit: &Commit, run: &RunId) -> Result<Option<Commit>, CycleError> {
+        let is_of = |commit: &Commit| commit.parents.len() == 1 && commit.trailer("Run") == Some(run.as_str());
+        let own = match commit.parents.get(1) {
+            Some(right) => self.cycle.commit_of_run(*right, run)?,
+            None => commit.clone(),
+        };
+        Ok(Some(own).filter(is_of))
+    }
+
+    /// Why a run had to wait, if it had to: as its own commit says, or by the rules and origins of those settings.
+    fn waited(
+        &self,
+        record: &RunRecord,
+        own: Option<&Commit>,
+        landed: &Commit,
+        settings: &Settings,
+    ) -> Result<Option<String>, CycleError> {
+        if let Some(waits) = own.and_then(|own| own.trailer("Review")) {
+            return Ok(Some(waits.to_owned()));
+        }
+        if [crate::cycle::EVALUATOR, "bootstrap"].contains(&record.agent.as_str()) {
+            return Ok(None);
+        }
+        // A document that a person applies waits for its origin nowhere.
+        if settings.origins.level(&record.origin) == Level::Review && record.cognition != "apply" {
+            return Ok(Some("origin".to_owned()));
+        }
+        let network = TreeNetwork::new(&self.cycle.store, landed.tree);
+        let mut types = Vec::new();
+        for effect in &record.effects {
+            let known = effect.created.as_deref().or(effect.removed.as_deref()).map(|neuron| neuron.kind);
+            let kind = match (known, effect.id()) {
+                (None, Some(id)) => network.neuron(id)?.map(|neuron| neuron.kind),
+                (known, _) => known,
+            };
+            types.push(kind.map_or_else(String::new, |kind| kind.to_string()));
+        }
+        let facts = Facts {
+            agent: record.agent.as_str(),
+            origin: &record.origin,
+            effects: &record.effects,
+            types: &types,
+            expected: Valued::expected(record.prediction.as_ref()).value,
+        };
+        Ok(held_by(&settings.review, &facts).map(|rule| format!("rule {}", rule.name)))
+    }
+}
