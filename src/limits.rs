@@ -136,10 +136,11 @@ pub const RECENT_BYTES: usize = 32 << 20;
 /// Bytes of objects that libgit2 keeps by itself, all repositories of a process together: what is read often, [`RECENT_BYTES`] has. Its
 /// own default, 256 MiB, is what a server would grow to.
 pub const GIT_CACHE_BYTES: isize = 16 << 20;
-/// Bytes of packs that are mapped at once; libgit2's own bound is 8 GiB, and a feed of 60 MB would have all of its packs in memory.
-pub const MAPPED_PACK_BYTES: usize = 32 << 20;
+/// Bytes of packs that are mapped at once; libgit2's own bound is 8 GiB, and a large feed would have all of its packs in memory. With an eighth of
+/// it, putting together packs of a gigabyte takes half as long again, because each object is mapped anew.
+pub const MAPPED_PACK_BYTES: usize = 256 << 20;
 /// Bytes of a pack that are mapped together.
-pub const PACK_WINDOW_BYTES: usize = 2 << 20;
+pub const PACK_WINDOW_BYTES: usize = 1 << 20;
 /// So many small packs are put together into one: what a command writes stands whole until then, and takes several times the room.
 pub const JOINED: usize = 8;
 /// Packs beyond which they are put together though few of them are small: each look-up of a missing object asks every one of them.

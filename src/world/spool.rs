@@ -90,6 +90,7 @@ mod tests {
         let end = spool.end();
         spool.add("a file that is none").unwrap();
         spool.cut(end);
+        assert_eq!(spool.end(), end);
         let last = spool.add("Bread.").unwrap();
         assert_eq!((spool.text(last).unwrap().as_str(), spool.text(places[8]).unwrap().as_str()), ("Bread.", "Cake."));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file has no name");
