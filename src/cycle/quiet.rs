@@ -285,8 +285,14 @@ impl Cycle {
     fn take_in(&self, turned: &mut Turned, committed: Vec<Committed>) -> Result<(), CycleError> {
         let (held, committed): (Vec<_>, Vec<_>) = committed.into_iter().partition(|run| run.held);
         for run in held {
-            let (why, hint) = waits_because(&self.store.commit(run.commit)?, &run.branch);
-            turned.notes.push(format!("{} {why}: {hint}", run.branch));
+            let commit = self.store.commit(run.commit)?;
+            let (why, hint) = waits_because(&commit, &run.branch);
+            let from = match commit.trailer("Review") {
+                Some("origin") => format!(" because it comes from {}", run.cause.origin),
+                Some(rule) if rule.starts_with("rule ") => format!(" by {rule}"),
+                _ => String::new(),
+            };
+            turned.notes.push(format!("{} {why}{from}: {hint}", run.branch));
             turned.runs.push(RunSummary {
                 run: run.run,
                 trigger: run.trigger,
