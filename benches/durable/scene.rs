@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::room::Room;
 
-/// How a writer writes.
+/// A way to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     Library,

@@ -1,4 +1,4 @@
-//! What a review costs a person in waiting: the list of what waits, and a belief diff, beside plain git on the same branches.
+//! Time that a review takes: the list of runs that wait, and a belief diff, beside plain git on the same branches.
 //!
 //! ```text
 //! cargo bench --bench review -- [neurons=100000] [waiting=1000] [lines=2000] [rounds=9]

@@ -12,7 +12,6 @@ use super::{Brain, BrainError};
 use crate::cycle::reviewing::{Verified, WaitingRun};
 use crate::cycle::reviews::counts;
 use crate::forge::{self, Check, Forge, Kind, Written};
-use crate::model::plural;
 use crate::review::Verdict;
 
 /// Work for the bot.
@@ -43,7 +42,7 @@ pub struct CiReport {
     pub notes: Vec<String>,
     /// False if a sync refused commits, here or there: the notes name them.
     pub synced: bool,
-    /// True if nothing was done.
+    /// Whether this was a dry run.
     pub dry_run: bool,
 }
 
@@ -54,17 +53,17 @@ pub struct CiRun {
     pub branch: String,
     /// Its commit.
     pub commit: String,
-    /// True if it would land as it is.
+    /// Whether it would land as it is.
     pub verified: bool,
     /// The tree that wake would have with it; null: it cannot land.
     pub tree: Option<String>,
-    /// What is wrong with it, one sentence each.
+    /// Its problems, one sentence each.
     pub problems: Vec<String>,
     /// Its request on the forge.
     pub request: Option<PrEntry>,
     /// Outcome of writing its status.
     pub status: Option<Written>,
-    /// What was decided; null: it waits on.
+    /// The decision; null: it waits on.
     pub decided: Option<Verdict>,
     /// By whom.
     pub by: Option<String>,
@@ -300,7 +299,7 @@ impl Brain {
                 "a decision by `git brain approve` or `reject`; `[review] reviewers` names who may decide on a forge"
                     .to_owned()
             }
-            false => format!("{} of {}", plural(1, "decision", "decisions"), may.join(" or ")),
+            false => format!("a decision of {}", may.join(" or ")),
         })
     }
 }

@@ -174,10 +174,4 @@ impl Brain {
     pub fn decisions(&self, most: usize) -> Result<Vec<ReviewRecord>, BrainError> {
         self.cycle.newest_reviews(most)
     }
-
-    /// The decisions about a run, oldest first.
-    pub fn decisions_on(&self, run: &str) -> Result<Vec<ReviewRecord>, BrainError> {
-        let run = RunId::parse(run).map_err(|e| BrainError::usage(e.to_string()))?;
-        self.cycle.reviews_of(&run)
-    }
 }

@@ -1,4 +1,4 @@
-//! What a person decides about a run that waits: recorded, landed or thrown away, and learnt from.
+//! A decision about a run that waits, carried out: recorded, landed or thrown away, and learnt from.
 
 use super::decision::{ReviewReport, ReviewRequest, resolutions};
 use super::write::Given;
@@ -16,13 +16,14 @@ use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
 use crate::review::belief::touches;
 use crate::review::{Resolution, ReviewRecord, Take, Verdict};
-use crate::store::LockName;
+use crate::store::{LockName, is_agents_address};
 
 const SECOND: &str = "wake has another record of the same run: nothing learns from that";
 /// Fewest characters that name a commit.
 const SHORTEST: usize = 7;
 const UNREAD: &str = "its record cannot be read: nothing learns from it";
-/// What a decision means for the operations of a run.
+
+/// The operations of a run that a decision lets land.
 struct Meant {
     verdict: Verdict,
     kept: Vec<usize>,
@@ -80,10 +81,9 @@ impl Brain {
             });
         }
         let (settings, at) = (self.cycle.review_of_main()?, waiting.commit.id.to_string());
-        let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back();
-        let counted = newest.filter(|review| {
-            review.commit == at && review.verdict == request.verdict && counts(review, &settings, waiting.rule())
-        });
+        let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back().filter(|review| review.commit == at);
+        let is_counted = |review: &ReviewRecord| counts(review, &settings, waiting.rule());
+        let counted = newest.clone().filter(|review| review.verdict == request.verdict && is_counted(review));
         // A decision that counts may be carried out by anybody, such as the bot.
         let reviewer = match (self.reviewer(&waiting, request.on_behalf.as_deref()), counted) {
             (Err(_), Some(review)) => review.reviewer,
@@ -91,9 +91,9 @@ impl Brain {
         };
         let meant = self.meant(request, &waiting, &record)?;
         let why = self.cycle.shared.secrets.redact(&request.why).into_owned();
-        let begun = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back().filter(|review| {
+        let begun = newest.filter(|review| {
             let same = review.verdict == meant.verdict && review.kept == meant.kept;
-            same && review.commit == at && (review.reviewer == reviewer || counts(review, &settings, waiting.rule()))
+            same && (review.reviewer == reviewer || is_counted(review))
         });
         let review = match begun {
             Some(review) => review,
@@ -106,7 +106,7 @@ impl Brain {
                 ReviewRecord {
                     review: by,
                     run: waiting.run.clone(),
-                    commit: waiting.commit.id.to_string(),
+                    commit: at.clone(),
                     verdict: meant.verdict,
                     reviewer,
                     via: match &request.on_behalf {
@@ -274,8 +274,7 @@ impl Brain {
     /// Who decides here, if that is a person who may. Whoever writes down a decision that was made elsewhere need not be one.
     fn reviewer(&self, waiting: &WaitingRun, on_behalf: Option<&str>) -> Result<String, BrainError> {
         let (name, address) = self.cycle.store.user();
-        let domain = "@git-brain.invalid";
-        if address.to_ascii_lowercase().ends_with(domain) && address != format!("git-brain{domain}") {
+        if is_agents_address(&address) {
             return Err(BrainError::Refused {
                 message: format!("{address} is an agent's address, and agents review nothing"),
                 hint: Some("`git config user.email` names the person who decides".to_owned()),

@@ -70,10 +70,8 @@ impl Cycle {
 
     fn waiting_run(&self, branch: Branch, tip: CommitId, run: RunId) -> Result<WaitingRun, CycleError> {
         let commit = self.commit_of_run(tip, &run)?;
-        let waits = match (commit.id == tip, self.store.commit(tip)?.trailer("Review")) {
-            (_, None) => "pending".to_owned(),
-            (_, Some(why)) => why.to_owned(),
-        };
+        let above = if commit.id == tip { None } else { Some(self.store.commit(tip)?) };
+        let waits = above.as_ref().unwrap_or(&commit).trailer("Review").unwrap_or("pending").to_owned();
         Ok(WaitingRun { branch, tip, commit, run, waits })
     }
 

@@ -8,7 +8,7 @@ use super::words::{Part, difference};
 use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::merge::Conflict;
 use crate::model::ids::NeuronId;
-use crate::model::{Kind, Link, Neuron, json};
+use crate::model::{Link, Neuron, json};
 
 /// A run that waits, and what it would change.
 #[derive(Clone, Debug, Serialize)]
@@ -307,27 +307,6 @@ pub fn operation(op: &Operation) -> String {
         }
         other => json::inline(other),
     }
-}
-
-/// The neurons that an operation is about.
-pub fn neurons_of(op: &Operation) -> Vec<&NeuronId> {
-    match op {
-        Operation::Create(op) => op.id.iter().collect(),
-        Operation::Activate(op) => vec![&op.id],
-        Operation::Connect(op) => vec![&op.from],
-        Operation::Adjust(op) => vec![&op.from],
-        Operation::Disconnect(op) => vec![&op.from],
-        Operation::Reinforce(op) => op.pathway.iter().map(|edge| &edge.from).collect(),
-        Operation::Reword(op) => vec![&op.id],
-        Operation::Retype(op) => vec![&op.id],
-        Operation::Archive(op) => vec![&op.id],
-        _ => Vec::new(),
-    }
-}
-
-/// Whether a neuron can be asked for by its concept.
-pub fn is_a_question(kind: Kind, concept: &str) -> bool {
-    matches!(kind, Kind::Semantic | Kind::Episodic) && !concept.trim().is_empty()
 }
 
 /// A record in a line: how many neurons it makes, changes and archives, and how many weights of others it moves.

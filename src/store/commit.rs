@@ -107,13 +107,18 @@ impl Commit {
 
     /// Whether its author's address is one of those that agents have, whatever stands before the `@`.
     pub fn is_of_agents_domain(&self) -> bool {
-        self.email != FALLBACK_EMAIL && self.email.to_ascii_lowercase().ends_with(AGENT_DOMAIN)
+        is_agents_address(&self.email)
     }
 
     /// The first line of the message.
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
     }
+}
+
+/// Whether an address is one of those that agents have, whatever stands before the `@`.
+pub fn is_agents_address(address: &str) -> bool {
+    address != FALLBACK_EMAIL && address.to_ascii_lowercase().ends_with(AGENT_DOMAIN)
 }
 
 impl CommitSpec {

@@ -63,7 +63,7 @@ use std::sync::{Arc, Once};
 pub use account::{Account, Act, Entry};
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
-pub use commit::{Author, Commit, CommitSpec, Trailer};
+pub use commit::{Author, Commit, CommitSpec, Trailer, is_agents_address};
 pub use credential::{credential, printed_by};
 pub use driver::DriverState;
 pub use error::{StoreError, permission_hint};
