@@ -454,6 +454,6 @@ pub const FORGE_STATUS_CHARS: usize = 140;
 /// Longest option of a push, characters: git sends 65,516 bytes in a line, and a character has up to four.
 pub const FORGE_OPTION_CHARS: usize = 15_000;
 /// Paragraphs of a patch's message: each is an option of a push.
-pub const FORGE_PARAGRAPHS: usize = 100;
+pub const FORGE_PARAGRAPHS: usize = 500;
 /// Requests that one command opens or updates without being told which: each is a page for a person to read.
 pub const FORGE_REQUESTS: usize = 100;

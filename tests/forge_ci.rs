@@ -130,6 +130,46 @@ fn a_review_lives_on_gitea() {
     lives("gitea", "GITEA_TOKEN");
 }
 
+/// Check runs are for GitHub's own CI alone, where the commit of a merge queue is judged as well.
+#[test]
+fn inside_actions_a_run_has_a_check_run_and_a_merge_queue_a_status() {
+    let World { sandbox } = world("GITHUB_TOKEN");
+    let world = World { sandbox: sandbox.with("GITHUB_ACTIONS", "true") };
+    let double = Double::at(&world, "github");
+    held(&world, "Anna grows green tea.");
+    let first = ci(&world, &double, "github");
+    assert_eq!(first["runs"][0]["check_run"], "made", "{first}");
+    let run = double.inner().check_runs[0].clone();
+    assert_eq!((&run["name"], &run["conclusion"]), (&json!("brain/belief"), &json!("success")), "{run}");
+    assert!(run["output"]["summary"].as_str().unwrap().contains("Anna grows green tea."), "{run}");
+    assert_eq!(ci(&world, &double, "github")["runs"][0]["check_run"], "unchanged");
+    assert_eq!(double.inner().check_runs.len(), 1);
+    // A queue that would bring what our gate refuses, and one that it takes.
+    let wake = world.tip("a", "wake");
+    let path = world.path_of("a", &wake, ".json");
+    let bad = world.recommit("a", &wake, &[(&path, Some("{}"))]);
+    let good = world.commit("a", &wake, &[&wake], &[], "queue", &[]);
+    for (commit, verified) in [(bad, false), (good, true)] {
+        let (code, report) = queue(&world, &double, &commit);
+        assert_eq!(report["queue"]["verified"], verified, "{report}");
+        assert_eq!(code, Some(i32::from(!verified)), "{report}");
+        let statuses = double.inner().statuses.clone();
+        let of_queue = statuses.iter().filter(|status| !status["description"].as_str().unwrap().starts_with("lands"));
+        let states: Vec<&Value> = of_queue.map(|status| &status["state"]).collect();
+        assert_eq!(states[0], if verified { "success" } else { "failure" }, "{statuses:?}");
+    }
+}
+
+/// Gives `ci` to brain `a` as a workflow does for a merge queue.
+fn queue(world: &World, double: &Double, commit: &str) -> (Option<i32>, Value) {
+    let (kind, url) = ("forge.kind=github".to_owned(), format!("forge.url={}", double.url()));
+    let dir = world.dir("a").display().to_string();
+    let args = ["-C", &dir, "--json", "-c", &kind, "-c", &url, "-c", "forge.repository=ann/brain", "ci"];
+    let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &args);
+    let ended = command.env("GITHUB_EVENT_NAME", "merge_group").env("GITHUB_SHA", commit).output().unwrap();
+    (ended.status.code(), serde_json::from_slice(&ended.stdout).unwrap())
+}
+
 /// A forge that answers garbage or never stops neither the sync nor what was decided without it.
 #[test]
 fn a_broken_forge_stops_nothing_else() {

@@ -7,10 +7,10 @@
 use serde::Serialize;
 
 use super::decision::ReviewRequest;
-use super::pr::{PrEntry, PrRequest};
+use super::pr::PrEntry;
 use super::{Brain, BrainError};
 use crate::cycle::reviewing::{Verified, WaitingRun};
-use crate::cycle::reviews::counts;
+use crate::cycle::sync::Outlet;
 use crate::forge::{self, Check, Forge, Kind, Written};
 use crate::review::Verdict;
 
@@ -36,6 +36,8 @@ pub struct CiReport {
     pub merged: Vec<String>,
     /// Runs that waited for a person.
     pub runs: Vec<CiRun>,
+    /// The commit of a merge queue, if the bot was called for one.
+    pub queue: Option<CiQueue>,
     /// Wake's tip.
     pub wake: String,
     /// Sentences worth knowing.
@@ -63,12 +65,36 @@ pub struct CiRun {
     pub request: Option<PrEntry>,
     /// Outcome of writing its status.
     pub status: Option<Written>,
+    /// Outcome of writing its check run: inside GitHub Actions alone.
+    pub check_run: Option<Written>,
     /// The decision; null: it waits on.
     pub decided: Option<Verdict>,
     /// By whom.
     pub by: Option<String>,
     /// Why it waits on.
     pub waits_for: Option<String>,
+}
+
+/// The commit of a merge queue, which the forge would make the next wake.
+#[derive(Clone, Debug, Serialize)]
+pub struct CiQueue {
+    /// The commit.
+    pub commit: String,
+    /// Whether our gate would take it as wake.
+    pub verified: bool,
+    /// Its problems, one sentence each.
+    pub problems: Vec<String>,
+    /// Outcome of writing its status.
+    pub status: Option<Written>,
+}
+
+/// Set inside GitHub Actions, whose token alone may write check runs.
+const IN_ACTIONS: &str = "GITHUB_ACTIONS";
+
+/// A forge that can be asked, and the remote that it shows.
+struct Desk {
+    forge: Box<dyn Forge>,
+    outlet: Outlet,
 }
 
 /// A decision that was found.
@@ -91,6 +117,7 @@ impl Brain {
             forge: None,
             merged: Vec::new(),
             runs: Vec::new(),
+            queue: None,
             wake: String::new(),
             notes: Vec::new(),
             synced: true,
@@ -107,16 +134,14 @@ impl Brain {
                 Some(why) => report.notes.push(format!("{} is not merged: {why}", line.branch)),
             }
         }
-        let forge = match wanted.no_forge {
-            true => None,
-            false => self.forge_of(wanted.remote.as_deref(), &mut report)?,
-        };
-        report.forge = forge.as_ref().map(|forge| forge.kind());
+        let desk = self.desk(wanted, &mut report)?;
+        report.forge = desk.as_ref().map(|desk| desk.forge.kind());
+        report.queue = self.judge_queue(desk.as_ref(), wanted, &mut report.notes)?;
         for waiting in self.cycle.waiting_runs()? {
             if waiting.waits == "pending" {
                 continue;
             }
-            let run = self.attend(&waiting, forge.as_deref(), wanted, &mut report.notes)?;
+            let run = self.attend(&waiting, desk.as_ref(), wanted, &mut report.notes)?;
             report.runs.push(run);
         }
         if !wanted.dry_run {
@@ -142,35 +167,63 @@ impl Brain {
     }
 
     /// The forge of a remote, if it is one that can be asked here.
-    fn forge_of(&self, remote: Option<&str>, report: &mut CiReport) -> Result<Option<Box<dyn Forge>>, BrainError> {
-        let outlet = self.cycle.outlet(remote)?;
-        match self.forge(&outlet.address) {
+    fn desk(&self, wanted: &CiRequest, report: &mut CiReport) -> Result<Option<Desk>, BrainError> {
+        if wanted.no_forge {
+            return Ok(None);
+        }
+        let outlet = self.cycle.outlet(wanted.remote.as_deref())?;
+        let is_unsaid = |error: &forge::ForgeError| {
+            matches!(error, forge::ForgeError::Settings { .. })
+                && self.cycle.shared.policy.settings.forge.kind.is_empty()
+        };
+        let why = match self.forge(&outlet.address) {
             Ok(forge) => match forge.lacks() {
-                None => Ok(Some(forge)),
-                Some(why) => {
-                    report.notes.push(format!("no forge is asked: {why}"));
-                    Ok(None)
-                }
+                None => return Ok(Some(Desk { forge, outlet })),
+                Some(why) => why,
             },
             // A bare repository is no forge, and needs none.
-            Err(BrainError::Forge(error))
-                if matches!(*error, forge::ForgeError::Settings { .. })
-                    && self.cycle.shared.policy.settings.forge.kind.is_empty() =>
-            {
-                Ok(None)
-            }
-            Err(error) => {
-                report.notes.push(format!("no forge is asked: {error}"));
-                Ok(None)
+            Err(BrainError::Forge(error)) if is_unsaid(&error) => return Ok(None),
+            Err(error) => error.to_string(),
+        };
+        report.notes.push(format!("no forge is asked: {why}"));
+        Ok(None)
+    }
+
+    /// Judges the commit of a merge queue of GitHub as our gate judges the next wake, and says so by its status.
+    fn judge_queue(
+        &self,
+        desk: Option<&Desk>,
+        wanted: &CiRequest,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<CiQueue>, BrainError> {
+        let world = &self.cycle.shared.world;
+        let named =
+            world.key("GITHUB_SHA").filter(|_| world.key("GITHUB_EVENT_NAME").as_deref() == Some("merge_group"));
+        let Some(named) = named else { return Ok(None) };
+        let Some(commit) = self.cycle.store.resolve(&named)? else {
+            notes.push(format!("the commit {named} of the merge queue is not here: fetch it first"));
+            return Ok(None);
+        };
+        let problems = self.cycle.judge_as_wake(commit)?;
+        let mut queue = CiQueue { commit: commit.to_string(), verified: problems.is_empty(), problems, status: None };
+        if let Some(desk) = desk.filter(|_| !wanted.dry_run) {
+            let (check, text) = match queue.problems.first() {
+                None => (Check::Success, "our gate takes it".to_owned()),
+                Some(problem) => (Check::Failure, problem.clone()),
+            };
+            match desk.forge.set_status(&queue.commit, check, &text) {
+                Ok(written) => queue.status = Some(written),
+                Err(error) => notes.push(format!("the merge queue: {error}")),
             }
         }
+        Ok(Some(queue))
     }
 
     /// Verifies a run, shows it on the forge, and carries out what was decided about it.
     fn attend(
         &self,
         waiting: &WaitingRun,
-        forge: Option<&dyn Forge>,
+        desk: Option<&Desk>,
         wanted: &CiRequest,
         notes: &mut Vec<String>,
     ) -> Result<CiRun, BrainError> {
@@ -183,13 +236,14 @@ impl Brain {
             problems,
             request: None,
             status: None,
+            check_run: None,
             decided: None,
             by: None,
             waits_for: None,
         };
         let mut found = self.decided_here(waiting)?;
-        if let Some(forge) = forge {
-            match self.attend_on(forge, waiting, &mut run, wanted) {
+        if let Some(desk) = desk {
+            match self.attend_on(desk, waiting, &mut run, wanted) {
                 Ok(there) => found = found.or(there),
                 // A forge that fails stops neither the others nor what was decided without it.
                 Err(error) => notes.push(format!("{}: {error}", waiting.branch)),
@@ -227,10 +281,11 @@ impl Brain {
     fn decided_here(&self, waiting: &WaitingRun) -> Result<Option<Found>, BrainError> {
         let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back();
         let settings = self.cycle.review_of_main()?;
-        let newest = newest.filter(|review| {
-            review.commit == waiting.commit.id.to_string() && counts(review, &settings, waiting.rule())
-        });
-        Ok(newest.filter(|review| review.verdict != Verdict::Amend).map(|review| Found {
+        let Some(newest) = newest.filter(|review| review.commit == waiting.commit.id.to_string()) else {
+            return Ok(None);
+        };
+        let counts = self.cycle.counts(&newest, &settings, waiting.rule())?;
+        Ok(Some(newest).filter(|review| counts && review.verdict != Verdict::Amend).map(|review| Found {
             verdict: review.verdict,
             by: None,
             why: review.why,
@@ -241,17 +296,13 @@ impl Brain {
     /// Keeps a run's request, status and comment on the forge, and reads what people say there.
     fn attend_on(
         &self,
-        forge: &dyn Forge,
+        Desk { forge, outlet }: &Desk,
         waiting: &WaitingRun,
         run: &mut CiRun,
         wanted: &CiRequest,
     ) -> Result<Option<Found>, BrainError> {
-        let asked = PrRequest {
-            branches: vec![waiting.branch.to_string()],
-            remote: wanted.remote.clone(),
-            dry_run: wanted.dry_run,
-        };
-        run.request = self.pr(&asked)?.requests.into_iter().next();
+        let (entry, request) = self.request(forge.as_ref(), outlet, (&waiting.branch, waiting.tip), wanted.dry_run)?;
+        run.request = Some(entry);
         if !wanted.dry_run {
             let (check, text) = match (&run.tree, run.problems.first()) {
                 (Some(tree), None) => (Check::Success, format!("lands as tree {}", &tree[..tree.len().min(10)])),
@@ -259,12 +310,14 @@ impl Brain {
                 (None, None) => (Check::Pending, "not verified".to_owned()),
             };
             run.status = Some(forge.set_status(&waiting.tip.to_string(), check, &text)?);
+            if self.cycle.shared.world.key(IN_ACTIONS).is_some() {
+                let (title, body) = self.belief_markdown(waiting.branch.as_str())?;
+                let problems: String = run.problems.iter().map(|problem| format!("- {problem}\n")).collect();
+                let summary = self.body(&format!("{problems}\n{body}"));
+                run.check_run = forge.set_check_run(&waiting.tip.to_string(), check, &title, &summary)?;
+            }
         }
-        let Some(request) =
-            forge.find(waiting.branch.as_str(), self.cycle.store.wake().as_str(), &waiting.tip.to_string())?
-        else {
-            return Ok(None);
-        };
+        let Some(request) = request else { return Ok(None) };
         let settings = self.cycle.review_of_main()?;
         let may = settings.reviewers_of(waiting.rule());
         let kind = forge.kind().word();

@@ -75,15 +75,27 @@ impl Brain {
             lacks,
         };
         for (branch, commit) in branches {
-            let shows_more = self.cycle.judge_offer(&outlet, &branch, commit)?;
-            let mut one = match report.lacks {
-                None => self.followed(forge.as_ref(), &outlet, (&branch, commit), wanted.dry_run)?,
-                Some(_) => self.told_once(forge.as_ref(), &outlet, (&branch, commit), wanted.dry_run)?,
-            };
-            one.shows_more = shows_more;
+            let (one, _) = self.request(forge.as_ref(), &outlet, (&branch, commit), wanted.dry_run)?;
             report.requests.push(one);
         }
         Ok(report)
+    }
+
+    /// Opens or updates the request of one branch; the request, where the forge can be asked for it.
+    pub(super) fn request(
+        &self,
+        forge: &dyn Forge,
+        outlet: &Outlet,
+        (branch, commit): (&Branch, CommitId),
+        dry_run: bool,
+    ) -> Result<(PrEntry, Option<Request>), BrainError> {
+        let shows_more = self.cycle.judge_offer(outlet, branch, commit)?;
+        let (mut entry, request) = match forge.lacks() {
+            None => self.followed(forge, outlet, (branch, commit), dry_run)?,
+            Some(_) => (self.told_once(forge, outlet, (branch, commit), dry_run)?, None),
+        };
+        entry.shows_more = shows_more;
+        Ok((entry, request))
     }
 
     /// The forge behind a remote's address, with the token that is at hand for it; nothing is sent yet.
@@ -128,8 +140,13 @@ impl Brain {
             commit: commit.to_string(),
             base: self.cycle.store.wake().to_string(),
             title: cut(&self.clean(&title), limits::FORGE_TITLE_CHARS, "…"),
-            body: cut(&self.clean(&body), limits::FORGE_BODY_CHARS, "\n\n… cut: `git brain diff` shows all of it\n"),
+            body: self.body(&body),
         })
+    }
+
+    /// Markdown of a belief diff, as long as a forge takes it.
+    pub(super) fn body(&self, text: &str) -> String {
+        cut(&self.clean(text), limits::FORGE_BODY_CHARS, "\n\n… cut: `git brain diff` shows all of it\n")
     }
 
     fn clean(&self, text: &str) -> String {
@@ -149,7 +166,7 @@ impl Brain {
         outlet: &Outlet,
         (branch, commit): (&Branch, CommitId),
         dry_run: bool,
-    ) -> Result<PrEntry, BrainError> {
+    ) -> Result<(PrEntry, Option<Request>), BrainError> {
         let proposal = self.proposal(branch, commit)?;
         let push =
             |order: &PushOrder| -> Result<Said, ForgeError> { self.cycle.offer(outlet, (branch, commit), order) };
@@ -176,16 +193,17 @@ impl Brain {
             (Some(request), Some(_)) if !dry_run => Some(forge.comment(request, &self.remark(branch, commit)?)?),
             _ => None,
         };
-        Ok(PrEntry {
+        let entry = PrEntry {
             branch: proposal.branch,
             commit: proposal.commit,
             id: request.as_ref().map(|request| request.id.clone()).filter(|id| !id.is_empty()),
-            url: request.and_then(|request| request.url),
+            url: request.as_ref().and_then(|request| request.url.clone()),
             state,
             request: written.unwrap_or(Written::Unchanged),
             comment,
             shows_more: false,
-        })
+        };
+        Ok((entry, request))
     }
 
     /// Opens a request where it can be pushed and not read back. That it was done is remembered here.

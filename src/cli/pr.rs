@@ -45,13 +45,15 @@ fn line(entry: &PrEntry, dry_run: bool) -> String {
 /// Exit code of commits that are not let in.
 const REFUSED: u8 = 3;
 
-/// Exit code 1: a run does not verify.
+/// Exit code 1: a run, or the commit of a merge queue, does not verify.
 pub(super) fn ci(session: &Session, args: &args::Ci) -> Done {
     let brain = session.brain()?;
     let wanted = CiRequest { remote: args.remote.clone(), no_forge: args.no_forge, dry_run: args.writer.dry_run };
     let report = brain.ci(&wanted)?;
     session.out.report(&report, attended);
-    Ok(if report.synced { u8::from(report.runs.iter().any(|run| !run.verified)) } else { REFUSED })
+    let is_sound =
+        report.runs.iter().all(|run| run.verified) && report.queue.as_ref().is_none_or(|queue| queue.verified);
+    Ok(if report.synced { u8::from(!is_sound) } else { REFUSED })
 }
 
 fn attended(report: &CiReport) -> String {
@@ -59,6 +61,11 @@ fn attended(report: &CiReport) -> String {
     lines.extend(report.runs.iter().flat_map(|run| one(run, report.dry_run)));
     if lines.is_empty() {
         lines.push("Nothing waits.".to_owned());
+    }
+    if let Some(queue) = &report.queue {
+        let verifies = if queue.verified { "verifies" } else { "does not verify:" };
+        lines.push(format!("{} of the merge queue {verifies}", super::output::short(&queue.commit)));
+        lines.extend(queue.problems.iter().map(|problem| format!("    {}", safe(problem))));
     }
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     lines.push(format!("wake is {}", super::output::short(&report.wake)));

@@ -1,14 +1,18 @@
-//! GitHub by REST: pulls, comments of issues, reviews, statuses.
+//! GitHub by REST: pulls, comments of issues, reviews, statuses, check runs.
 
 use std::cell::OnceCell;
 use std::time::Duration;
 
 use reqwest::Method;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{self, Pull, User};
 use super::wire::{Wire, escaped};
-use super::{Check, Forge, ForgeError, Kind, Place, Proposal, Push, PushOrder, Request, Review, Token, Written, token};
+use super::{
+    CHECK_RUN, Check, Forge, ForgeError, Kind, Place, Proposal, Push, PushOrder, Request, Review, Token, Written,
+    marker, token,
+};
 
 /// A repository on GitHub.
 pub(super) struct Github {
@@ -54,6 +58,33 @@ impl Github {
     }
 }
 
+#[derive(Deserialize)]
+struct CheckRuns {
+    check_runs: Vec<CheckRun>,
+}
+
+#[derive(Deserialize)]
+struct CheckRun {
+    id: u64,
+    conclusion: Option<String>,
+    #[serde(default)]
+    output: Output,
+}
+
+#[derive(Default, Deserialize)]
+struct Output {
+    title: Option<String>,
+    summary: Option<String>,
+}
+
+impl CheckRun {
+    fn says(&self, conclusion: Option<&str>, title: &str, summary: &str) -> bool {
+        self.conclusion.as_deref() == conclusion
+            && self.output.title.as_deref() == Some(answer::short(title).as_str())
+            && marker::same(self.output.summary.as_deref().unwrap_or_default(), summary)
+    }
+}
+
 impl Forge for Github {
     fn kind(&self) -> Kind {
         Kind::Github
@@ -93,6 +124,40 @@ impl Forge for Github {
 
     fn reviews(&self, request: &Request) -> Result<Vec<Review>, ForgeError> {
         answer::reviews(&self.wire, &self.path(&format!("pulls/{}/reviews?{}", request.id, answer::PAGE)))
+    }
+
+    fn set_check_run(
+        &self,
+        commit: &str,
+        check: Check,
+        title: &str,
+        summary: &str,
+    ) -> Result<Option<Written>, ForgeError> {
+        let path = self.path(&format!("commits/{commit}/check-runs?check_name={}", escaped(CHECK_RUN)));
+        let there = self.wire.get::<CheckRuns>(&path)?.check_runs.into_iter().next();
+        let mut wanted = json!({
+            "name": CHECK_RUN, "head_sha": commit, "output": {"title": answer::short(title), "summary": summary},
+        });
+        let conclusion = match check {
+            Check::Pending => None,
+            Check::Success => Some("success"),
+            Check::Failure => Some("failure"),
+        };
+        wanted["status"] = json!(if conclusion.is_some() { "completed" } else { "in_progress" });
+        if let Some(conclusion) = conclusion {
+            wanted["conclusion"] = json!(conclusion);
+        }
+        Ok(Some(match there {
+            Some(run) if run.says(conclusion, title, summary) => Written::Unchanged,
+            Some(run) => {
+                self.wire.send::<Value>(&Method::PATCH, &self.path(&format!("check-runs/{}", run.id)), &wanted)?;
+                Written::Updated
+            }
+            None => {
+                self.wire.send::<Value>(&Method::POST, &self.path("check-runs"), &wanted)?;
+                Written::Made
+            }
+        }))
     }
 
     fn set_status(&self, commit: &str, check: Check, description: &str) -> Result<Written, ForgeError> {

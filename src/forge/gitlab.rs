@@ -78,7 +78,8 @@ struct Reviewer {
 /// A state of the branch that the merge request has had.
 #[derive(Deserialize)]
 struct Version {
-    head_commit_sha: String,
+    head_commit_sha: Option<String>,
+    #[serde(default)]
     created_at: String,
 }
 
@@ -290,7 +291,8 @@ fn verdict(user: User, verdict: Verdict, at: String, versions: &[Version]) -> Re
     let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
     let then = time(&at);
     let shown = versions.iter().filter(|version| then.is_some() && time(&version.created_at) <= then);
-    let commit = shown.max_by_key(|version| time(&version.created_at)).map(|version| version.head_commit_sha.clone());
+    let commit =
+        shown.max_by_key(|version| time(&version.created_at)).and_then(|version| version.head_commit_sha.clone());
     let word = if verdict == Verdict::Approved { "approval" } else { "changes" };
     Review {
         id: format!("{word}:{}:{at}", user.username),
@@ -308,7 +310,8 @@ mod tests {
 
     #[test]
     fn an_approval_is_of_the_commit_that_was_shown_then() {
-        let version = |sha: &str, at: &str| Version { head_commit_sha: sha.to_owned(), created_at: at.to_owned() };
+        let version =
+            |sha: &str, at: &str| Version { head_commit_sha: Some(sha.to_owned()), created_at: at.to_owned() };
         let versions = [version("new", "2026-01-02T10:00:00.000Z"), version("old", "2026-01-01T10:00:00.000Z")];
         let at =
             |at: &str| verdict(User { username: "ann".to_owned() }, Verdict::Approved, at.to_owned(), &versions).commit;

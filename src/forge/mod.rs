@@ -27,6 +27,9 @@ pub use token::{Token, VARIABLES as TOKEN_VARIABLES, token};
 /// The name under which the state of a run's checks stands beside its commit.
 pub const STATUS_CONTEXT: &str = "brain/verify";
 
+/// The name of a run's check run on GitHub, which has its belief diff.
+pub const CHECK_RUN: &str = "brain/belief";
+
 /// A branch that is to be reviewed, and the words about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
@@ -195,6 +198,20 @@ pub trait Forge {
     /// # Errors
     /// As [`Forge::find`].
     fn set_status(&self, commit: &str, check: Check, description: &str) -> Result<Written, ForgeError>;
+
+    /// Writes the check run [`CHECK_RUN`] of a commit, where the forge has such: only a token of its own CI may.
+    ///
+    /// # Errors
+    /// As [`Forge::find`].
+    fn set_check_run(
+        &self,
+        _commit: &str,
+        _check: Check,
+        _title: &str,
+        _summary: &str,
+    ) -> Result<Option<Written>, ForgeError> {
+        Ok(None)
+    }
 }
 
 /// A repository on a forge, ready to be asked; nothing is sent yet.

@@ -23,15 +23,19 @@ impl Forge for Radicle {
     }
 
     fn open(&self, proposal: &Proposal, push: Push<'_>) -> Result<Request, ForgeError> {
-        // Each is a paragraph of its own, and git takes no line end in one.
-        let paragraphs = std::iter::once(proposal.title.as_str()).chain(proposal.body.split("\n\n"));
-        let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let lines = paragraphs.map(line).filter(|line| !line.is_empty());
+        // Each option is a paragraph of its own, and git takes no line end in one. A line of text is one, so that lists stay lists.
+        let title = proposal.title.replace(['"', '\\'], "'");
+        let lines =
+            std::iter::once(title).chain(proposal.body.lines().map(plain)).filter(|line| !line.trim().is_empty());
         let options = lines.take(crate::limits::FORGE_PARAGRAPHS).map(|line| format!("patch.message={line}"));
         let order = PushOrder { reference: Some("refs/patches".to_owned()), options: options.collect() };
         let said = push(&order)?;
+        let Some(id) = patch(&said.text) else {
+            let message = "the push names no patch: `rad patch list` shows whether one was opened".to_owned();
+            return Err(ForgeError::Push { reference: "refs/patches".to_owned(), message });
+        };
         Ok(Request {
-            id: patch(&said.text).unwrap_or_default(),
+            id,
             url: None,
             state: State::Open,
             title: proposal.title.clone(),
@@ -57,6 +61,25 @@ impl Forge for Radicle {
     }
 }
 
+/// A line of Markdown without what git would quote: it hands an option to the program of `rad://` in quotes then, which that program
+/// takes for a part of it.
+fn plain(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut signs = line.trim_end().chars();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' => match signs.next() {
+                Some(next) => text.push_str(&format!("&#{};", u32::from(next))),
+                None => text.push_str("&#92;"),
+            },
+            '"' => text.push_str("&quot;"),
+            sign if sign.is_control() => text.push(' '),
+            sign => text.push(sign),
+        }
+    }
+    text
+}
+
 /// The id in `✓ Patch 90c77f2… opened`.
 fn patch(said: &str) -> Option<String> {
     let words: Vec<&str> = said.split_whitespace().collect();
@@ -68,6 +91,12 @@ fn patch(said: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_option_needs_quotes() {
+        assert_eq!(plain(r#"    - <ins>\+ recalls "anna"</ins>  "#), "    - <ins>&#43; recalls &quot;anna&quot;</ins>");
+        assert_eq!(plain("a\tb\\"), "a b&#92;");
+    }
 
     #[test]
     fn the_patch_is_what_the_push_says() {

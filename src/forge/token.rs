@@ -63,8 +63,12 @@ pub fn token(place: &Place, world: &World) -> Option<Token> {
 
 /// The token in what `glab auth status --show-token` prints.
 fn shown(printed: &str) -> Option<Token> {
-    let line = printed.lines().find(|line| line.to_lowercase().contains("token"))?;
-    Token::of(line.rsplit_once(": ")?.1).filter(|token| !token.0.contains('*'))
+    // A host, a login or a folder above may have the word in it.
+    let after = |line: &str| {
+        let line = line.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        Some(line.strip_prefix("Token")?.rsplit_once(": ")?.1.to_owned())
+    };
+    Token::of(&printed.lines().find_map(after)?).filter(|token| !token.0.contains('*'))
 }
 
 /// Where a token is looked for, in words.
@@ -87,8 +91,11 @@ mod tests {
 
     #[test]
     fn a_token_that_glab_shows_is_read() {
-        let printed = "gitlab.com\n  ✓ Logged in to gitlab.com as ann\n  ✓ Token found: glpat-abc\n";
-        assert_eq!(shown(printed).unwrap().secret(), "glpat-abc");
+        for word in ["Token found", "Token"] {
+            let printed =
+                format!("gitlab.com\n  ✓ Logged in to gitlab.com as a-token (/x/token: y)\n  ✓ {word}: glpat-abc\n");
+            assert_eq!(shown(&printed).unwrap().secret(), "glpat-abc");
+        }
         assert!(shown("  ✓ Token found: **************\n").is_none() && shown("no").is_none());
     }
 }

@@ -33,5 +33,6 @@ pub fn printed_by(program: &str, arguments: &[&str]) -> Option<String> {
     command.env("GH_PROMPT_DISABLED", "1").env("NO_PROMPT", "1").env("NO_COLOR", "1").current_dir("/").args(arguments);
     let ended = child::ended(&mut command, b"").ok().filter(|ended| ended.status.success())?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Some(text(&ended.stdout) + &text(&ended.stderr))
+    // Some print all of it on standard error; beside an answer that only has warnings.
+    Some(if ended.stdout.trim_ascii().is_empty() { text(&ended.stderr) } else { text(&ended.stdout) })
 }

@@ -188,6 +188,11 @@ impl Store {
         self.work_dir().unwrap_or_else(|| self.common.clone())
     }
 
+    /// True if it is Radicle: what is read there is what its delegates agreed on, and what is pushed is the person's own.
+    pub fn is_radicle(&self, remote: &Remote) -> Result<bool, StoreError> {
+        Ok(self.address(remote)?.starts_with("rad://"))
+    }
+
     /// The brain's branches that the remote has now (main, wake, and those of runs), and its reviews.
     pub fn remote_tips(&self, remote: &Remote) -> Result<(Tips, Option<CommitId>), StoreError> {
         let runs = self.runs_prefix();
@@ -325,11 +330,14 @@ impl Store {
     /// Moves refs of a remote: whole name, what it must be, what it shall be.
     pub(super) fn push_refs(&self, remote: &Remote, refs: &[RefWish]) -> Result<PushOutcome, StoreError> {
         let text = |id: Option<CommitId>| id.map_or(String::new(), |id| id.to_string());
-        let leases: Vec<String> =
-            refs.iter().map(|(name, old, _)| format!("--force-with-lease={name}:{}", text(*old))).collect();
+        // The program of `rad://` knows no push of all or nothing, and a lease would be about something else. Nothing is forced there either:
+        // what is no step forward is refused.
+        let is_radicle = self.is_radicle(remote)?;
+        let lease = |(name, old, _): &RefWish| format!("--force-with-lease={name}:{}", text(*old));
+        let leases: Vec<String> = refs.iter().filter(|_| !is_radicle).map(lease).collect();
         let specs: Vec<String> = refs.iter().map(|(name, _, new)| format!("{}:{name}", text(*new))).collect();
-        let mut arguments =
-            vec!["push", "--porcelain", "--atomic", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"];
+        let mut arguments = vec!["push", "--porcelain", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"];
+        arguments.extend((!is_radicle).then_some("--atomic"));
         arguments.extend(leases.iter().map(String::as_str));
         arguments.extend(["--", &remote.address]);
         arguments.extend(specs.iter().map(String::as_str));
@@ -389,6 +397,8 @@ impl Store {
             "fetch.unpackLimit=1",
             "fetch.writeCommitGraph=false",
             "gc.auto=0",
+            // Programs of other addresses get options with other letters than ASCII in quotes else.
+            "core.quotePath=false",
         ];
         settings.iter().for_each(|setting| {
             git.args(["-c", setting]);

@@ -40,6 +40,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "GITHUB_TOKEN, GH_TOKEN, GITLAB_TOKEN, FORGEJO_TOKEN, GITEA_TOKEN",
         does: "the token for requests on that forge: sent there alone, never kept or printed",
     },
+    Variable {
+        name: "GITHUB_ACTIONS, GITHUB_EVENT_NAME, GITHUB_SHA",
+        does: "set by GitHub Actions: there `git brain ci` writes check runs, and judges the commit of a merge queue",
+    },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
     Variable { name: "BRAIN_LOG", does: "the parts to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "the folder in which trust is recorded; else ~/.local/state" },

@@ -82,6 +82,7 @@ pub struct Inner {
     /// As the forge writes them.
     pub reviews: Vec<Value>,
     pub statuses: Vec<Value>,
+    pub check_runs: Vec<Value>,
     /// Other documents: the end of a path, and the answer.
     pub others: Vec<(&'static str, Value)>,
     pub asked: Vec<Asked>,
@@ -125,6 +126,7 @@ options=
 while packet; do options="$options	$line"; done
 printf '%s' "$orders" | while read -r old new ref; do
     printf '%s\t%s%s\n' "$ref" "$new" "$options" >> pushed
+    case $ref in refs/patches) echo "Patch $new opened" >&2 ;; esac
     say "ok $ref"
 done
 printf 0000
@@ -382,6 +384,23 @@ impl Inner {
             ("POST", ["issues", _, "comments"]) => self.commented(text("body")),
             ("PATCH", ["issues", "comments", id]) => self.changed(id, text("body")),
             ("GET", ["pulls", _, "reviews"]) => page(self.reviews.clone(), query),
+            ("GET", ["commits", commit, "check-runs"]) => {
+                let of = |run: &&Value| run["head_sha"] == *commit;
+                (200, String::new(), json!({"check_runs": self.check_runs.iter().filter(of).collect::<Vec<_>>()}))
+            }
+            ("POST", ["check-runs"]) => {
+                let mut body = body.clone();
+                body["id"] = json!(self.check_runs.len() + 1);
+                self.check_runs.push(body.clone());
+                (201, String::new(), body)
+            }
+            ("PATCH", ["check-runs", id]) => {
+                let at = id.parse::<usize>().unwrap() - 1;
+                let mut body = body.clone();
+                body["id"] = json!(at + 1);
+                self.check_runs[at] = body.clone();
+                (200, String::new(), body)
+            }
             ("GET", ["commits", _, "statuses"] | ["statuses", _]) => page(self.statuses.clone(), query),
             ("POST", ["statuses", _]) => {
                 let mut body = body.clone();

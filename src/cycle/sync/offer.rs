@@ -72,6 +72,13 @@ impl Cycle {
         Ok(notes)
     }
 
+    /// What is wrong with a commit as the next wake, as our gate would say it of a push.
+    pub fn judge_as_wake(&self, commit: CommitId) -> Result<Vec<String>, CycleError> {
+        let tips = Tips::from([(self.store.wake().clone(), commit)]);
+        let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
+        Ok(judged.refused.into_values().flatten().map(|fault| fault.to_string()).collect())
+    }
+
     /// Refuses a branch that the remote would not take. Returns whether it would show more there than its own run.
     pub fn judge_offer(&self, outlet: &Outlet, branch: &Branch, commit: CommitId) -> Result<bool, CycleError> {
         let name = &outlet.remote.name;
