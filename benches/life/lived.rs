@@ -1,6 +1,6 @@
 //! Living the days of a world: a brain through the library as a front door uses it, and the plain alternatives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -8,13 +8,13 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use git_brain::brain::{
     Brain, ChatMode, ChatRequest, DecideRequest, FeedRequest, InitRequest, OutcomeRequest, Override, RecallRequest,
-    SignalsRequest, SleepRequest, Source, World as Clock,
+    ReviewRequest, ReviewVerdict, SignalsRequest, SleepRequest, Source, World as Clock,
 };
 use git_brain::model::Stamp;
 use git_brain::model::ids::{StimulusId, episode_id};
 
 use crate::statistics::Dice;
-use crate::world::{Question, World};
+use crate::world::{Question, Told, World};
 
 /// 2025-01-06T07:00:00Z, a Monday.
 const BIRTH: i64 = 1_736_146_800;
@@ -29,18 +29,27 @@ pub enum Life {
     WithoutSleep,
     WithoutStory,
     WithoutWriteBack,
+    /// A tenth of what is told is false.
+    Lied,
+    /// The same, each text waits for a reviewer, who rejects what is false.
+    Reviewed,
+    /// The same, and a random tenth is rejected.
+    ReviewedAtRandom,
     /// A list of texts with keyword search, and a running mean of each option.
     Plain,
     /// Any option, and nothing remembered.
     Chance,
 }
 
-pub const LIVES: [Life; 7] = [
+pub const LIVES: [Life; 10] = [
     Life::Whole,
     Life::WithoutOutcomes,
     Life::WithoutSleep,
     Life::WithoutStory,
     Life::WithoutWriteBack,
+    Life::Lied,
+    Life::Reviewed,
+    Life::ReviewedAtRandom,
     Life::Plain,
     Life::Chance,
 ];
@@ -53,6 +62,9 @@ impl Life {
             Self::WithoutSleep => "without sleep",
             Self::WithoutStory => "without story",
             Self::WithoutWriteBack => "without write-back",
+            Self::Lied => "lied to",
+            Self::Reviewed => "lied to, the false tenth rejected",
+            Self::ReviewedAtRandom => "lied to, a random tenth rejected",
             Self::Plain => "keyword search, running mean",
             Self::Chance => "chance",
         }
@@ -67,8 +79,17 @@ impl Life {
         match self {
             Self::WithoutStory => vec![flag("serotonin.enabled", "false")],
             Self::WithoutWriteBack => vec![flag("activation.write_back", "0")],
+            _ if self.is_reviewed() => vec![flag("origins.webhook", "review")],
             _ => Vec::new(),
         }
+    }
+
+    fn is_lied_to(self) -> bool {
+        matches!(self, Self::Lied | Self::Reviewed | Self::ReviewedAtRandom)
+    }
+
+    fn is_reviewed(self) -> bool {
+        matches!(self, Self::Reviewed | Self::ReviewedAtRandom)
     }
 }
 
@@ -78,6 +99,8 @@ pub struct Answered {
     pub question: usize,
     /// The place of the first good answer, from 1; none among the first five: `None`.
     pub place: Option<usize>,
+    /// Whether the first answer is a lie.
+    pub lie: bool,
 }
 
 /// A decision.
@@ -97,6 +120,8 @@ pub struct Lived {
     /// Signals that nobody had answered at the end of a day, of all days.
     pub unanswered: usize,
     pub signals: usize,
+    /// Runs that a reviewer decided on, and those of them that were rejected.
+    pub reviewed: (usize, usize),
     pub text_bytes: u64,
     pub disk_bytes: u64,
     /// Seconds, day by day.
@@ -129,15 +154,22 @@ fn brain(life: Life, world: &World, seed: u64, folder: &Path) -> Result<Lived> {
     drop(made);
     let mut lived = Lived::default();
     let mut ids: BTreeMap<String, String> = BTreeMap::new();
+    let mut lies: BTreeSet<String> = BTreeSet::new();
+    let mut dice = Dice::new(seed ^ 0x5ee);
     for (number, day) in world.days.iter().enumerate() {
         let started = Instant::now();
         let mut ran: Vec<String> = Vec::new();
         let mut minute = 60;
-        for told in &day.told {
-            minute += 20;
+        let today: &[String] = if life.is_lied_to() { &day.lies } else { &[] };
+        lies.extend(today.iter().cloned());
+        let false_ones = today.iter().map(|text| Told { text: text.clone(), corrects: None });
+        for told in day.told.iter().cloned().chain(false_ones) {
+            minute += 10;
             let request = FeedRequest {
                 sources: vec![Source::Text(told.text.clone())],
                 corrects: told.corrects.as_ref().and_then(|text| ids.get(text)).cloned(),
+                // In the three lives with a liar all comes from where it may have to wait.
+                origin: life.is_lied_to().then(|| "webhook:village".to_owned()),
                 ..FeedRequest::default()
             };
             let fed = open(number, minute)?.feed(&request, &mut |_| {})?;
@@ -145,6 +177,21 @@ fn brain(life: Life, world: &World, seed: u64, folder: &Path) -> Result<Lived> {
             ran.extend(fed.ran.runs.iter().map(|run| run.agent.clone()));
             if let Some(stimulus) = fed.stimuli.first() {
                 ids.insert(told.text.clone(), episode_id(&StimulusId::parse(stimulus)?).to_string());
+            }
+        }
+        if life.is_reviewed() {
+            minute += 10;
+            let open = open(number, minute)?;
+            for line in open.reviews()?.waiting {
+                let rests_on_a_lie = open.review(&line.run, false)?.evidence.iter().any(|e| lies.contains(&e.text));
+                let rejected = match life {
+                    Life::Reviewed => rests_on_a_lie,
+                    _ => dice.below(10) == 0,
+                };
+                let verdict = if rejected { ReviewVerdict::Reject } else { ReviewVerdict::Approve };
+                open.decide_run(&ReviewRequest::new(&line.run, verdict, "the reviewer of the bench"))?;
+                lived.reviewed.0 += 1;
+                lived.reviewed.1 += usize::from(rejected);
             }
         }
         for (choice, noise) in &day.choices {
@@ -169,7 +216,8 @@ fn brain(life: Life, world: &World, seed: u64, folder: &Path) -> Result<Lived> {
             let request = RecallRequest { query: question.text.clone(), top: Some(TOP), ..RecallRequest::default() };
             let found = evening.recall(&request)?.results;
             let place = place(question, found.iter().map(|found| found.text.as_str()));
-            lived.answered.push(Answered { day: number, question: index, place });
+            let lie = found.first().is_some_and(|found| lies.contains(&found.text));
+            lived.answered.push(Answered { day: number, question: index, place, lie });
         }
         if let (Some(question), true) = (day.questions.first(), number % 7 == 6) {
             let request =
@@ -241,7 +289,7 @@ fn plain(world: &World) -> Lived {
         for (index, question) in day.questions.iter().enumerate() {
             let found = search(&texts, &words(&question.text));
             let place = place(question, found.into_iter());
-            lived.answered.push(Answered { day: number, question: index, place });
+            lived.answered.push(Answered { day: number, question: index, place, lie: false });
         }
         lived.seconds.push(started.elapsed().as_secs_f64());
     }

@@ -122,6 +122,14 @@ fn tables(days: usize) -> Vec<(&'static str, Figures)> {
         "all, last 10 days".to_owned(),
         Box::new(move |w, l| found_on(w, l, 5, &|_| true, &|day| day + 10 >= days)),
     ));
+    recall.push((
+        "first answers that are lies".to_owned(),
+        Box::new(|_, l| {
+            let answered = l.answered.len().max(1) as f64;
+            Some(l.answered.iter().filter(|answered| answered.lie).count() as f64 / answered)
+        }),
+    ));
+    recall.push(("told once, first".to_owned(), Box::new(|w, l| found(w, l, 1, |q| q.about == About::Once))));
     let decisions = vec![
         boxed("regret, sum", |_, l| Some(l.decided.iter().map(|d| d.regret).sum())),
         boxed("regret after the turn", |w, l| {
@@ -138,6 +146,8 @@ fn tables(days: usize) -> Vec<(&'static str, Figures)> {
     let cost = vec![
         boxed("signals", |_, l| Some(l.signals as f64)),
         boxed("unanswered", |_, l| Some(l.unanswered as f64)),
+        boxed("runs reviewed", |_, l| Some(l.reviewed.0 as f64)),
+        boxed("of them rejected", |_, l| Some(l.reviewed.1 as f64)),
         boxed("KB of text", |_, l| Some(l.text_bytes as f64 / 1000.0)),
         boxed("MB on disk", |_, l| Some(l.disk_bytes as f64 / 1e6)),
         boxed("s a day, first 10", |_, l| mean(l.seconds.iter().take(10).copied())),

@@ -132,6 +132,8 @@ impl Choice {
 pub struct Day {
     pub told: Vec<Told>,
     pub questions: Vec<Question>,
+    /// False words about what was told before, which nobody puts right: told in lives with a liar alone.
+    pub lies: Vec<String>,
     /// Numbers of the choices that come up, each with what its outcome deviates by.
     pub choices: Vec<(usize, f64)>,
 }
@@ -175,6 +177,7 @@ impl World {
         let mut known_effects: Vec<usize> = Vec::new();
         let mut sold: Vec<String> = Vec::new();
         let mut lived = Vec::new();
+        let mut liar = Dice::new(seed ^ 0x11a7);
         for day in 0..days {
             let mut told: Vec<Told> = Vec::new();
             let mut tell = |text: String, corrects: Option<String>| told.push(Told { text, corrects });
@@ -294,10 +297,41 @@ impl World {
             }
             let noise = |dice: &mut Dice| dice.between(-NOISE, NOISE);
             let choices = (0..QUESTIONS.len()).filter(|n| (day + n) % 3 != 0).map(|n| (n, noise(&mut dice))).collect();
-            lived.push(Day { told, questions, choices });
+            let lies = lies(&mut liar, day, &facts, &states, &people, &towns, told.len());
+            lived.push(Day { told, questions, lies, choices });
         }
         Self { days: lived, choices, turn }
     }
+}
+
+/// One lie for each nine true texts: of the newest sales another thing, or of a home another town.
+fn lies(
+    dice: &mut Dice,
+    day: usize,
+    facts: &[Fact],
+    states: &[State],
+    people: &[String],
+    towns: &[String],
+    told: usize,
+) -> Vec<String> {
+    let mut lies = Vec::new();
+    for _ in 0..told {
+        let recent: Vec<&Fact> = facts.iter().filter(|fact| fact.day < day && fact.day + 5 > day).collect();
+        if recent.is_empty() || dice.below(9) != 0 {
+            continue;
+        }
+        if dice.below(2) == 0 {
+            let fact = recent[dice.below(recent.len())];
+            let thing = format!("{} {}", QUALITIES[dice.below(QUALITIES.len())], THINGS[dice.below(THINGS.len())]);
+            let words: Vec<&str> = fact.question.trim_end_matches('?').split(' ').collect();
+            let (buyer, seller) = (words[2], words[words.len() - 1]);
+            lies.push(format!("{buyer} bought a {thing} from {seller} for {} crowns.", 2 + dice.below(90)));
+        } else {
+            let homes = states.len().div_ceil(2);
+            lies.push(format!("{} moved to {}.", people[dice.below(homes)], towns[dice.below(towns.len())]));
+        }
+    }
+    lies
 }
 
 fn choice(dice: &mut Dice, question: &str, days: usize, turn: usize) -> Choice {
