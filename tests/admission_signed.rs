@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// A gate that requires signatures, and a machine `a` that signs: a person, the agents `memory` and `perception`, and sleep have
 /// keys of their own.
-fn signing() -> Option<World> {
+pub fn signing() -> Option<World> {
     if Command::new("ssh-keygen").arg("-?").output().is_err() {
         eprintln!("SKIPPED: there is no ssh-keygen");
         return None;

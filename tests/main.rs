@@ -61,6 +61,8 @@ mod real_git;
 mod recall;
 mod revert;
 mod review;
+mod review_clones;
+mod review_edges;
 mod runaway;
 mod sandbox;
 mod secrets;

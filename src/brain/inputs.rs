@@ -238,7 +238,7 @@ fn raw(path: &Path) -> Vec<u8> {
 }
 
 /// The bytes of one source, and what it is called.
-pub(super) fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, String), WorldError> {
+pub fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, String), WorldError> {
     match source {
         Source::Text(text) => Ok((text.clone().into_bytes(), "the text".to_owned())),
         Source::Stdin => Ok((world::read_stdin_bounded(max)?, "standard input".to_owned())),

@@ -114,7 +114,12 @@ impl Brain {
         self.revert(chosen, Some(&origin), dry_run)
     }
 
-    fn revert(&self, chosen: Chosen, origin: Option<&Origin>, dry_run: bool) -> Result<AmendReport, BrainError> {
+    pub(super) fn revert(
+        &self,
+        chosen: Chosen,
+        origin: Option<&Origin>,
+        dry_run: bool,
+    ) -> Result<AmendReport, BrainError> {
         let cycle = &self.cycle;
         let mut report = AmendReport { wake: self.at(None)?.to_string(), dry_run, ..AmendReport::default() };
         let mut parts = Cycle::parts_to_revert(chosen);

@@ -1,21 +1,38 @@
 //! Review: the runs that wait, each as a belief diff.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
+use crate::model::Origin;
 use crate::model::ids::RunId;
-use crate::review::belief::outline;
+use crate::review::belief::{consequence, outline, standing};
 use crate::review::page;
-use crate::review::{Answered, Belief, ChangeKind, Question, ReviewRecord};
-use crate::store::CommitId;
+use crate::review::{Answered, Belief, ChangeKind, Question, ReviewRecord, Verdict};
+use crate::store::{Branch, CommitId};
 
 /// Answers of recall that are compared before and after a change.
 const ANSWERS: usize = 3;
 
 /// Words of a question that is made of a text.
 const QUESTION_WORDS: usize = 24;
+
+/// Where the outlines of runs that wait are kept, in the cache.
+const KEPT: &str = "waiting.json";
+
+/// What a list says of a run, read off its record, by the tip of its branch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Outline {
+    waits: String,
+    at: String,
+    origin: Origin,
+    expected: Option<f64>,
+    changes: String,
+    consequence: f64,
+}
 
 /// A run that waits, in a line.
 #[derive(Clone, Debug, Serialize)]
@@ -50,39 +67,74 @@ pub struct ReviewList {
     pub waiting: Vec<ReviewLine>,
 }
 
+/// A decision that was made.
+#[derive(Clone, Debug, Serialize)]
+pub struct Decision {
+    /// The decision.
+    #[serde(flatten)]
+    pub review: ReviewRecord,
+    /// Whether main names its reviewer, or nobody, as one who may decide on that run.
+    pub counts: bool,
+}
+
 impl Brain {
-    /// The runs that wait, the most consequential first. Costs one small record for each.
+    /// The runs that wait, the most consequential first. Costs one small record for each that has come since the last list.
     pub fn reviews(&self) -> Result<ReviewList, BrainError> {
-        let review = self.cycle.review_of_main()?;
+        let (review, store) = (self.cycle.review_of_main()?, &self.cycle.store);
+        let origins = &self.cycle.shared.policy.settings.origins;
+        // A commit never changes, so neither does what its record says.
+        let known: BTreeMap<String, Outline> = store.cached_document(KEPT).unwrap_or_default();
+        let mut kept = BTreeMap::new();
         let mut waiting = Vec::new();
-        for run in self.cycle.waiting_runs()? {
-            let reviewers = review.reviewers_of(run.rule()).to_vec();
+        for (branch, tip, run) in self.cycle.branches_of_runs()? {
+            let outline = match known.get(&tip.to_string()) {
+                Some(outline) => Ok(outline.clone()),
+                None => self.outline(&branch, tip, &run),
+            };
+            let waits = outline.as_ref().map_or_else(|_| "pending".to_owned(), |outline| outline.waits.clone());
             let mut line = ReviewLine {
-                branch: run.branch.to_string(),
-                run: run.run.to_string(),
-                agent: run.run.agent().to_string(),
-                waits: run.waits.clone(),
+                branch: branch.to_string(),
+                run: run.to_string(),
+                agent: run.agent().to_string(),
                 at: String::new(),
                 consequence: 0.0,
                 expected: None,
                 changes: String::new(),
-                reviewers,
+                reviewers: review.reviewers_of(waits.strip_prefix("rule ")).to_vec(),
                 broken: None,
+                waits,
             };
             // One that cannot be read hides no other.
-            match self.cycle.weighed(&run) {
-                Ok((weight, record)) => {
-                    line.consequence = weight;
-                    line.at = record.at.to_string();
-                    line.expected = record.prediction.as_ref().and_then(|prediction| prediction.value);
-                    line.changes = outline(&record);
+            match outline {
+                Ok(outline) => {
+                    let tainted = origins.is_tainted(&outline.origin);
+                    line.consequence = outline.consequence + standing(outline.waits == "conflict", tainted);
+                    (line.at, line.expected, line.changes) =
+                        (outline.at.clone(), outline.expected, outline.changes.clone());
+                    kept.insert(tip.to_string(), outline);
                 }
                 Err(error) => line.broken = Some(error.to_string()),
             }
             waiting.push(line);
         }
+        if kept.len() != known.len() || kept.keys().any(|tip| !known.contains_key(tip)) {
+            store.keep_document(KEPT, &kept);
+        }
         waiting.sort_by(|a, b| b.consequence.total_cmp(&a.consequence).then_with(|| a.run.cmp(&b.run)));
         Ok(ReviewList { waiting })
+    }
+
+    fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId) -> Result<Outline, BrainError> {
+        let waiting = self.cycle.waiting_run(branch.clone(), tip, run.clone())?;
+        let record = self.cycle.waiting_record(&waiting)?;
+        Ok(Outline {
+            waits: waiting.waits,
+            at: record.at.to_string(),
+            expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
+            changes: outline(&record),
+            consequence: consequence(&record, false, false),
+            origin: record.origin,
+        })
     }
 
     /// What a run changes, as a belief diff: one that waits, or one of wake. With `ask`, what recall would answer differently.
@@ -106,9 +158,27 @@ impl Brain {
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         match network.record(&run)? {
+            Some(record) if record.effects.is_empty() => match self.refused(&run)? {
+                Some(belief) => Ok(belief),
+                None => Ok(self.cycle.belief_of_merged(&record, wake)?),
+            },
             Some(record) => Ok(self.cycle.belief_of_merged(&record, wake)?),
             None => Err(unknown(format!("there is no run {run}, neither waiting nor in wake"))),
         }
+    }
+
+    /// What a run would have changed that was decided on and did not land as it was, where its commit is still here.
+    fn refused(&self, run: &RunId) -> Result<Option<Belief>, BrainError> {
+        for review in self.cycle.reviews_of(run)?.iter().rev().filter(|review| review.verdict != Verdict::Approve) {
+            let Ok(commit) = CommitId::parse(&review.commit) else { continue };
+            let Ok(commit) = self.cycle.store.commit(commit) else { continue };
+            let Some(record) = TreeNetwork::new(&self.cycle.store, commit.tree).record(run)? else { continue };
+            let mut belief = self.cycle.belief_of_merged(&record, commit.id)?;
+            belief.waits = format!("{} by {}", review.verdict.done(), review.reviewer);
+            belief.notes.extend((!review.why.is_empty()).then(|| format!("why: {}", review.why)));
+            return Ok(Some(belief));
+        }
+        Ok(None)
     }
 
     /// Asks recall the questions that a change touches, before and after it, and keeps those whose answers differ.
@@ -171,7 +241,8 @@ impl Brain {
     }
 
     /// The decisions that were made, newest first.
-    pub fn decisions(&self, most: usize) -> Result<Vec<ReviewRecord>, BrainError> {
-        self.cycle.newest_reviews(most)
+    pub fn decisions(&self, most: usize) -> Result<Vec<Decision>, BrainError> {
+        let made = |review| Ok(Decision { counts: self.cycle.counts_for_its_run(&review)?, review });
+        self.cycle.newest_reviews(most)?.into_iter().map(made).collect()
     }
 }

@@ -3,6 +3,11 @@
 use serde::Serialize;
 
 use super::{Brain, BrainError};
+use crate::cycle::network::TreeNetwork;
+use crate::cycle::sync::Overruled;
+use crate::model::ids::RunId;
+use crate::model::layout;
+use crate::review::LESSON;
 
 /// What `sync` did.
 #[derive(Clone, Debug, Serialize)]
@@ -46,7 +51,18 @@ impl Brain {
     /// Brings this brain and a remote to the same main and wake; with `without_refused`, after leaving out the commits here that the remote
     /// would refuse.
     pub fn sync(&self, remote: Option<&str>, without_refused: bool, dry_run: bool) -> Result<SyncReport, BrainError> {
-        let synced = self.cycle.sync(remote, without_refused, dry_run)?;
+        let mut given_way = Vec::new();
+        let mut synced = self.cycle.sync(remote, without_refused, dry_run)?;
+        while let Some(overruled) = &synced.overruled {
+            let before = self.at(None)?;
+            self.give_way(overruled, &mut given_way)?;
+            if self.at(None)? == before {
+                let runs: Vec<&str> = overruled.runs.iter().map(RunId::as_str).collect();
+                return Err(BrainError::refused(format!("{} had another decision here and there", runs.join(", "))));
+            }
+            synced = self.cycle.sync(remote, without_refused, dry_run)?;
+        }
+        synced.notes.splice(0..0, given_way);
         let text = |id: crate::store::CommitId| id.to_string();
         let pushed = |(branch, commit): (crate::store::Branch, Option<_>)| PushedBranch {
             branch: branch.to_string(),
@@ -66,5 +82,45 @@ impl Brain {
             warnings: self.warnings()?,
             left: synced.left.into_iter().map(|left| format!("{} ({})", left.path, left.reason)).collect(),
         })
+    }
+
+    /// Takes back what was decided here on runs that were decided on otherwise there first: what landed by it, what was learnt from it, and
+    /// the record of the run.
+    fn give_way(&self, overruled: &Overruled, notes: &mut Vec<String>) -> Result<(), BrainError> {
+        let store = &self.cycle.store;
+        let theirs = TreeNetwork::new(store, store.tree_of(overruled.there)?);
+        for run in &overruled.runs {
+            let here = store.tree_of(self.at(None)?)?;
+            let ours = TreeNetwork::new(store, here);
+            let path = layout::run(run);
+            let is_other = store.file(here, &path)? != store.file(store.tree_of(overruled.there)?, &path)?;
+            let record = ours.record(run)?.filter(|record| is_other && !record.effects.is_empty());
+            let mut own: Vec<RunId> =
+                self.cycle.reviews_of(run)?.into_iter().filter_map(|review| review.lands).collect();
+            for entry in self.entries_of(run)? {
+                let is_lesson = ours.record(&entry.run)?.is_some_and(|record| record.trigger == LESSON);
+                own.extend(Some(entry.run).filter(|_| is_lesson));
+            }
+            let mut taken_back: Vec<_> = record.into_iter().collect();
+            for own in own {
+                if theirs.record(&own)?.is_none()
+                    && let Ok(chosen) = self.cycle.run_to_revert(&own, here)
+                {
+                    taken_back.extend(chosen);
+                }
+            }
+            taken_back.sort_by(|a, b| b.run.cmp(&a.run));
+            if !taken_back.is_empty() {
+                self.revert(taken_back, None, false)?;
+            }
+            if is_other {
+                self.cycle.give_way(run, overruled.there)?;
+            }
+            notes.push(format!(
+                "{run} was decided on elsewhere first, and that decision stands: what landed and was learnt here by ours is taken back; \
+                 `git brain review --decided` lists both"
+            ));
+        }
+        Ok(())
     }
 }

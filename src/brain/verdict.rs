@@ -7,15 +7,15 @@ use crate::cycle::commit::{Amends, Draft};
 use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
-use crate::cycle::reviews::counts;
 use crate::cycle::{EVALUATOR, quoted};
 use crate::delta::{Applied, Document, Operation, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
 use crate::review::belief::touches;
-use crate::review::{Resolution, ReviewRecord, Take, Verdict};
+use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Take, Verdict};
 use crate::store::{LockName, is_agents_address};
 
 const SECOND: &str = "wake has another record of the same run: nothing learns from that";
@@ -82,8 +82,11 @@ impl Brain {
         }
         let (settings, at) = (self.cycle.review_of_main()?, waiting.commit.id.to_string());
         let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back().filter(|review| review.commit == at);
-        let is_counted = |review: &ReviewRecord| counts(review, &settings, waiting.rule());
-        let counted = newest.clone().filter(|review| review.verdict == request.verdict && is_counted(review));
+        let is_counted = match &newest {
+            Some(review) => self.cycle.counts(review, &settings, waiting.rule())?,
+            None => false,
+        };
+        let counted = newest.clone().filter(|review| review.verdict == request.verdict && is_counted);
         // A decision that counts may be carried out by anybody, such as the bot.
         let reviewer = match (self.reviewer(&waiting, request.on_behalf.as_deref()), counted) {
             (Err(_), Some(review)) => review.reviewer,
@@ -93,7 +96,7 @@ impl Brain {
         let why = self.cycle.shared.secrets.redact(&request.why).into_owned();
         let begun = newest.filter(|review| {
             let same = review.verdict == meant.verdict && review.kept == meant.kept;
-            same && (review.reviewer == reviewer || is_counted(review))
+            same && (review.reviewer == reviewer || is_counted)
         });
         let review = match begun {
             Some(review) => review,
@@ -147,13 +150,12 @@ impl Brain {
         };
         let everywhere = match meant.verdict {
             Verdict::Approve => self.land_reviewed(&waiting, &by)?,
-            Verdict::Amend => {
-                let document = meant.document.unwrap_or_default();
-                self.land_amended(&record, &review, document, &by)?;
-                self.cycle.reject_run(waiting.branch.as_str(), Some((by, review.verdict.as_str())), false)?.everywhere
-            }
-            Verdict::Reject => {
-                self.cycle.reject_run(waiting.branch.as_str(), Some((by, review.verdict.as_str())), false)?.everywhere
+            Verdict::Amend | Verdict::Reject => {
+                if let Some(document) = meant.document {
+                    self.land_amended(&record, &review, document, &by)?;
+                }
+                let decision = Decision { by, verb: review.verdict.as_str(), review: Some(&review.review) };
+                self.cycle.reject_run(waiting.branch.as_str(), Some(decision), false)?.everywhere
             }
         };
         if !everywhere {
@@ -192,8 +194,8 @@ impl Brain {
         why: &str,
     ) -> Result<ReviewReport, BrainError> {
         let reviewer = self.reviewer(waiting, request.on_behalf.as_deref())?;
-        let rejected =
-            self.cycle.reject_run(waiting.branch.as_str(), Some((reviewer.clone(), "reject")), request.dry_run)?;
+        let decision = Decision { by: reviewer.clone(), verb: "reject", review: None };
+        let rejected = self.cycle.reject_run(waiting.branch.as_str(), Some(decision), request.dry_run)?;
         Ok(ReviewReport {
             run: waiting.run.to_string(),
             branch: waiting.branch.to_string(),
@@ -406,7 +408,7 @@ impl Brain {
         shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
         let seen = quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
         let draft = Draft {
-            reason: format!("review of {}", record.run),
+            reason: format!("{REASON}{}", record.run),
             document,
             origin: record.origin.and(&seen),
             roots: record.stimuli.clone(),
@@ -470,7 +472,7 @@ impl Brain {
         let Corrective { document, judgement, credited, cognition, .. } = made;
         let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
         let bytes = json::pretty(&document);
-        let given = Given { document, bytes, lines: Vec::new(), agent, reason: "review", cognition };
+        let given = Given { document, bytes, lines: Vec::new(), agent, reason: LESSON, cognition };
         let applied = self.apply_given(given, false, false)?;
         if !applied.merged {
             notes.push(format!("the lesson of it waits on {}", applied.branch));

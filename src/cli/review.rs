@@ -9,13 +9,10 @@ use super::args;
 use super::output::{STYLES, safe, safe_line, short};
 use super::{Done, Session};
 use crate::brain::{
-    Belief, Brain, BrainError, ReviewLine, ReviewList, ReviewRecord, ReviewReport, ReviewRequest, ReviewVerdict, Tone,
-    blocks, html, markdown, path_in, plain,
+    Belief, Brain, BrainError, Decision, ReviewLine, ReviewList, ReviewReport, ReviewRequest, ReviewVerdict, Source,
+    Tone, blocks, html, markdown, path_in, plain, read_source,
 };
 use crate::model::plural;
-
-/// Characters of a document that a person may edit: as many as a delta has.
-const DOCUMENT_BYTES: u64 = crate::limits::DELTA_BYTES as u64;
 
 pub(super) fn review(session: &Session, args: &args::Review) -> Done {
     let brain = session.brain()?;
@@ -51,7 +48,8 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
         session.out.document(&serde_json::json!({ "reviews": beliefs }));
         return Ok(0);
     }
-    let pages: Vec<_> = beliefs.iter().map(|belief| blocks(belief, args.all)).collect();
+    let pages: Vec<_> =
+        beliefs.iter().map(|belief| blocks(belief, args.all || args.format == args::ReviewFormat::Html)).collect();
     match args.format {
         args::ReviewFormat::Text => {
             let texts: Vec<String> = beliefs.iter().zip(&pages).map(|(belief, page)| shown(belief, page)).collect();
@@ -66,7 +64,7 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
 /// A belief diff for a terminal, with what to do next.
 fn shown(belief: &Belief, page: &[crate::brain::ReviewBlock]) -> String {
     let text = plain(page, &style);
-    if belief.waits == "merged" {
+    if belief.branch.is_empty() {
         return text;
     }
     let (run, settle) = (&belief.run, if belief.conflicts.is_empty() { "" } else { " --take run|wake" });
@@ -113,14 +111,15 @@ fn told(line: &ReviewLine) -> String {
     )
 }
 
-fn decided(review: &ReviewRecord) -> String {
+fn decided(Decision { review, counts }: &Decision) -> String {
+    let uncounted = if *counts { "" } else { "\n        does not count: `[review]` names others for that run" };
     let why = if review.why.is_empty() { String::new() } else { format!(": {}", safe_line(&review.why)) };
     let kept = match review.of {
         0 => String::new(),
         of => format!(" {} of {}", review.kept.len(), plural(of, "operation", "operations")),
     };
     format!(
-        "{}  {}{kept}  {}\n        by {} ({}){why}\n",
+        "{}  {}{kept}  {}\n        by {} ({}){why}{uncounted}\n",
         review.at,
         review.verdict.done(),
         review.run,
@@ -149,20 +148,12 @@ pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
 }
 
 fn document(session: &Session, path: &Path) -> Result<String, BrainError> {
-    let mut text = String::new();
-    let read = |from: &mut dyn std::io::Read, text: &mut String| {
-        std::io::Read::take(from, DOCUMENT_BYTES + 1).read_to_string(text).map(|_| ())
+    let source = match path == Path::new("-") {
+        true => Source::Stdin,
+        false => Source::File(path_in(&session.dir, path)),
     };
-    use std::io::Read as _;
-    let done = match path == Path::new("-") {
-        true => read(&mut std::io::stdin().lock(), &mut text),
-        false => std::fs::File::open(path_in(&session.dir, path)).and_then(|mut file| read(&mut file, &mut text)),
-    };
-    match done {
-        Ok(()) if text.len() as u64 <= DOCUMENT_BYTES => Ok(text),
-        Ok(()) => Err(BrainError::usage(format!("{} is longer than a delta may be", path.display()))),
-        Err(error) => Err(BrainError::usage(format!("{}: {error}", path.display()))),
-    }
+    let (bytes, name) = read_source(&source, crate::limits::DELTA_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))
 }
 
 /// What came of a decision.

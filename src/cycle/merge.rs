@@ -116,16 +116,29 @@ impl Cycle {
         let mut found = Vec::new();
         for (branch, commit) in self.run_branches()? {
             let candidate = candidate_of(branch, commit);
-            if candidate.run.is_some() && !self.is_held(commit)? {
+            if let Some(run) = &candidate.run
+                && !self.is_held(commit, run)?
+            {
                 found.push(candidate);
             }
         }
         Ok(found)
     }
 
-    /// True if the branch waits for a person: asked for, or in conflict.
-    fn is_held(&self, commit: CommitId) -> Result<bool, CycleError> {
-        Ok(self.store.commit(commit)?.trailer("Review").is_some())
+    /// True if the run waits for a person: asked for, or in conflict. What somebody commits upon it lets it in no sooner.
+    fn is_held(&self, tip: CommitId, run: &RunId) -> Result<bool, CycleError> {
+        let mut commit = self.store.commit(tip)?;
+        loop {
+            if commit.trailer("Review").is_some() {
+                return Ok(true);
+            }
+            let is_own = commit.trailer_values("Run").any(|named| named == run.as_str());
+            let [below, ..] = commit.parents[..] else { return Ok(false) };
+            if is_own || self.store.is_ancestor(below, self.store.need_tip(self.store.wake())?)? {
+                return Ok(false);
+            }
+            commit = self.store.commit(below)?;
+        }
     }
 
     /// Stimuli that runs on waiting branches have consumed: they are not due again, whatever the queue of wake says.

@@ -31,12 +31,23 @@ pub struct Rejected {
     pub everywhere: bool,
 }
 
+/// A decision by which a run is thrown away, or lands in another form.
+#[derive(Clone, Debug)]
+pub struct Decision<'a> {
+    /// Who decided.
+    pub by: String,
+    /// What was done, as the subject of the commit says it.
+    pub verb: &'a str,
+    /// The review, if one is recorded: two machines that decide in the same second make two commits.
+    pub review: Option<&'a RunId>,
+}
+
 impl Cycle {
     /// Throws a run away that waits on its branch; with `dry_run` it is only found.
     pub fn reject_run(
         &self,
         name: &str,
-        reviewed_by: Option<(String, &str)>,
+        decision: Option<Decision<'_>>,
         dry_run: bool,
     ) -> Result<Rejected, CycleError> {
         let candidate = self.candidate(name)?;
@@ -57,7 +68,7 @@ impl Cycle {
         let (wake, tip) = (self.store.need_tip(self.store.wake())?, self.store.need_tip(&branch)?);
         let mut changes = Vec::new();
         let writer = self.store.writer()?;
-        let rest = self.rest_of(&writer, &branch, &run, (wake, tip), reviewed_by)?;
+        let rest = self.rest_of(&writer, &branch, &run, (wake, tip), decision)?;
         let everywhere = rest.is_some() || self.record_in(self.store.tree_of(wake)?, &run)?.is_some();
         if dry_run {
             return Ok(Rejected { run, branch, everywhere });
@@ -69,6 +80,8 @@ impl Cycle {
             drop(writer);
         }
         changes.push(RefChange::delete(branch.clone(), tip));
+        // Whoever asks later what was refused can see it here.
+        self.store.keep_refused(self.commit_of_run(tip, &run)?.id)?;
         match self.store.update_refs(&changes, "git-brain: reject")? {
             RefOutcome::Done { .. } => Ok(Rejected { run, branch, everywhere }),
             RefOutcome::Modified { branch, .. } => Err(CycleError::Busy(format!(
@@ -85,7 +98,7 @@ impl Cycle {
         branch: &Branch,
         run: &RunId,
         (wake, tip): (CommitId, CommitId),
-        reviewed_by: Option<(String, &str)>,
+        decision: Option<Decision<'_>>,
     ) -> Result<Option<CommitId>, CycleError> {
         let store = &self.store;
         let commit = self.commit_of_run(tip, run)?;
@@ -128,13 +141,15 @@ impl Cycle {
         let consumed = self.causes_of(&commit)?.stimuli;
         all.extend(consumed.iter().map(|id| TreeEdit::new(layout::queue_entry(id), None)));
         let mut trailers = vec![("Agent".to_owned(), rest.agent.to_string()), ("Run".to_owned(), run.to_string())];
+        let review = decision.as_ref().and_then(|decision| decision.review);
+        trailers.extend(review.map(|review| ("Decided".to_owned(), review.to_string())));
         trailers.extend(self.shared.clock_trailer());
         let left = writer.commit(&CommitSpec {
             tree: writer.edit(Some(before), all)?,
             parents: vec![base],
             author: Author::User,
             at: self.shared.world.commit_seconds(),
-            subject: format!("{} {run}", reviewed_by.as_ref().map_or("reject", |(_, verb)| *verb)),
+            subject: format!("{} {run}", decision.as_ref().map_or("reject", |decision| decision.verb)),
             body: String::new(),
             trailers,
         })?;
@@ -143,7 +158,7 @@ impl Cycle {
             commit: left,
             branch: None,
             run: Some(run.clone()),
-            reviewed_by: reviewed_by.map(|(by, _)| by),
+            reviewed_by: decision.map(|decision| decision.by),
         };
         let mut newest = self.newest_run(wake)?;
         match self.merge_one(writer, wake, &candidate, &mut newest)? {

@@ -1,16 +1,18 @@
 //! A run that waits, as the belief diff that a person reads: from its branch, the typed merge that would land it, and the words it rests on.
 
+use std::collections::BTreeSet;
+
 use super::merge::{Candidate, edits_of};
 use super::network::TreeNetwork;
 use super::sides::TreeSides;
 use super::sync::run_of;
-use super::{Cycle, CycleError};
-use crate::delta::{Effect, RunRecord};
+use super::{Cycle, CycleError, HUMAN};
+use crate::delta::{Effect, Operation, RunRecord};
 use crate::merge::{self, Conflict, Options};
 use crate::model::Neuron;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
-use crate::review::belief::{self, operation, reasons};
+use crate::review::belief::{self, numbered, operation, reasons};
 use crate::review::{Belief, Change, Evidence, consequence};
 use crate::store::{Branch, Commit, CommitId, TreeId};
 
@@ -48,6 +50,15 @@ pub struct Verified {
     pub problems: Vec<String>,
 }
 
+/// What is asked of a landing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The neurons that change.
+    Changes,
+    /// The tree as well, which costs as many objects as there are changes.
+    Tree,
+}
+
 /// A run's neurons before and after, and what its merge leaves to a person.
 struct Landing {
     tree: Option<TreeId>,
@@ -59,16 +70,19 @@ struct Landing {
 impl Cycle {
     /// The runs that wait on branches of their own, by branch.
     pub fn waiting_runs(&self) -> Result<Vec<WaitingRun>, CycleError> {
-        let mut waiting = Vec::new();
-        for (branch, tip) in self.run_branches()? {
-            if let Some(run) = run_of(&self.store.runs_prefix(), &branch) {
-                waiting.push(self.waiting_run(branch, tip, run)?);
-            }
-        }
-        Ok(waiting)
+        let branches = self.branches_of_runs()?.into_iter();
+        branches.map(|(branch, tip, run)| self.waiting_run(branch, tip, run)).collect()
     }
 
-    fn waiting_run(&self, branch: Branch, tip: CommitId, run: RunId) -> Result<WaitingRun, CycleError> {
+    /// The branches of runs, each with its tip and its run, by branch.
+    pub fn branches_of_runs(&self) -> Result<Vec<(Branch, CommitId, RunId)>, CycleError> {
+        let prefix = self.store.runs_prefix();
+        let of = |(branch, tip)| run_of(&prefix, &branch).map(|run| (branch, tip, run));
+        Ok(self.run_branches()?.into_iter().filter_map(of).collect())
+    }
+
+    /// The run that waits on a branch.
+    pub fn waiting_run(&self, branch: Branch, tip: CommitId, run: RunId) -> Result<WaitingRun, CycleError> {
         let commit = self.commit_of_run(tip, &run)?;
         let above = if commit.id == tip { None } else { Some(self.store.commit(tip)?) };
         let waits = above.as_ref().unwrap_or(&commit).trailer("Review").unwrap_or("pending").to_owned();
@@ -90,12 +104,9 @@ impl Cycle {
     fn waiting_like(&self, part: &str) -> Result<Option<WaitingRun>, CycleError> {
         const SHORTEST: usize = 4;
         let fits = |run: &RunId| part.len() >= SHORTEST && run.as_str().contains(part);
-        let branches = self.run_branches()?.into_iter();
-        let named =
-            branches.filter_map(|(branch, tip)| Some((run_of(&self.store.runs_prefix(), &branch)?, branch, tip)));
-        let found: Vec<_> = named.filter(|(run, ..)| fits(run)).collect();
+        let found: Vec<_> = self.branches_of_runs()?.into_iter().filter(|(.., run)| fits(run)).collect();
         match <[_; 1]>::try_from(found) {
-            Ok([(run, branch, tip)]) => self.waiting_run(branch, tip, run).map(Some),
+            Ok([(branch, tip, run)]) => self.waiting_run(branch, tip, run).map(Some),
             Err(_) => Ok(None),
         }
     }
@@ -119,10 +130,22 @@ impl Cycle {
     /// What a waiting run would change, as a belief diff without questions.
     pub fn belief(&self, waiting: &WaitingRun) -> Result<Belief, CycleError> {
         let (weight, record) = self.weighed(waiting)?;
-        let landing = self.landing(waiting, &record)?;
+        let landing = self.landing(waiting, &record, Wanted::Changes)?;
         let mut belief = self.belief_of(&record, landing)?;
         (belief.branch, belief.commit) = (waiting.branch.to_string(), waiting.commit.id.to_string());
         (belief.waits, belief.consequence) = (waiting.waits.clone(), weight);
+        if let Some(member) = self.shared.policy.agents.get(&record.agent) {
+            let may = &member.agent.capabilities.operations;
+            let lost: BTreeSet<&str> = record.ops.iter().map(Operation::name).collect();
+            let lost: Vec<&str> = lost.into_iter().filter(|name| !may.iter().any(|may| may == name)).collect();
+            if !lost.is_empty() && record.agent.as_str() != HUMAN {
+                let (agent, lost) = (&record.agent, lost.join(", "));
+                belief.notes.insert(
+                    0,
+                    format!("{agent} may no longer {lost}: it might when the run was made, and that counts"),
+                );
+            }
+        }
         if !belief.conflicts.is_empty() {
             belief.waits = "conflict".to_owned();
         }
@@ -142,7 +165,7 @@ impl Cycle {
                 return Ok(Verified { tree: None, problems });
             }
         };
-        let landing = self.landing(waiting, &record)?;
+        let landing = self.landing(waiting, &record, Wanted::Tree)?;
         problems.extend(landing.conflicts.iter().map(ToString::to_string));
         if landing.tree.is_none() && landing.conflicts.is_empty() {
             problems.extend(landing.notes);
@@ -171,7 +194,7 @@ impl Cycle {
             let known = born.get(id).map(|concept| (*concept).to_owned());
             known.or_else(|| network.shared(id).ok().flatten().map(|neuron| neuron.concept.clone()))
         };
-        let reasons = reasons(record);
+        let (reasons, numbers) = (reasons(record), numbered(record));
         let mut neurons = Vec::with_capacity(landing.changes.len());
         for (effect, after) in &landing.changes {
             let known = match (after, effect.id()) {
@@ -181,6 +204,7 @@ impl Cycle {
             };
             let Some(mut change) = Change::of(effect, known.as_ref(), &concept_of) else { continue };
             change.reason = effect.id().and_then(|id| reasons.get(id)).cloned();
+            change.operations = effect.id().and_then(|id| numbers.get(id)).cloned().unwrap_or_default();
             neurons.push(change);
         }
         neurons.sort_by_cached_key(belief::order);
@@ -241,7 +265,7 @@ impl Cycle {
     }
 
     /// What landing would do to wake as it is now.
-    fn landing(&self, waiting: &WaitingRun, record: &RunRecord) -> Result<Landing, CycleError> {
+    fn landing(&self, waiting: &WaitingRun, record: &RunRecord, wanted: Wanted) -> Result<Landing, CycleError> {
         let store = &self.store;
         let wake = store.need_tip(store.wake())?;
         let effects = || record.effects.iter().map(|effect| (effect.clone(), None)).collect();
@@ -275,7 +299,7 @@ impl Cycle {
                 (None, None) => {}
             }
         }
-        let tree = match outcome.conflicts.is_empty() {
+        let tree = match outcome.conflicts.is_empty() && wanted == Wanted::Tree {
             true => Some(writer.edit(Some(left), edits_of(&outcome))?),
             false => None,
         };

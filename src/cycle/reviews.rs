@@ -75,17 +75,51 @@ impl Cycle {
         if may.is_empty() {
             return Ok(None);
         }
-        let approves = |review: &ReviewRecord| {
-            review.verdict == Verdict::Approve
+        for review in self.reviews_of(run)? {
+            if review.verdict == Verdict::Approve
                 && commit.is_none_or(|commit| review.commit == commit.to_string())
-                && counts(review, settings, rule)
-        };
-        Ok(match self.reviews_of(run)?.iter().any(approves) {
-            true => None,
-            false => {
-                Some(format!("{run} waits for a decision of {}, and none of them has approved it", may.join(" or ")))
+                && self.counts(&review, settings, rule)?
+            {
+                return Ok(None);
             }
-        })
+        }
+        Ok(Some(format!("{run} waits for a decision of {}, and none of them has approved it", may.join(" or "))))
+    }
+
+    /// Whether a review is of one who may decide, and signed where signatures are required: a record that somebody wrote into the ref here
+    /// is no decision.
+    pub fn counts(
+        &self,
+        review: &ReviewRecord,
+        settings: &settings::Review,
+        rule: Option<&str>,
+    ) -> Result<bool, CycleError> {
+        if !is_of_reviewer(review, settings, rule) {
+            return Ok(false);
+        }
+        let (store, path) = (&self.store, review.path());
+        if !store.requires_signatures()? {
+            return Ok(true);
+        }
+        let Some(tip) = store.reviews()? else { return Ok(false) };
+        let (mut open, mut visited) = (vec![tip], BTreeSet::new());
+        while let Some(id) = open.pop() {
+            if !visited.insert(id) {
+                continue;
+            }
+            let commit = store.commit(id)?;
+            let mut is_new = true;
+            for parent in &commit.parents {
+                if store.file(store.tree_of(*parent)?, &path)?.is_some() {
+                    is_new = false;
+                    open.push(*parent);
+                }
+            }
+            if is_new {
+                return Ok(signed::unsigned_commit(store, &commit)?.is_none());
+            }
+        }
+        Ok(false)
     }
 
     fn reviews_below(&self, tip: CommitId, folder: &str) -> Result<Vec<ReviewRecord>, CycleError> {
@@ -231,7 +265,12 @@ impl Cycle {
                 return Ok(Vec::new());
             }
             if let Some(theirs) = self.reviews_to_take(remote, here, there)? {
-                let faults = self.judge_reviews(theirs, here)?;
+                let faults = match self.store.commit(theirs) {
+                    Ok(_) => self.judge_reviews(theirs, here)?,
+                    Err(error) => {
+                        vec![Fault { commit: theirs.to_string(), message: error.to_string(), ..Fault::default() }]
+                    }
+                };
                 if !faults.is_empty() {
                     let why: Vec<String> = faults.iter().take(5).map(ToString::to_string).collect();
                     return Err(CycleError::Refused {
@@ -314,7 +353,7 @@ impl Cycle {
 }
 
 /// Whether a review is of one who may decide. Anybody can write that somebody decided elsewhere: the word of a bot of the settings counts.
-pub fn counts(review: &ReviewRecord, settings: &settings::Review, rule: Option<&str>) -> bool {
+fn is_of_reviewer(review: &ReviewRecord, settings: &settings::Review, rule: Option<&str>) -> bool {
     let may = settings.reviewers_of(rule);
     let is_bot = settings.bots.iter().any(|bot| bot == review.address());
     let elsewhere = review.via.rsplit_once(" by ").map(|(_, name)| name).filter(|_| is_bot);

@@ -9,14 +9,15 @@ const STIMULUS_TRAILERS: usize = 64;
 
 impl Cycle {
     /// Commits what `make` changes in wake's tree, and does it again on the new tip if wake was moved meanwhile. Call it
-    /// under the trunk lock. `None`: there was nothing to change.
+    /// under the trunk lock. The message is a subject, or a subject, an empty line and a body. `None`: there was nothing to change.
     pub fn change_wake(
         &self,
-        subject: &str,
+        message: &str,
         make: &mut dyn FnMut(TreeId) -> Result<(Vec<TreeEdit>, Vec<Trailer>), CycleError>,
     ) -> Result<Option<CommitId>, CycleError> {
         let store = &self.store;
         let mut races = store.races(store.wake());
+        let (subject, body) = message.split_once("\n\n").unwrap_or((message, ""));
         loop {
             let tip = store.need_tip(store.wake())?;
             let tree = store.tree_of(tip)?;
@@ -33,7 +34,7 @@ impl Cycle {
                 author: Author::User,
                 at: self.shared.world.commit_seconds(),
                 subject: subject.to_owned(),
-                body: String::new(),
+                body: body.to_owned(),
                 trailers,
             })?;
             writer.publish()?;

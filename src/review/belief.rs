@@ -119,6 +119,9 @@ pub struct Change {
     /// Connections that come, go or change their weight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ties: Vec<Tie>,
+    /// Numbers of the run's operations that are about it, from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<usize>,
     /// Why it is archived, as the run says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -195,6 +198,7 @@ impl Change {
             words,
             fields: fields(effect),
             ties,
+            operations: Vec::new(),
             reason: None,
         })
     }
@@ -255,7 +259,13 @@ pub fn consequence(record: &RunRecord, conflict: bool, tainted: bool) -> f64 {
     };
     let effects: f64 = record.effects.iter().map(of_effect).sum();
     let operations: f64 = record.ops.iter().map(of_operation).sum();
-    effects + operations + if conflict { 2.0 } else { 0.0 } + if tainted { 1.0 } else { 0.0 }
+    effects + operations + standing(conflict, tainted)
+}
+
+/// The part of [`consequence`] that does not follow from the record.
+pub fn standing(conflict: bool, tainted: bool) -> f64 {
+    let of = |holds, weight| if holds { weight } else { 0.0 };
+    of(conflict, 2.0) + of(tainted, 1.0)
 }
 
 /// The share of the greatest weight that a connection moves by.
@@ -282,6 +292,34 @@ pub fn reasons(record: &RunRecord) -> BTreeMap<NeuronId, String> {
         _ => None,
     };
     record.ops.iter().filter_map(reason).collect()
+}
+
+/// The numbers of a record's operations, from 1, by the neuron that they are about: of a connection, the one that it starts from.
+pub fn numbered(record: &RunRecord) -> BTreeMap<NeuronId, Vec<usize>> {
+    let made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
+    let made: BTreeMap<&str, &NeuronId> = made.map(|neuron| (neuron.concept.as_str(), &neuron.id)).collect();
+    let mut numbers: BTreeMap<NeuronId, Vec<usize>> = BTreeMap::new();
+    for (at, op) in record.ops.iter().enumerate() {
+        let about: Vec<&NeuronId> = match op {
+            Operation::Create(op) => op.id.as_ref().or(made.get(op.concept.as_str()).copied()).into_iter().collect(),
+            Operation::Reword(op) => vec![&op.id],
+            Operation::Retype(op) => vec![&op.id],
+            Operation::Archive(op) => vec![&op.id],
+            Operation::Activate(op) => vec![&op.id],
+            Operation::Connect(op) => vec![&op.from],
+            Operation::Adjust(op) => vec![&op.from],
+            Operation::Disconnect(edge) => vec![&edge.from],
+            Operation::Reinforce(op) => op.pathway.iter().map(|edge| &edge.from).collect(),
+            _ => Vec::new(),
+        };
+        for id in about {
+            let numbers = numbers.entry(id.clone()).or_default();
+            if numbers.last() != Some(&(at + 1)) {
+                numbers.push(at + 1);
+            }
+        }
+    }
+    numbers
 }
 
 /// An operation on one line.

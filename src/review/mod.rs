@@ -17,4 +17,4 @@ pub mod rules;
 pub mod words;
 
 pub use belief::{Answered, Belief, Change, ChangeKind, Evidence, Question, Tie, consequence};
-pub use record::{Resolution, ReviewRecord, Take, Verdict};
+pub use record::{LESSON, REASON, Resolution, ReviewRecord, Take, Verdict};

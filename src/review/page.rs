@@ -139,7 +139,8 @@ fn headline(belief: &Belief) -> String {
         "conflict" => "waits because it conflicts with wake".to_owned(),
         "pending" => "waits to be merged".to_owned(),
         "merged" => "is merged".to_owned(),
-        rule => format!("waits by {rule}"),
+        rule if rule.starts_with("rule ") => format!("waits by {rule}"),
+        decided => format!("was {}", clip(decided)),
     };
     let tainted = if belief.tainted && belief.waits != "origin" {
         format!(", from {}, which is not trusted", belief.origin)
@@ -171,7 +172,10 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
             Became::Removed => (Tone::Removed, format!("[-{}-]", flat(&part.text))),
         }));
     }
-    spans.push((Tone::Faint, format!("  {}, {}", change.kind, change.id)));
+    let by: Vec<String> = change.operations.iter().take(SHOWN_TIES).map(ToString::to_string).collect();
+    let more = if change.operations.len() > by.len() { " …" } else { "" };
+    let by = if by.is_empty() { String::new() } else { format!("  [{}{more}]", by.join(" ")) };
+    spans.push((Tone::Faint, format!("  {}, {}{by}", change.kind, change.id)));
     lines.push((1, spans));
     let what = match change.what {
         ChangeKind::Archived => "archived",
@@ -343,10 +347,19 @@ pub fn html(title: &str, beliefs: &[Vec<Block>]) -> String {
     let mut body = String::new();
     for blocks in beliefs {
         body += "<article>\n";
-        for block in blocks {
+        let mut is_open = false;
+        for (at, block) in blocks.iter().enumerate() {
             match block {
                 Block::Title(title) => body += &format!("<h2>{}</h2>\n", marked_up(title)),
-                Block::Heading(name) => body += &format!("<h3>{}</h3>\n", marked_up(name)),
+                Block::Heading(name) => {
+                    let lines = blocks[at + 1..].iter().take_while(|block| matches!(block, Block::Line(..))).count();
+                    body += if is_open { "</details>\n" } else { "" };
+                    is_open = true;
+                    body += &match lines > SHOWN_NEURONS {
+                        true => format!("<details><summary>{}, {lines} lines</summary>\n", marked_up(name)),
+                        false => format!("<details open><summary>{}</summary>\n", marked_up(name)),
+                    };
+                }
                 Block::Line(depth, spans) => {
                     body += &format!("<p class=\"d{}\">", depth.min(&3));
                     for (tone, span) in spans {
@@ -363,7 +376,7 @@ pub fn html(title: &str, beliefs: &[Vec<Block>]) -> String {
                 }
             }
         }
-        body += "</article>\n";
+        body += if is_open { "</details>\n</article>\n" } else { "</article>\n" };
     }
     let title = marked_up(title);
     format!(
@@ -394,7 +407,7 @@ const STYLE: &str = "\
 :root{color-scheme:light dark}\
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
 article{border:1px solid #8886;border-radius:8px;padding:0 1rem 1rem;margin:1rem 0}\
-h1{font-size:1.4rem}h2{font-size:1.15rem}h3{font-size:1rem;margin:1rem 0 .25rem}p{margin:.1rem 0;overflow-wrap:anywhere}\
+h1{font-size:1.4rem}h2{font-size:1.15rem}summary{font-weight:600;margin:1rem 0 .25rem;cursor:pointer}p{margin:.1rem 0;overflow-wrap:anywhere}\
 .d1{margin-left:1rem}.d2{margin-left:2rem}.d3{margin-left:3rem}\
 ins{text-decoration:none;background:#2da04433}del{background:#d1242f33}small{opacity:.75}";
 
@@ -414,6 +427,7 @@ mod tests {
             words,
             fields: vec![("type".to_owned(), "episodic".to_owned(), "semantic".to_owned())],
             ties: Vec::new(),
+            operations: vec![1, 2],
             reason: Some(text.to_owned()),
         };
         Belief {

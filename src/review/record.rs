@@ -7,6 +7,12 @@ use crate::model::Stamp;
 use crate::model::ids::RunId;
 use crate::model::json::{self, JsonError};
 
+/// What starts the trigger of a run that a reviewer made of another one, before that run's id.
+pub const REASON: &str = "review of ";
+
+/// The trigger of a run that learns from a review.
+pub const LESSON: &str = "review";
+
 /// What was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]

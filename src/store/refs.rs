@@ -223,7 +223,16 @@ impl Store {
 
     /// Keeps a commit from being pruned, under `refs/git-brain/rescue/`.
     pub fn rescue(&self, commit: CommitId) -> Result<(), StoreError> {
-        let name = format!("refs/git-brain/rescue/{commit}");
+        self.keep("rescue", commit)
+    }
+
+    /// Keeps the commit of a run that was thrown away, so that it can be looked at; unlike a rescued one it is no history that was judged.
+    pub fn keep_refused(&self, commit: CommitId) -> Result<(), StoreError> {
+        self.keep("refused", commit)
+    }
+
+    fn keep(&self, folder: &str, commit: CommitId) -> Result<(), StoreError> {
+        let name = format!("refs/git-brain/{folder}/{commit}");
         let kept = self.with(|r| r.reference(&name, commit.0, true, "rescued").map(|_| ()));
         kept.map_err(|e| StoreError::git(name, e))?;
         self.named(commit);

@@ -12,6 +12,7 @@
 
 mod offer;
 mod outgoing;
+mod overruled;
 mod places;
 pub mod receive;
 mod remedy;
@@ -26,6 +27,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
 pub use offer::Outlet;
+pub use overruled::Overruled;
 pub use places::NearRemote;
 use remedy::WITHOUT_REFUSED;
 use trunks::Joined;
@@ -53,6 +55,8 @@ pub struct Synced {
     pub notes: Vec<String>,
     /// Files of a work tree that people have edited, and that were left alone.
     pub left: Vec<Left>,
+    /// Runs on which the remote has another decision: nothing was joined, and those here have to give way first.
+    pub overruled: Option<Overruled>,
 }
 
 impl Synced {
@@ -76,6 +80,8 @@ struct Theirs {
     wake: Option<CommitId>,
     /// Notes on the decisions that came and went, or why they are not let in.
     reviewed: Result<Vec<String>, CycleError>,
+    /// Runs on which wake there has another decision.
+    overruled: Option<Overruled>,
 }
 
 impl Cycle {
@@ -124,6 +130,10 @@ impl Cycle {
                 synced.wake = self.store.tip(self.store.wake())?;
                 return self.refusal(remote, theirs.refused);
             }
+            if theirs.overruled.is_some() {
+                synced.overruled = theirs.overruled;
+                return Ok(());
+            }
             let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
             let joined = self.join(&theirs.tips, synced)?;
             for branch in self.clear_settled(joined.wake)? {
@@ -140,7 +150,11 @@ impl Cycle {
                 PushOutcome::Done => {
                     let ours = [(self.store.main(), joined.main), (self.store.wake(), joined.wake)];
                     let there = ours.into_iter().filter(|(branch, _)| !theirs.refused.contains_key(branch));
-                    let now = there.map(|(branch, tip)| (branch.clone(), tip)).collect();
+                    let mut now: Tips = there.map(|(branch, tip)| (branch.clone(), tip)).collect();
+                    if self.store.is_radicle(remote)? {
+                        let (shown, _) = self.store.remote_tips(remote)?;
+                        now.retain(|branch, tip| shown.get(branch) == Some(tip));
+                    }
                     self.store.set_seen(remote, &now)?;
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
                     self.tidy_up();
@@ -190,10 +204,15 @@ impl Cycle {
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
         synced.fetched += judged.commits;
-        let wake = tips.get(self.store.wake()).copied().filter(|_| judged.refused.contains_key(self.store.wake()));
+        let wake = tips.get(self.store.wake()).copied();
+        let overruled = match dry_run {
+            true => None,
+            false => self.overruled(wake, judged.refused.get(self.store.wake()))?,
+        };
+        let wake = wake.filter(|_| judged.refused.contains_key(self.store.wake()));
         tips.retain(|branch, _| !judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviewed })
+        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviewed, overruled })
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.
@@ -319,7 +338,17 @@ impl Cycle {
                 Some(there) => store.is_ancestor(there, tip)?,
                 None => true,
             };
-            if !onward || !self.waits_for_review(tip)? || store.is_ancestor(tip, joined.wake)? {
+            if !onward || store.is_ancestor(tip, joined.wake)? {
+                continue;
+            }
+            if !self.waits_for_review(tip)? {
+                if let [below] = store.commit(tip)?.parents[..]
+                    && self.waits_for_review(below)?
+                {
+                    synced
+                        .notes
+                        .extend([format!("{branch} stays here: it has another commit upon the run that waits")]);
+                }
                 continue;
             }
             if self.is_second_record(&branch, tip, &[wake])? {

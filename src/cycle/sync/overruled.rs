@@ -1,0 +1,122 @@
+//! Two machines that decided otherwise on one run before they met: the decision that reached the remote first stands, as the main that was
+//! pushed first does. Read off the two wakes and the reviews of both; taking the later one back is a person's run like any other.
+
+use std::collections::BTreeSet;
+
+use super::super::admission::{Fault, Kind, SAYS};
+use super::super::network::TreeNetwork;
+use super::super::{Cycle, CycleError, EVALUATOR};
+use crate::delta::LedgerEntry;
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::review::{LESSON, REASON, ReviewRecord};
+use crate::store::{CommitId, TreeEdit, TreeId};
+
+/// Runs on which the remote has another decision than wake here.
+#[derive(Clone, Debug)]
+pub struct Overruled {
+    /// Those runs.
+    pub runs: Vec<RunId>,
+    /// Wake there.
+    pub there: CommitId,
+}
+
+impl Cycle {
+    /// The runs on which `there`, a wake with these faults, has another decision than wake here. Nothing if anything else is wrong with it.
+    pub(super) fn overruled(
+        &self,
+        there: Option<CommitId>,
+        faults: Option<&BTreeSet<Fault>>,
+    ) -> Result<Option<Overruled>, CycleError> {
+        let (Some(there), Some(here)) = (there, self.store.tip(self.store.wake())?) else { return Ok(None) };
+        let is_sound = faults.into_iter().flatten().all(|fault| fault.kind == Kind::SecondRecord);
+        if !is_sound || self.store.is_ancestor(there, here)? || self.store.is_ancestor(here, there)? {
+            return Ok(None);
+        }
+        let (ours, theirs) = (self.store.tree_of(here)?, self.store.tree_of(there)?);
+        let mut runs = BTreeSet::new();
+        for change in self.store.diff(Some(theirs), Some(ours), layout::RUNS)? {
+            match (Place::of(&change.path), change.old, change.new) {
+                (Place::Run(run), Some(_), Some(_)) => drop(runs.insert(run)),
+                // Here a reviewer made something else of a run that was decided on there, or a lesson was learnt from it.
+                (Place::Run(run), None, Some(_)) if run.is_a_persons() || run.agent().as_str() == EVALUATOR => {
+                    let Some(about) = self.decided_by(ours, &run)? else { continue };
+                    if self.store.file(theirs, &layout::run(&about))?.is_some()
+                        && self.run_to_revert(&run, ours).is_ok()
+                    {
+                        runs.insert(about);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut decided = Vec::new();
+        for run in runs {
+            let mut counted = 0;
+            for review in self.reviews_of(&run)? {
+                counted += usize::from(self.counts_for_its_run(&review)?);
+            }
+            if counted > 1 {
+                decided.push(run);
+            }
+        }
+        Ok((!decided.is_empty()).then_some(Overruled { runs: decided, there }))
+    }
+
+    /// The run about which a run of a reviewer, or of a review's lesson, is.
+    fn decided_by(&self, tree: TreeId, run: &RunId) -> Result<Option<RunId>, CycleError> {
+        let Some(record) = TreeNetwork::new(&self.store, tree).record(run)? else { return Ok(None) };
+        if record.trigger == LESSON {
+            let path = layout::ledger(run);
+            let entry = self.store.read(tree, &path)?.map(|bytes| LedgerEntry::decode(&bytes, &path)).transpose()?;
+            return Ok(entry.map(|entry| entry.judged));
+        }
+        Ok(record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok()))
+    }
+
+    /// Whether a review is of one who may decide on that run.
+    pub fn counts_for_its_run(&self, review: &ReviewRecord) -> Result<bool, CycleError> {
+        let commit = CommitId::parse(&review.commit).ok().and_then(|id| self.store.commit(id).ok());
+        let waits = commit.as_ref().and_then(|commit| commit.trailer("Review"));
+        let rule = waits.and_then(|waits| waits.strip_prefix("rule "));
+        self.counts(review, &self.review_of_main()?, rule)
+    }
+
+    /// Takes what is left of a run out of wake, so that another machine's record comes in its place: a revert of the commit that brought it,
+    /// which is the one way by which a record may go. What its neurons became meanwhile stays.
+    pub fn give_way(&self, run: &RunId, there: CommitId) -> Result<(), CycleError> {
+        let (store, path) = (&self.store, layout::run(run));
+        let here = store.need_tip(store.wake())?;
+        let known = store.file(store.tree_of(here)?, &path)?;
+        let mut own = None;
+        // What is known there as well may have given way there.
+        for beside in [&[there][..], &[]] {
+            for id in store.commits_beyond(here, beside)? {
+                let commit = store.commit(id)?;
+                if let [parent] = commit.parents[..]
+                    && commit.trailer_values("Run").any(|named| named == run.as_str())
+                    && store.file(commit.tree, &path)? == known
+                {
+                    own = Some((commit, parent));
+                    break;
+                }
+            }
+            if own.is_some() {
+                break;
+            }
+        }
+        let Some((own, parent)) = own else { return Ok(()) };
+        let brought = store.diff(Some(store.tree_of(parent)?), Some(own.tree), layout::NETWORK)?;
+        self.change_wake(&format!("give way {run}\n\n{SAYS}{}.", own.id), &mut |tree| {
+            let mut edits = Vec::new();
+            for change in &brought {
+                if store.file(tree, &change.path)? == change.new {
+                    let old = change.old.map(|file| store.read_file(file, &change.path)).transpose()?;
+                    edits.push(TreeEdit::new(change.path.clone(), old));
+                }
+            }
+            Ok((edits, Vec::new()))
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Machines that decide on the same runs before they meet: the decision that reached the remote first stands, everywhere.
+
+use std::collections::BTreeMap;
+
+use crate::machines::World;
+use crate::sandbox::{connect, create};
+use serde_json::json;
+
+/// Decisions, with the neurons that land by each of a run that makes two.
+const DECISIONS: [(&str, &[&str], [bool; 2]); 4] = [
+    ("approve", &[], [true, true]),
+    ("approve", &["--only", "1"], [true, false]),
+    ("approve", &["--only", "2"], [false, true]),
+    ("reject", &["--why", "a rumour"], [false, false]),
+];
+
+/// Machines, and runs of perception that wait on all of them.
+fn waiting_everywhere(gate: bool, machines: &[&'static str], runs: usize) -> (World, Vec<String>) {
+    let world = if gate { World::gated() } else { World::new() };
+    machines[1..].iter().for_each(|name| world.clone(name));
+    let ops = |run: usize| json!([create(&format!("left-{run}")), create(&format!("right-{run}"))]);
+    let branches = (0..runs).map(|run| world.waiting("a", "perception", ops(run)).0).collect();
+    machines.iter().for_each(|name| drop(world.sync(name)));
+    (world, branches)
+}
+
+fn decide(world: &World, name: &str, branch: &str, decision: usize) {
+    let (verb, more, _) = DECISIONS[decision];
+    world.brain(name, &[&[verb, branch], more].concat());
+}
+
+#[track_caller]
+fn landed(world: &World, name: &str, run: usize, decision: usize, what: &str) {
+    for (side, lands) in ["left", "right"].iter().zip(DECISIONS[decision].2) {
+        let files = world.git(name, &["ls-tree", "-r", "--name-only", "wake", "network/neurons"]);
+        let is_there = files.lines().any(|path| path.ends_with(&format!("/{side}-{run}.json")));
+        assert_eq!(is_there, lands, "{what}: {side}-{run} after {:?}", DECISIONS[decision]);
+    }
+}
+
+#[test]
+fn of_two_decisions_on_one_run_the_first_at_the_remote_stands() {
+    for first in 0..DECISIONS.len() {
+        let (world, branches) = waiting_everywhere(true, &["a", "b"], DECISIONS.len());
+        for (run, branch) in branches.iter().enumerate() {
+            decide(&world, "a", branch, first);
+            decide(&world, "b", branch, run);
+        }
+        world.sync("a");
+        let said = world.sync("b")["notes"].to_string();
+        world.sync("a");
+        world.same(&["a", "b"]);
+        for (run, branch) in branches.iter().enumerate() {
+            landed(&world, "b", run, first, branch);
+            let run_id = branch.rsplit('/').next().unwrap();
+            let is_told = said.contains(&format!("{run_id} was decided on elsewhere first"));
+            assert!(is_told, "{first} {run}: {said}");
+            // One decision has taught: the lesson of the other is taken back.
+            let ledger = world.json("b", &["ledger"]);
+            let lessons = ledger["entries"].as_array().unwrap().iter().filter(|entry| entry["judged"] == run_id);
+            let lessons: Vec<&str> = lessons.map(|entry| entry["outcome"]["text"].as_str().unwrap()).collect();
+            let verb = ["approved", "amended", "amended", "rejected"][first];
+            assert!(matches!(lessons[..], [one] if one.starts_with(verb)), "{first} {run}: {lessons:?}");
+        }
+        let decided = world.json("b", &["review", "--decided"]);
+        assert_eq!(decided["decisions"].as_array().unwrap().len(), 2 * branches.len());
+    }
+}
+
+/// What a machine has decided first at the remote stands there, and all of it stands here.
+fn meet(remote: &mut BTreeMap<usize, usize>, here: &mut BTreeMap<usize, usize>) {
+    for (run, decision) in here.iter() {
+        remote.entry(*run).or_insert(*decision);
+    }
+    here.clone_from(remote);
+}
+
+/// Random decisions and syncs of three machines, against a table of who came first.
+#[test]
+fn machines_that_decide_at_random_come_to_the_first_decisions() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (lives, seed) = (number("GIT_BRAIN_REVIEW_LIVES").unwrap_or(2), number("GIT_BRAIN_TEST_SEED").unwrap_or(7));
+    for life in seed..seed + lives {
+        let machines = ["a", "b", "c"];
+        let (world, branches) = waiting_everywhere(life % 2 == 0, &machines, 4);
+        let mut state = life;
+        let mut below = |limit: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % limit
+        };
+        let mut remote: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut here = [remote.clone(), remote.clone(), remote.clone()];
+        let (mut story, mut held) = (Vec::new(), std::collections::BTreeSet::new());
+        for _ in 0..28 {
+            let (machine, run, decision) = (below(3), below(branches.len()), below(DECISIONS.len()));
+            let name = machines[machine];
+            if below(3) == 0 {
+                story.push(format!("{name} sync"));
+                world.try_brain(name, &["sync"]).exits(0);
+                meet(&mut remote, &mut here[machine]);
+            } else if below(4) == 0 {
+                // What others tie to a neuron keeps it.
+                let tied = json!([connect("x", &format!("left-{run}"), "feeds_into", 10)]);
+                if world.try_apply(name, tied).code == 0 {
+                    story.push(format!("{name} ties {run}"));
+                    held.insert(run);
+                }
+            } else if let std::collections::btree_map::Entry::Vacant(undecided) = here[machine].entry(run) {
+                story.push(format!("{name} {run} {:?}", DECISIONS[decision]));
+                decide(&world, name, &branches[run], decision);
+                undecided.insert(decision);
+            }
+        }
+        for (machine, name) in machines.iter().enumerate().chain(machines.iter().enumerate()) {
+            world.sync(name);
+            meet(&mut remote, &mut here[machine]);
+        }
+        machines.iter().for_each(|name| story.push(format!("{name}: {}", world.sync(name)["notes"])));
+        let tips = machines.map(|name| world.tip(name, "wake"));
+        assert!(tips.iter().all(|tip| *tip == tips[0]), "life {life}: {}", story.join("; "));
+        world.same(&machines);
+        for (run, decision) in remote.iter().filter(|(run, _)| !held.contains(run)) {
+            landed(&world, "c", *run, *decision, &format!("life {life}: {}", story.join("; ")));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Decisions at their edges: what was refused stays to be seen, and what is no decision decides nothing.
+
+use std::process::Command;
+
+use crate::admission_signed::signing;
+use crate::machines::World;
+use crate::sandbox::create;
+use serde_json::{Value, json};
+
+fn waiting(world: &World, ids: &[&str]) -> (String, String) {
+    let ops: Vec<Value> = ids.iter().map(|id| create(id)).collect();
+    world.waiting("a", "perception", json!(ops))
+}
+
+fn run_of(branch: &str) -> &str {
+    branch.rsplit('/').next().unwrap()
+}
+
+#[test]
+fn what_was_rejected_can_be_looked_at_later() {
+    let world = World::new();
+    let (branch, _) = waiting(&world, &["rumour"]);
+    world.brain("a", &["reject", &branch, "--why", "nobody has seen it"]);
+    world.git("a", &["gc", "-q", "--prune=now"]);
+    let said = world.brain("a", &["review", run_of(&branch)]);
+    for words in ["was rejected by Ann", "rumour", "nobody has seen it"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(!said.contains("git brain approve"), "nothing waits: {said}");
+    // What was thrown away is no history that was judged: a push of it into wake is refused as before.
+    world.sync("a");
+    let commit = world.git("a", &["for-each-ref", "--format=%(objectname)", "refs/git-brain/refused"]);
+    assert_eq!(commit.lines().count(), 1, "{commit}");
+    assert_eq!(world.git("remote.git", &["for-each-ref", "refs/git-brain/refused"]), "");
+}
+
+#[test]
+fn a_part_names_the_operations_behind_each_belief() {
+    let world = World::new();
+    let (branch, _) = waiting(&world, &["tea", "cup"]);
+    let diff = world.json("a", &["review", &branch]);
+    let numbers: Vec<(&Value, &Value)> = diff["reviews"][0]["neurons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| (&change["id"], &change["operations"]))
+        .collect();
+    let operations = diff["reviews"][0]["operations"].as_array().unwrap();
+    for (id, numbers) in numbers {
+        let [number] = &numbers.as_array().unwrap()[..] else { panic!("{numbers}") };
+        let operation = operations[number.as_u64().unwrap() as usize - 1].as_str().unwrap();
+        assert!(operation.contains(id.as_str().unwrap()), "{id}: {operation}");
+    }
+    assert!(world.brain("a", &["review", &branch]).contains("semantic, cup  ["));
+}
+
+#[test]
+fn a_list_is_the_same_from_the_cache_and_without_it() {
+    let world = World::new();
+    let (first, _) = waiting(&world, &["tea"]);
+    let list = world.json("a", &["review"]);
+    assert_eq!(world.json("a", &["review"]), list);
+    let kept = world.dir("a").join(".git/git-brain/cache/waiting.json");
+    assert!(kept.exists(), "{}", kept.display());
+    std::fs::write(&kept, "{\"x\": garbage").unwrap();
+    assert_eq!(world.json("a", &["review"]), list);
+    // Another commit of the branch is another entry, and what is decided goes.
+    let (second, commit) = waiting(&world, &["cup"]);
+    let moved = world.recommit("a", &commit, &[]);
+    let message = world.git("a", &["log", "-1", "--format=%B", &commit]).replace("Review: asked", "Review: rule large");
+    let parent = world.git("a", &["log", "-1", "--format=%P", &moved]);
+    let moved =
+        world.commit("a", &moved, &[&parent], &[], &message, &[("GIT_AUTHOR_EMAIL", "perception@git-brain.invalid")]);
+    world.git("a", &["update-ref", &format!("refs/heads/{second}"), &moved]);
+    let waits = |list: &Value, branch: &str| {
+        let lines = list["waiting"].as_array().unwrap().iter();
+        lines
+            .filter(|line| line["branch"] == branch)
+            .map(|line| line["waits"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let list = world.json("a", &["review"]);
+    assert_eq!(
+        (waits(&list, &first), waits(&list, &second)),
+        (vec!["asked".to_owned()], vec!["rule large".to_owned()])
+    );
+    world.brain("a", &["approve", &first]);
+    assert_eq!(waits(&world.json("a", &["review"]), &first), Vec::<String>::new());
+}
+
+#[test]
+fn an_unsigned_record_in_the_ref_here_is_no_decision() {
+    let Some(world) = signing() else { return };
+    let (branch, tip) = waiting(&world, &["tea"]);
+    let wake = world.tip("a", "wake");
+    // The evaluator has no key here, so nothing is learnt; the decision is made.
+    world.try_brain("a", &["approve", &branch]);
+    let signed = world.tip("a", "refs/brain/reviews");
+    let message = world.git("a", &["log", "-1", "--format=%B", &signed]);
+    let unsigned = world.commit("a", &signed, &[], &[], &message, &[]);
+    for (record, decided) in [(&unsigned, Value::Null), (&signed, json!("approve"))] {
+        // As after a kill between the record and the merge.
+        world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+        world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &tip]);
+        world.git("a", &["update-ref", "refs/brain/reviews", record]);
+        let report = world.try_brain("a", &["--json", "ci", "--no-forge"]).document();
+        assert_eq!(report["runs"][0]["decided"], decided, "{report}");
+    }
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_no_document() {
+    let world = World::new();
+    let (branch, _) = waiting(&world, &["tea"]);
+    let pipe = world.sandbox.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let said = world.try_brain("a", &["approve", &branch, "--document", &pipe]).exits(2);
+    assert!(said.err.contains("pipe"), "{said}");
+}
+
+#[test]
+fn reviews_of_another_form_are_refused_and_stop_nothing_else() {
+    let world = World::new();
+    let blob = world.sandbox.file("blob", "no commit");
+    let blob = world.git("remote.git", &["hash-object", "-w", &blob]);
+    world.git("remote.git", &["update-ref", "refs/brain/reviews", &blob]);
+    let (branch, _) = waiting(&world, &["tea"]);
+    world.brain("a", &["approve", &branch]);
+    let answer = world.try_brain("a", &["sync"]).exits(3);
+    assert!(answer.err.contains("the reviews of origin are not let in"), "{answer}");
+    assert_eq!(world.tip("a", "wake"), world.tip("remote.git", "wake"), "all else is done");
+}
+
+#[test]
+fn a_commit_upon_a_run_that_waits_is_told_and_left_out() {
+    let world = World::new();
+    let (branch, tip) = waiting(&world, &["tea"]);
+    let above = world.commit("a", &tip, &[&tip], &[], "more", &[]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &above]);
+    let notes = world.sync("a")["notes"].to_string();
+    assert!(notes.contains(&branch) && notes.contains("another commit upon the run"), "{notes}");
+    world.brain("a", &["merge"]);
+    let files = world.git("a", &["ls-tree", "-r", "--name-only", "wake"]);
+    assert!(!files.contains("/tea.json"), "it lets nothing in: {files}");
+}
+
+#[test]
+fn a_decision_of_somebody_else_is_marked_as_one_that_does_not_count() {
+    let world = World::new();
+    let (branch, _) = waiting(&world, &["tea"]);
+    world.brain("a", &["approve", &branch]);
+    assert_eq!(world.json("a", &["review", "--decided"])["decisions"][0]["counts"], true);
+    world.write("a", "brain.toml", "[review]\nreviewers = [\"ben@example.org\"]\n");
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "reviewers"]);
+    assert_eq!(world.json("a", &["review", "--decided"])["decisions"][0]["counts"], false);
+    assert!(world.brain("a", &["review", "--decided"]).contains("does not count"));
+}
+
+#[test]
+fn what_an_agent_may_no_longer_do_is_said_in_its_belief_diff() {
+    let world = World::new();
+    let (branch, _) = waiting(&world, &["tea"]);
+    let path = "agents/perception.json";
+    let mut agent: Value = serde_json::from_str(&world.read("a", path)).unwrap();
+    agent["capabilities"]["operations"] = json!(["activate"]);
+    world.write("a", path, &agent.to_string());
+    world.git("a", &["commit", "-qam", "narrower"]);
+    world.brain("a", &["trust", "--yes"]);
+    let said = world.brain("a", &["review", &branch]);
+    assert!(said.contains("perception may no longer create"), "{said}");
+}
