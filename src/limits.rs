@@ -221,6 +221,8 @@ pub const OVERLAY_BYTES: usize = 512 << 10;
 pub const OVERLAY_SHARE: usize = 64;
 /// Neurons that may differ, beyond one [`OVERLAY_SHARE`]th of all, for a snapshot to follow a tree instead of being made anew.
 pub const FOLLOWED_NEURONS: usize = 2_000;
+/// The same for a snapshot that is asked once and not kept.
+pub const BESIDE_NEURONS: usize = 20_000;
 /// Bases of snapshots that are kept, each with what lies over it: wake's, and pasts that were asked since it was made.
 pub const SNAPSHOTS: usize = 3;
 /// Snapshots of so many bytes are read, in two milliseconds, and larger ones mapped: nothing that happens to a file is felt by who has read it.
@@ -242,8 +244,8 @@ pub const STATUS_FILES: usize = 1_000;
 pub const VITALS_AT_ONCE: usize = 5_000;
 /// Files that cannot be read and are told one by one: more than a person corrects by hand, and a screen.
 pub const TOLD_FILES: usize = 20;
-/// Most bytes of a small document in the cache: the vital signs of any brain are some kilobytes.
-pub const CACHED_DOCUMENT_BYTES: u64 = 64 << 10;
+/// Most bytes of a small document in the cache: of a run that waits it has some 170, of the vital signs of any brain some kilobytes.
+pub const CACHED_DOCUMENT_BYTES: u64 = 4 << 20;
 /// Heaps of the C library's allocator: what threads leave in them is not given back.
 pub const HEAPS: i32 = 2;
 /// Free bytes at the end of a heap that are kept.

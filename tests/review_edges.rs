@@ -98,13 +98,14 @@ fn an_unsigned_record_in_the_ref_here_is_no_decision() {
     let signed = world.tip("a", "refs/brain/reviews");
     let message = world.git("a", &["log", "-1", "--format=%B", &signed]);
     let unsigned = world.commit("a", &signed, &[], &[], &message, &[]);
-    for (record, decided) in [(&unsigned, Value::Null), (&signed, json!("approve"))] {
+    for (record, lands) in [(&unsigned, false), (&signed, true)] {
         // As after a kill between the record and the merge.
         world.git("a", &["update-ref", "refs/heads/wake", &wake]);
         world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &tip]);
         world.git("a", &["update-ref", "refs/brain/reviews", record]);
-        let report = world.try_brain("a", &["--json", "ci", "--no-forge"]).document();
-        assert_eq!(report["runs"][0]["decided"], decided, "{report}");
+        let said = world.try_brain("a", &["--json", "ci", "--no-forge"]);
+        let files = world.git("a", &["ls-tree", "-r", "--name-only", "wake"]);
+        assert_eq!(files.contains("/tea.json"), lands, "{said}");
     }
 }
 
@@ -169,4 +170,17 @@ fn what_an_agent_may_no_longer_do_is_said_in_its_belief_diff() {
     world.brain("a", &["trust", "--yes"]);
     let said = world.brain("a", &["review", &branch]);
     assert!(said.contains("perception may no longer create"), "{said}");
+}
+
+#[test]
+fn what_wake_has_reworded_since_is_said_to_stay() {
+    let world = World::new();
+    world.apply("a", json!([create("tea")]));
+    let reword = |concept: &str| json!([{"op": "reword", "id": "tea", "concept": concept}]);
+    let (branch, _) = world.waiting("a", "human", reword("green tea"));
+    world.apply("a", reword("black tea"));
+    let diff = world.json("a", &["review", &branch]);
+    let notes = diff["reviews"][0]["notes"].to_string();
+    assert!(notes.contains("black tea") && notes.contains("green tea") && notes.contains("does not land"), "{diff}");
+    assert_eq!(diff["reviews"][0]["neurons"], json!([]), "bookkeeping is no belief: {diff}");
 }

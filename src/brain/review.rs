@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::snapshot::snapshot_beside;
 use crate::limits;
 use crate::model::Origin;
 use crate::model::ids::RunId;
@@ -213,7 +214,8 @@ impl Brain {
         if questions.is_empty() {
             return Ok(());
         }
-        let (old, new) = (self.snapshot_of(before)?, self.snapshot_of(after)?);
+        let of = |commit| snapshot_beside(&self.cycle.store, self.cycle.store.tree_of(commit)?);
+        let (old, new) = (of(before)?, of(after)?);
         for question in questions {
             let answers = |commit, snapshot: &_| -> Result<Vec<Answered>, BrainError> {
                 let filters = crate::activation::recall::Filters { top: Some(ANSWERS), ..Default::default() };

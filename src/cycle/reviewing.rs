@@ -8,13 +8,14 @@ use super::sides::TreeSides;
 use super::sync::run_of;
 use super::{Cycle, CycleError, HUMAN};
 use crate::delta::{Effect, Operation, RunRecord};
+use crate::limits;
 use crate::merge::{self, Conflict, Options};
 use crate::model::Neuron;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::review::belief::{self, numbered, operation, reasons};
 use crate::review::{Belief, Change, Evidence, consequence};
-use crate::store::{Branch, Commit, CommitId, TreeId};
+use crate::store::{Branch, Commit, CommitId, FileChange, TreeId};
 
 /// Stimuli whose words are shown.
 const EVIDENCE: usize = 50;
@@ -202,7 +203,8 @@ impl Cycle {
                 (None, Some(id)) if effect.created.is_none() && effect.removed.is_none() => network.neuron(id)?,
                 _ => None,
             };
-            let Some(mut change) = Change::of(effect, known.as_ref(), &concept_of) else { continue };
+            let change = Change::of(effect, known.as_ref(), &concept_of).filter(Change::shows);
+            let Some(mut change) = change else { continue };
             change.reason = effect.id().and_then(|id| reasons.get(id)).cloned();
             change.operations = effect.id().and_then(|id| numbers.get(id)).cloned().unwrap_or_default();
             neurons.push(change);
@@ -264,6 +266,25 @@ impl Cycle {
         })
     }
 
+    /// Whether nothing that a run touches has changed in wake since, and its record names the neurons that its commit touches: then landing
+    /// does what the record says. A record that says it wrongly is refused where it lands.
+    fn is_apart(&self, record: &RunRecord, base: TreeId, wake: TreeId, own: TreeId) -> Result<bool, CycleError> {
+        let store = &self.store;
+        let folder = |tree| store.folder(tree, layout::NEURONS);
+        let (base, wake, own) = (folder(base)?, folder(wake)?, folder(own)?);
+        let Some(since) = store.diff_within(base, wake, "", limits::FOLLOWED_NEURONS)? else { return Ok(false) };
+        let named: BTreeSet<&NeuronId> = record.effects.iter().filter_map(Effect::id).collect();
+        let neuron = |change: &FileChange| match Place::of(&format!("{}/{}", layout::NEURONS, change.path)) {
+            Place::Neuron(id) => Some(id),
+            _ => None,
+        };
+        if since.iter().filter_map(neuron).any(|id| named.contains(&id)) {
+            return Ok(false);
+        }
+        let touched: BTreeSet<NeuronId> = store.diff(base, own, "")?.iter().filter_map(neuron).collect();
+        Ok(touched.len() == named.len() && touched.iter().all(|id| named.contains(id)))
+    }
+
     /// What landing would do to wake as it is now.
     fn landing(&self, waiting: &WaitingRun, record: &RunRecord, wanted: Wanted) -> Result<Landing, CycleError> {
         let store = &self.store;
@@ -282,6 +303,9 @@ impl Cycle {
             notes.push(format!("{} {why}, and cannot land", waiting.branch));
             return Ok(Landing { tree: None, changes: effects(), conflicts: Vec::new(), notes });
         }
+        if wanted == Wanted::Changes && self.is_apart(record, base, left, waiting.commit.tree)? {
+            return Ok(Landing { tree: None, changes: effects(), conflicts: Vec::new(), notes });
+        }
         let policy = &self.shared.policy.settings.merge;
         let outcome = merge::three_way_with(&mut sides, policy, Options::default())
             .map_err(|error| CycleError::refused(format!("{}: {error}", waiting.branch)))?;
@@ -297,6 +321,19 @@ impl Cycle {
                 }
                 (Some(before), None) => changes.push((Effect::removal(before), None)),
                 (None, None) => {}
+            }
+        }
+        for effect in &record.effects {
+            let (Some((_, meant)), Some(id)) = (&effect.concept, effect.id()) else { continue };
+            let merged =
+                changes.iter().find(|(change, _)| change.id() == Some(id)).and_then(|(_, after)| after.clone());
+            let stays = merged.or(network.neuron(id)?).map(|neuron| neuron.concept);
+            let is_open = outcome.conflicts.iter().any(|conflict| conflict.neuron == id.as_str());
+            if let Some(stays) = stays.filter(|stays| *stays != meant.value && !is_open) {
+                notes.push(format!(
+                    "{id} was reworded in wake since: {stays:?} stays, and {:?} does not land",
+                    meant.value
+                ));
             }
         }
         let tree = match outcome.conflicts.is_empty() && wanted == Wanted::Tree {

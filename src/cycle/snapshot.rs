@@ -57,11 +57,30 @@ impl Cycle {
     }
 }
 
+/// The snapshot of a tree that is asked once, such as that of a run that waits: it follows the nearest kept one also by many files, and is
+/// not kept.
+pub fn snapshot_beside(store: &Store, tree: TreeId) -> Result<Snapshot, CycleError> {
+    let Some(neurons) = store.folder(tree, layout::NEURONS)? else { return Ok(Snapshot::of([])) };
+    if let Some(kept) = store.cached(neurons) {
+        return Ok(kept);
+    }
+    match followed(store, neurons, limits::BESIDE_NEURONS)? {
+        Some(followed) => Ok(followed),
+        None => snapshot(store, tree),
+    }
+}
+
 /// From the nearest kept snapshot by the files that differ, if they are few.
 fn follow(store: &Store, neurons: TreeId) -> Result<Option<Snapshot>, CycleError> {
+    let advanced = followed(store, neurons, limits::FOLLOWED_NEURONS)?;
+    Ok(advanced.map(|advanced| if advanced.is_heavy() { advanced.compacted() } else { advanced }))
+}
+
+/// The same, of so many files and one share of all neurons.
+fn followed(store: &Store, neurons: TreeId, most: usize) -> Result<Option<Snapshot>, CycleError> {
     for tree in store.cached_trees().into_iter().take(limits::SNAPSHOTS) {
         let Some(nearest) = store.cached(tree) else { continue };
-        let most = limits::FOLLOWED_NEURONS + nearest.graph().len() / limits::OVERLAY_SHARE;
+        let most = most + nearest.graph().len() / limits::OVERLAY_SHARE;
         // A tree that is not there any more is no place to start from.
         let Ok(Some(changes)) = store.diff_within(Some(tree), Some(neurons), "", most) else { continue };
         let mut changed: Vec<(NeuronId, Option<Neuron>)> = Vec::new();
@@ -71,8 +90,7 @@ fn follow(store: &Store, neurons: TreeId) -> Result<Option<Snapshot>, CycleError
             let neuron = change.new.map(|file| read(store, &path, &id, file.blob)).transpose()?.flatten();
             changed.push((id, neuron));
         }
-        let advanced = nearest.advanced(&changed, cache_key(neurons));
-        return Ok(Some(if advanced.is_heavy() { advanced.compacted() } else { advanced }));
+        return Ok(Some(nearest.advanced(&changed, cache_key(neurons))));
     }
     Ok(None)
 }

@@ -152,6 +152,12 @@ impl Tie {
 }
 
 impl Change {
+    /// Whether there is more to it than bookkeeping.
+    pub fn shows(&self) -> bool {
+        let is_empty = self.words.is_empty() && self.fields.is_empty() && self.ties.is_empty();
+        self.what != ChangeKind::Changed || !is_empty
+    }
+
     /// The change that an effect makes. `after` is the neuron with it, where it is known; `concept_of` names targets.
     pub fn of(
         effect: &Effect,
@@ -216,7 +222,8 @@ fn fields(effect: &Effect) -> Vec<(String, String, String)> {
         add("type", before.value.to_string(), after.value.to_string());
     }
     if let Some((before, after)) = &effect.salience {
-        add("salience", before.salience.to_string(), after.salience.to_string());
+        let share = |salience: u16| format!("{:.0} %", f64::from(salience) * 100.0 / f64::from(u16::MAX));
+        add("salience", share(before.salience), share(after.salience));
     }
     if let Some((before, after)) = &effect.activation_count {
         add("activations", before.to_string(), after.to_string());
