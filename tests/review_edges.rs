@@ -184,3 +184,114 @@ fn what_wake_has_reworded_since_is_said_to_stay() {
     assert!(notes.contains("black tea") && notes.contains("green tea") && notes.contains("does not land"), "{diff}");
     assert_eq!(diff["reviews"][0]["neurons"], json!([]), "bookkeeping is no belief: {diff}");
 }
+
+/// Settings of main, committed in `a`.
+fn settings(world: &World, text: &str) {
+    world.write("a", "brain.toml", text);
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "settings"]);
+}
+
+fn branches(world: &World, name: &str) -> Vec<String> {
+    world
+        .git(name, &["for-each-ref", "--format=%(refname:short)", "refs/heads/agents"])
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn an_answer_that_waits_is_not_asked_for_again() {
+    let world = World::new();
+    settings(&world, "[[review.rule]]\nname = \"memories\"\nagents = [\"memory\"]\n");
+    world.brain("a", &["feed", "Anna keeps herons."]);
+    assert_eq!(branches(&world, "a").len(), 1);
+    for args in [&["run"][..], &["run", "--agent", "memory"]] {
+        world.brain("a", args);
+        assert_eq!(branches(&world, "a").len(), 1, "{args:?}");
+    }
+    let said = world.brain("a", &["signals", "--unanswered"]);
+    assert!(said.contains("its answer waits for review"), "{said}");
+}
+
+#[test]
+fn two_agents_that_perceive_one_text_are_two_decisions() {
+    let world = World::new();
+    let mut agent: Value = serde_json::from_str(&world.read("a", "agents/perception.json")).unwrap();
+    agent["name"] = json!("second");
+    world.write("a", "agents/second.json", &agent.to_string());
+    world.git("a", &["add", "agents"]);
+    settings(&world, "[[review.rule]]\nname = \"second\"\nagents = [\"second\"]\n");
+    world.brain("a", &["trust", "--yes"]);
+    world.brain("a", &["feed", "Anna keeps herons."]);
+    let waits = branches(&world, "a");
+    assert!(matches!(&waits[..], [one] if one.contains("second")), "{waits:?}");
+    world.brain("a", &["approve", &waits[0]]);
+}
+
+#[test]
+fn what_cannot_land_is_not_recorded_as_approved() {
+    let world = World::new();
+    settings(&world, "[origins]\nwebhook = \"review\"\n");
+    world.sync("a");
+    world.clone("b");
+    world.brain("a", &["feed", "--no-run", "--origin", "webhook:x", "Anna keeps herons."]);
+    world.sync("a");
+    world.sync("b");
+    ["a", "b"].iter().for_each(|name| drop(world.brain(name, &["run"])));
+    ["a", "b", "a"].iter().for_each(|name| drop(world.sync(name)));
+    let waits = branches(&world, "a");
+    assert_eq!(waits.len(), 2, "{waits:?}");
+    world.brain("a", &["approve", &waits[0]]);
+    for more in [&[][..], &["--dry-run"]] {
+        let said = world.try_brain("a", &[&["approve", &waits[1]], more].concat()).exits(3);
+        assert!(said.err.contains("was answered already"), "{said}");
+    }
+    assert_eq!(world.json("a", &["review", "--decided"])["decisions"].as_array().unwrap().len(), 1);
+    world.brain("a", &["reject", &waits[1], "--why", "twice"]);
+}
+
+#[test]
+fn a_decision_that_was_cut_off_is_carried_out_before_another() {
+    let world = World::new();
+    let (branch, tip) = waiting(&world, &["tea"]);
+    let wake = world.tip("a", "wake");
+    world.brain("a", &["approve", &branch]);
+    // As after a kill between the record and the merge.
+    world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &tip]);
+    let said = world.try_brain("a", &["reject", &branch, "--why", "no"]).exits(3);
+    assert!(said.err.contains("not carried out yet"), "{said}");
+    world.brain("a", &["approve", &branch]);
+    assert_eq!(branches(&world, "a"), Vec::<String>::new());
+    assert_eq!(world.json("a", &["review", "--decided"])["decisions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn rules_that_main_has_given_up_stop_no_push() {
+    let world = World::gated();
+    let rule = |agent: &str| {
+        format!("[review]\nreviewers = [\"mara@example.org\"]\n[[review.rule]]\nname = \"p\"\nagents = [\"{agent}\"]\n")
+    };
+    settings(&world, &rule("perception"));
+    world.sync("a");
+    world.clone("b");
+    world.sync("b");
+    settings(&world, &rule("nobody"));
+    world.brain("a", &["feed", "Anna keeps herons."]);
+    assert_eq!(branches(&world, "a"), Vec::<String>::new());
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}
+
+#[test]
+fn a_program_that_was_started_decides_nothing() {
+    let world = World::new();
+    let (branch, _) = waiting(&world, &["tea"]);
+    let dir = world.dir("a").display().to_string();
+    let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["-C", &dir, "approve", &branch]);
+    let ended = command.env("BRAIN_IN_HOOK", "command").output().unwrap();
+    assert_eq!(ended.status.code(), Some(3));
+    assert_eq!(branches(&world, "a"), [branch]);
+}

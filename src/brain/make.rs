@@ -57,7 +57,11 @@ impl Brain {
         if made.adopted {
             brain.cycle.adopt()?;
         }
-        let first_runs = brain.run(&RunBounds::default(), &mut |_| {})?;
+        // What waits for a person at the remote has perceived some of the queue, and is not here yet.
+        let first_runs = match made.adopted && brain.cycle.store.has_remote()? {
+            true => RunReport { wake: brain.at(None)?.to_string(), ..RunReport::default() },
+            false => brain.run(&RunBounds::default(), &mut |_| {})?,
+        };
         let report = InitReport {
             dir: absolute(&request.dir),
             main: made.main.to_string(),

@@ -118,6 +118,11 @@ impl Brain {
             return format!("there is no agent {to}");
         };
         let alone = Happened { clock: signal.created_at, signals: vec![signal.clone()], ..Happened::default() };
+        if let Ok(claimed) = self.cycle.claimed_signals(to)
+            && let Some(run) = claimed.get(&signal.id)
+        {
+            return format!("its answer waits for review: `git brain review {run}`");
+        }
         match aside.signals.get(&signal.id) {
             _ if !member.trusted => format!("{to} is not trusted here: `git brain trust` shows what it may do"),
             Some(reason) => {

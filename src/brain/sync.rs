@@ -97,6 +97,7 @@ impl Brain {
             let record = ours.record(run)?.filter(|record| is_other && !record.effects.is_empty());
             let mut own: Vec<RunId> =
                 self.cycle.reviews_of(run)?.into_iter().filter_map(|review| review.lands).collect();
+            let had_landed = own.iter().any(|landed| ours.record(landed).is_ok_and(|record| record.is_some()));
             for entry in self.entries_of(run)? {
                 let is_lesson = ours.record(&entry.run)?.is_some_and(|record| record.trigger == LESSON);
                 own.extend(Some(entry.run).filter(|_| is_lesson));
@@ -116,10 +117,13 @@ impl Brain {
             if is_other {
                 self.cycle.give_way(run, overruled.there)?;
             }
-            notes.push(format!(
-                "{run} was decided on elsewhere first, and that decision stands: what landed and was learnt here by ours is taken back; \
-                 `git brain review --decided` lists both"
-            ));
+            notes.push(match is_other || had_landed {
+                true => format!(
+                    "{run} was decided on elsewhere first, and that decision stands: what landed and was learnt here by ours is taken \
+                     back; `git brain review --decided` lists both"
+                ),
+                false => format!("{run} was decided on elsewhere first: the lesson of the decision here is taken back, so that one teaches"),
+            });
         }
         Ok(())
     }

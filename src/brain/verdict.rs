@@ -15,6 +15,7 @@ use crate::limits;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
 use crate::review::belief::touches;
+use crate::review::page::visible;
 use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Take, Verdict};
 use crate::store::{LockName, is_agents_address};
 
@@ -55,6 +56,12 @@ impl Brain {
     /// # Errors
     /// No such run waits (2); the reviewer may not decide, the branch has moved since it was looked at, or it conflicts with wake (3).
     pub fn decide_run(&self, request: &ReviewRequest) -> Result<ReviewReport, BrainError> {
+        if request.on_behalf.is_none() && self.cycle.shared.world.in_hook() {
+            return Err(BrainError::Refused {
+                message: "nothing was decided: git-brain started this program (BRAIN_IN_HOOK is set), and only a person decides".to_owned(),
+                hint: Some("`git brain review` in a terminal of yours".to_owned()),
+            });
+        }
         // One after the other: the second of two sees what the first decided.
         let _alone = self.cycle.store.lock(LockName::Review)?;
         let Some(waiting) = self.cycle.waiting_named(&request.run)? else {
@@ -92,8 +99,28 @@ impl Brain {
             (Err(_), Some(review)) => review.reviewer,
             (reviewer, _) => reviewer?,
         };
+        let answered = self.cycle.answered_meanwhile(&waiting)?;
+        let fault = self.cycle.fault_of(&self.cycle.candidate(waiting.branch.as_str())?)?;
+        // What cannot land is refused before anything is recorded.
+        if let Some(why) = answered.as_ref().or(fault.as_ref()).filter(|_| request.verdict != Verdict::Reject) {
+            return Err(BrainError::refused(why.clone()));
+        }
         let meant = self.meant(request, &waiting, &record)?;
-        let why = self.cycle.shared.secrets.redact(&request.why).into_owned();
+        if let Some(newest) = newest.as_ref().filter(|review| is_counted && review.verdict != meant.verdict) {
+            let is_stuck = fault.is_some() || answered.is_some() || !self.cycle.belief(&waiting)?.conflicts.is_empty();
+            if newest.verdict == Verdict::Reject || !is_stuck {
+                let (verb, done) =
+                    (if newest.verdict == Verdict::Reject { "reject" } else { "approve" }, newest.verdict.done());
+                return Err(BrainError::Refused {
+                    message: format!(
+                        "{} was {done} by {} at {}, and that is not carried out yet",
+                        waiting.run, newest.reviewer, newest.at
+                    ),
+                    hint: Some(format!("`git brain {verb} {}` carries it out", waiting.run)),
+                });
+            }
+        }
+        let why = visible(&self.cycle.shared.secrets.redact(&request.why));
         let begun = newest.filter(|review| {
             let same = review.verdict == meant.verdict && review.kept == meant.kept;
             same && (review.reviewer == reviewer || is_counted)
@@ -137,9 +164,7 @@ impl Brain {
             return self.report(&review, &waiting, &record, None, true);
         }
         // One of two runs that answer the same says nothing about what it learnt.
-        let answered = self.cycle.answered_meanwhile(&waiting)?;
         if let Some(document) = &meant.document {
-            // What cannot land is refused before anything is recorded.
             self.amended(&record, &review, document.clone(), &review.reviewer)?;
         }
         self.cycle.add_review(&review)?;
@@ -232,15 +257,17 @@ impl Brain {
             });
         };
         let said = format!("{run} was {} by {} at {}", review.verdict.done(), review.reviewer, review.at);
-        let mut only = request.only.clone();
-        only.sort_unstable();
+        let kept = |number: &usize| review.kept.contains(number);
         let is_same = match review.verdict {
             Verdict::Amend => {
-                let amends = !only.is_empty() || !request.take.is_empty() || request.document.is_some();
-                request.verdict == Verdict::Approve && amends && (only.is_empty() || only == review.kept)
+                let amends = !request.only.is_empty() || !request.take.is_empty() || request.document.is_some();
+                request.verdict == Verdict::Approve && amends && request.only.iter().all(kept)
             }
             verdict => {
-                request.verdict == verdict && only.is_empty() && request.take.is_empty() && request.document.is_none()
+                request.verdict == verdict
+                    && request.only.is_empty()
+                    && request.take.is_empty()
+                    && request.document.is_none()
             }
         };
         let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
@@ -318,11 +345,13 @@ impl Brain {
             let text =
                 self.cycle.shared.secrets.redact_json(text.as_bytes()).unwrap_or_else(|| text.as_bytes().to_vec());
             let document = Document::parse(&text, "the edited document").map_err(BrainError::from)?;
-            let kept: Vec<usize> = (1..=all).filter(|number| document.ops.contains(&record.ops[number - 1])).collect();
+            let stays = |op: &Operation| !lands(op) || document.ops.contains(op);
+            let kept: Vec<usize> = (1..=all).filter(|number| stays(&record.ops[number - 1])).collect();
             if document.ops.is_empty() {
                 return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
             }
-            let edited = document.ops.len().saturating_sub(kept.len());
+            let whole = kept.iter().filter(|number| lands(&record.ops[*number - 1])).count();
+            let edited = document.ops.len().saturating_sub(whole);
             let document = Some(document);
             return Ok(Meant { verdict: Verdict::Amend, kept, edited, document, resolved: Vec::new() });
         }
@@ -350,7 +379,10 @@ impl Brain {
         }
         let stays =
             |op: &Operation| resolved.iter().any(|one| one.take == Take::Wake && touches(op, &one.neuron, &one.field));
-        let wanted = |number: usize| request.only.is_empty() || request.only.contains(&number);
+        // Answers to signals are kept with the run itself, whatever lands.
+        let wanted = |number: usize| {
+            request.only.is_empty() || request.only.contains(&number) || !lands(&record.ops[number - 1])
+        };
         let kept: Vec<usize> = (1..=all).filter(|number| wanted(*number) && !stays(&record.ops[number - 1])).collect();
         let ops: Vec<Operation> = kept.iter().map(|number| record.ops[number - 1].clone()).filter(lands).collect();
         if ops.is_empty() {

@@ -77,8 +77,8 @@ fn style(tone: Tone, text: &str) -> String {
         Tone::Plain => return safe_line(text),
         Tone::Strong => bold,
         Tone::Faint => faint,
-        Tone::Added => green,
-        Tone::Removed => red,
+        Tone::Added | Tone::Inserted => green,
+        Tone::Removed | Tone::Deleted => red,
     };
     format!("{begin}{}{end}", safe_line(text))
 }

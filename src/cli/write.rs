@@ -62,6 +62,14 @@ fn write_workflow(session: &Session, brain: &Brain, forge: Option<args::CiForge>
 }
 
 fn made(report: &InitReport) -> String {
+    let dir = shell_word(&report.dir.display().to_string());
+    if report.adopted && report.first_runs.runs.is_empty() {
+        let (place, main, wake) = (report.dir.display(), &report.main, &report.wake);
+        return format!(
+            "Adopted the brain in {place} (branches {main} and {wake}).\n\
+             Next: git brain -C {dir} sync   brings what waits at the remote\n"
+        );
+    }
     let verb = if report.adopted { "Adopted the" } else { "Made a" };
     let runs = plural(report.first_runs.runs.len(), "agent", "agents");
     format!(
@@ -70,7 +78,7 @@ fn made(report: &InitReport) -> String {
         report.dir.display(),
         report.main,
         report.wake,
-        shell_word(&report.dir.display().to_string())
+        dir
     )
 }
 

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use super::job::{Cause, Job};
 use super::network::{TreeNetwork, format_of};
 use super::policy::{EVALUATOR, HUMAN};
+use super::trailers::ANSWERS;
 use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError, Shared};
-use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord, Valued, render};
+use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord, Valued, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::{Format, Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
 use crate::review::rules::{Facts, held_by};
@@ -365,7 +366,14 @@ impl Draft {
         trailers.extend(named(REVERTS_TRAILER, &self.amends.reverts));
         trailers.extend(named("Approves", &self.amends.approves));
         trailers.extend(self.amends.reviewed_by.iter().map(|by| ("Reviewed-by".to_owned(), by.clone())));
-        trailers.extend(self.held.iter().map(|why| ("Review".to_owned(), why.clone())));
+        if let Some(why) = &self.held {
+            let answers = self.document.ops.iter().filter_map(|op| match op {
+                Operation::Acknowledge(answer) => Some((ANSWERS.to_owned(), answer.signal.to_string())),
+                _ => None,
+            });
+            trailers.extend(answers);
+            trailers.push(("Review".to_owned(), why.clone()));
+        }
         trailers.extend(shared.clock_trailer());
         trailers
     }

@@ -59,6 +59,17 @@ impl Causes {
 
 impl Due<'_> {
     pub fn jobs(&self, agent: &AgentName, woken: &Woken) -> Result<Vec<Job>, CycleError> {
+        let mut woken = woken.clone();
+        if !woken.signals.is_empty() {
+            // An answer that waits for a person is an answer: asked again, the agent would propose the same twice.
+            let claimed = self.cycle.claimed_signals(agent)?;
+            woken.signals.retain(|signal| !claimed.contains_key(&signal.id));
+            let others = woken.evening || woken.heard || !woken.active.is_empty() || !woken.answers.is_empty();
+            if woken.signals.is_empty() && !others && !(self.cycle.consumes_queue(agent) && !self.queue.is_empty()) {
+                return Ok(Vec::new());
+            }
+        }
+        let woken = &woken;
         let consumes = self.cycle.consumes_queue(agent);
         let parallel = self.cycle.shared.policy.settings.cycle.parallel;
         let chunks = if consumes { chunks(self.queue, parallel) } else { Vec::new() };

@@ -233,8 +233,10 @@ impl Cycle {
             let by = serde_json::from_slice::<Acknowledgement>(&bytes).map(|answer| (answer.signal, answer.run));
             told.extend(by.map(|(signal, by)| format!("signal {signal} by {by}")));
         }
+        // Another agent that perceived the same text answers nothing of this one.
+        let own = self.commit_of_run(candidate.commit, run)?;
         for id in &causes.stimuli {
-            if self.store.file(wake, &layout::queue_entry(id))?.is_some() {
+            if self.store.file(wake, &layout::queue_entry(id))?.is_some() || !self.perceived_since(&own, run, id)? {
                 return Ok(None);
             }
             told.push(format!("stimulus {id}"));
@@ -244,6 +246,21 @@ impl Cycle {
              `git brain reject {branch}` throws it away",
             told.join(", ")
         )))
+    }
+
+    /// Whether wake has another run of the same agent on a stimulus, made since the run's base.
+    fn perceived_since(&self, own: &Commit, run: &RunId, stimulus: &StimulusId) -> Result<bool, CycleError> {
+        let wake = self.store.need_tip(self.store.wake())?;
+        for id in self.store.commits_beyond(wake, &own.parents)? {
+            let commit = self.store.commit(id)?;
+            if commit.agent().is_some_and(|agent| agent == run.agent())
+                && commit.trailer("Run").is_some_and(|other| other != run.as_str())
+                && commit.trailer_values("Stimulus").any(|named| named == stimulus.as_str())
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The signals that a run's commit answers, and the stimuli that it takes out of the queue.

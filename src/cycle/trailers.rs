@@ -1,4 +1,4 @@
-//! How commits of a sleep are told from others: its name, and the trailers that only a sleep writes.
+//! How commits of a sleep are told from others: its name, and the trailers that only a sleep writes; and what a run that waits answers.
 
 /// The name that sleeps have in run ids and as authors.
 pub const SLEEP: &str = "sleep";
@@ -6,5 +6,7 @@ pub const SLEEP: &str = "sleep";
 pub const SLEEP_TRAILER: &str = "Sleep";
 /// Trailer of the same: the commit of wake that is consolidated.
 pub const SNAPSHOT_TRAILER: &str = "Snapshot";
+/// Trailer of a run that waits for a person: a signal that it answers.
+pub const ANSWERS: &str = "Answers";
 /// Trailer of the commits that take a sleep back: the sleep.
 pub const UNDOES_TRAILER: &str = "Undoes";

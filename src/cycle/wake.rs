@@ -142,7 +142,7 @@ impl Cycle {
     pub fn by_hand(&self, tip: CommitId, agent: &AgentName) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
         let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
-        let queue = self.queue(&network, tree, &Failed::new())?;
+        let queue = self.queue(&network, tree, &Failed::from_iter(self.claimed_stimuli()?))?;
         let mut window = self.window(None, tip, tree)?;
         window.happened.neurons.clear();
         let signals = window.happened.signals.iter().filter(|s| s.to == *agent).cloned().collect();

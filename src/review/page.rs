@@ -20,6 +20,10 @@ pub enum Tone {
     Added,
     /// It goes.
     Removed,
+    /// Words that come into a text.
+    Inserted,
+    /// Words that go from a text.
+    Deleted,
 }
 
 /// A piece of text with one tone.
@@ -73,13 +77,20 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
             blocks.push(Block::Line(1, vec![(Tone::Faint, text)]));
         }
     };
-    let conflicts = belief.conflicts.iter().enumerate().map(|(number, conflict)| {
-        let values =
-            format!("base {}, wake {}, run {}", value(&conflict.base), value(&conflict.left), value(&conflict.right));
+    let conflicts = belief.conflicts.iter().enumerate().flat_map(|(number, conflict)| {
         let name = format!("{}. {} {}", number + 1, conflict.neuron, conflict.field);
-        (1, vec![(Tone::Strong, name), (Tone::Plain, format!(": {values}"))])
+        let line = |side: &str, of: &serde_json::Value| {
+            (2, vec![(Tone::Faint, format!("{side:4}  ")), (Tone::Plain, value(of))])
+        };
+        // Whole: who takes a side has seen it.
+        [
+            (1, vec![(Tone::Strong, name)]),
+            line("base", &conflict.base),
+            line("wake", &conflict.left),
+            line("run", &conflict.right),
+        ]
     });
-    part("Conflicts", conflicts.collect(), SHOWN_LINES);
+    part("Conflicts", conflicts.collect(), usize::MAX);
     part("Notes", belief.notes.iter().map(|note| (1, plain(note.clone()))).collect(), SHOWN_LINES);
     let evidence = belief.evidence.iter().map(|evidence| {
         let from = if evidence.origin == "local" { String::new() } else { format!("  from {}", evidence.origin) };
@@ -167,9 +178,8 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
     } else {
         spans.extend(change.words.iter().map(|part| match part.became {
             Became::Kept => (Tone::Plain, flat(&part.text)),
-            // The marks of git's own word diff: a terminal without colours shows the same.
-            Became::Added => (Tone::Added, format!("{{+{}+}}", flat(&part.text))),
-            Became::Removed => (Tone::Removed, format!("[-{}-]", flat(&part.text))),
+            Became::Added => (Tone::Inserted, flat(&part.text)),
+            Became::Removed => (Tone::Deleted, flat(&part.text)),
         }));
     }
     let by: Vec<String> = change.operations.iter().take(SHOWN_TIES).map(ToString::to_string).collect();
@@ -184,7 +194,7 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
     };
     if !what.is_empty() {
         let why = change.reason.as_deref().map(|reason| format!(": {}", flat(reason.trim()))).unwrap_or_default();
-        lines.push((3, vec![(Tone::Removed, format!("{what}{why}"))]));
+        lines.push((3, vec![(Tone::Plain, format!("{what}{why}"))]));
     }
     for (name, before, after) in change.fields.iter().filter(|(name, ..)| name != "archived" || what.is_empty()) {
         lines.push((3, vec![(Tone::Plain, format!("{name}  {before} → {after}"))]));
@@ -236,9 +246,9 @@ fn question(question: &Question) -> Vec<(usize, Vec<Span>)> {
 fn value(value: &serde_json::Value) -> String {
     let value = value.get("salience").unwrap_or(value);
     match value {
-        serde_json::Value::String(text) => format!("{:?}", clip(text)),
+        serde_json::Value::String(text) => format!("\"{}\"", flat(text)),
         serde_json::Value::Null => "none".to_owned(),
-        other => clip(&other.to_string()),
+        other => flat(&other.to_string()),
     }
 }
 
@@ -259,6 +269,11 @@ fn flat(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect()
 }
 
+/// A text of lines without characters that control a terminal or change how others are shown.
+pub fn visible(text: &str) -> String {
+    text.split('\n').map(flat).collect::<Vec<_>>().join("\n")
+}
+
 /// Characters that show nothing and change what others show: directions, joins, marks of byte order.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{2028}' | '\u{2029}')
@@ -277,7 +292,12 @@ pub fn plain(blocks: &[Block], style: &dyn Fn(Tone, &str) -> String) -> String {
             Block::Heading(name) => text += &format!("\n{}\n", style(Tone::Strong, name)),
             Block::Line(depth, spans) => {
                 text += &"  ".repeat(*depth);
-                text.extend(spans.iter().map(|(tone, span)| style(*tone, &flat(span))));
+                text.extend(spans.iter().map(|(tone, span)| match tone {
+                    // The marks of git's own word diff: a terminal without colours shows the same.
+                    Tone::Inserted => style(*tone, &format!("{{+{}+}}", flat(span))),
+                    Tone::Deleted => style(*tone, &format!("[-{}-]", flat(span))),
+                    _ => style(*tone, &flat(span)),
+                }));
                 text.push('\n');
             }
         }
@@ -305,8 +325,8 @@ pub fn markdown(blocks: &[Block]) -> String {
                         _ if body.is_empty() => span.replace('\n', " "),
                         Tone::Plain => format!("{lead}{body}{trail}"),
                         Tone::Strong => format!("{lead}<b>{body}</b>{trail}"),
-                        Tone::Added => format!("{lead}<ins>{body}</ins>{trail}"),
-                        Tone::Removed => format!("{lead}<del>{body}</del>{trail}"),
+                        Tone::Added | Tone::Inserted => format!("{lead}<ins>{body}</ins>{trail}"),
+                        Tone::Removed | Tone::Deleted => format!("{lead}<del>{body}</del>{trail}"),
                         Tone::Faint => format!("{lead}<sub>{body}</sub>{trail}"),
                     };
                 }
@@ -368,8 +388,8 @@ pub fn html(title: &str, beliefs: &[Vec<Block>]) -> String {
                             Tone::Plain => text,
                             Tone::Strong => format!("<strong>{text}</strong>"),
                             Tone::Faint => format!("<small>{text}</small>"),
-                            Tone::Added => format!("<ins>{text}</ins>"),
-                            Tone::Removed => format!("<del>{text}</del>"),
+                            Tone::Added | Tone::Inserted => format!("<ins>{text}</ins>"),
+                            Tone::Removed | Tone::Deleted => format!("<del>{text}</del>"),
                         };
                     }
                     body += "</p>\n";

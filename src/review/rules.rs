@@ -24,9 +24,11 @@ pub fn held_by<'r>(review: &'r Review, facts: &Facts<'_>) -> Option<&'r ReviewRu
     review.rule.iter().find(|rule| fits(rule, facts)).filter(|rule| rule.then == Then::Wait)
 }
 
+/// A run waits for what any of its neurons is; it lands for what all of them are, so that one of a region lets in no other.
 fn fits(rule: &ReviewRule, facts: &Facts<'_>) -> bool {
     let any = |patterns: &[String], mut of: Box<dyn Iterator<Item = &str> + '_>| {
-        patterns.is_empty() || of.any(|word| patterns.iter().any(|pattern| matches(pattern, word)))
+        let mut is_meant = |word: &str| patterns.iter().any(|pattern| matches(pattern, word));
+        patterns.is_empty() || if rule.then == Then::Land { of.all(is_meant) } else { of.any(&mut is_meant) }
     };
     let ids = facts.effects.iter().filter_map(|effect| effect.id()).map(|id| id.as_str());
     any(&rule.agents, Box::new(std::iter::once(facts.agent)))
@@ -83,6 +85,21 @@ mod tests {
         }
         let land = ReviewRule { then: Then::Land, agents: list(&["memory"]), ..rule("trusted") };
         assert_eq!(held(vec![land.clone(), rule("all")]), None);
+        // One neuron of the region, or one of the origins, lets in no other.
+        let two = [
+            effects[0].clone(),
+            Effect::between(None, &Neuron { id: NeuronId::parse("evil").unwrap(), ..made.clone() }),
+        ];
+        let kinds = ["semantic".to_owned(), "episodic".to_owned()];
+        let mixed = Facts { effects: &two, types: &kinds, ..facts };
+        for narrow in [
+            ReviewRule { then: Then::Land, neurons: list(&["core-*"]), ..rule("region") },
+            ReviewRule { then: Then::Land, types: list(&["semantic"]), ..rule("type") },
+            ReviewRule { then: Then::Land, origins: list(&["mcp"]), ..rule("origin") },
+        ] {
+            let rules = Review { rule: vec![narrow, rule("all")], ..Review::default() };
+            assert!(held_by(&rules, &mixed).is_some());
+        }
         assert_eq!(held(vec![rule("all"), land]).as_deref(), Some("all"));
     }
 }

@@ -261,15 +261,13 @@ impl Store {
             let value = std::env::var(variable).ok()?;
             Some(commit::clean_identity(&value)).filter(|v| !v.is_empty())
         };
-        if let (Some(name), Some(email)) = (named("GIT_COMMITTER_NAME"), named("GIT_COMMITTER_EMAIL")) {
-            return (name, email);
-        }
         let config = self.repository.config().and_then(|mut c| c.snapshot());
         let get = |key: &str| {
             let value = config.as_ref().ok()?.get_string(key).ok()?;
             Some(commit::clean_identity(&value)).filter(|v| !v.is_empty())
         };
-        match (get("user.name"), get("user.email")) {
+        let name = named("GIT_COMMITTER_NAME").or_else(|| get("user.name"));
+        match (name, named("GIT_COMMITTER_EMAIL").or_else(|| get("user.email"))) {
             (Some(name), Some(email)) => (name, email),
             _ => (commit::FALLBACK_NAME.to_owned(), commit::FALLBACK_EMAIL.to_owned()),
         }

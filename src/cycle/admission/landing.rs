@@ -11,7 +11,6 @@ use crate::cycle::network::TreeNetwork;
 use crate::delta::{RunRecord, Valued};
 use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
-use crate::model::settings::Review;
 use crate::model::{Level, Settings};
 use crate::review::rules::{Facts, held_by};
 use crate::store::{Branch, Commit, CommitId};
@@ -24,11 +23,12 @@ impl Judge<'_> {
         tip: CommitId,
         fresh: &HashSet<CommitId>,
     ) -> Result<(), CycleError> {
-        let here = match branch == self.cycle.store.wake() {
-            true => self.cycle.review_of_main()?,
-            false => return Ok(()),
-        };
-        if !here.names_reviewers() {
+        if branch != self.cycle.store.wake() {
+            return Ok(());
+        }
+        // What main says now: with a push that moves both, the main of that push.
+        let Some(here) = self.main.map(|main| self.settings_of(main)).transpose()?.flatten() else { return Ok(()) };
+        if !here.review.names_reviewers() {
             return Ok(());
         }
         let mut at = tip;
@@ -41,7 +41,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn landing(&mut self, commit: &Commit, parent: CommitId, here: &Review) -> Result<(), CycleError> {
+    fn landing(&mut self, commit: &Commit, parent: CommitId, here: &Settings) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         let mut then = None;
         for change in store.diff(Some(store.tree_of(parent)?), Some(commit.tree), layout::RUNS)? {
@@ -60,10 +60,14 @@ impl Judge<'_> {
             let Some(Some(settings)) = &then else { continue };
             let own = self.own_commit(commit, &run)?;
             let Some(waits) = self.waited(&record, own.as_ref(), commit, settings)? else { continue };
+            // A rule that main has given up holds nothing back.
+            if self.waited(&record, own.as_ref(), commit, here)?.is_none() {
+                continue;
+            }
             let rule = waits.strip_prefix("rule ");
             let id = own.map(|own| own.id);
             let lacks = self.cycle.lacks_approval_by(&run, id, &settings.review, rule)?;
-            if let (Some(_), Some(why)) = (lacks, self.cycle.lacks_approval_by(&run, id, here, rule)?) {
+            if let (Some(_), Some(why)) = (lacks, self.cycle.lacks_approval_by(&run, id, &here.review, rule)?) {
                 self.fault(commit, &change.path, 1, format!("lands without its approval: {why}"));
             }
         }
@@ -73,9 +77,16 @@ impl Judge<'_> {
     /// The settings of main as it was where a commit of wake went on: who was offline landed by what main had been.
     fn settings_at(&self, commit: CommitId) -> Result<Option<Settings>, CycleError> {
         let store = &self.cycle.store;
-        let Some(main) = store.tip(store.main())? else { return Ok(None) };
-        let Some(then) = store.merge_bases(main, commit)?.first().copied() else { return Ok(None) };
-        let text = store.read(store.tree_of(then)?, layout::SETTINGS)?.unwrap_or_default();
+        let Some(main) = self.main else { return Ok(None) };
+        match store.merge_bases(main, commit)?.first() {
+            Some(then) => self.settings_of(*then),
+            None => Ok(None),
+        }
+    }
+
+    fn settings_of(&self, main: CommitId) -> Result<Option<Settings>, CycleError> {
+        let store = &self.cycle.store;
+        let text = store.read(store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
         Ok(Settings::read(&String::from_utf8_lossy(&text), &[]).ok())
     }
 

@@ -48,7 +48,7 @@ impl Cycle {
     }
 
     /// The faults of the commits that a candidate brings to wake, as a sentence.
-    pub(in crate::cycle) fn fault_of(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
+    pub fn fault_of(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
         let branch = candidate.branch.clone().map_or_else(|| Branch::parse("candidate"), Ok)?;
         let mut known = Vec::new();
         for trunk in [self.store.main(), self.store.wake()] {

@@ -141,6 +141,7 @@ impl Cycle {
             secrets: self.secrets_for(door, tips, &grounds.settings.secrets.allow)?,
             latest: self.shared.world.latest_seconds(),
             records: Records::of(self, door)?,
+            main: store.tip(store.main())?,
             fixed_clock: matches!(door, Door::Merge),
             going_out: matches!(door, Door::Out { .. }),
             grounds: vec![grounds],
@@ -193,6 +194,9 @@ impl Cycle {
             // What is not good is judged again where another branch has it as well.
             if faults.is_empty() {
                 known.push(tip);
+                if branch == main {
+                    judge.main = Some(tip);
+                }
                 judge.records.take_in(store, branch, tip)?;
                 commits.extend(fresh);
             } else {
@@ -241,6 +245,8 @@ struct Judge<'c> {
     latest: i64,
     /// The records of runs that branches have.
     records: Records,
+    /// Main as it is with what was judged so far.
+    main: Option<CommitId>,
     /// True where a fixed clock is let in.
     fixed_clock: bool,
     /// True for what this machine is about to push.
