@@ -67,6 +67,23 @@ fn of_two_decisions_on_one_run_the_first_at_the_remote_stands() {
     }
 }
 
+/// A night between a decision and its sync carries the run to main, and is taken back with it.
+#[test]
+fn nights_between_decisions_stop_no_machine() {
+    for (first, second, both) in [(3, 0, false), (0, 3, false), (0, 1, false), (3, 0, true), (0, 3, true)] {
+        let (world, branches) = waiting_everywhere(true, &["a", "b"], 1);
+        decide(&world, "b", &branches[0], second);
+        world.brain("b", &["sleep"]);
+        decide(&world, "a", &branches[0], first);
+        if both {
+            world.brain("a", &["sleep"]);
+        }
+        ["a", "b", "a", "b"].iter().for_each(|name| drop(world.sync(name)));
+        world.same(&["a", "b"]);
+        landed(&world, "b", 0, first, &format!("{first} {second} {both}"));
+    }
+}
+
 /// What a machine has decided first at the remote stands there, and all of it stands here.
 fn meet(remote: &mut BTreeMap<usize, usize>, here: &mut BTreeMap<usize, usize>) {
     for (run, decision) in here.iter() {

@@ -295,3 +295,57 @@ fn a_program_that_was_started_decides_nothing() {
     assert_eq!(ended.status.code(), Some(3));
     assert_eq!(branches(&world, "a"), [branch]);
 }
+
+/// A gate where main names a reviewer, and a run that waits there and on a clone whose person is none.
+fn named() -> (World, String) {
+    let world = World::gated();
+    settings(&world, "[review]\nreviewers = [\"ann@example.invalid\"]\n");
+    world.sync("a");
+    let (branch, _) = waiting(&world, &["tea"]);
+    world.sync("a");
+    world.clone("b");
+    world.git("b", &["config", "user.email", "mallory@example.org"]);
+    world.sync("b");
+    (world, branch)
+}
+
+#[test]
+fn commits_that_are_known_already_are_no_way_round_an_approval() {
+    let (world, branch) = named();
+    let run = format!("origin/{branch}");
+    world.git("b", &["fetch", "-q"]);
+    let said = world.git_fails("b", &["push", "origin", &format!("{run}:refs/heads/wake")]);
+    assert!(said.contains("lands without its approval"), "{said}");
+    // Wake as the second parent of a merge upon the run.
+    world.brain("a", &["feed", "It rains."]);
+    world.sync("a");
+    world.git("b", &["fetch", "-q"]);
+    let merged = world.git("b", &["merge-tree", "--write-tree", &run, "origin/wake"]);
+    let tips = [world.tip("b", &run), world.tip("b", "origin/wake")];
+    let merge = world.git("b", &["commit-tree", &merged, "-p", &tips[0], "-p", &tips[1], "-m", "x"]);
+    let said = world.git_fails("b", &["push", "origin", &format!("{merge}:refs/heads/wake")]);
+    assert!(said.contains("lands without its approval"), "{said}");
+    // By any name of its commit.
+    for name in [format!("refs/heads/{branch}"), world.tip("b", &branch), format!("{branch}^0")] {
+        let said = world.try_brain("b", &["merge", &name]).exits(3);
+        assert!(format!("{said}").contains("waits for a decision"), "{said}");
+    }
+    world.brain("a", &["approve", &branch]);
+    ["a", "b"].iter().for_each(|name| drop(world.sync(name)));
+    world.same(&["a", "b"]);
+}
+
+#[test]
+fn a_run_is_thrown_away_by_a_decision_alone() {
+    let (world, branch) = named();
+    // What a rejection leaves in wake, without the decision.
+    world.brain("a", &["reject", &branch]);
+    let left = world.tip("a", "wake^2");
+    world.git("remote.git", &["update-ref", "-d", "refs/brain/reviews"]);
+    let push = ["push", "origin", &format!("{left}:refs/heads/wake"), &format!(":refs/heads/{branch}")];
+    let said = world.git_fails("a", &push);
+    assert!(said.contains("thrown away without a decision"), "{said}");
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}

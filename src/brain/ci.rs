@@ -13,6 +13,7 @@ use crate::cycle::reviewing::{Verified, WaitingRun};
 use crate::cycle::sync::Outlet;
 use crate::forge::{self, Check, Forge, Kind, Written};
 use crate::review::Verdict;
+use crate::store::CommitId;
 
 /// Work for the bot.
 #[derive(Clone, Debug, Default)]
@@ -200,12 +201,16 @@ impl Brain {
         let named =
             world.key("GITHUB_SHA").filter(|_| world.key("GITHUB_EVENT_NAME").as_deref() == Some("merge_group"));
         let Some(named) = named else { return Ok(None) };
-        let Some(commit) = self.cycle.store.resolve(&named)? else {
-            notes.push(format!("the commit {named} of the merge queue is not here: fetch it first"));
-            return Ok(None);
+        let (store, wake) = (&self.cycle.store, self.at(None)?);
+        let here = CommitId::parse(&named).ok().filter(|commit| store.commit(*commit).is_ok());
+        let problems = match here {
+            None => vec![format!("the commit {named} of the merge queue is not here: fetch it first")],
+            Some(commit) if commit != wake && store.is_ancestor(commit, wake)? => {
+                vec![format!("{named} is in {} already, which only goes on", store.wake())]
+            }
+            Some(commit) => self.cycle.judge_as_wake(commit)?,
         };
-        let problems = self.cycle.judge_as_wake(commit)?;
-        let mut queue = CiQueue { commit: commit.to_string(), verified: problems.is_empty(), problems, status: None };
+        let mut queue = CiQueue { commit: named, verified: problems.is_empty(), problems, status: None };
         if let Some(desk) = desk.filter(|_| !wanted.dry_run) {
             let (check, text) = match queue.problems.first() {
                 None => (Check::Success, "our gate takes it".to_owned()),

@@ -146,7 +146,7 @@ impl Brain {
 
     /// Markdown of a belief diff, as long as a forge takes it.
     pub(super) fn body(&self, text: &str) -> String {
-        cut(&self.clean(text), limits::FORGE_BODY_CHARS, "\n\n… cut: `git brain diff` shows all of it\n")
+        cut(&self.clean(text), limits::FORGE_BODY_CHARS, "\n\n… cut: `git brain review RUN --all` shows all of it\n")
     }
 
     fn clean(&self, text: &str) -> String {

@@ -5,9 +5,11 @@ use serde::Serialize;
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::sync::Overruled;
+use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout;
 use crate::review::LESSON;
+use crate::store::CommitId;
 
 /// What `sync` did.
 #[derive(Clone, Debug, Serialize)]
@@ -84,12 +86,32 @@ impl Brain {
         })
     }
 
+    /// Takes back the nights, newest first, that brought a run to main of which the remote has another record.
+    fn undo_nights_of(&self, run: &RunId, there: CommitId, notes: &mut Vec<String>) -> Result<(), BrainError> {
+        let (store, path) = (&self.cycle.store, layout::run(run));
+        let theirs = store.file(store.tree_of(there)?, &path)?;
+        for _ in 0..limits::SYNC_ROUNDS {
+            let main = store.file(store.tree_of(store.need_tip(store.main())?)?, &path)?;
+            if main.is_none() || main == theirs {
+                break;
+            }
+            let undone = self.undo_sleep(false)?;
+            notes.push(format!(
+                "the night {} is taken back, because it brought {run} to {}",
+                undone.undone,
+                store.main()
+            ));
+        }
+        Ok(())
+    }
+
     /// Takes back what was decided here on runs that were decided on otherwise there first: what landed by it, what was learnt from it, and
     /// the record of the run.
     fn give_way(&self, overruled: &Overruled, notes: &mut Vec<String>) -> Result<(), BrainError> {
         let store = &self.cycle.store;
         let theirs = TreeNetwork::new(store, store.tree_of(overruled.there)?);
         for run in &overruled.runs {
+            self.undo_nights_of(run, overruled.there, notes)?;
             let here = store.tree_of(self.at(None)?)?;
             let ours = TreeNetwork::new(store, here);
             let path = layout::run(run);

@@ -80,6 +80,11 @@ impl Output {
         write_out(&tamed(text));
     }
 
+    /// A document whose printer has left nothing in that steers a terminal, as it is.
+    pub(crate) fn page(&self, text: &str) {
+        write_out(text);
+    }
+
     /// Standard output, for what is written as it is made.
     pub(crate) fn stream(&self) -> impl Write {
         std::io::BufWriter::with_capacity(1 << 16, Quiet { out: std::io::stdout().lock(), closed: false })

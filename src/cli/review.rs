@@ -55,8 +55,8 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
             let texts: Vec<String> = beliefs.iter().zip(&pages).map(|(belief, page)| shown(belief, page)).collect();
             session.out.paged(&texts.join("\n"));
         }
-        args::ReviewFormat::Markdown => session.out.text(&pages.iter().map(|page| markdown(page)).collect::<String>()),
-        args::ReviewFormat::Html => session.out.text(&html("Runs that wait for review", &pages)),
+        args::ReviewFormat::Markdown => session.out.page(&pages.iter().map(|page| markdown(page)).collect::<String>()),
+        args::ReviewFormat::Html => session.out.page(&html("Runs that wait for review", &pages)),
     }
     Ok(0)
 }

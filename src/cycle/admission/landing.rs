@@ -3,15 +3,18 @@
 //! A merge of its branch, the branch itself, a copy of its commit or of its record are all the same here: wake gets a record of that run.
 //! Whether it had to wait is read off its own commit where that is there, and off the rules that main had when it landed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Judge;
 use crate::cycle::CycleError;
+use crate::cycle::commit::branch_of;
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::reject::is_what_is_left;
 use crate::delta::{RunRecord, Valued};
 use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Level, Settings};
+use crate::review::Verdict;
 use crate::review::rules::{Facts, held_by};
 use crate::store::{Branch, Commit, CommitId};
 
@@ -31,6 +34,11 @@ impl Judge<'_> {
         if !here.review.names_reviewers() {
             return Ok(());
         }
+        if let Some(before) = self.cycle.store.tip(branch)?
+            && before != tip
+        {
+            self.landed_between(before, tip, &here)?;
+        }
         let mut at = tip;
         while fresh.contains(&at) {
             let commit = self.cycle.store.commit(at)?;
@@ -39,6 +47,73 @@ impl Judge<'_> {
             at = parent;
         }
         Ok(())
+    }
+
+    /// Judges the records that wake would have more than before, whatever brings them: commits that were known here already, and lines
+    /// that lie behind other parents, are no way round.
+    fn landed_between(&mut self, before: CommitId, tip: CommitId, here: &Settings) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let commit = store.commit(tip)?;
+        let mut own: HashMap<RunId, Commit> = HashMap::new();
+        for id in store.commits_beyond(tip, &[before])? {
+            let commit = store.commit(id)?;
+            let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
+            if let (Some(run), [_]) = (run, &commit.parents[..]) {
+                own.insert(run, commit);
+            }
+        }
+        for change in store.diff(Some(store.tree_of(before)?), Some(commit.tree), layout::RUNS)? {
+            let Place::Run(run) = Place::of(&change.path) else { continue };
+            if change.old.is_some() || run.agent().as_str() == HUMAN {
+                continue;
+            }
+            let Some(record) = self.record(commit.tree, &run)? else { continue };
+            let own = own.get(&run);
+            if is_what_is_left(&record) {
+                if let Some(why) = self.thrown_away(&run, own, here)? {
+                    self.fault(&commit, &change.path, 1, why);
+                }
+                continue;
+            }
+            if record.effects.is_empty() {
+                continue;
+            }
+            let Some(then) = self.settings_at(own.and_then(|own| own.parents.first().copied()).unwrap_or(before))?
+            else {
+                continue;
+            };
+            let Some(waits) = self.waited(&record, own, &commit, &then)? else { continue };
+            if self.waited(&record, own, &commit, here)?.is_none() {
+                continue;
+            }
+            let (rule, id) = (waits.strip_prefix("rule "), own.map(|own| own.id));
+            let lacks = self.cycle.lacks_approval_by(&run, id, &then.review, rule)?;
+            if let (Some(_), Some(why)) = (lacks, self.cycle.lacks_approval_by(&run, id, &here.review, rule)?) {
+                self.fault(&commit, &change.path, 1, format!("lands without its approval: {why}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Why what is left of a run may not come in its place: an agent says so, or nobody who may has decided.
+    fn thrown_away(&self, run: &RunId, own: Option<&Commit>, here: &Settings) -> Result<Option<String>, CycleError> {
+        if own.is_some_and(Commit::is_of_agents_domain) {
+            return Ok(Some("is thrown away by an agent, and only people decide".to_owned()));
+        }
+        let branch = branch_of(self.cycle.store.wake(), run)?;
+        let tip = self.cycle.store.tip(&branch)?.map(|tip| self.cycle.store.commit(tip)).transpose()?;
+        let waits = tip.as_ref().and_then(|tip| tip.trailer("Review")).unwrap_or_default();
+        let rule = waits.strip_prefix("rule ");
+        let may = here.review.reviewers_of(rule);
+        if may.is_empty() {
+            return Ok(None);
+        }
+        for review in self.cycle.reviews_of(run)? {
+            if review.verdict != Verdict::Approve && self.cycle.counts(&review, &here.review, rule)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(format!("is thrown away without a decision of {}", may.join(" or "))))
     }
 
     fn landing(&mut self, commit: &Commit, parent: CommitId, here: &Settings) -> Result<(), CycleError> {

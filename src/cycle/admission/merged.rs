@@ -4,7 +4,8 @@ use super::{Door, Kind};
 use crate::cycle::merge::{Candidate, Fate, Report};
 use crate::cycle::{Cycle, CycleError, signed};
 use crate::limits;
-use crate::store::Branch;
+use crate::model::ids::RunId;
+use crate::store::{Branch, Commit, CommitId};
 
 impl Cycle {
     /// Merges what a person names, or what waits, judged as the gate judges it: all of it where signatures are required, else what is
@@ -18,9 +19,15 @@ impl Cycle {
             if named && why.is_none() {
                 why = self.answered_already(&candidate)?;
             }
-            if let (None, Some(run)) = (&why, &candidate.run) {
-                let own = self.commit_of_run(candidate.commit, run)?;
-                why = self.lacks_approval(&own, run)?.map(|why| format!("{why}: `git brain approve {run}`"));
+            let runs = match (&why, &candidate.run) {
+                (Some(_), _) => Vec::new(),
+                (None, Some(run)) => vec![(self.commit_of_run(candidate.commit, run)?, run.clone())],
+                // By whatever name a person calls it, it is the run that waits.
+                (None, None) => self.runs_in(candidate.commit)?,
+            };
+            for (own, run) in runs {
+                let lacks = self.lacks_approval(&own, &run)?;
+                why = why.or(lacks.map(|why| format!("{why}: `git brain approve {run}`")));
             }
             match why {
                 Some(why) => refused.push((candidate, Fate::Refused(why))),
@@ -30,6 +37,23 @@ impl Cycle {
         let mut report = self.merge_each(good, dry_run)?;
         report.fates.extend(refused);
         Ok(report)
+    }
+
+    /// The own commits of the runs that a commit would bring to wake.
+    fn runs_in(&self, commit: CommitId) -> Result<Vec<(Commit, RunId)>, CycleError> {
+        let mut trunks = Vec::new();
+        for trunk in [self.store.main(), self.store.wake()] {
+            trunks.extend(self.store.tip(trunk)?);
+        }
+        let mut runs = Vec::new();
+        for id in self.store.commits_beyond(commit, &trunks)? {
+            let commit = self.store.commit(id)?;
+            let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
+            if let (Some(run), [_]) = (run, &commit.parents[..]) {
+                runs.push((commit, run));
+            }
+        }
+        Ok(runs)
     }
 
     /// What waits to be merged and, where signatures are required, is good.
