@@ -183,13 +183,17 @@ fn brain(life: Life, world: &World, seed: u64, folder: &Path) -> Result<Lived> {
             minute += 10;
             let open = open(number, minute)?;
             for line in open.reviews()?.waiting {
-                let rests_on_a_lie = open.review(&line.run, false)?.evidence.iter().any(|e| lies.contains(&e.text));
+                let evidence = open.review(&line.run, false)?.evidence;
+                let rests_on_a_lie = evidence.iter().any(|e| lies.contains(&e.text));
                 let rejected = match life {
                     Life::Reviewed => rests_on_a_lie,
                     _ => dice.below(10) == 0,
                 };
                 let verdict = if rejected { ReviewVerdict::Reject } else { ReviewVerdict::Approve };
                 open.decide_run(&ReviewRequest::new(&line.run, verdict, "the reviewer of the bench"))?;
+                if rejected {
+                    evidence.iter().for_each(|e| drop(ids.remove(&e.text)));
+                }
                 lived.reviewed.0 += 1;
                 lived.reviewed.1 += usize::from(rejected);
             }
