@@ -45,6 +45,8 @@ fn pages() -> Vec<(String, String)> {
     for entry in std::fs::read_dir(root().join("docs")).unwrap() {
         pages.push(format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()));
     }
+    // Pictures are linked and not read.
+    pages.retain(|page| !page.ends_with(".png"));
     pages.sort();
     pages.into_iter().map(|name| (name.clone(), read(name))).collect()
 }

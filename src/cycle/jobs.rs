@@ -65,7 +65,8 @@ impl Due<'_> {
             let claimed = self.cycle.claimed_signals(agent)?;
             woken.signals.retain(|signal| !claimed.contains_key(&signal.id));
             let others = woken.evening || woken.heard || !woken.active.is_empty() || !woken.answers.is_empty();
-            if woken.signals.is_empty() && !others && !(self.cycle.consumes_queue(agent) && !self.queue.is_empty()) {
+            let perceives = self.cycle.consumes_queue(agent) && !self.queue.is_empty();
+            if woken.signals.is_empty() && !others && !perceives {
                 return Ok(Vec::new());
             }
         }

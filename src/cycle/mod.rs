@@ -17,6 +17,7 @@ pub mod bootstrap;
 pub mod budget;
 mod chained;
 pub mod chat;
+mod claims;
 pub mod command;
 pub mod commit;
 pub mod confine;

@@ -17,14 +17,6 @@ use crate::store::{
     Author, Branch, Commit, CommitId, CommitSpec, LockName, ObjectWriter, RefChange, RefOutcome, TreeEdit, TreeId,
 };
 
-/// The note in the record of a run that was thrown away.
-const REJECTED: &str = "rejected by a person";
-
-/// Whether a record is what is left of a run that was thrown away or amended.
-pub fn is_what_is_left(record: &RunRecord) -> bool {
-    record.effects.is_empty() && record.notes.first().is_some_and(|note| note == REJECTED)
-}
-
 /// A run that was thrown away.
 #[derive(Clone, Debug)]
 pub struct Rejected {
@@ -118,7 +110,7 @@ impl Cycle {
         let rest = RunRecord {
             ops: record.ops.iter().filter(|op| acknowledges(op)).cloned().collect(),
             effects: Vec::new(),
-            notes: vec![REJECTED.to_owned()],
+            notes: vec![delta::REJECTED.to_owned()],
             reverts: Vec::new(),
             approves: Vec::new(),
             ..record
@@ -199,7 +191,7 @@ impl Cycle {
     pub(super) fn is_rejected(&self, tree: TreeId, branch: &Branch) -> Result<bool, CycleError> {
         let Some(run) = run_of(&self.store.runs_prefix(), branch) else { return Ok(false) };
         let record = self.record_in(tree, &run)?;
-        Ok(record.as_ref().is_some_and(is_what_is_left))
+        Ok(record.is_some_and(|record| record.is_left_over()))
     }
 
     /// Removes the branches of runs that wake has, or that were thrown away: what is settled waits nowhere.

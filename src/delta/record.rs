@@ -113,6 +113,16 @@ impl RunOutline {
     }
 }
 
+/// The note in what is left of a run that was thrown away or amended.
+pub const REJECTED: &str = "rejected by a person";
+
+impl RunRecord {
+    /// Whether it is what is left of a run that was thrown away or amended.
+    pub fn is_left_over(&self) -> bool {
+        self.effects.is_empty() && self.notes.first().is_some_and(|note| note == REJECTED)
+    }
+}
+
 /// Of records, newest first, the runs that people took back, each with the run that did. Taking back can itself be taken back.
 pub fn reverted_among(records: &[RunRecord]) -> BTreeMap<RunId, RunId> {
     let mut reverted = BTreeMap::new();

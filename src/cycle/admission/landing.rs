@@ -9,7 +9,6 @@ use super::Judge;
 use crate::cycle::CycleError;
 use crate::cycle::commit::branch_of;
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::reject::is_what_is_left;
 use crate::delta::{RunRecord, Valued};
 use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
@@ -69,7 +68,7 @@ impl Judge<'_> {
             }
             let Some(record) = self.record(commit.tree, &run)? else { continue };
             let own = own.get(&run);
-            if is_what_is_left(&record) {
+            if record.is_left_over() {
                 if let Some(why) = self.thrown_away(&run, own, here)? {
                     self.fault(&commit, &change.path, 1, why);
                 }

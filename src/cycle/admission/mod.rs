@@ -29,6 +29,7 @@ mod records;
 mod revert;
 mod run;
 pub(crate) mod secrets;
+mod signing;
 mod stamps;
 mod trunk;
 
@@ -39,7 +40,7 @@ use serde::Serialize;
 use super::file::{self, Content, Level, examine, examine_place};
 use super::network::{TreeNetwork, metadata_of};
 use super::trailers::SLEEP;
-use super::{Cycle, CycleError, signed};
+use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
 use crate::model::Neuron;
 use crate::model::ids::{AgentName, NeuronId, RunId};
@@ -50,6 +51,7 @@ use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeI
 use records::Records;
 pub(crate) use revert::SAYS;
 use run::{Grounds, is_in_place};
+use signing::Signing;
 pub(crate) use stamps::late_fields;
 pub use stamps::{is_dated_ahead, late_run};
 
@@ -228,12 +230,6 @@ pub enum Door {
     Merge,
 }
 
-/// That commits must be signed here.
-struct Signing {
-    /// What leads to that commit need not be.
-    since: Option<CommitId>,
-}
-
 /// A look at many commits.
 struct Judge<'c> {
     cycle: &'c Cycle,
@@ -309,27 +305,6 @@ impl Judge<'_> {
             Err(error) => self.unreadable(id, error),
             Ok(()) => Ok(()),
         }
-    }
-
-    /// Whether that commit must be signed here.
-    fn must_be_signed(&self, commit: &Commit) -> Result<bool, CycleError> {
-        let Some(signing) = &self.signing else { return Ok(false) };
-        Ok(match signing.since {
-            Some(since) => !self.cycle.store.is_ancestor(commit.id, since)?,
-            None => true,
-        })
-    }
-
-    /// Where signatures are required here: by a key that may sign for its author.
-    fn signature(&mut self, commit: &Commit) -> Result<(), CycleError> {
-        if !self.must_be_signed(commit)? {
-            return Ok(());
-        }
-        let store = &self.cycle.store;
-        if let Some(why) = signed::unsigned_commit(store, commit)? {
-            self.fault_of(Kind::Signature, commit, "", 0, why);
-        }
-        Ok(())
     }
 
     /// What cannot be read is a fault of the commit, unless it is this machine that fails.
