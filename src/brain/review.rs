@@ -24,7 +24,7 @@ const QUESTION_WORDS: usize = 24;
 /// Where the outlines of runs that wait are kept, in the cache.
 const KEPT: &str = "waiting.json";
 
-/// What a list says of a run, read off its record, by the tip of its branch.
+/// A run in a list, as its record has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Outline {
     waits: String,
@@ -168,7 +168,7 @@ impl Brain {
         }
     }
 
-    /// What a run would have changed that was decided on and did not land as it was, where its commit is still here.
+    /// The belief diff of a run that was rejected or amended, where its commit is still here.
     fn refused(&self, run: &RunId) -> Result<Option<Belief>, BrainError> {
         for review in self.cycle.reviews_of(run)?.iter().rev().filter(|review| review.verdict != Verdict::Approve) {
             let Ok(commit) = CommitId::parse(&review.commit) else { continue };

@@ -1,5 +1,4 @@
-//! What runs on branches have taken for themselves: the texts that they perceived, the signals that they answered. Nobody is asked for it again
-//! while they wait.
+//! Texts and signals that runs on branches have perceived and answered: nobody is asked for them again while those wait.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +32,15 @@ impl Cycle {
     /// The own commits of runs on branches, each with its run.
     fn each_claim(&self, see: &mut dyn FnMut(&str, &Commit)) -> Result<(), CycleError> {
         for (branch, tip) in self.run_branches()? {
-            // A note about a conflict lies above the run's own commit. What lies below that is wake's, which names stimuli too.
-            let tip = self.store.commit(tip)?;
-            let below = tip.parents.first().map(|parent| self.store.commit(*parent)).transpose()?;
             let run = branch.as_str().rsplit('/').next().unwrap_or_default();
             let of_run = |commit: &Commit| commit.trailer_values("Run").any(|named| named == run);
-            std::iter::once(tip).chain(below).filter(of_run).for_each(|commit| see(run, &commit));
+            let tip = self.store.commit(tip)?;
+            if of_run(&tip) {
+                see(run, &tip);
+            } else if let Some(below) = tip.parents.first() {
+                // A note about a conflict lies above the run's own commit.
+                Some(self.store.commit(*below)?).filter(of_run).iter().for_each(|commit| see(run, commit));
+            }
         }
         Ok(())
     }

@@ -31,9 +31,9 @@ pub struct Rejected {
 /// A decision by which a run is thrown away, or lands in another form.
 #[derive(Clone, Debug)]
 pub struct Decision<'a> {
-    /// Who decided.
+    /// Name and address of the person.
     pub by: String,
-    /// What was done, as the subject of the commit says it.
+    /// The word for it in the subject of the commit.
     pub verb: &'a str,
     /// The review, if one is recorded: two machines that decide in the same second make two commits.
     pub review: Option<&'a RunId>,

@@ -54,10 +54,9 @@ impl Judge<'_> {
         let store = &self.cycle.store;
         let commit = store.commit(tip)?;
         let mut own: HashMap<RunId, Commit> = HashMap::new();
-        for id in store.commits_beyond(tip, &[before])? {
-            let commit = store.commit(id)?;
-            let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
-            if let (Some(run), [_]) = (run, &commit.parents[..]) {
+        for (commit, run) in self.cycle.runs_in(tip, &[before])? {
+            // Of several that name the run the one that had to wait speaks for it.
+            if commit.trailer("Review").is_some() || !own.contains_key(&run) {
                 own.insert(run, commit);
             }
         }
@@ -81,14 +80,8 @@ impl Judge<'_> {
             else {
                 continue;
             };
-            let Some(waits) = self.waited(&record, own, &commit, &then)? else { continue };
-            if self.waited(&record, own, &commit, here)?.is_none() {
-                continue;
-            }
-            let (rule, id) = (waits.strip_prefix("rule "), own.map(|own| own.id));
-            let lacks = self.cycle.lacks_approval_by(&run, id, &then.review, rule)?;
-            if let (Some(_), Some(why)) = (lacks, self.cycle.lacks_approval_by(&run, id, &here.review, rule)?) {
-                self.fault(&commit, &change.path, 1, format!("lands without its approval: {why}"));
+            if let Some(why) = self.unapproved(&record, own, &commit, (&then, here))? {
+                self.fault(&commit, &change.path, 1, why);
             }
         }
         Ok(())
@@ -133,19 +126,32 @@ impl Judge<'_> {
             }
             let Some(Some(settings)) = &then else { continue };
             let own = self.own_commit(commit, &run)?;
-            let Some(waits) = self.waited(&record, own.as_ref(), commit, settings)? else { continue };
-            // A rule that main has given up holds nothing back.
-            if self.waited(&record, own.as_ref(), commit, here)?.is_none() {
-                continue;
-            }
-            let rule = waits.strip_prefix("rule ");
-            let id = own.map(|own| own.id);
-            let lacks = self.cycle.lacks_approval_by(&run, id, &settings.review, rule)?;
-            if let (Some(_), Some(why)) = (lacks, self.cycle.lacks_approval_by(&run, id, &here.review, rule)?) {
-                self.fault(commit, &change.path, 1, format!("lands without its approval: {why}"));
+            if let Some(why) = self.unapproved(&record, own.as_ref(), commit, (settings, here))? {
+                self.fault(commit, &change.path, 1, why);
             }
         }
         Ok(())
+    }
+
+    /// Why a run may not land: it had to wait by what main was then and by what it is now, and nobody who may has approved it.
+    fn unapproved(
+        &self,
+        record: &RunRecord,
+        own: Option<&Commit>,
+        landed: &Commit,
+        (then, here): (&Settings, &Settings),
+    ) -> Result<Option<String>, CycleError> {
+        let Some(waits) = self.waited(record, own, landed, then)? else { return Ok(None) };
+        // A rule that main has given up holds nothing back.
+        if self.waited(record, own, landed, here)?.is_none() {
+            return Ok(None);
+        }
+        let (rule, id) = (waits.strip_prefix("rule "), own.map(|own| own.id));
+        let lacks = |settings: &Settings| self.cycle.lacks_approval_by(&record.run, id, &settings.review, rule);
+        Ok(match lacks(then)? {
+            None => None,
+            Some(_) => lacks(here)?.map(|why| format!("lands without its approval: {why}")),
+        })
     }
 
     /// The settings of main as it was where a commit of wake went on: who was offline landed by what main had been.

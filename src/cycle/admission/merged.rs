@@ -23,7 +23,7 @@ impl Cycle {
                 (Some(_), _) => Vec::new(),
                 (None, Some(run)) => vec![(self.commit_of_run(candidate.commit, run)?, run.clone())],
                 // By whatever name a person calls it, it is the run that waits.
-                (None, None) => self.runs_in(candidate.commit)?,
+                (None, None) => self.runs_in(candidate.commit, &self.trunks()?)?,
             };
             for (own, run) in runs {
                 let lacks = self.lacks_approval(&own, &run)?;
@@ -39,14 +39,10 @@ impl Cycle {
         Ok(report)
     }
 
-    /// The own commits of the runs that a commit would bring to wake.
-    fn runs_in(&self, commit: CommitId) -> Result<Vec<(Commit, RunId)>, CycleError> {
-        let mut trunks = Vec::new();
-        for trunk in [self.store.main(), self.store.wake()] {
-            trunks.extend(self.store.tip(trunk)?);
-        }
+    /// The commits of runs that lead to a commit and to none of those others, each with its run.
+    pub(super) fn runs_in(&self, commit: CommitId, known: &[CommitId]) -> Result<Vec<(Commit, RunId)>, CycleError> {
         let mut runs = Vec::new();
-        for id in self.store.commits_beyond(commit, &trunks)? {
+        for id in self.store.commits_beyond(commit, known)? {
             let commit = self.store.commit(id)?;
             let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
             if let (Some(run), [_]) = (run, &commit.parents[..]) {
@@ -54,6 +50,14 @@ impl Cycle {
             }
         }
         Ok(runs)
+    }
+
+    fn trunks(&self) -> Result<Vec<CommitId>, CycleError> {
+        let mut trunks = Vec::new();
+        for trunk in [self.store.main(), self.store.wake()] {
+            trunks.extend(self.store.tip(trunk)?);
+        }
+        Ok(trunks)
     }
 
     /// What waits to be merged and, where signatures are required, is good.
@@ -74,10 +78,7 @@ impl Cycle {
     /// The faults of the commits that a candidate brings to wake, as a sentence.
     pub fn fault_of(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
         let branch = candidate.branch.clone().map_or_else(|| Branch::parse("candidate"), Ok)?;
-        let mut known = Vec::new();
-        for trunk in [self.store.main(), self.store.wake()] {
-            known.extend(self.store.tip(trunk)?);
-        }
+        let known = self.trunks()?;
         let tips = [(branch, candidate.commit)].into_iter().collect();
         let faults = self.judge(&tips, &known, &Door::Merge)?.faults();
         let said: Vec<String> =

@@ -6,7 +6,7 @@ use crate::store::{Commit, CommitId};
 
 /// That commits must be signed here.
 pub(super) struct Signing {
-    /// What leads to that commit need not be.
+    /// The commit up to which none need be.
     pub(super) since: Option<CommitId>,
 }
 

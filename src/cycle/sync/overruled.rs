@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::super::admission::{Fault, Kind, SAYS};
-use super::super::network::TreeNetwork;
-use super::super::{Cycle, CycleError, EVALUATOR};
+use crate::cycle::admission::{Fault, Kind, SAYS};
+use crate::cycle::network::TreeNetwork;
+use crate::cycle::{Cycle, CycleError, EVALUATOR};
 use crate::delta::LedgerEntry;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::review::{LESSON, REASON, ReviewRecord};
-use crate::store::{CommitId, TreeEdit, TreeId};
+use crate::store::{CommitId, LockName, TreeEdit, TreeId};
 
 /// Runs on which the remote has another decision than wake here.
 #[derive(Clone, Debug)]
@@ -86,6 +86,7 @@ impl Cycle {
     /// which is the one way by which a record may go. What its neurons became meanwhile stays.
     pub fn give_way(&self, run: &RunId, there: CommitId) -> Result<(), CycleError> {
         let (store, path) = (&self.store, layout::run(run));
+        let _trunk = store.lock(LockName::Trunk)?;
         let here = store.need_tip(store.wake())?;
         let known = store.file(store.tree_of(here)?, &path)?;
         let mut own = None;
