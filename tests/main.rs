@@ -63,6 +63,7 @@ mod revert;
 mod review;
 mod review_clones;
 mod review_edges;
+mod review_replaced;
 mod runaway;
 mod sandbox;
 mod secrets;

@@ -349,3 +349,59 @@ fn a_run_is_thrown_away_by_a_decision_alone() {
     world.sync("b");
     world.same(&["a", "b"]);
 }
+
+#[test]
+fn several_runs_are_approved_at_once_and_one_that_cannot_be_stops_no_other() {
+    let world = World::new();
+    let (first, _) = waiting(&world, &["tea"]);
+    let (second, _) = waiting(&world, &["coffee"]);
+    let said = world.try_brain("a", &["approve", &first, "20260101t000000000z-aaaaaaaa-memory", &second]).exits(2);
+    assert!(said.err.contains("is no branch"), "{said}");
+    assert_eq!(branches(&world, "a"), Vec::<String>::new());
+    ["tea", "coffee"].iter().for_each(|id| drop(world.neuron("a", "wake", id)));
+    world.try_brain("a", &["approve", &first, &second, "--only", "1"]).exits(2);
+}
+
+#[test]
+fn a_second_decision_of_the_same_kind_changes_nothing_and_says_so() {
+    let world = World::new();
+    let (branch, _) = waiting(&world, &["tea"]);
+    world.brain("a", &["reject", &branch, "--why", "a rumour"]);
+    let wake = world.tip("a", "wake");
+    let said = world.brain("a", &["reject", &branch, "--why", "another reason"]);
+    assert!(said.contains("that decision and its reason stay") && !said.contains("Threw away"), "{said}");
+    assert_eq!(world.tip("a", "wake"), wake);
+    let decided = world.json("a", &["review", "--decided"]);
+    assert_eq!(
+        (&decided["decisions"][0]["why"], &decided["decisions"][0]["stands"]),
+        (&json!("a rumour"), &json!(true))
+    );
+}
+
+#[test]
+fn of_two_decisions_the_list_says_which_stands() {
+    let world = World::gated();
+    world.clone("b");
+    let (branch, _) = world.waiting("a", "perception", json!([create("tea")]));
+    ["a", "b"].iter().for_each(|name| drop(world.sync(name)));
+    world.brain("a", &["approve", &branch]);
+    world.brain("b", &["reject", &branch, "--why", "a rumour"]);
+    ["a", "b", "a"].iter().for_each(|name| drop(world.sync(name)));
+    for name in ["a", "b"] {
+        let decided = world.json(name, &["review", "--decided"]);
+        let stands = |verdict: &str| {
+            let all = decided["decisions"].as_array().unwrap();
+            all.iter().find(|one| one["verdict"] == verdict).map(|one| one["stands"] == true)
+        };
+        assert_eq!((stands("approve"), stands("reject")), (Some(true), Some(false)), "{decided}");
+        assert!(world.brain(name, &["review", "--decided"]).contains("does not stand"));
+    }
+}
+
+#[test]
+fn a_rule_about_an_agent_that_does_not_exist_is_told() {
+    let world = World::new();
+    settings(&world, "[[review.rule]]\nname = \"typo\"\nagents = [\"memry\", \"perc*\"]\n");
+    let told = world.try_brain("a", &["doctor"]).out;
+    assert!(told.contains("rule typo of [review] speaks of agent memry") && !told.contains("agent perc"), "{told}");
+}

@@ -79,6 +79,8 @@ pub struct ReviewReport {
     pub wake: String,
     /// What is worth knowing, one sentence each.
     pub notes: Vec<String>,
+    /// True if the same decision was carried out before, and nothing changed.
+    pub already: bool,
     /// True if nothing was written.
     pub dry_run: bool,
 }

@@ -21,6 +21,7 @@ use crate::model::document::FORMAT;
 use crate::model::ids::{StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{Format, Neuron, plural};
+use crate::review::rules::matches;
 use crate::store::{DriverState, HookState, Store, TreeEdit, git_version};
 
 /// The oldest git whose repack is used.
@@ -409,6 +410,14 @@ impl Visit<'_> {
         for member in policy.agents.values().filter(|member| !member.trusted) {
             let message = format!("{} is not trusted on this machine, so {} is inert", member.path, member.agent.name);
             self.needs("agents", message, Some("look at it, then `git brain trust`".to_owned()));
+        }
+        for rule in &policy.settings.review.rule {
+            for name in
+                rule.agents.iter().filter(|name| !policy.agents.keys().any(|agent| matches(name, agent.as_str())))
+            {
+                let message = format!("rule {} of [review] speaks of agent {name}, and there is none", rule.name);
+                self.needs("agents", message, Some("correct brain.toml on main, or define the agent".to_owned()));
+            }
         }
         let awake = policy.agents.values().filter(|member| member.trusted).count();
         self.fine("agents", format!("{awake} can run"));

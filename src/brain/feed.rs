@@ -13,6 +13,7 @@ use super::inflow::{Planned, Window};
 use super::inputs::{FedFile, Source, counted, subject};
 use super::outcome::check_value;
 use super::reading::{Reading, UnreadFile};
+use super::replaced::Landing;
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
@@ -102,6 +103,8 @@ struct Prepared {
     names: Vec<String>,
     /// What a person should know, one sentence each.
     notes: Vec<String>,
+    /// Memories that stay until what replaces them has landed.
+    staying: Vec<StimulusId>,
     /// What can be said of it before it is done.
     report: FeedReport,
 }
@@ -116,7 +119,7 @@ impl Brain {
     }
 
     fn try_feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
-        let Prepared { mut planned, names, notes, mut report } = self.prepare(request)?;
+        let Prepared { mut planned, names, mut notes, staying, mut report } = self.prepare(request)?;
         if request.dry_run {
             while let Some(window) = planned.window(self)? {
                 report.stimuli.extend(window.iter().map(|s| s.id.to_string()));
@@ -144,6 +147,15 @@ impl Brain {
             self.cycle.store.maintain();
         }
         report.ran = ran;
+        if self.rules_may_hold() && !staying.is_empty() {
+            let merged = report.ran.runs.iter().filter(|run| run.merged.is_some());
+            report.archived.extend(self.archive_replaced_by(merged.map(|run| run.run.as_str()))?);
+        }
+        let stay = self.live_of(&staying)?;
+        if stay > 0 {
+            let stay = plural(stay, "memory stays", "memories stay");
+            notes.push(format!("{stay} until a person approves the text that corrects it: `git brain review`"));
+        }
         report.ran.notes.splice(0..0, notes);
         if let Some(run) = &request.answers {
             self.say_what_came(run, request, &mut report)?;
@@ -240,22 +252,21 @@ impl Brain {
             }
             Correction { corrects: id.to_string(), by }
         });
-        // What waits for a person replaces nothing before.
-        if self.cycle.shared.policy.settings.origins.level(&origin) >= Level::Review
-            && leaving.iter().any(|leaving| !leaving.is_let_in)
-        {
-            let stay = leaving.iter().filter(|leaving| !leaving.is_let_in).count();
-            let stay = plural(stay, "memory stays", "memories stay");
-            notes.push(format!("{stay} beside what replaces it, because what comes from {origin} waits for a person"));
-            leaving.retain(|leaving| leaving.is_let_in);
-        }
+        // A text that waits for a person replaces nothing before it lands.
+        let waits = self.cycle.shared.policy.settings.origins.level(&origin) >= Level::Review;
+        let is_corrected = corrected.is_some();
+        let may_wait = |leaving: &Leaving| {
+            let has_successor = is_corrected || successors.contains_key(&leaving.stimulus.id);
+            !leaving.is_let_in && (waits || has_successor && self.rules_may_hold())
+        };
+        let staying = leaving.extract_if(.., |leaving| may_wait(leaving)).map(|leaving| leaving.stimulus.id).collect();
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
         let unread = std::mem::take(&mut planned.reading.unread);
         let mut names = std::mem::take(&mut planned.reading.names);
         names.extend(gone.iter().map(|file| file.file.clone()).filter(|_| names.is_empty()).collect::<Vec<_>>());
         planned.leave(leaving, &successors);
         let report = FeedReport { known, files, gone, unread, corrected, ..FeedReport::default() };
-        Ok(Prepared { planned, names, notes, report })
+        Ok(Prepared { planned, names, notes, staying, report })
     }
 
     /// Where input is said to come from. Nobody can say that it is more than of this machine.
@@ -483,8 +494,13 @@ impl Brain {
         Ok((gone, leaving, new_pieces))
     }
 
-    /// Archives memories, and takes out of the queue what waits to become one, by runs of `human`.
-    pub(super) fn archive(&self, leaving: &[Leaving]) -> Result<Vec<String>, BrainError> {
+    /// Archives memories, and takes out of the queue what waits to become one, by runs of `human`; because of a landing, these come from
+    /// where that comes from.
+    pub(super) fn archive(
+        &self,
+        leaving: &[Leaving],
+        landing: Option<&Landing<'_>>,
+    ) -> Result<Vec<String>, BrainError> {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let (store, shared) = (&self.cycle.store, &self.cycle.shared);
         let mut runs = Vec::new();
@@ -511,7 +527,11 @@ impl Brain {
             let fields: Vec<&[u8]> = said.iter().map(String::as_bytes).collect();
             let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &fields, 0)?;
             let mut draft = Draft::by_hand(shared, base, run, "feed")?;
-            draft.reason = "feed".to_owned();
+            draft.reason = landing.map_or_else(|| "feed".to_owned(), Landing::reason);
+            if let Some(landing) = landing {
+                draft.origin = landing.record.origin.clone();
+                draft.amends.reviewed_by = landing.by.map(str::to_owned);
+            }
             draft.document.ops = ops;
             draft.roots = waiting.iter().map(|stimulus| stimulus.id.clone()).collect();
             draft.consumed = waiting;

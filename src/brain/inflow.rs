@@ -221,13 +221,13 @@ impl Brain {
             let left = planned.left();
             return match left.is_empty() {
                 true => Ok(None),
-                false => Ok(Some((0, Vec::new(), self.archive(&left)?))),
+                false => Ok(Some((0, Vec::new(), self.archive(&left, None)?))),
             };
         };
         let stored = self.cycle.store_more_stimuli(&window, subject, &[], &mut |stored| match stored {
             Progress::Stored(count, _) => progress(Progress::Stored(before + count, all)),
             other => progress(other),
         })?;
-        Ok(Some((window.len(), stored, self.archive(&planned.left())?)))
+        Ok(Some((window.len(), stored, self.archive(&planned.left(), None)?)))
     }
 }

@@ -32,6 +32,7 @@ mod outcome;
 mod pr;
 mod reading;
 mod receive;
+mod replaced;
 mod revert;
 mod review;
 pub mod schema;

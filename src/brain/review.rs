@@ -76,6 +76,8 @@ pub struct Decision {
     pub review: ReviewRecord,
     /// Whether main names its reviewer, or nobody, as one who may decide on that run.
     pub counts: bool,
+    /// Whether wake has what it decided: of several decisions on a run, one stands.
+    pub stands: bool,
 }
 
 impl Brain {
@@ -244,7 +246,17 @@ impl Brain {
 
     /// The decisions that were made, newest first.
     pub fn decisions(&self, most: usize) -> Result<Vec<Decision>, BrainError> {
-        let made = |review| Ok(Decision { counts: self.cycle.counts_for_its_run(&review)?, review });
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let has_effects =
+            |run: &RunId| Ok::<_, BrainError>(network.record(run)?.is_some_and(|r| !r.effects.is_empty()));
+        let made = |review: ReviewRecord| {
+            let stands = match (&review.verdict, &review.lands) {
+                (Verdict::Approve, _) => has_effects(&review.run)?,
+                (_, Some(landed)) => network.record(landed)?.is_some(),
+                (_, None) => network.record(&review.run)?.is_some_and(|record| record.effects.is_empty()),
+            };
+            Ok(Decision { counts: self.cycle.counts_for_its_run(&review)?, stands, review })
+        };
         self.cycle.newest_reviews(most)?.into_iter().map(made).collect()
     }
 }

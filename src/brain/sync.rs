@@ -119,6 +119,9 @@ impl Brain {
             let record = ours.record(run)?.filter(|record| is_other && !record.effects.is_empty());
             let mut own: Vec<RunId> =
                 self.cycle.reviews_of(run)?.into_iter().filter_map(|review| review.lands).collect();
+            own.extend(overruled.made.iter().filter(|(_, about)| about == run).map(|(made, _)| made.clone()));
+            own.sort();
+            own.dedup();
             let had_landed = own.iter().any(|landed| ours.record(landed).is_ok_and(|record| record.is_some()));
             for entry in self.entries_of(run)? {
                 let is_lesson = ours.record(&entry.run)?.is_some_and(|record| record.trigger == LESSON);

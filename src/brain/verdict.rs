@@ -1,6 +1,7 @@
 //! A decision about a run that waits, carried out: recorded, landed or thrown away, and learnt from.
 
 use super::decision::{ReviewReport, ReviewRequest, resolutions};
+use super::replaced::Landing;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::commit::{Amends, Draft};
@@ -179,7 +180,7 @@ impl Brain {
                 if let Some(document) = meant.document {
                     self.land_amended(&record, &review, document, &by)?;
                 }
-                let decision = Decision { by, verb: review.verdict.as_str(), review: Some(&review.review) };
+                let decision = Decision { by: by.clone(), verb: review.verdict.as_str(), review: Some(&review.review) };
                 self.cycle.reject_run(waiting.branch.as_str(), Some(decision), false)?.everywhere
             }
         };
@@ -193,6 +194,7 @@ impl Brain {
             true => self.learn_from_review(&record, &review, &mut notes)?,
             false => None,
         };
+        self.replaced_by_review(&record, &review, &by, &mut notes)?;
         let mut report = self.report(&review, &waiting, &record, learnt, false)?;
         (report.everywhere, report.notes) = (everywhere, notes);
         if self.cycle.shared.policy.settings.origins.is_tainted(&record.origin) && meant.verdict != Verdict::Reject {
@@ -235,6 +237,7 @@ impl Brain {
             everywhere: rejected.everywhere,
             wake: self.at(None)?.to_string(),
             notes: vec![why.to_owned()],
+            already: false,
             dry_run: request.dry_run,
         })
     }
@@ -279,14 +282,17 @@ impl Brain {
                 )),
             });
         }
-        let mut notes = vec![said];
+        let mut notes = vec![format!("{said}; that decision and its reason stay")];
         let learnt = match request.dry_run {
             true => None,
-            false => self.learn_from_review(&record, &review, &mut notes)?,
+            false => {
+                self.replaced_by_review(&record, &review, &review.reviewer, &mut notes)?;
+                self.learn_from_review(&record, &review, &mut notes)?
+            }
         };
         let branch = crate::cycle::commit::branch_of(self.cycle.store.wake(), &run)?.to_string();
         let mut report = self.report_of(&review, branch, &record, learnt, request.dry_run)?;
-        report.notes = notes;
+        (report.notes, report.already) = (notes, true);
         Ok(report)
     }
 
@@ -471,6 +477,22 @@ impl Brain {
         Ok(())
     }
 
+    /// Archives the memories that an approved run replaces, and says which runs did.
+    fn replaced_by_review(
+        &self,
+        record: &RunRecord,
+        review: &ReviewRecord,
+        by: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<(), BrainError> {
+        if review.verdict == Verdict::Reject {
+            return Ok(());
+        }
+        let archived = self.archive_replaced(&Landing { record, by: Some(by) })?;
+        notes.extend(archived.iter().map(|run| format!("{run} archived the memories that it replaces")));
+        Ok(())
+    }
+
     /// Judges a run by what a person decided about it: its error and the connections that learn.
     fn learn_from_review(
         &self,
@@ -481,20 +503,7 @@ impl Brain {
         if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) {
             return Ok(None);
         }
-        let name = match review.via.as_str() {
-            "cli" => review.reviewer.split(" <").next().unwrap_or_default(),
-            // The address of a request, and who decided there.
-            via => via.split(" by ").nth(1).unwrap_or(via),
-        };
-        let mut text = format!("{} by {name}", review.verdict.done());
-        if !review.why.is_empty() {
-            text = format!("{text}: {}", review.why.split_whitespace().collect::<Vec<_>>().join(" "));
-        }
-        let mut end = text.len().min(limits::CONCEPT_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
+        let text = review.words();
         let known = self.entries_of(&record.run)?;
         if let Some(entry) = known.iter().find(|entry| entry.outcome.text.as_deref() == Some(text.as_str())) {
             return Ok(Some((entry.error, entry.pathway.len())));
@@ -548,6 +557,7 @@ impl Brain {
             everywhere: true,
             wake: self.at(None)?.to_string(),
             notes: Vec::new(),
+            already: false,
             dry_run,
         })
     }

@@ -169,7 +169,9 @@ impl Brain {
             self.cycle.shared.policy.require_trust(member)?;
         }
         let turned = self.cycle.until_quiet(bounds, progress).map_err(|error| self.cycle.on_branches(error))?;
-        Ok(report(turned))
+        let report = report(turned);
+        self.archive_late(report.runs.iter().filter(|run| run.merged.is_some()).map(|run| run.run.as_str()))?;
+        Ok(report)
     }
 
     /// The same on what comes in meanwhile. All of that is stored, also where running fails.
@@ -188,6 +190,14 @@ impl Brain {
         let turned = self.cycle.until_quiet_with(&RunBounds::default(), &mut bring, low, progress);
         while turned.is_err() && is_stored && inflow(progress)?.is_some() {}
         turned.map(report)
+    }
+
+    /// Archives what runs that landed replace, where rules of review made that wait.
+    fn archive_late<'r>(&self, merged: impl Iterator<Item = &'r str>) -> Result<(), BrainError> {
+        if self.rules_may_hold() {
+            self.archive_replaced_by(merged)?;
+        }
+        Ok(())
     }
 
     /// What would run now; nothing is written.
@@ -345,9 +355,20 @@ impl Brain {
             }
             line
         });
+        let merges: Vec<MergeLine> = merges.collect();
+        let mut wake = report.wake.to_string();
+        if !dry_run {
+            let merged = merges.iter().filter(|line| line.merged);
+            if !self
+                .archive_replaced_by(merged.map(|line| line.branch.rsplit('/').next().unwrap_or_default()))?
+                .is_empty()
+            {
+                wake = self.at(None)?.to_string();
+            }
+        }
         Ok(MergeReport {
-            merges: merges.collect(),
-            wake: report.wake.to_string(),
+            merges,
+            wake,
             left: report
                 .left
                 .iter()

@@ -4,7 +4,7 @@ use super::args;
 use super::output::safe;
 use super::output::short;
 use super::{Done, Session};
-use crate::brain::{AmendReport, BrainError, is_sleep_branch};
+use crate::brain::{AmendReport, BrainError, is_run, is_sleep_branch};
 use crate::model::plural;
 
 pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
@@ -20,6 +20,12 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
         && brain.is_reviewed(run)?
     {
         return super::review::approve(session, &brain, run, args);
+    }
+    if args.what.len() > 1 && args.what.iter().any(|name| is_run(name)) {
+        if !args.only.is_empty() || !args.take.is_empty() || args.document.is_some() || args.at.is_some() {
+            return Err(BrainError::usage("--only, --take, --document and --at speak of one run"));
+        }
+        return super::review::approve_each(session, &brain, args);
     }
     if !args.only.is_empty() || !args.take.is_empty() || args.document.is_some() || args.at.is_some() {
         return Err(BrainError::usage("--only, --take, --document and --at speak of one run that waits"));

@@ -111,8 +111,14 @@ fn told(line: &ReviewLine) -> String {
     )
 }
 
-fn decided(Decision { review, counts }: &Decision) -> String {
-    let uncounted = if *counts { "" } else { "\n        does not count: `[review]` names others for that run" };
+fn decided(Decision { review, counts, stands }: &Decision) -> String {
+    let uncounted = match (counts, stands) {
+        (false, _) => "\n        does not count: `[review]` names others for that run",
+        (true, false) => {
+            "\n        does not stand: wake has not what it decided, because it was undone or another decision came first"
+        }
+        (true, true) => "",
+    };
     let why = if review.why.is_empty() { String::new() } else { format!(": {}", safe_line(&review.why)) };
     let kept = match review.of {
         0 => String::new(),
@@ -139,6 +145,30 @@ pub(super) fn approve(session: &Session, brain: &Brain, run: &str, args: &args::
     Ok(0)
 }
 
+/// Approves several runs, one after the other: one that cannot be approved stops none behind it.
+pub(super) fn approve_each(session: &Session, brain: &Brain, args: &args::Approve) -> Done {
+    let (mut reports, mut failed) = (Vec::new(), None);
+    for run in &args.what {
+        let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
+        request.dry_run = args.writer.dry_run;
+        match brain.decide_run(&request) {
+            Ok(report) => reports.push(report),
+            Err(error) => {
+                session.out.say(&format!("{run}: {error}"));
+                failed = failed.or(Some(error));
+            }
+        }
+    }
+    session.out.report(&Decisions { decided: reports }, |all| all.decided.iter().map(carried_out).collect());
+    failed.map_or(Ok(0), Err)
+}
+
+/// What came of several decisions.
+#[derive(serde::Serialize)]
+struct Decisions {
+    decided: Vec<ReviewReport>,
+}
+
 pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
     let mut request = ReviewRequest::new(&args.branch, ReviewVerdict::Reject, &args.why);
     (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
@@ -163,6 +193,9 @@ fn carried_out(report: &ReviewReport) -> String {
         ReviewVerdict::Amend => ("Amended", "amend"),
         ReviewVerdict::Reject => ("Threw away", "throw away"),
     };
+    if report.already {
+        return report.notes.iter().map(|note| format!("{}\n", safe(note))).collect();
+    }
     let verb = if report.dry_run { format!("Would {would}") } else { verb.to_owned() };
     let mut lines = vec![format!("{verb} {}, as {}.", report.run, safe_line(&report.reviewer))];
     if let Some(landed) = &report.landed {

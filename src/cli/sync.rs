@@ -46,7 +46,7 @@ fn told(report: &SyncReport) -> String {
     for pushed in &report.pushed {
         lines.push(match &pushed.commit {
             Some(commit) => format!("  {} is {} there", pushed.branch, short(commit)),
-            None => format!("  {} is gone there: its run is in wake", pushed.branch),
+            None => format!("  {} is gone there: its run landed or was rejected", pushed.branch),
         });
     }
     if let Some(old) = &report.rescued {

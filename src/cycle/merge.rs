@@ -516,19 +516,18 @@ pub fn run_branches(store: &Store) -> Result<Vec<(Branch, CommitId)>, StoreError
 
 /// Why a branch of a run waits for a person, and what to do.
 pub fn waits_because(tip: &Commit, branch: &Branch) -> (&'static str, String) {
+    let run = branch.as_str().rsplit('/').next().unwrap_or_default();
     match tip.trailer("Review") {
         Some("conflict") => (
             "conflicts with wake",
             format!(
-                "`git brain review {branch}` says where, `git brain approve {branch} --take run` or `--take wake` settles it, \
-                 `git brain reject {branch}` throws the run away"
+                "`git brain review {run}` shows where; then `git brain approve {run} --take run` or `--take wake`, or \
+                 `git brain reject {run}`"
             ),
         ),
         _ => (
             "waits for review",
-            format!(
-                "`git brain review {branch}` shows it, `git brain approve {branch}` lets it in, `git brain reject {branch}` throws it away"
-            ),
+            format!("`git brain review {run}` shows it; then `git brain approve {run}` or `git brain reject {run}`"),
         ),
     }
 }

@@ -10,15 +10,18 @@ use super::{Cycle, CycleError, HUMAN};
 use crate::delta::{Effect, Operation, RunRecord};
 use crate::limits;
 use crate::merge::{self, Conflict, Options};
-use crate::model::Neuron;
-use crate::model::ids::{NeuronId, RunId};
+use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
+use crate::model::{Neuron, Stimulus};
 use crate::review::belief::{self, numbered, operation, reasons};
 use crate::review::{Belief, Change, Evidence, consequence};
 use crate::store::{Branch, Commit, CommitId, FileChange, TreeId};
 
 /// Stimuli whose words are shown.
 const EVIDENCE: usize = 50;
+
+/// Memories that are named as replaced.
+const REPLACED: usize = 10;
 
 /// A run that waits on its branch.
 #[derive(Clone, Debug)]
@@ -58,6 +61,17 @@ enum Wanted {
     Changes,
     /// The tree as well, which costs as many objects as there are changes.
     Tree,
+}
+
+/// A live memory that a stimulus replaces.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    /// The stimulus that replaces it.
+    pub by: StimulusId,
+    /// The memory.
+    pub neuron: Neuron,
+    /// What was fed of it.
+    pub stimulus: Stimulus,
 }
 
 /// A run's neurons before and after, and what its merge leaves to a person.
@@ -149,6 +163,15 @@ impl Cycle {
         }
         if !belief.conflicts.is_empty() {
             belief.waits = "conflict".to_owned();
+        }
+        let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let network = TreeNetwork::remembering(&self.store, wake, &self.shared.neurons);
+        let replaced = self.replaced_by(&network, &record, false)?;
+        for Replaced { neuron, .. } in replaced.iter().take(REPLACED) {
+            belief.notes.push(format!("{} goes when this lands, which replaces it: {:?}", neuron.id, neuron.concept));
+        }
+        if replaced.len() > REPLACED {
+            belief.notes.push(format!("{} more memories go with them", replaced.len() - REPLACED));
         }
         Ok(belief)
     }
@@ -253,6 +276,32 @@ impl Cycle {
             notes,
             questions: Vec::new(),
         })
+    }
+
+    /// The live memories that the stimuli of a run replace, each with the stimulus that does and what was fed of it. Of a run that has landed
+    /// only those count whose own memory is live.
+    pub fn replaced_by(
+        &self,
+        network: &TreeNetwork<'_>,
+        record: &RunRecord,
+        has_landed: bool,
+    ) -> Result<Vec<Replaced>, CycleError> {
+        let live = |id: &StimulusId| -> Result<Option<Neuron>, CycleError> {
+            Ok(network.neuron(&episode_id(id))?.filter(|neuron| !neuron.is_archived()))
+        };
+        let mut replaced = Vec::new();
+        for id in &record.stimuli {
+            let Some(by) = network.stimulus_ever(id)?.filter(|by| !by.supersedes.is_empty()) else { continue };
+            if has_landed && live(id)?.is_none() {
+                continue;
+            }
+            for old in &by.supersedes {
+                let Some(neuron) = live(old)?.filter(|neuron| !neuron.pinned) else { continue };
+                let Some(stimulus) = network.stimulus_ever(old)? else { continue };
+                replaced.push(Replaced { by: by.id.clone(), neuron, stimulus });
+            }
+        }
+        Ok(replaced)
     }
 
     /// That all which a waiting run answers was answered meanwhile.

@@ -21,6 +21,16 @@ impl Cycle {
         self.reviews_below(tip, &ReviewRecord::folder_of(run))
     }
 
+    /// What the newest review of a run says that counts, in words.
+    pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
+        for review in self.reviews_of(run)?.iter().rev() {
+            if self.counts_for_its_run(review)? {
+                return Ok(Some(review.words()));
+            }
+        }
+        Ok(None)
+    }
+
     /// The newest reviews, newest first, at most `most`.
     pub fn newest_reviews(&self, most: usize) -> Result<Vec<ReviewRecord>, CycleError> {
         let (mut found, mut seen, mut visited) = (Vec::new(), BTreeSet::new(), BTreeSet::new());

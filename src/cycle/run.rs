@@ -21,7 +21,7 @@ use super::policy::EVALUATOR;
 use super::spawn::{Part, Spawn, Thought, blocking, shown};
 use super::{Cycle, CycleError, goals, ledger, quoted};
 use crate::cognition::{Raised, Snapshot, reflex};
-use crate::delta::{Document, DocumentError};
+use crate::delta::{Document, DocumentError, LedgerEntry};
 use crate::model::document::{Cognition, Rule};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
@@ -316,6 +316,26 @@ impl Spawn {
         Ok((!draft.document.ops.is_empty() || !self.job.stimuli.is_empty()).then_some(draft))
     }
 
+    /// The entries that runs of trusted origins wrote, and of the others the reviewers' own words: the entry about a run that comes from a
+    /// stranger comes from there as well, and the reason of its review does not.
+    fn trusted_of(&self, ledger: Vec<LedgerEntry>, strangers: &Strangers<'_>) -> Result<Vec<LedgerEntry>, CycleError> {
+        let mut trusted = Vec::new();
+        let mut cycle = None;
+        for mut entry in ledger {
+            if strangers.has(&entry.run)? {
+                let cycle = match &mut cycle {
+                    Some(cycle) => cycle,
+                    none => none.insert(self.cycle.whole()?),
+                };
+                let Some(words) = cycle.words_of_review(&entry.judged)? else { continue };
+                entry.outcome.text = Some(words);
+                (entry.prediction.text, entry.chosen) = (None, None);
+            }
+            trusted.push(entry);
+        }
+        Ok(trusted)
+    }
+
     pub fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {
         let tree = store.tree_of(self.tip)?;
         let shared = &self.cycle.shared;
@@ -329,7 +349,7 @@ impl Spawn {
         if !matches!(member, Some(Cognition::Reflex { .. })) {
             // As with neurons that nothing asks for: what others of little trust wrote would make the run as little trusted.
             let strangers = Strangers::new(network, &shared.policy.settings.origins);
-            ledger = strangers.without(ledger, |entry| Some(&entry.run))?;
+            ledger = self.trusted_of(ledger, &strangers)?;
             goals = strangers.without(goals, |goal| goal.run.as_ref())?;
             raised = strangers.without(raised, |(_, run)| run.as_ref())?;
         }

@@ -8,7 +8,7 @@ use super::words::{Part, difference};
 use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::merge::Conflict;
 use crate::model::ids::NeuronId;
-use crate::model::{Link, Neuron, json};
+use crate::model::{Kind, Link, Neuron, json};
 
 /// A run that waits, and what it would change.
 #[derive(Clone, Debug, Serialize)]
@@ -373,10 +373,16 @@ pub fn outline(record: &RunRecord) -> String {
     }
     if let Some((before, after)) = reworded {
         parts.push(format!("{:?} becomes {:?}", render::clip(&before.value), render::clip(&after.value)));
-    } else if let Some(made) = record.effects.iter().filter_map(|effect| effect.created.as_deref()).next_back() {
-        parts.push(format!("such as {:?}", render::clip(&made.concept)));
+    } else if let Some(said) = headline(record) {
+        parts.push(format!("such as {:?}", render::clip(said)));
     }
     if parts.is_empty() { "no belief changes".to_owned() } else { parts.join(", ") }
+}
+
+/// What a run is about: the longest text of what it makes, of memories before concepts.
+fn headline(record: &RunRecord) -> Option<&str> {
+    let made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
+    made.max_by_key(|made| (made.kind == Kind::Episodic, made.concept.len())).map(|made| made.concept.as_str())
 }
 
 /// Whether an operation changes that field of that neuron, as a conflict names both.

@@ -136,6 +136,21 @@ impl ReviewRecord {
         format!("{}/{}/{}/{run}", &id[..4], &id[4..6], &id[6..8])
     }
 
+    /// The decision and its reason as an outcome is told in words: `rejected by Anna: a rumour`.
+    pub fn words(&self) -> String {
+        let name = match self.via.as_str() {
+            "cli" => self.reviewer.split(" <").next().unwrap_or_default(),
+            // The address of a request, and who decided there.
+            via => via.split(" by ").nth(1).unwrap_or(via),
+        };
+        let mut text = format!("{} by {name}", self.verdict.done());
+        if !self.why.is_empty() {
+            text = format!("{text}: {}", self.why.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        text.truncate(text.floor_char_boundary(limits::CONCEPT_BYTES));
+        text
+    }
+
     /// The canonical bytes.
     pub fn encode(&self) -> Vec<u8> {
         json::pretty(self)

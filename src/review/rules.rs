@@ -40,7 +40,7 @@ fn fits(rule: &ReviewRule, facts: &Facts<'_>) -> bool {
 }
 
 /// Whether a word is what a pattern says; `*` at its end stands for any ending.
-fn matches(pattern: &str, word: &str) -> bool {
+pub fn matches(pattern: &str, word: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
         None => word == pattern,

@@ -17,6 +17,8 @@ use crate::store::{CommitId, LockName, TreeEdit, TreeId};
 pub struct Overruled {
     /// Those runs.
     pub runs: Vec<RunId>,
+    /// Runs of persons here by which decisions on them were carried out, each with the run it is about.
+    pub made: Vec<(RunId, RunId)>,
     /// Wake there.
     pub there: CommitId,
 }
@@ -34,7 +36,7 @@ impl Cycle {
             return Ok(None);
         }
         let (ours, theirs) = (self.store.tree_of(here)?, self.store.tree_of(there)?);
-        let mut runs = BTreeSet::new();
+        let (mut runs, mut made) = (BTreeSet::new(), Vec::new());
         for change in self.store.diff(Some(theirs), Some(ours), layout::RUNS)? {
             match (Place::of(&change.path), change.old, change.new) {
                 (Place::Run(run), Some(_), Some(_)) => drop(runs.insert(run)),
@@ -44,6 +46,7 @@ impl Cycle {
                     if self.store.file(theirs, &layout::run(&about))?.is_some()
                         && self.run_to_revert(&run, ours).is_ok()
                     {
+                        made.extend(run.is_a_persons().then(|| (run.clone(), about.clone())));
                         runs.insert(about);
                     }
                 }
@@ -60,7 +63,7 @@ impl Cycle {
                 decided.push(run);
             }
         }
-        Ok((!decided.is_empty()).then_some(Overruled { runs: decided, there }))
+        Ok((!decided.is_empty()).then_some(Overruled { runs: decided, made, there }))
     }
 
     /// The run about which a run of a reviewer, or of a review's lesson, is.

@@ -1,0 +1,96 @@
+//! A correction that waits for a person: the memory that it corrects stays until it lands, goes with it, and comes back with it.
+
+use crate::machines::World;
+
+const OLD: &str = "Anna lives in Lyon.";
+const NEW: &str = "Anna lives in Riga.";
+const BY_ORIGIN: &str = "[origins]\nwebhook = \"review\"\n";
+const BY_RULE: &str = "[[review.rule]]\nname = \"perceived\"\nagents = [\"perc*\"]\n";
+
+fn settings(world: &World, text: &str) {
+    world.write("a", "brain.toml", text);
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "settings"]);
+}
+
+fn branch(world: &World, name: &str) -> String {
+    let list = world.json(name, &["review"]);
+    list["waiting"][0]["branch"].as_str().unwrap_or_else(|| panic!("nothing waits: {list}")).to_owned()
+}
+
+/// The texts that recall finds on a machine.
+fn found(world: &World, name: &str) -> String {
+    world.json(name, &["recall", "where does Anna live"])["results"].to_string()
+}
+
+/// A machine that remembers where Anna lives, and a correction that waits; its branch.
+fn corrected(world: &World, rules: &str, origin: &[&str]) -> String {
+    settings(world, rules);
+    world.sync("a");
+    world.brain("a", &[&["feed", OLD], origin].concat());
+    world.brain("a", &["approve", &branch(world, "a")]);
+    let old = world.json("a", &["recall", "Lyon"])["results"][0]["id"].as_str().unwrap().to_owned();
+    let fed = world.json("a", &[&["feed", "--corrects", &old, NEW], origin].concat());
+    assert!(fed["notes"].to_string().contains("1 memory stays until a person approves"), "{fed}");
+    assert!(found(world, "a").contains(OLD) && !found(world, "a").contains(NEW));
+    let branch = branch(world, "a");
+    let shown = world.brain("a", &["review", &branch]);
+    assert!(shown.contains(&format!("{old} goes when this lands")) && shown.contains(OLD), "{shown}");
+    branch
+}
+
+#[test]
+fn an_approved_correction_archives_the_memory_it_corrects() {
+    for (rules, origin) in [(BY_ORIGIN, &["--origin", "webhook:x"][..]), (BY_RULE, &[])] {
+        for verb in ["approve", "merge"] {
+            let world = World::new();
+            let branch = corrected(&world, rules, origin);
+            world.brain("a", &[verb, &branch]);
+            let now = found(&world, "a");
+            assert!(now.contains(NEW) && !now.contains(&format!("\"text\":\"{OLD}")), "{verb}: {now}");
+        }
+    }
+}
+
+#[test]
+fn a_rejected_correction_leaves_the_memory_as_it_was() {
+    for (rules, origin) in [(BY_ORIGIN, &["--origin", "webhook:x"][..]), (BY_RULE, &[])] {
+        let world = World::new();
+        let branch = corrected(&world, rules, origin);
+        world.brain("a", &["reject", &branch, "--why", "she has not moved"]);
+        let now = found(&world, "a");
+        assert!(now.contains(OLD) && !now.contains(NEW), "{now}");
+    }
+}
+
+#[test]
+fn a_rule_that_holds_nothing_back_delays_no_correction() {
+    let world = World::new();
+    settings(&world, "[[review.rule]]\nname = \"large\"\nat_least = 500\n");
+    world.brain("a", &["feed", OLD]);
+    let old = world.json("a", &["recall", "Lyon"])["results"][0]["id"].as_str().unwrap().to_owned();
+    let fed = world.json("a", &["feed", "--corrects", &old, NEW]);
+    assert_eq!(fed["archived"].as_array().unwrap().len(), 1, "{fed}");
+    assert!(!fed["notes"].to_string().contains("stays"), "{fed}");
+    assert!(found(&world, "a").contains(NEW) && !found(&world, "a").contains(OLD));
+    // A text that nobody runs on at once replaces when it lands.
+    let new = world.json("a", &["recall", "Riga"])["results"][0]["id"].as_str().unwrap().to_owned();
+    world.brain("a", &["feed", "--no-run", "--corrects", &new, "Anna lives in Oslo."]);
+    assert!(found(&world, "a").contains(NEW));
+    world.brain("a", &["run"]);
+    assert!(found(&world, "a").contains("Oslo") && !found(&world, "a").contains(NEW));
+}
+
+#[test]
+fn a_correction_that_another_machine_rejected_first_gives_the_memory_back() {
+    let world = World::gated();
+    world.clone("b");
+    let branch = corrected(&world, BY_RULE, &[]);
+    ["a", "b"].iter().for_each(|name| drop(world.sync(name)));
+    world.brain("a", &["approve", &branch]);
+    world.brain("b", &["reject", &branch, "--why", "she has not moved"]);
+    ["b", "a", "b"].iter().for_each(|name| drop(world.sync(name)));
+    world.same(&["a", "b"]);
+    let now = found(&world, "a");
+    assert!(now.contains(OLD) && !now.contains(NEW), "{now}");
+}
