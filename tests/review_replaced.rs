@@ -94,3 +94,17 @@ fn a_correction_that_another_machine_rejected_first_gives_the_memory_back() {
     let now = found(&world, "a");
     assert!(now.contains(OLD) && !now.contains(NEW), "{now}");
 }
+
+#[test]
+fn a_review_shows_what_wake_says_of_the_same() {
+    let world = World::new();
+    world.brain("a", &["feed", OLD]);
+    world.brain("a", &["feed", "Bob repaired the printer."]);
+    settings(&world, BY_RULE);
+    world.brain("a", &["feed", NEW]);
+    let waits = branch(&world, "a");
+    let beside = &world.json("a", &["review", &waits])["reviews"][0]["beside"];
+    assert_eq!((beside.as_array().unwrap().len(), &beside[0]["text"]), (1, &serde_json::json!(OLD)), "{beside}");
+    let shown = world.brain("a", &["review", &waits]);
+    assert!(shown.contains("Beside what is remembered") && !shown.contains("printer"), "{shown}");
+}

@@ -10,9 +10,9 @@ use crate::cycle::snapshot::snapshot_beside;
 use crate::limits;
 use crate::model::Origin;
 use crate::model::ids::RunId;
-use crate::review::belief::{consequence, outline, standing};
+use crate::review::belief::{Beside, consequence, outline, speak_of_the_same, standing};
 use crate::review::page;
-use crate::review::{Answered, Belief, ChangeKind, Question, ReviewRecord, Verdict};
+use crate::review::{Answered, Belief, Change, ChangeKind, Question, ReviewRecord, Verdict};
 use crate::store::{Branch, CommitId};
 
 /// Answers of recall that are compared before and after a change.
@@ -213,6 +213,7 @@ impl Brain {
                 add(&change.concept);
             }
         }
+        self.look_beside(belief)?;
         if questions.is_empty() {
             return Ok(());
         }
@@ -233,6 +234,44 @@ impl Brain {
             // An order that changes behind the first is no other answer.
             if was.first() != is.first() || !same(&was, &is) || !same(&is, &was) {
                 belief.questions.push(Question { question, before: was, after: is });
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds memories of wake that speak of the same as new ones.
+    fn look_beside(&self, belief: &mut Belief) -> Result<(), BrainError> {
+        let is_said = |change: &&Change| match change.what {
+            ChangeKind::Born => change.kind == "episodic",
+            ChangeKind::Changed => !change.words.is_empty(),
+            _ => false,
+        };
+        let told: Vec<(String, String)> = belief
+            .neurons
+            .iter()
+            .filter(is_said)
+            .take(limits::REVIEW_QUESTIONS)
+            .map(|change| (change.id.clone(), change.concept.clone()))
+            .collect();
+        if told.is_empty() {
+            return Ok(());
+        }
+        let (wake, now) = (self.at(None)?, self.cycle.shared.world.now());
+        let snapshot = snapshot_beside(&self.cycle.store, self.cycle.store.tree_of(wake)?)?;
+        for (id, text) in told {
+            let question: String = text.split_whitespace().take(QUESTION_WORDS).collect::<Vec<_>>().join(" ");
+            let filters = crate::activation::recall::Filters { top: Some(ANSWERS), ..Default::default() };
+            let (found, _) = self.cycle.recall(wake, &snapshot, &question, filters, now, &mut |_, _| ())?;
+            for one in found.into_iter().map(|one| one.neuron) {
+                let is_other = one.id.as_str() != id && one.kind == crate::model::Kind::Episodic;
+                if is_other && speak_of_the_same(&text, &one.concept) {
+                    belief.beside.push(Beside {
+                        new: text.clone(),
+                        id: one.id.to_string(),
+                        at: one.created_at.to_string(),
+                        text: one.concept,
+                    });
+                }
             }
         }
         Ok(())

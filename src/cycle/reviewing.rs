@@ -274,6 +274,7 @@ impl Cycle {
             operations: record.ops.iter().map(operation).collect(),
             conflicts: landing.conflicts,
             notes,
+            beside: Vec::new(),
             questions: Vec::new(),
         })
     }

@@ -1,6 +1,6 @@
 //! The belief diff: what one run would change, as data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -49,8 +49,33 @@ pub struct Belief {
     pub conflicts: Vec<Conflict>,
     /// What is worth knowing: what the engine clamped, what the run may not, why it cannot land.
     pub notes: Vec<String>,
+    /// Memories of wake that speak of the same as new ones, and say something else.
+    pub beside: Vec<Beside>,
     /// Questions that recall would answer differently.
     pub questions: Vec<Question>,
+}
+
+/// A memory that speaks of the same as a new one: perhaps it contradicts that.
+#[derive(Clone, Debug, Serialize)]
+pub struct Beside {
+    /// The new memory.
+    pub new: String,
+    /// The one that wake has.
+    pub id: String,
+    /// What that says.
+    pub text: String,
+    /// When that happened, RFC 3339.
+    pub at: String,
+}
+
+/// Whether two texts speak of the same and do not say the same: they share two content words, and half of those of the shorter.
+pub fn speak_of_the_same(one: &str, other: &str) -> bool {
+    let stems = |text: &str| -> BTreeSet<String> {
+        crate::text::words(text).into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()
+    };
+    let (one, other) = (stems(one), stems(other));
+    let shared = one.intersection(&other).count();
+    one != other && shared >= 2 && 2 * shared >= one.len().min(other.len())
 }
 
 /// A stimulus that a run rests on.

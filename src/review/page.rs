@@ -106,6 +106,12 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
         lines.push((1, vec![(Tone::Faint, text)]));
     }
     part("Beliefs", lines, usize::MAX);
+    let beside = belief.beside.iter().flat_map(|beside| {
+        let old =
+            vec![(Tone::Plain, quoted(&beside.text)), (Tone::Faint, format!("  {}, {}", beside.id, day(&beside.at)))];
+        [(1, vec![(Tone::Strong, quoted(&beside.new))]), (2, old)]
+    });
+    part("Beside what is remembered", beside.collect(), SHOWN_LINES);
     part("Answers that change", belief.questions.iter().flat_map(question).collect(), usize::MAX);
     let operations = belief.operations.iter().enumerate();
     let operations = operations
@@ -241,6 +247,11 @@ fn question(question: &Question) -> Vec<(usize, Vec<Span>)> {
     lines.extend(gone.into_iter().map(|text| (2, vec![(Tone::Removed, format!("- {text}"))])));
     lines.extend(came.into_iter().map(|text| (2, vec![(Tone::Added, format!("+ {text}"))])));
     lines
+}
+
+/// The day of a time in RFC 3339.
+fn day(at: &str) -> String {
+    at.chars().take(10).collect()
 }
 
 fn value(value: &serde_json::Value) -> String {
@@ -473,6 +484,7 @@ mod tests {
             operations: vec![text.to_owned()],
             conflicts: Vec::new(),
             notes: vec![text.to_owned()],
+            beside: Vec::new(),
             questions: vec![Question { question: text.to_owned(), before: answered("a"), after: answered("b") }],
         }
     }
