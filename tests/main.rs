@@ -54,6 +54,7 @@ mod origins;
 mod outcome;
 mod peoples_files;
 mod plain_git;
+mod prime;
 mod propagate;
 mod propagation_oracle;
 mod random_repositories;

@@ -1,11 +1,11 @@
-//! `status`, `log`, `show`, `diff`, `why`, `blame`.
+//! `status`, `log`, `show`, `diff`, `prime`, `why`, `blame`.
 
 use super::args;
 use super::output::short;
 use super::output::{safe, safe_line};
 use super::vitals;
 use super::{Done, Session};
-use crate::brain::{AgentLoop, BlameLine, History, Shown, Signs, Status, WhyEntry};
+use crate::brain::{AgentLoop, BlameLine, History, PrimeRequest, Shown, Signs, Status, WhyEntry};
 use crate::model::plural;
 
 pub(super) fn status(session: &Session, args: &args::Status) -> Done {
@@ -173,6 +173,19 @@ pub(super) fn diff(session: &Session, args: &args::Diff) -> Done {
         session.out.paged(&text);
     }
     Ok(u8::from(!found.lines.is_empty()))
+}
+
+pub(super) fn prime(session: &Session, args: &args::Prime) -> Done {
+    let request = PrimeRequest {
+        tokens: args.tokens,
+        agent: args.agent.clone(),
+        about: args.about.clone(),
+        since: args.since.clone(),
+        client: args.client.clone(),
+    };
+    let prime = session.brain()?.prime(&request)?;
+    session.out.report(&prime, |prime| safe(&prime.text));
+    Ok(0)
 }
 
 pub(super) fn why(session: &Session, args: &args::Neuron) -> Done {

@@ -181,6 +181,7 @@ impl Session {
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
+            Command::Prime(args) => look::prime(&self, &args),
             Command::Story(args) => story::story(&self, &args),
             Command::Sync(args) => sync::sync(&self, &args),
             Command::Pr(args) => pr::pr(&self, &args),

@@ -24,7 +24,7 @@ pub(super) enum Speaker {
 }
 
 /// Which kind of talk a memory is; `None`: it is evidence.
-pub(super) fn talk_of(neuron: &Neuron) -> Option<Talk> {
+pub fn talk_of(neuron: &Neuron) -> Option<Talk> {
     talk::talk(neuron.source.as_deref(), neuron.session.as_deref(), &neuron.concept)
 }
 

@@ -23,7 +23,7 @@ pub mod commit;
 pub mod confine;
 pub mod confirm;
 mod context;
-mod conversation;
+pub mod conversation;
 pub mod count;
 pub mod doorbell;
 pub mod edited;
