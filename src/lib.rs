@@ -23,6 +23,7 @@
 //! | [`vitals`] | figures that say how far a network is a brain | pure |
 //! | [`review`] | what a waiting run would change, for people; their decisions | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
+//! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
 //! | [`llm`] | models behind endpoints: replies and embeddings | |
@@ -42,6 +43,7 @@ pub mod cli;
 pub mod cognition;
 pub mod consolidation;
 pub mod cycle;
+pub mod deliberation;
 pub mod delta;
 pub mod forge;
 pub mod http;

@@ -41,6 +41,12 @@ pub const FED_FILES: usize = 20_000;
 pub const LABEL_BYTES: usize = 256;
 /// Options of one decision: the answer tells of all of them within one payload.
 pub const OPTIONS: usize = 20;
+/// Memories of one tree of a deliberation: two halves of them, each of which is asked again for every candidate and its random twins.
+pub const DELIBERATED_MEMORIES: usize = 240;
+/// Memories up to which a deliberation measures on all of them.
+pub const DELIBERATED_WHOLE: usize = 600;
+/// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.
+pub const DELIBERATION_BYTES: usize = 512 << 10;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.

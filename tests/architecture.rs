@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "limits",
     "model",
     "text",
@@ -20,6 +20,7 @@ const LAYERS: [&str; 18] = [
     "vitals",
     "review",
     "cognition",
+    "deliberation",
     "world",
     "store",
     "llm",

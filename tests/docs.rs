@@ -10,6 +10,7 @@ use git_brain::cognition::Snapshot;
 use git_brain::consolidation::SleepRecord;
 use git_brain::delta::{Document, LedgerEntry, Operation, RunRecord};
 use git_brain::merge::{Conflict, merge_neuron};
+use git_brain::model::deliberation::DeliberationCycle;
 use git_brain::model::document::{Acknowledgement, Agent, Flag, Goal, Metadata, Signal, State, Stimulus};
 use git_brain::model::layout::{self, Place};
 use git_brain::model::portable::{PortableMetadata, PortableNetwork};
@@ -102,6 +103,7 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "flag" => both::<Flag>(bytes, &what, most),
         "goal" => Goal::decode(bytes, &what).unwrap().encode(),
         "ledger" => LedgerEntry::decode(bytes, &what).unwrap().encode(),
+        "deliberation" => both::<DeliberationCycle>(bytes, &what, most),
         "metadata" => both::<Metadata>(bytes, &what, most),
         "review" => both::<ReviewRecord>(bytes, &what, most),
         "run" => RunRecord::decode(bytes, &what).unwrap().encode(),
@@ -271,9 +273,16 @@ fn the_page_has_every_setting_with_its_default() {
         for (key, value) in
             values.as_object().unwrap().iter().filter(|(key, _)| (section.as_str(), key.as_str()) != ("chain", "step"))
         {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let row = format!("| `{section}.{key}` | {value} |");
-            assert!(page.contains(&row), "docs/format.md lacks the row {row}");
+            let nested = value.as_object().filter(|_| section == "deliberation");
+            let rows: Vec<(String, &Value)> = match nested {
+                Some(inner) => inner.iter().map(|(name, value)| (format!("{key}.{name}"), value)).collect(),
+                None => vec![(key.clone(), value)],
+            };
+            for (key, value) in rows {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let row = format!("| `{section}.{key}` | {value} |");
+                assert!(page.contains(&row), "docs/format.md lacks the row {row}");
+            }
         }
     }
 }

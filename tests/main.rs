@@ -20,6 +20,7 @@ mod context;
 mod crash;
 mod cycle;
 mod decide;
+mod deliberation;
 mod docs;
 mod embeddings;
 mod endpoint;

@@ -194,7 +194,8 @@ mod tests {
   {"op": "signal", "to": "memory", "payload": {}}, {"op": "acknowledge", "signal": "g1", "payload": {}},
   {"op": "flag", "name": "urgence", "value": true},
   {"op": "outcome", "run": "20260126t143200123z-abcd2345-decision", "value": 0.4, "error": -0.3, "method": "number"},
-  {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "open"}]}"#;
+  {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "open"},
+  {"op": "deliberate", "goal": "recall", "cycle": {"number": 1}}]}"#;
 
     #[test]
     fn what_the_delta_schema_says_is_what_the_reader_says() {

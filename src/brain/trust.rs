@@ -152,6 +152,7 @@ fn settings_grants(policy: &Policy) -> String {
         grants.push("trust origins further than you do without it ([origins])".to_owned());
     }
     grants.extend(roots(&policy.settings));
+    grants.extend(programs(&policy.settings));
     if policy.settings.forge.sends() {
         grants.push(forge(&policy.settings));
     }
@@ -179,6 +180,14 @@ fn config_grants(config: &GitConfig, settings: &Settings) -> String {
         grants.push(format!("let through as no secrets: {}", config.lets_through.join(", ")));
     }
     grants.join("; ")
+}
+
+/// The programs that a deliberation would run.
+fn programs(settings: &Settings) -> Option<String> {
+    let own = Some(settings.deliberation.argv.join(" ")).filter(|argv| !argv.is_empty());
+    let gates = settings.deliberation.gate.iter().map(|gate| gate.argv.join(" "));
+    let all: Vec<String> = own.into_iter().chain(gates).collect();
+    (!all.is_empty()).then(|| format!("run {} in a deliberation, confined", all.join(", ")))
 }
 
 /// What the tools of a chat would see and change.
@@ -233,6 +242,12 @@ fn grants(agent: &crate::model::Agent, settings: &Settings) -> String {
         Cognition::Chain { .. } => {
             let models: Vec<&str> = settings.chain.step.iter().map(|step| step.model.as_str()).collect();
             format!("ask the models of the chain ({}), which may read the whole network, {may}", models.join(", "))
+        }
+        Cognition::Deliberation { goal, .. } => {
+            let of = &settings.deliberation;
+            let minds =
+                format!("{} against {}", of.gardener, if of.skeptic.is_empty() { "nobody" } else { &of.skeptic });
+            format!("deliberate on {goal}, {minds}, {may}")
         }
         Cognition::Command { argv, environment, reads, writes, network, .. } => {
             let seen = if environment.is_empty() { String::new() } else { format!(" with {}", environment.join(", ")) };

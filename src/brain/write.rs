@@ -170,6 +170,7 @@ impl Brain {
         }
         let turned = self.cycle.until_quiet(bounds, progress).map_err(|error| self.cycle.on_branches(error))?;
         let report = report(turned);
+        self.land_late(&merged_of(&report))?;
         self.archive_late(report.runs.iter().filter(|run| run.merged.is_some()).map(|run| run.run.as_str()))?;
         Ok(report)
     }
@@ -189,7 +190,9 @@ impl Brain {
         };
         let turned = self.cycle.until_quiet_with(&RunBounds::default(), &mut bring, low, progress);
         while turned.is_err() && is_stored && inflow(progress)?.is_some() {}
-        turned.map(report)
+        let report = report(turned?);
+        self.land_late(&merged_of(&report))?;
+        Ok(report)
     }
 
     /// Archives what runs that landed replace, where rules of review made that wait.
@@ -412,6 +415,11 @@ fn report(turned: Turned) -> RunReport {
         wake: turned.wake.to_string(),
         notes: turned.notes,
     }
+}
+
+/// The runs that landed.
+fn merged_of(report: &RunReport) -> Vec<String> {
+    report.runs.iter().filter(|run| run.merged.is_some()).map(|run| run.run.clone()).collect()
 }
 
 fn run_line(run: RunSummary) -> RunLine {

@@ -2,6 +2,7 @@
 
 mod chat;
 mod decide;
+mod deliberate;
 mod feed;
 mod find;
 mod learn;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use chat::{Chat, Mode};
 pub use decide::{Approve, Reject, Restore, Revert, Trust};
+pub use deliberate::{Deliberate, Events, Prime};
 pub use feed::Feed;
 pub use find::Find;
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
@@ -123,6 +125,10 @@ pub enum Command {
     Why(Neuron),
     /// Show which run last changed each field of a neuron
     Blame(Neuron),
+    /// Mine hypotheses, attack them, and let gates decide which become runs
+    Deliberate(Deliberate),
+    /// Print the events of deliberations, one JSON document a line
+    Events(Events),
     /// Print what an agent should know before it starts, within a budget of tokens
     Prime(Prime),
     /// Tell the brain's story, and its distance from the ledger
@@ -429,26 +435,6 @@ pub struct Neuron {
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
-}
-
-/// `prime`.
-#[derive(Debug, Args)]
-pub struct Prime {
-    /// Most tokens.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub tokens: usize,
-    /// Words that say what the work is about, such as the names of a repository and its branch.
-    #[arg(long, value_name = "TEXT")]
-    pub about: Option<String>,
-    /// Lessons of this agent alone.
-    #[arg(long, value_name = "AGENT")]
-    pub agent: Option<String>,
-    /// Tell what is new since this commit or branch.
-    #[arg(long, value_name = "REV", conflicts_with = "client")]
-    pub since: Option<String>,
-    /// Tell what is new since this client asked last, on this machine.
-    #[arg(long, value_name = "NAME")]
-    pub client: Option<String>,
 }
 
 /// `story`.

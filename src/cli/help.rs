@@ -8,7 +8,7 @@ use super::args::Cli;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Remember", &["init", "feed", "outcome", "goal", "sleep"]),
     ("Ask", &["recall", "find", "prime", "chat", "decide", "serve", "propagate"]),
-    ("Agents", &["run", "watch", "apply", "trust", "models", "signals"]),
+    ("Agents", &["run", "watch", "apply", "deliberate", "events", "trust", "models", "signals"]),
     ("History", &["log", "show", "diff", "why", "blame", "ledger", "story", "revert", "restore"]),
     ("Review", &["review", "approve", "reject", "pr", "ci"]),
     ("Share", &["sync", "merge", "import", "export", "merge-tree"]),
@@ -29,7 +29,7 @@ const START: &str = "Examples:\n  git brain init notes\n  git brain -C notes fee
                      git brain -C notes recall where does Anna live\n\n`git brain help COMMAND` describes a command.";
 
 /// Examples by command. A command that is not here has examples of its own.
-const EXAMPLES: [(&str, &str); 41] = [
+const EXAMPLES: [(&str, &str); 43] = [
     (
         "feed",
         "git brain feed \"Anna moved to Kyoto in May\"\ngit brain feed diary.md notes/ 'letters/*.txt'\n\
@@ -42,6 +42,12 @@ const EXAMPLES: [(&str, &str); 41] = [
         "git brain decide \"what to drink?\" --option tea --option coffee\n\
          git brain decide \"which way home?\" --option bridge --option ferry --why",
     ),
+    (
+        "deliberate",
+        "git brain deliberate recall --cycles 3\ngit brain deliberate recall --trees \"billing,hall two\" --dry-run\n\
+         git brain deliberate recall --show",
+    ),
+    ("events", "git brain events recall\ngit brain events --follow"),
     ("prime", "git brain prime\ngit brain prime --client editor --about \"billing release-2\" --tokens 600"),
     ("sync", "git brain sync\ngit brain sync --without-refused --dry-run"),
     ("init", "git brain init notes\ngit brain init --in-repo ."),

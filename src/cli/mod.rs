@@ -6,6 +6,7 @@ mod amend;
 pub mod args;
 mod ask;
 mod chat;
+mod deliberate;
 mod demo;
 mod fit;
 pub mod help;
@@ -81,6 +82,7 @@ fn commits(command: &Command) -> bool {
         | Command::Apply(args::Apply { writer, .. })
         | Command::Merge(args::Merge { writer, .. })
         | Command::Outcome(args::Outcome { writer, .. })
+        | Command::Deliberate(args::Deliberate { writer, .. })
         | Command::Sleep(args::Sleep { writer, .. })
         | Command::Sync(args::Sync { writer, .. })
         | Command::Ci(args::Ci { writer, .. })
@@ -181,6 +183,8 @@ impl Session {
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
+            Command::Deliberate(args) => deliberate::deliberate(&self, &args),
+            Command::Events(args) => deliberate::events(&self, &args),
             Command::Prime(args) => look::prime(&self, &args),
             Command::Story(args) => story::story(&self, &args),
             Command::Sync(args) => sync::sync(&self, &args),

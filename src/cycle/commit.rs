@@ -427,6 +427,9 @@ pub(super) fn edits(applied: &Applied, record: &RunRecord, format: Format) -> Ve
     if let Some(entry) = &applied.outcome {
         edits.push(TreeEdit::new(layout::ledger(&entry.run), Some(entry.encode())));
     }
+    if let Some(cycle) = &applied.deliberation {
+        edits.push(TreeEdit::new(layout::deliberation(&cycle.run), Some(json::pretty(cycle))));
+    }
     edits
 }
 
@@ -448,6 +451,7 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
         count(applied.acknowledgements.len(), "answer"),
         count(applied.flags.len(), "flag"),
         count(usize::from(applied.outcome.is_some()), "outcome"),
+        count(usize::from(applied.deliberation.is_some()), "deliberation"),
         count(applied.goals.len(), "goal"),
     ]
     .into_iter()
@@ -527,7 +531,9 @@ impl Cycle {
             ids += &format!("{folder} {}\n", id.unwrap_or_default());
         }
         let metadata = self.store.file(tree, layout::METADATA)?.map(|file| file.blob.to_string());
-        Ok(ids + &metadata.unwrap_or_default())
+        // Ids are the same as before there were deliberations, as long as there are none.
+        let deliberations = self.store.folder(tree, layout::DELIBERATIONS)?.map(|id| id.to_string());
+        Ok(ids + &metadata.unwrap_or_default() + &deliberations.unwrap_or_default())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::consolidation::SleepRecord;
 use crate::consolidation::record::SleepPart;
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
+use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::{FORMAT, Goal};
 use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::json::{self, JsonError};
@@ -149,6 +150,8 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
         }),
         Place::Ledger(_) => LedgerEntry::decode(bytes, path)
             .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
+        Place::Deliberation(_) => document::<DeliberationCycle>(bytes, path)
+            .and_then(|c| lies_at(path, bytes, "run", &layout::deliberation(&c.run), c.run.as_str())),
         Place::Goal => goal(path, bytes, &mut findings),
         Place::Sleep(run) if path == layout::sleep(&run) => SleepRecord::decode(bytes, path)
             .and_then(|r| lies_at(path, bytes, "run", &layout::sleep(&r.run), r.run.as_str())),

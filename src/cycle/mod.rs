@@ -25,6 +25,7 @@ pub mod confirm;
 mod context;
 pub mod conversation;
 pub mod count;
+pub mod deliberation;
 pub mod doorbell;
 pub mod edited;
 mod error;
@@ -233,7 +234,10 @@ impl Cycle {
     fn reflex(&self, agent: &AgentName) -> Option<Rule> {
         match self.shared.policy.agents.get(agent)?.agent.cognition {
             Cognition::Reflex { rule } => Some(rule),
-            Cognition::Command { .. } | Cognition::Llm { .. } | Cognition::Chain { .. } => None,
+            Cognition::Command { .. }
+            | Cognition::Llm { .. }
+            | Cognition::Chain { .. }
+            | Cognition::Deliberation { .. } => None,
         }
     }
 }
@@ -248,6 +252,7 @@ impl Shared {
             }
             Some(Cognition::Llm { model, .. }) => format!("llm:{model}"),
             Some(Cognition::Chain { .. }) => "chain".to_owned(),
+            Some(Cognition::Deliberation { goal, .. }) => format!("deliberation:{goal}"),
             None => "apply".to_owned(),
         }
     }

@@ -105,7 +105,9 @@ pub struct GitConfig {
 impl GitConfig {
     /// What needs trust of the settings that are kept there; with what they say of origins if that `loosens`.
     fn of(kept: &[Override], loosens: bool) -> Option<Self> {
-        let endpoint = |key: &str| key.starts_with("models.") || ["recall.embeddings", "chain.roots"].contains(&key);
+        let endpoint = |key: &str| {
+            key.starts_with("models.") || ["recall.embeddings", "chain.roots", "deliberation.argv"].contains(&key)
+        };
         let needs = |key: &str| endpoint(key) || key == ALLOW || is_forge(key) || (loosens && is_origin(key));
         let found: Vec<(String, &Override)> =
             kept.iter().map(|o| (o.plain_key(), o)).filter(|(key, _)| needs(key)).collect();
@@ -414,6 +416,17 @@ impl Policy {
     pub fn chain_roots(&self) -> &[String] {
         let own = self.own.as_ref().map_or(&[][..], |own| &own.chain.roots);
         if self.endpoints_trusted && self.config_trusted { &self.settings.chain.roots } else { own }
+    }
+
+    /// Refuses the programs that `[deliberation]` names, where `brain.toml` is not trusted here.
+    pub fn require_trusted_programs(&self) -> Result<(), CycleError> {
+        match self.endpoints_trusted && self.config_trusted {
+            true => Ok(()),
+            false => Err(CycleError::Refused {
+                message: format!("{}, so the programs of [deliberation] are inert", self.untrusted()),
+                hint: Some("look at it, then `git brain trust`".to_owned()),
+            }),
+        }
     }
 
     /// Refuses an agent whose definition is not trusted here.

@@ -12,6 +12,7 @@ use super::budget::{Exhausted, Payer};
 use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
 use super::context::without_raw_input;
+use super::deliberation::Question;
 use super::job::Job;
 use super::judging::{Looked, Veil};
 use super::knowledge::Knowledge;
@@ -21,7 +22,10 @@ use super::policy::EVALUATOR;
 use super::spawn::{Part, Spawn, Thought, blocking, shown};
 use super::{Cycle, CycleError, goals, ledger, quoted};
 use crate::cognition::{Raised, Snapshot, reflex};
-use crate::delta::{Document, DocumentError, LedgerEntry};
+use crate::deliberation::classes::Class;
+use crate::deliberation::record::CycleRecord;
+use crate::delta::operation::{Acknowledge, Deliberate};
+use crate::delta::{Document, DocumentError, LedgerEntry, Operation};
 use crate::model::document::{Cognition, Rule};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
@@ -189,6 +193,18 @@ impl<'n> Strangers<'n> {
     }
 }
 
+/// The document that enters a cycle, and answers the signals that asked for it.
+fn entered(goal: &AgentName, job: &Job, cycle: &CycleRecord) -> Document {
+    let value = serde_json::to_value(cycle).expect("invariant: a cycle is JSON");
+    let mut ops = vec![Operation::Deliberate(Deliberate { goal: goal.clone(), cycle: value })];
+    let fruits = cycle.results.iter().filter(|result| result.class == Class::Fruit).count();
+    ops.extend(job.signals.iter().map(|signal| {
+        let payload = serde_json::json!({"kind": "deliberated", "goal": goal, "cycle": cycle.cycle, "fruits": fruits});
+        Operation::Acknowledge(Acknowledge { signal: signal.id.clone(), payload })
+    }));
+    Document { agent: None, prediction: None, ops }
+}
+
 impl Spawn {
     async fn execute(self) -> Ran {
         let (run, job) = (self.run.clone(), self.job.clone());
@@ -211,6 +227,23 @@ impl Spawn {
             None => Err(CycleError::refused(format!("there is no agent {}", this.job.agent))),
             Some(Cognition::Llm { model, repairs }) => this.with_model(&model, repairs).await,
             Some(Cognition::Chain { repairs }) => this.with_chain(repairs).await,
+            Some(Cognition::Deliberation { goal, trees }) => blocking(move || {
+                let (cycle, store) = (this.cycle.whole()?, this.cycle.store()?);
+                let authority = this.cycle.shared.policy.authority(&this.job.agent)?;
+                let question = Question {
+                    goal: goal.clone(),
+                    trees,
+                    initiative: this.job.agent.to_string(),
+                    run: this.run.clone(),
+                    limits: authority.1,
+                };
+                let document = entered(&goal, &this.job, &cycle.deliberate(&question)?);
+                let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
+                let applied = draft.apply(&store, &this.cycle.shared)?;
+                draft.settle(&applied, &store, &this.cycle.shared, true).map(Some)
+            })
+            .await
+            .map(Thought::of),
             Some(Cognition::Reflex { rule }) => blocking(move || {
                 let store = this.cycle.store()?;
                 let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);

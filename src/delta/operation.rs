@@ -103,6 +103,8 @@ pub enum Operation {
     Outcome(Outcome),
     /// Sets a goal as a whole.
     Goal(SetGoal),
+    /// Enters a cycle of a deliberation; at most one in a document.
+    Deliberate(Deliberate),
 }
 
 /// `create`.
@@ -291,6 +293,16 @@ pub struct SetGoal {
     pub state: GoalState,
 }
 
+/// `deliberate`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Deliberate {
+    /// The goal: lowercase letters, digits and dashes.
+    pub goal: AgentName,
+    /// What was proposed, judged and decided, as docs/deliberation.md describes it.
+    pub cycle: Value,
+}
+
 impl SetGoal {
     /// Its id, given or of its text.
     pub fn goal_id(&self) -> GoalId {
@@ -316,11 +328,12 @@ impl Operation {
             Operation::Flag(_) => "flag",
             Operation::Outcome(_) => "outcome",
             Operation::Goal(_) => "goal",
+            Operation::Deliberate(_) => "deliberate",
         }
     }
 
     /// Every word that `op` can be.
-    pub const NAMES: [&'static str; 14] = [
+    pub const NAMES: [&'static str; 15] = [
         "create",
         "activate",
         "connect",
@@ -335,6 +348,7 @@ impl Operation {
         "flag",
         "outcome",
         "goal",
+        "deliberate",
     ];
 
     /// Ranges that types alone do not hold. The error is (field, what is wrong).
@@ -371,6 +385,13 @@ impl Operation {
                 check_credited(&op.pathway).map_err(|m| ("pathway", m))
             }
             Operation::Goal(op) => check_concept(&op.text).map_err(|m| ("text", m)),
+            Operation::Deliberate(op) => {
+                let bytes = op.cycle.to_string().len();
+                match bytes <= limits::DELIBERATION_BYTES {
+                    true => Ok(()),
+                    false => Err(("cycle", format!("has {bytes} bytes, the limit is {}", limits::DELIBERATION_BYTES))),
+                }
+            }
             Operation::Connect(_) | Operation::Disconnect(_) | Operation::Retype(_) | Operation::Flag(_) => Ok(()),
         }
     }
@@ -524,7 +545,7 @@ fn parse_tagged(raw: &str) -> Result<Operation, (usize, String)> {
     read!("create" => Create, "activate" => Activate, "connect" => Connect, "adjust" => Adjust,
         "disconnect" => Disconnect, "reinforce" => Reinforce, "reword" => Reword, "retype" => Retype,
         "archive" => Archive, "signal" => Signal, "acknowledge" => Acknowledge, "flag" => Flag,
-        "outcome" => Outcome, "goal" => Goal)
+        "outcome" => Outcome, "goal" => Goal, "deliberate" => Deliberate)
 }
 
 /// Reads a struct from an object, passing over its `op`.

@@ -16,14 +16,15 @@ const ALL: &str = r#"{"agent": "memory", "prediction": {"text": "…", "value": 
   {"op": "flag", "name": "urgence", "value": true},
   {"op": "outcome", "run": "20260126t143200123z-abcd2345-decision", "value": 0.4, "text": "…", "error": -0.3, "method": "number",
    "pathway": [{"from": "a", "to": "b", "type": "feeds_into"}]},
-  {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "reached"}]}"#;
+  {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "reached"},
+  {"op": "deliberate", "goal": "recall", "cycle": {"number": 1}}]}"#;
 
 #[test]
 fn every_operation_is_read_and_written_back() {
     let document = Document::parse(ALL.as_bytes(), "delta").unwrap();
     let names: Vec<_> = document.ops.iter().map(Operation::name).collect();
     assert_eq!(names, Operation::NAMES);
-    assert_eq!(Document::lines(ALL.as_bytes()), [3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 11, 12, 13, 15]);
+    assert_eq!(Document::lines(ALL.as_bytes()), [3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 11, 12, 13, 15, 16]);
     let again = serde_json::to_vec(&document).unwrap();
     assert_eq!(Document::parse(&again, "delta").unwrap(), document);
 }

@@ -97,7 +97,9 @@ impl RunOutline {
         reverts: Vec<RunId>,
         approves: Vec<RunId>,
     ) -> Self {
-        let elsewhere = |op: &Operation| matches!(op, Operation::Outcome(_) | Operation::Flag(_) | Operation::Goal(_));
+        let elsewhere = |op: &Operation| {
+            matches!(op, Operation::Outcome(_) | Operation::Flag(_) | Operation::Goal(_) | Operation::Deliberate(_))
+        };
         let outline = |effect: Effect| {
             Some(EffectOutline {
                 neuron: effect.id()?.clone(),

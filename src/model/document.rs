@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use super::capabilities::{Capabilities, Region};
+pub use super::cognition::{Cognition, Rule};
 use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
@@ -53,8 +54,7 @@ fn is_zero(n: &u32) -> bool {
 
 impl Stimulus {
     /// The id of a stimulus that has a source: a hash of (source, origin, session, at as given, text), so that feeding it
-    /// again changes nothing, and what a person says is not what somebody else said. `given_at` is `None` where the user
-    /// gave no time.
+    /// again changes nothing, and what a person says is not what somebody else said. `given_at` is `None` where the user gave no time.
     pub fn id_of(
         origin: &Origin,
         source: &str,
@@ -509,88 +509,6 @@ impl State {
             Self::PriorityOverrideDetected => "priority_override_detected",
         }
     }
-}
-
-/// How an agent thinks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Cognition {
-    /// Rules of this program: no model, offline.
-    Reflex {
-        /// Which rules.
-        rule: Rule,
-    },
-    /// Any program: a snapshot as JSON on standard input, a delta document on standard output. Inert until trusted.
-    Command {
-        /// Program and arguments; no shell.
-        argv: Vec<String>,
-        /// How long it may take, milliseconds.
-        #[serde(default = "default_timeout")]
-        timeout_ms: u64,
-        /// Names of environment variables that it may see; all others are cleared.
-        #[serde(default)]
-        environment: Vec<String>,
-        /// Files and folders that it may read, beside those of the system and its own; `~/` is your home.
-        #[serde(default)]
-        reads: Vec<String>,
-        /// Files and folders that it may read and write, beside its own folder, which goes away with it.
-        #[serde(default)]
-        writes: Vec<String>,
-        /// True: it may open sockets.
-        #[serde(default)]
-        network: bool,
-        /// Processor time of each of its processes, seconds; 0: as long as it may take.
-        #[serde(default)]
-        cpu_seconds: u64,
-        /// Memory of all its processes together, MiB.
-        #[serde(default = "default_memory")]
-        memory_mb: u64,
-    },
-    /// A model: the snapshot as a prompt, an answer in the form of a delta document. Inert until trusted.
-    Llm {
-        /// The `[models.NAME]` of the settings.
-        model: String,
-        /// How often an answer that is refused may be given once more.
-        #[serde(default = "default_repairs")]
-        repairs: u32,
-    },
-    /// The models of `[[chain.step]]`, one after the other, as in a chat: those before gather and conclude, with tools that only read,
-    /// the last one writes the delta document. Inert until trusted.
-    Chain {
-        /// How often an answer that is refused may be given once more.
-        #[serde(default = "default_repairs")]
-        repairs: u32,
-    },
-}
-
-fn default_repairs() -> u32 {
-    limits::MODEL_REPAIRS
-}
-
-fn default_memory() -> u64 {
-    limits::CHILD_MEMORY_MB
-}
-
-fn default_timeout() -> u64 {
-    limits::COMMAND_TIMEOUT_MS
-}
-
-/// The reflex rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    /// Introduces every agent and completes the bootstrap.
-    Bootstrap,
-    /// Turns stimuli into episodic and concept neurons.
-    Perception,
-    /// Links what fires together, answers questions, archives.
-    Memory,
-    /// Scores options by activation, predicts, asks for action.
-    Decision,
-    /// Watches urgency.
-    Affect,
-    /// Judges outcomes by predictions, and lets pathways learn from the difference.
-    Evaluator,
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ pub const GOALS: &str = "network/goals";
 pub const SLEEPS: &str = "network/sleep";
 /// The folder of the ledger: predictions against outcomes.
 pub const LEDGER: &str = "network/ledger";
+/// The folder of the cycles of deliberations.
+pub const DELIBERATIONS: &str = "network/deliberations";
 /// The folder of wisdom.
 pub const WISDOM: &str = "network/wisdom";
 /// The folder of escalations.
@@ -104,6 +106,11 @@ pub fn ledger(id: &RunId) -> String {
     dated(LEDGER, id, ".json")
 }
 
+/// `network/deliberations/<yyyy>/<mm>/<dd>/ab/<run>.json`: the cycle of a deliberation that the run `id` entered.
+pub fn deliberation(id: &RunId) -> String {
+    dated(DELIBERATIONS, id, ".json")
+}
+
 /// `network/narrative/<yyyy>/<mm>/<dd>/ab/<run>.json`: the chapter that was told in the sleep `id`.
 pub fn chapter(id: &RunId) -> String {
     dated(NARRATIVE, id, ".json")
@@ -174,6 +181,8 @@ pub enum Place {
     Goal,
     /// What a corrective run judged.
     Ledger(RunId),
+    /// A cycle of a deliberation.
+    Deliberation(RunId),
     /// A chapter of the narrative.
     Chapter(RunId),
     /// The record of a sleep.
@@ -206,6 +215,7 @@ impl Place {
             Self::Flag(_) => "flags",
             Self::Goal => "goals",
             Self::Ledger(_) => "ledger entries",
+            Self::Deliberation(_) => "deliberations",
             Self::Chapter(_) => "chapters",
             Self::Sleep(_) => "sleeps",
             Self::Event => "events",
@@ -246,6 +256,7 @@ impl Place {
                 | Place::Run(_)
                 | Place::RunNote(_)
                 | Place::Ledger(_)
+                | Place::Deliberation(_)
                 | Place::Chapter(_)
                 | Place::Sleep(_)
                 | Place::Event
@@ -294,12 +305,13 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
             let id = GoalId::parse(name.strip_suffix(".json")?).ok()?;
             (goal(&id) == path).then_some(Place::Goal)
         }
-        "ledger" | "narrative" | "sleep" => {
+        "ledger" | "deliberations" | "narrative" | "sleep" => {
             let stem = name.strip_suffix(".json")?;
             let (stem, part) = stem.split_once('.').map_or((stem, None), |(stem, part)| (stem, Some(part)));
             let id = RunId::parse(stem).ok()?;
             let place = match part {
                 None if ledger(&id) == path => Place::Ledger,
+                None if deliberation(&id) == path => Place::Deliberation,
                 None if chapter(&id) == path => Place::Chapter,
                 None if sleep(&id) == path => Place::Sleep,
                 Some(part) if sleep_part(&id, part.parse().ok().filter(|n| *n > 1)?) == path => Place::Sleep,
@@ -344,6 +356,7 @@ mod tests {
             (run(&run_id), Place::Run(run_id.clone())),
             (conflicts(&run_id), Place::RunNote(run_id.clone())),
             (ledger(&run_id), Place::Ledger(run_id.clone())),
+            (deliberation(&run_id), Place::Deliberation(run_id.clone())),
             (chapter(&run_id), Place::Chapter(run_id.clone())),
             (sleep(&run_id), Place::Sleep(run_id.clone())),
             (sleep_part(&run_id, 2), Place::Sleep(run_id.clone())),

@@ -5,7 +5,9 @@
 
 pub mod capabilities;
 pub mod chain;
+mod cognition;
 pub mod cutter;
+pub mod deliberation;
 pub mod document;
 pub mod forge;
 pub mod form;

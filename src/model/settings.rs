@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::chain::{Chain, ChainStep};
+pub use super::deliberation::Deliberation;
 pub use super::forge::Forge;
 pub use super::models::Model;
 pub use super::origin::Origins;
@@ -48,6 +49,8 @@ pub struct Settings {
     pub chain: Chain,
     /// Which runs wait for a person.
     pub review: Review,
+    /// How hypotheses are mined, attacked and judged.
+    pub deliberation: Deliberation,
     /// Requests for review on a forge. Inert until trusted.
     pub forge: Forge,
 }
@@ -461,6 +464,7 @@ impl Settings {
             model.check().map_err(|(field, message)| format!("models.{name}.{field} {message}"))?;
         }
         self.serotonin.check()?;
+        self.deliberation.check().map_err(|(field, message)| format!("deliberation.{field}: {message}"))?;
         let c = &self.cycle;
         let (depth, runs) = (crate::limits::SPAWN_DEPTH, crate::limits::RUNS_PER_STIMULUS);
         if c.max_depth > depth || c.runs_per_stimulus > runs {

@@ -147,7 +147,11 @@ impl ReviewRecord {
         if !self.why.is_empty() {
             text = format!("{text}: {}", self.why.split_whitespace().collect::<Vec<_>>().join(" "));
         }
-        text.truncate(text.floor_char_boundary(limits::CONCEPT_BYTES));
+        let mut end = text.len().min(limits::CONCEPT_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
         text
     }
 

@@ -218,7 +218,7 @@ impl Store {
 }
 
 /// Writes a file whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     let mut file = tempfile::Builder::new().prefix("tmp-").tempfile_in(folder)?;
     file.write_all(bytes)?;

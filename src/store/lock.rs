@@ -41,6 +41,8 @@ pub enum LockName {
     Account,
     /// Deciding on a run that waits.
     Review,
+    /// Running cycles of a deliberation.
+    Deliberation,
 }
 
 impl LockName {
@@ -54,6 +56,7 @@ impl LockName {
             Self::Recovery => "locks/recovery",
             Self::Snapshot => "locks/snapshot",
             Self::Review => "locks/review",
+            Self::Deliberation => "locks/deliberation",
             Self::Vectors => "locks/vectors",
             Self::Account => "locks/account",
         }
@@ -63,6 +66,7 @@ impl LockName {
         match self {
             Self::Trunk => "the trunk (main and wake)",
             Self::Review => "a decision on a waiting run",
+            Self::Deliberation => "a deliberation",
             Self::Cycle => "the cycle",
             Self::Sleep => "sleep",
             Self::Sync => "sync",

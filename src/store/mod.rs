@@ -24,6 +24,7 @@ mod disk;
 mod driver;
 mod error;
 mod guard;
+mod handoff;
 mod health;
 mod history;
 mod hooks;

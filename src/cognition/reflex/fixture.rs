@@ -315,7 +315,7 @@ impl World {
                     assert!(self.snapshot.signals.iter().any(|s| s.id == op.signal), "{op:?} answers nothing");
                     vec![]
                 }
-                Operation::Flag(_) | Operation::Outcome(_) => vec![],
+                Operation::Flag(_) | Operation::Outcome(_) | Operation::Deliberate(_) => vec![],
                 Operation::Reinforce(op) => op.pathway.iter().flat_map(|edge| [&edge.from, &edge.to]).collect(),
                 Operation::Goal(op) => op.neuron.iter().collect(),
                 other => panic!("no reflex proposes {other:?}"),

@@ -82,7 +82,12 @@ impl Judge<'_> {
                     let tainted = stimulus.map(|stimulus| stimulus.origin).filter(|origin| origins.is_tainted(origin));
                     faults.extend(tainted.map(|origin| (change.path.clone(), format!("comes from {origin}"))));
                 }
-                Place::Signal(..) | Place::Acknowledgement(..) | Place::Flag(_) | Place::Goal | Place::Ledger(_)
+                Place::Signal(..)
+                | Place::Acknowledgement(..)
+                | Place::Flag(_)
+                | Place::Goal
+                | Place::Ledger(_)
+                | Place::Deliberation(_)
                     if by_person =>
                 {
                     let by = serde_json::from_slice::<SetBy>(&store.content(new.blob)?).ok().and_then(|by| by.run);

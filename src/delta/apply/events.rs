@@ -2,8 +2,9 @@
 
 use super::{ApplyError, ERROR_TOLERANCE, Lookup, Reason, Work};
 use crate::delta::ledger::{LedgerEntry, Method, Valued};
-use crate::delta::operation::{Outcome, SetGoal};
+use crate::delta::operation::{Deliberate, Outcome, SetGoal};
 use crate::model::Acknowledgement;
+use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::{Goal, GoalLevel};
 use crate::model::ids::{GoalId, SignalId};
 
@@ -61,6 +62,20 @@ impl<L: Lookup> Work<'_, L> {
             method: op.method,
             chosen: record.prediction.as_ref().and_then(|p| p.chosen.clone()),
             pathway: op.pathway.clone(),
+        });
+        Ok(())
+    }
+
+    /// Enters a cycle of a deliberation.
+    pub(super) fn deliberate(&mut self, op: &Deliberate) -> Result<(), ApplyError<L::Error>> {
+        if self.out.deliberation.is_some() {
+            return Err(self.refuse(Reason::SecondCycle));
+        }
+        self.out.deliberation = Some(DeliberationCycle {
+            run: self.author.run.clone(),
+            goal: op.goal.clone(),
+            at: self.author.clock,
+            cycle: op.cycle.clone(),
         });
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::ledger::LedgerEntry;
 use super::operation::{Document, Edge, Operation};
 use super::record::RunRecord;
 use crate::limits;
+use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::Goal;
 use crate::model::ids::{self, AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::neuron::Name;
@@ -66,6 +67,8 @@ pub struct Applied {
     pub outcome: Option<LedgerEntry>,
     /// Goals that are set.
     pub goals: BTreeMap<GoalId, Goal>,
+    /// A cycle of a deliberation.
+    pub deliberation: Option<DeliberationCycle>,
     /// What was clamped or raised, one sentence each.
     pub notes: Vec<String>,
 }
@@ -132,6 +135,9 @@ pub enum Reason {
     /// A second outcome in one document.
     #[error("a document holds one outcome")]
     SecondOutcome,
+    /// A second cycle of a deliberation in one document.
+    #[error("a document holds one cycle of a deliberation")]
+    SecondCycle,
     /// An error that is not the difference between outcome and prediction.
     #[error("its error is not {value} − {prediction}, what came minus what the run predicted")]
     WrongError {
@@ -366,6 +372,7 @@ impl<L: Lookup> Work<'_, L> {
             }
             Operation::Outcome(op) => self.outcome(op),
             Operation::Goal(op) => self.goal(op),
+            Operation::Deliberate(op) => self.deliberate(op),
         }
     }
 

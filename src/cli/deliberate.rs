@@ -1,0 +1,163 @@
+//! `deliberate`, `events`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::args;
+use super::output::{safe, safe_line};
+use super::{Done, Session};
+use crate::brain::{
+    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, ForestReport, Source, path_in, read_source,
+};
+use crate::model::plural;
+
+/// How often new events are looked for.
+const LOOK: Duration = Duration::from_millis(500);
+
+pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
+    let brain = session.brain()?;
+    if args.handoffs {
+        return handoffs(session, &brain);
+    }
+    if let [id, file] = args.answer.as_slice() {
+        let source = match file.as_str() {
+            "-" => Source::Stdin,
+            file => Source::File(path_in(&session.dir, Path::new(file))),
+        };
+        let (bytes, name) = read_source(&source, crate::limits::DELTA_BYTES)?;
+        let text = String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))?;
+        brain.answer_handoff(id, &text)?;
+        session.out.say(&format!("Answered {id}."));
+        return Ok(0);
+    }
+    let goal = args.goal.clone().unwrap_or_default();
+    if args.show {
+        session.out.report(&brain.forest(&goal, None)?, shown);
+        return Ok(0);
+    }
+    let request = DeliberateRequest {
+        goal,
+        trees: args.trees.iter().map(|tree| tree.trim().to_owned()).filter(|tree| !tree.is_empty()).collect(),
+        cycles: args.cycles,
+        agent: args.agent.clone(),
+        dry_run: args.writer.dry_run,
+    };
+    let report = brain.deliberate(&request, &mut |line| {
+        if !session.out.is_json() {
+            session.out.text(&told(line));
+        }
+    })?;
+    if session.out.is_json() {
+        session.out.document(&report);
+    } else {
+        session.out.text(&ended(&report));
+    }
+    Ok(0)
+}
+
+fn told(line: &CycleLine) -> String {
+    let mut text = format!("cycle {}\n", line.cycle);
+    for (tree, weather) in &line.weather {
+        text += &format!("  {weather:<13} {}\n", safe_line(tree));
+    }
+    for result in &line.results {
+        let class = result.class.as_str();
+        text += &format!("  {class:<13} {}  ({})\n", safe_line(&result.name), safe_line(&result.tree));
+        if !result.failed.is_empty() {
+            text += &format!("                failed {}\n", safe_line(&result.failed.join(", ")));
+        }
+        if !result.risks.is_empty() {
+            text +=
+                &format!("                the skeptic says, recorded only: {}\n", safe_line(&result.risks.join("; ")));
+        }
+        if let Some(run) = &result.run {
+            let state = if result.landed { "landed" } else { "waits for review: git brain review" };
+            text += &format!("                {state} {run}\n");
+        }
+    }
+    if line.results.is_empty() {
+        text += "  nothing was examined\n";
+    }
+    text.extend(line.amendments.iter().map(|one| format!("  amendment for a person: {}\n", safe_line(one))));
+    text + &format!("  {} in the bank\n", plural(line.seeds, "seed", "seeds"))
+}
+
+fn ended(report: &DeliberateReport) -> String {
+    let results = report.cycles.iter().flat_map(|cycle| &cycle.results);
+    let fruits = results.filter(|result| result.class == crate::brain::LeafClass::Fruit).count();
+    format!(
+        "{}, {}; wake is {}\n",
+        plural(report.cycles.len(), "cycle", "cycles"),
+        plural(fruits, "fruit", "fruits"),
+        super::output::short(&report.wake)
+    )
+}
+
+fn shown(report: &ForestReport) -> String {
+    let forest = &report.forest;
+    let mut text = format!(
+        "{} after {}: {} promoted, {} closed\n",
+        report.goal,
+        plural(forest.cycle as usize, "cycle", "cycles"),
+        forest.promoted.len(),
+        forest.closed.len()
+    );
+    for (id, tree) in &forest.trees {
+        let frozen = if tree.frozen > 0 { format!(", frozen for {}", tree.frozen) } else { String::new() };
+        text += &format!(
+            "  {}  {}, {}, {}{frozen}\n",
+            safe_line(id),
+            plural(tree.attempts as usize, "attempt", "attempts"),
+            plural(tree.fruits as usize, "fruit", "fruits"),
+            plural(tree.deaths as usize, "dead leaf", "dead leaves")
+        );
+    }
+    text += &format!("{} in the bank\n", plural(forest.seeds.len(), "seed", "seeds"));
+    for seed in &forest.seeds {
+        text += &format!(
+            "  {:.2}  {}  ({})\n",
+            seed.score,
+            safe_line(&seed.proposal.mechanism.name),
+            safe_line(&seed.tree)
+        );
+    }
+    text
+}
+
+fn handoffs(session: &Session, brain: &Brain) -> Done {
+    let waiting = brain.handoffs()?;
+    if session.out.is_json() {
+        session.out.document(&serde_json::json!({"handoffs": waiting}));
+        return Ok(0);
+    }
+    if waiting.is_empty() {
+        session.out.text("No question waits.\n");
+    }
+    for one in &waiting {
+        let about = serde_json::to_string_pretty(&one.about).unwrap_or_default();
+        session.out.text(&format!(
+            "{}  {}, {} on {}\n{}\n",
+            one.id,
+            one.role.as_str(),
+            one.goal,
+            safe_line(&one.tree),
+            safe(&about)
+        ));
+        session.out.text(&format!("Next: git brain deliberate --answer {} FILE\n", one.id));
+    }
+    Ok(0)
+}
+
+pub(super) fn events(session: &Session, args: &args::Events) -> Done {
+    let brain = session.brain()?;
+    let mut after = None;
+    loop {
+        let (events, last) = brain.events(args.goal.as_deref(), after.as_deref())?;
+        session.out.text(&Brain::events_as_lines(&events));
+        after = last.or(after);
+        if !args.follow {
+            return Ok(0);
+        }
+        std::thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,255 @@
+//! The examiner's bench: what a delta does to recall, measured on the brain as it is, in memory. Nothing is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::activation::Snapshot;
+use crate::activation::recall::{Filters, answer};
+use crate::cycle::network::TreeNetwork;
+use crate::cycle::snapshot::snapshot;
+use crate::cycle::{Cycle, CycleError};
+use crate::deliberation::gates::{Measured, likeness, mean, splitmix};
+use crate::deliberation::trial::{ANSWERS, Evidence, Memory, Probe};
+use crate::delta::{self, Applied, Author, Document, Limits};
+use crate::limits;
+use crate::model::ids::{NeuronId, RunId};
+use crate::model::neuron::Connection;
+use crate::model::{Kind, Link, Neuron, Origin, Stamp};
+use crate::store::{CommitId, TreeId};
+
+/// Seconds of a week: how long an effect must last.
+const WEEK: i64 = 7 * 86_400;
+/// The key of a snapshot that is kept nowhere.
+const BESIDE: [u8; 20] = [0; 20];
+
+/// One tree's evidence, and the brain that candidates are tried on.
+pub(super) struct Bench<'c> {
+    cycle: &'c Cycle,
+    tree: TreeId,
+    snapshot: Snapshot,
+    now: Stamp,
+    /// The memories and what a candidate is tried with.
+    pub evidence: Evidence,
+    neurons: Vec<Neuron>,
+    /// Of memories and their concepts: what random deltas are made of.
+    pools: [Vec<NeuronId>; 2],
+    limits: Option<Limits>,
+    author: Author,
+}
+
+impl<'c> Bench<'c> {
+    /// The bench of a tree: the memories that its words recall, as far as their origin is trusted.
+    pub fn of(
+        cycle: &'c Cycle,
+        wake: CommitId,
+        title: &str,
+        (run, limits): (RunId, Option<Limits>),
+    ) -> Result<Self, CycleError> {
+        let tree = cycle.store.tree_of(wake)?;
+        let (snapshot, now) = (snapshot(&cycle.store, tree)?, cycle.shared.world.now());
+        let filters = Filters { top: Some(limits::DELIBERATED_MEMORIES), ..Filters::default() };
+        let (found, _) = cycle.recall(wake, &snapshot, title, filters, now, &mut |_, _| ())?;
+        let origins = &cycle.shared.policy.settings.origins;
+        let fits = |neuron: &Neuron| neuron.kind == Kind::Episodic && !origins.is_tainted(&neuron.origin);
+        let mut neurons: Vec<Neuron> = found.into_iter().map(|one| one.neuron).filter(fits).collect();
+        let graph = snapshot.graph();
+        let is_memory = |id: &NeuronId| graph.find(id).is_some_and(|node| graph.kind(node) == Kind::Episodic);
+        let followed = |neuron: &Neuron| {
+            let follows = |tie: &&Connection| tie.link == Link::FeedsInto && is_memory(&tie.target);
+            neuron.connections.iter().find(follows).map(|tie| tie.target.clone())
+        };
+        // What a memory followed belongs to the evidence, whatever it is about.
+        let network = TreeNetwork::remembering(&cycle.store, tree, &cycle.shared.neurons);
+        let known: BTreeSet<NeuronId> = neurons.iter().map(|neuron| neuron.id.clone()).collect();
+        let mut beyond: BTreeSet<NeuronId> = neurons.iter().filter_map(followed).collect();
+        // A small brain is measured on whole.
+        let memories = graph.nodes().filter(|node| graph.kind(*node) == Kind::Episodic && !graph.is_archived(*node));
+        let all: Vec<_> = memories.take(limits::DELIBERATED_WHOLE + 1).collect();
+        if all.len() <= limits::DELIBERATED_WHOLE {
+            beyond.extend(all.into_iter().filter_map(|node| NeuronId::parse(graph.id(node)).ok()));
+        }
+        beyond.retain(|id| !known.contains(id));
+        for id in beyond {
+            neurons.extend(network.neuron(&id)?.filter(|neuron| fits(neuron) && !neuron.is_archived()));
+        }
+        let is_concept = |id: &NeuronId| graph.find(id).is_some_and(|node| graph.kind(node) == Kind::Semantic);
+        let memories = neurons.iter().map(|neuron| Memory {
+            id: neuron.id.clone(),
+            text: neuron.concept.clone(),
+            session: neuron.session.clone(),
+            at: neuron.created_at,
+            is_of_tree: known.contains(&neuron.id),
+            after: followed(neuron),
+            concepts: neuron.connections.iter().map(|tie| &tie.target).filter(|id| is_concept(id)).cloned().collect(),
+        });
+        let evidence = Evidence::new(memories.collect());
+        let concepts: BTreeSet<NeuronId> =
+            evidence.older().iter().flat_map(|memory| &memory.concepts).cloned().collect();
+        let pools = [concepts.into_iter().collect(), evidence.older().iter().map(|m| m.id.clone()).collect()];
+        let author =
+            Author { agent: run.agent(), run, clock: now, rank: 0, origin: Origin::local(), consumed: Vec::new() };
+        Ok(Self { cycle, tree, snapshot, now, evidence, neurons, pools, limits, author })
+    }
+
+    /// What a payload does to the network; the error is a sentence.
+    fn applied(&self, payload: &Value) -> Result<Applied, String> {
+        let document = Document::parse(payload.to_string().as_bytes(), "the payload").map_err(|e| e.to_string())?;
+        let network = TreeNetwork::remembering(&self.cycle.store, self.tree, &self.cycle.shared.neurons);
+        let settings = &self.cycle.shared.policy.settings;
+        let limits = self.limits.as_ref();
+        delta::apply(&document, &self.author, limits, &network, &settings.learning, &settings.activation)
+            .map_err(|e| e.to_string())
+    }
+
+    /// The brain with what a delta does.
+    fn with(&self, applied: &Applied, least: u16) -> Snapshot {
+        let after = |neuron: &Neuron| {
+            let mut neuron = neuron.clone();
+            neuron.connections.retain(|tie| tie.weight >= least);
+            neuron
+        };
+        let changes: Vec<_> =
+            applied.neurons.iter().map(|(id, (_, neuron))| (id.clone(), Some(after(neuron)))).collect();
+        self.snapshot.advanced(&changes, BESIDE)
+    }
+
+    /// What recall is worth on each probe.
+    fn scores(&self, snapshot: &Snapshot, probes: &[Probe], now: Stamp) -> Vec<f64> {
+        let (index, settings) = (snapshot.index(), &self.cycle.shared.policy.settings);
+        let filters = Filters { top: Some(2 * ANSWERS), ..Filters::default() };
+        let worth = |probe: &Probe| {
+            let found = answer(&index, &probe.question, now, settings, &filters);
+            let ids: Vec<NeuronId> = found.into_iter().map(|found| found.id).collect();
+            self.evidence.worth(probe, &ids)
+        };
+        probes.iter().map(worth).collect()
+    }
+
+    fn differences(&self, snapshot: &Snapshot, probes: &[Probe], before: &[f64], now: Stamp) -> Vec<f64> {
+        self.scores(snapshot, probes, now).iter().zip(before).map(|(after, before)| after - before).collect()
+    }
+
+    /// Measures a payload: its effect on both halves, that of random deltas of the same shape, and what it costs.
+    pub fn measure(&self, payload: &Value, promoted: &BTreeMap<String, Value>, random: u32, seed: u64) -> Measured {
+        let applied = match self.applied(payload) {
+            Ok(applied) => applied,
+            Err(fault) => return Measured { fault, ..Measured::default() },
+        };
+        let named = self.named_in(payload);
+        let train = self.evidence.probes(self.evidence.older(), &named);
+        let test = self.evidence.probes(self.evidence.newer(), &named);
+        let before = self.scores(&self.snapshot, &train, self.now);
+        let after = self.with(&applied, 0);
+        let differences = self.differences(&after, &train, &before, self.now);
+        // What recall is worth without any delta is asked once a probe.
+        let mut known: BTreeMap<[NeuronId; 2], f64> = BTreeMap::new();
+        let mut effect = |payload: &Value| {
+            let applied = self.applied(payload).ok()?;
+            let probes = self.evidence.probes(self.evidence.older(), &self.named_in(payload));
+            let mut before = Vec::with_capacity(probes.len());
+            for probe in &probes {
+                let ask = || self.scores(&self.snapshot, std::slice::from_ref(probe), self.now)[0];
+                before.push(*known.entry(probe.aside.clone()).or_insert_with(ask));
+            }
+            mean(&self.differences(&self.with(&applied, 0), &probes, &before, self.now))
+        };
+        let mut state = seed;
+        // One that the brain refuses changes nothing.
+        let random = (0..random).map(|_| effect(&self.shuffled(payload, &mut state)).unwrap_or(0.0)).collect();
+        let later = Stamp::from_unix(self.now.unix() + WEEK);
+        let before_later = self.scores(&self.snapshot, &train, later);
+        let least = self.cycle.shared.policy.settings.sleep.prune_weight;
+        let kept = self.differences(&self.with(&applied, least), &train, &before_later, later);
+        let before_test = self.scores(&self.snapshot, &test, self.now);
+        Measured {
+            fault: String::new(),
+            test: self.differences(&after, &test, &before_test, self.now),
+            train: differences,
+            random,
+            turnover: Some(self.turnover(&applied)),
+            similarity: Some(promoted.values().map(|other| likeness(payload, other)).fold(0.0, f64::max)),
+            later: mean(&kept),
+            bytes: Some(growth(&applied)),
+        }
+    }
+
+    /// The concepts that a payload names.
+    fn named_in(&self, payload: &Value) -> BTreeSet<NeuronId> {
+        let graph = self.snapshot.graph();
+        let mut named = BTreeSet::new();
+        map_strings(payload, &mut |text| {
+            let id = NeuronId::parse(text).ok();
+            let is_concept = |id: &NeuronId| graph.find(id).is_some_and(|node| graph.kind(node) == Kind::Semantic);
+            named.extend(id.filter(is_concept));
+            String::new()
+        });
+        named
+    }
+
+    /// The payload with each memory that it names replaced by a random one of the older half; of one that names none, with each concept. So a
+    /// random twin is asked the same questions.
+    fn shuffled(&self, payload: &Value, state: &mut u64) -> Value {
+        let graph = self.snapshot.graph();
+        let kind = |text: &str| {
+            let node = NeuronId::parse(text).ok().and_then(|id| graph.find(&id))?;
+            Some(graph.kind(node))
+        };
+        let mut has_memory = false;
+        map_strings(payload, &mut |text| {
+            has_memory |= kind(text) == Some(Kind::Episodic);
+            String::new()
+        });
+        let (moved, pool) = match has_memory {
+            true => (Kind::Episodic, &self.pools[1]),
+            false => (Kind::Semantic, &self.pools[0]),
+        };
+        let mut named: BTreeMap<String, String> = BTreeMap::new();
+        map_strings(payload, &mut |text| match kind(text) == Some(moved) && !pool.is_empty() {
+            true => {
+                let draw = || pool[splitmix(state) as usize % pool.len()].to_string();
+                named.entry(text.to_owned()).or_insert_with(draw).clone()
+            }
+            false => text.to_owned(),
+        })
+    }
+
+    /// The share of the tree's weight that a delta changes.
+    fn turnover(&self, applied: &Applied) -> f64 {
+        let weight = |neuron: &Neuron| -> f64 { neuron.connections.iter().map(|tie| f64::from(tie.weight)).sum() };
+        let all: f64 = self.neurons.iter().map(weight).sum();
+        let moved: f64 = applied
+            .neurons
+            .values()
+            .map(|(before, after)| {
+                let of = |neuron: &Neuron| -> BTreeMap<String, f64> {
+                    let ties = neuron.connections.iter();
+                    ties.map(|tie| (format!("{} {}", tie.target, tie.link), f64::from(tie.weight))).collect()
+                };
+                let (old, new) = (before.as_ref().map(of).unwrap_or_default(), of(after));
+                let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+                let at = |ties: &BTreeMap<String, f64>, key: &String| ties.get(key).copied().unwrap_or(0.0);
+                keys.into_iter().map(|key| (at(&new, key) - at(&old, key)).abs()).sum::<f64>()
+            })
+            .sum();
+        if all > 0.0 { moved / all } else { 1.0 }
+    }
+}
+
+/// Bytes that the files of neurons grow by.
+fn growth(applied: &Applied) -> u64 {
+    let size = |neuron: &Neuron| neuron.encode().len() as u64;
+    applied.neurons.values().map(|(before, after)| size(after).saturating_sub(before.as_ref().map_or(0, size))).sum()
+}
+
+/// A document with every string replaced.
+fn map_strings(value: &Value, with: &mut dyn FnMut(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(with(text)),
+        Value::Array(items) => Value::Array(items.iter().map(|item| map_strings(item, with)).collect()),
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(key, value)| (key.clone(), map_strings(value, with))).collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,466 @@
+//! A cycle of a deliberation, run: trees side by side, each a [state machine](crate::deliberation::tree) whose wants are asked of minds, of the
+//! bench and of gates that are programs. Nothing is written here: the caller commits the cycle in one run.
+
+mod bench;
+mod handoff;
+mod minds;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Cycle, CycleError};
+use crate::activation::graph::NodeIx;
+use crate::deliberation::cycle::{Setting, conclude};
+use crate::deliberation::forest::Forest;
+use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
+use crate::deliberation::record::CycleRecord;
+use crate::deliberation::roles::{Cast, Member, Role};
+use crate::deliberation::sky::Forecast;
+use crate::deliberation::tree::{Grown, HANDOFF, Told, TreeDeliberation, Want};
+use crate::deliberation::verdict::Proposal;
+use crate::deliberation::weather::forecast;
+use crate::delta::Limits;
+use crate::limits;
+use crate::model::deliberation::DeliberationCycle;
+use crate::model::deliberation::{Deliberation, UserGate};
+use crate::model::ids::{AgentName, NeuronId, RunId, concept_id};
+use crate::model::json as model_json;
+use crate::model::settings::Settings;
+use crate::model::{Kind, layout};
+use crate::store::{CommitId, TreeId};
+use bench::Bench;
+pub use handoff::Handoff;
+use minds::{Silent, Topic, run_program, seed_of};
+
+/// What is deliberated on.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The goal.
+    pub goal: AgentName,
+    /// Words of topics, one a tree; none: those of earlier cycles, or the concepts with most memories.
+    pub trees: Vec<String>,
+    /// What starts it.
+    pub initiative: String,
+    /// The run that will enter the cycle.
+    pub run: RunId,
+    /// What that run's agent may do; `None`: a person.
+    pub limits: Option<Limits>,
+}
+
+impl Cycle {
+    /// `[deliberation]` of main, as every machine reads it: no flag and no branch of a proposer changes gates or thresholds.
+    pub fn deliberation_of_main(&self) -> Result<Deliberation, CycleError> {
+        let Some(main) = self.store.tip(self.store.main())? else { return Ok(Deliberation::default()) };
+        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
+        Ok(Settings::read(&String::from_utf8_lossy(&text), &[])?.deliberation)
+    }
+
+    /// The cycles of a goal in a tree, in the order of their runs.
+    pub fn cycles_of(&self, tree: TreeId, goal: &AgentName) -> Result<Vec<(RunId, CycleRecord)>, CycleError> {
+        let Some(folder) = self.store.folder(tree, layout::DELIBERATIONS)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for (path, file) in self.store.files(folder, "")? {
+            let path = format!("{}/{path}", layout::DELIBERATIONS);
+            let bytes = self.store.read_file(file, &path)?;
+            let (entered, cycle) = cycle_in(&bytes, &path)?;
+            if entered.goal == *goal {
+                found.push((entered.run, cycle));
+            }
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(found)
+    }
+
+    /// The cycle that a run entered, if it did.
+    pub fn cycle_of(&self, tree: TreeId, run: &RunId) -> Result<Option<CycleRecord>, CycleError> {
+        let path = layout::deliberation(run);
+        let Some(bytes) = self.store.read(tree, &path)? else { return Ok(None) };
+        cycle_in(&bytes, &path).map(|(_, cycle)| Some(cycle))
+    }
+
+    /// The goals that were deliberated on.
+    pub fn deliberated_goals(&self, tree: TreeId) -> Result<Vec<AgentName>, CycleError> {
+        #[derive(Deserialize)]
+        struct Goal {
+            goal: AgentName,
+        }
+        let Some(folder) = self.store.folder(tree, layout::DELIBERATIONS)? else { return Ok(Vec::new()) };
+        let mut goals = Vec::new();
+        for (path, file) in self.store.files(folder, "")? {
+            let of: Goal = model_json::typed(&self.store.read_file(file, &path)?, &path)?;
+            goals.push(of.goal);
+        }
+        goals.sort();
+        goals.dedup();
+        Ok(goals)
+    }
+
+    /// Runs one cycle. Nothing is written.
+    ///
+    /// # Errors
+    /// A cast that does not play, a mind that cannot be reached, a program that is not trusted: then nothing is kept.
+    pub fn deliberate(&self, question: &Question) -> Result<CycleRecord, CycleError> {
+        let settings = self.deliberation_of_main()?;
+        let models = &self.shared.policy.settings.models;
+        let cast = Cast::of(&settings, |mind| match mind {
+            HANDOFF => Ok(None),
+            "command" | "reflex-lexical" | "reflex-structural" => Ok(Some(mind.to_owned())),
+            model => models.get(model).map(|model| model.family.clone()).ok_or(()),
+        })
+        .map_err(|error| CycleError::refused(error.to_string()))?;
+        if !settings.gate.is_empty() || [&settings.gardener, &settings.skeptic].iter().any(|mind| *mind == "command") {
+            self.shared.policy.require_trusted_programs()?;
+        }
+        let wake = self.store.need_tip(self.store.wake())?;
+        let tree = self.store.tree_of(wake)?;
+        let past = self.cycles_of(tree, &question.goal)?;
+        let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
+        let titles = self.titles(question, &before, wake, &settings)?;
+        let ids: Vec<String> = titles.keys().cloned().collect();
+        let sky = forecast(&before, &ids, &settings);
+        let job = Job {
+            question,
+            settings: &settings,
+            cast: &cast,
+            before: &before,
+            past: &past,
+            titles: &titles,
+            sky: &sky,
+            wake,
+        };
+        let grown = self.side_by_side(&job)?;
+        let evidence = grown.iter().map(|(grown, hash)| (grown.tree.clone(), hash.clone())).collect();
+        let setting = Setting {
+            goal: question.goal.as_str(),
+            before: &before,
+            settings: &settings,
+            cast: &cast,
+            forecast: &sky,
+            evidence: &evidence,
+            at: self.shared.world.now(),
+            initiative: &question.initiative,
+        };
+        conclude(&setting, grown.into_iter().map(|(grown, _)| grown).collect()).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            CycleError::refused(format!("the validator refuses the cycle: {}", faults.join("; ")))
+        })
+    }
+
+    /// Trees by id, each with the words that its memories are recalled by.
+    fn titles(
+        &self,
+        question: &Question,
+        before: &Forest,
+        wake: CommitId,
+        settings: &Deliberation,
+    ) -> Result<BTreeMap<String, String>, CycleError> {
+        let of = |words: &String| (concept_id(words).to_string(), words.clone());
+        if !question.trees.is_empty() {
+            return Ok(question.trees.iter().map(of).collect());
+        }
+        let snapshot = super::snapshot::snapshot(&self.store, self.store.tree_of(wake)?)?;
+        let graph = snapshot.graph();
+        let network = super::network::TreeNetwork::new(&self.store, self.store.tree_of(wake)?);
+        let words = |id: &NeuronId| Ok::<_, CycleError>(network.neuron(id)?.map(|neuron| neuron.concept));
+        let mut titles = BTreeMap::new();
+        if before.trees.is_empty() {
+            let mut memories: BTreeMap<NodeIx, usize> = BTreeMap::new();
+            for node in graph.nodes().filter(|node| graph.kind(*node) == Kind::Episodic && !graph.is_archived(*node)) {
+                for tie in graph.spread(node).filter(|tie| graph.kind(tie.target) == Kind::Semantic) {
+                    *memories.entry(tie.target).or_default() += 1;
+                }
+            }
+            let mut hubs: Vec<(usize, NodeIx)> = memories.into_iter().map(|(node, count)| (count, node)).collect();
+            hubs.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1))));
+            for (_, node) in hubs.into_iter().take(2 * settings.slots as usize) {
+                if let Some(words) = NeuronId::parse(graph.id(node)).ok().map(|id| words(&id)).transpose()?.flatten() {
+                    titles.extend([of(&words)]);
+                }
+            }
+        } else {
+            for id in before.trees.keys() {
+                // A topic that a person named need be no neuron: its id begins with its words.
+                let named = NeuronId::parse(id).ok().map(|id| words(&id)).transpose()?.flatten();
+                let words = named
+                    .unwrap_or_else(|| id.rsplit_once('-').map_or(id.as_str(), |(words, _)| words).replace('-', " "));
+                titles.insert(id.clone(), words);
+            }
+        }
+        match titles.is_empty() {
+            true => {
+                Err(CycleError::refused("there is nothing to deliberate on: the brain has no concepts with memories"))
+            }
+            false => Ok(titles),
+        }
+    }
+
+    /// The trees that get a gardener, so many at once as the settings say, by id. The first that fails ends all.
+    fn side_by_side(&self, job: &Job<'_>) -> Result<Vec<(Grown, String)>, CycleError> {
+        let allocated: Vec<&String> = job.sky.allocated().map(|(id, _)| id).collect();
+        let next = AtomicUsize::new(0);
+        let (folder, dir, shared) = (self.store.common_dir(), &self.dir, &self.shared);
+        let threads = (job.settings.max_concurrent as usize).min(allocated.len()).max(1);
+        let done = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| {
+                    let (next, allocated) = (&next, &allocated);
+                    scope.spawn(move || {
+                        let mut store = crate::store::Store::open(folder)?;
+                        store.set_secrets(Arc::clone(&shared.secrets));
+                        let cycle = Cycle::beside(dir.clone(), store, Arc::clone(shared));
+                        let mut grown = Vec::new();
+                        while let Some(id) = allocated.get(next.fetch_add(1, Ordering::SeqCst)) {
+                            grown.push(cycle.grow(job, id)?);
+                        }
+                        Ok::<_, CycleError>(grown)
+                    })
+                })
+                .collect();
+            let joined = workers.into_iter().map(|worker| {
+                worker.join().unwrap_or_else(|_| Err(CycleError::Busy("a tree's thread ended".to_owned())))
+            });
+            joined.collect::<Result<Vec<_>, _>>()
+        })?;
+        let mut grown: Vec<(Grown, String)> = done.into_iter().flatten().collect();
+        grown.sort_by(|a, b| a.0.tree.cmp(&b.0.tree));
+        Ok(grown)
+    }
+
+    /// Drives one tree to its end.
+    fn grow(&self, job: &Job<'_>, id: &str) -> Result<(Grown, String), CycleError> {
+        let Job { question, settings, cast, before, .. } = job;
+        let (title, sky) = (&job.titles[id], &job.sky.trees[id]);
+        let bench = Bench::of(self, job.wake, title, (question.run.clone(), question.limits.clone()))?;
+        let hash = bench.evidence.hash();
+        let agent = question.run.agent();
+        let seed = seed_of(question.goal.as_str(), id, before.cycle + 1, &hash);
+        let past = job.past_of(id);
+        let topic = Topic {
+            cycle: self,
+            goal: question.goal.as_str(),
+            title,
+            evidence: &bench.evidence,
+            seed,
+            agent: &agent,
+            argv: &settings.argv,
+            past: &past,
+        };
+        let seeds = before.seeds_of(id).map(|seed| seed.proposal.clone()).collect();
+        let share = (sky.hypotheses, sky.temperature);
+        let mut tree = TreeDeliberation::new(id, share, seeds, &before.closed, cast, settings);
+        loop {
+            let told = match tree.want().clone() {
+                Want::Done => break,
+                Want::Mine { count, temperature } => said(
+                    Role::Gardener,
+                    topic.mine(&cast.gardener, count, temperature, &[]).map(Told::Proposals),
+                    |_| Told::Proposals(Vec::new()),
+                ),
+                Want::Critique(all) => verdicts(cast, all.iter().map(|one| (one, None)), &topic),
+                Want::Challenge(all) => verdicts(cast, all.iter().map(|(one, record)| (one, Some(record))), &topic),
+                Want::Revise(all) => {
+                    let mined = topic.mine(&cast.gardener, all.len(), sky.temperature, &all);
+                    said(Role::Gardener, mined.map(|mined| replacements(mined, all.len())), |_| {
+                        Told::Replacements(vec![None; all.len()])
+                    })
+                }
+                Want::Diverge(all) => match &cast.diverger {
+                    Some(member) if member.mind == HANDOFF => self.hand_off_alternatives(job, id, &all)?,
+                    Some(member) => {
+                        said(Role::Diverger, topic.diverge(member, &all).map(Told::Proposals), Told::Malformed)
+                    }
+                    None => Told::TimedOut,
+                },
+                Want::Inspect(all) => {
+                    let mut judged = Vec::with_capacity(all.len());
+                    let mut gone = None;
+                    for one in &all {
+                        match topic.inspect(&cast.inspector, one) {
+                            Ok(judgement) => judged.push(Some(judgement)),
+                            Err(Silent::Formless(_)) => judged.push(None),
+                            Err(Silent::Gone(why)) => gone = Some(why),
+                        }
+                    }
+                    gone.map_or(Told::Judgements(judged), |why| Told::Unreachable(Role::Inspector, why))
+                }
+                Want::Examine(all) => {
+                    let examined = all.iter().map(|one| self.examine(job, &bench, id, one, seed));
+                    Told::Records(examined.collect::<Result<_, _>>()?)
+                }
+                Want::Align(all) => self.align(job, id, &all, &topic)?,
+            };
+            tree.take(told).map_err(|error| CycleError::Unanswered(format!("{title}: {error}")))?;
+        }
+        Ok((tree.grown(), hash))
+    }
+
+    /// The gates of a candidate: those that measure it on the brain, unless the goal has its own alone, and the programs of the settings.
+    fn examine(
+        &self,
+        job: &Job<'_>,
+        bench: &Bench<'_>,
+        tree: &str,
+        proposal: &Proposal,
+        seed: u64,
+    ) -> Result<GateRecord, CycleError> {
+        let (domain, candidate) = (format!("{tree}@{}", bench.evidence.hash()), proposal.key());
+        let mut record = if job.settings.gates.brain {
+            let measured = bench.measure(&proposal.payload, &job.before.promoted, job.settings.gates.random, seed);
+            judge(&measured, &job.settings.gates, domain, candidate, seed)
+        } else {
+            let asked = GATES.iter().filter(|(name, ..)| *name == ALIGNMENT).map(|(name, ..)| (*name).to_owned());
+            GateRecord {
+                domain,
+                candidate,
+                asked: asked.collect(),
+                gates: Vec::new(),
+                execution_mode: ExecutionMode::ToolExecuted,
+            }
+        };
+        for gate in &job.settings.gate {
+            record.asked.push(gate.name.clone());
+            record.gates.push(self.ask_gate(job, gate, tree, proposal)?);
+        }
+        Ok(record)
+    }
+
+    /// Asks a gate that is a program. One that fails, takes too long or says something else has not passed the candidate.
+    fn ask_gate(
+        &self,
+        job: &Job<'_>,
+        gate: &UserGate,
+        tree: &str,
+        proposal: &Proposal,
+    ) -> Result<GateResult, CycleError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Answer {
+            passed: bool,
+            figure: Option<f64>,
+            #[serde(default)]
+            threshold: f64,
+            #[serde(default)]
+            note: String,
+        }
+        let input = json!({"goal": job.question.goal, "tree": tree, "candidate": proposal.key(), "proposal": proposal});
+        let agent = job.question.run.agent();
+        let failed = |note: String| GateResult {
+            name: gate.name.clone(),
+            hard: gate.hard,
+            passed: false,
+            figure: None,
+            threshold: 0.0,
+            note: note.chars().take(300).collect(),
+        };
+        let said = match run_program(self, &agent, &gate.argv, &gate.reads, gate.timeout_ms, &input) {
+            Ok(said) => said,
+            Err(error @ (CycleError::Exhausted(_) | CycleError::Store(_) | CycleError::Busy(_))) => return Err(error),
+            Err(error) => return Ok(failed(error.to_string())),
+        };
+        Ok(match serde_json::from_slice::<Answer>(&said) {
+            Ok(answer) if answer.figure.is_none_or(f64::is_finite) => GateResult {
+                passed: answer.passed,
+                figure: answer.figure,
+                threshold: answer.threshold,
+                note: answer.note.chars().take(300).collect(),
+                ..failed(String::new())
+            },
+            Ok(_) => failed("its figure is no number".to_owned()),
+            Err(error) => failed(format!("its answer is not of the form: {error}")),
+        })
+    }
+
+    fn align(
+        &self,
+        job: &Job<'_>,
+        tree: &str,
+        all: &[(Proposal, GateRecord)],
+        topic: &Topic<'_>,
+    ) -> Result<Told, CycleError> {
+        let member: &Member = &job.cast.aligner;
+        if member.mind == HANDOFF {
+            let asked = all.iter().map(|(proposal, record)| self.hand_off_alignment(job, tree, proposal, record));
+            return Ok(Told::Alignments(asked.collect::<Result<_, _>>()?));
+        }
+        let mut aligned = Vec::with_capacity(all.len());
+        for (proposal, record) in all {
+            match topic.align(member, proposal, record) {
+                Ok(alignment) => aligned.push(Some(alignment)),
+                Err(Silent::Formless(_)) => aligned.push(None),
+                Err(Silent::Gone(why)) => return Ok(Told::Unreachable(Role::Aligner, why)),
+            }
+        }
+        Ok(Told::Alignments(aligned))
+    }
+}
+
+/// A cycle's file.
+fn cycle_in(bytes: &[u8], path: &str) -> Result<(DeliberationCycle, CycleRecord), CycleError> {
+    let entered: DeliberationCycle = model_json::strict(bytes, path, limits::DOCUMENT_BYTES)?;
+    let cycle = CycleRecord::deserialize(&entered.cycle);
+    let cycle = cycle.map_err(|e| model_json::JsonError::at(path, 1, "cycle", e.to_string()))?;
+    Ok((entered, cycle))
+}
+
+/// One cycle on its way, as all its trees see it.
+struct Job<'a> {
+    question: &'a Question,
+    settings: &'a Deliberation,
+    cast: &'a Cast,
+    before: &'a Forest,
+    past: &'a [(RunId, CycleRecord)],
+    titles: &'a BTreeMap<String, String>,
+    sky: &'a Forecast,
+    wake: CommitId,
+}
+
+/// Results that a gardener is told of.
+const TOLD: usize = 12;
+
+impl Job<'_> {
+    /// The newest results of a tree with what their gates said.
+    fn past_of(&self, tree: &str) -> Vec<Value> {
+        let results = self.past.iter().flat_map(|(_, cycle)| &cycle.results).filter(|result| result.tree == tree);
+        let mut told: Vec<Value> = results
+            .map(|result| json!({"proposal": result.proposal, "class": result.class, "gates": result.record.as_ref().map(|r| &r.gates)}))
+            .collect();
+        told.drain(..told.len().saturating_sub(TOLD));
+        told
+    }
+}
+
+/// An answer, or what stands for one without a form.
+fn said(role: Role, answer: Result<Told, Silent>, formless: impl FnOnce(String) -> Told) -> Told {
+    match answer {
+        Ok(told) => told,
+        Err(Silent::Formless(why)) => formless(why),
+        Err(Silent::Gone(why)) => Told::Unreachable(role, why),
+    }
+}
+
+fn replacements(mined: Vec<Proposal>, asked: usize) -> Told {
+    let mut all: Vec<Option<Proposal>> = mined.into_iter().map(Some).collect();
+    all.resize(asked, None);
+    Told::Replacements(all)
+}
+
+/// Verdicts of the skeptic: one that gives none, in no form, cannot be reached either.
+fn verdicts<'p>(
+    cast: &Cast,
+    all: impl Iterator<Item = (&'p Proposal, Option<&'p GateRecord>)>,
+    topic: &Topic<'_>,
+) -> Told {
+    let Some(skeptic) = &cast.skeptic else { return Told::Verdicts(Vec::new()) };
+    let mut verdicts = Vec::new();
+    for (proposal, record) in all {
+        match topic.attack(skeptic, proposal, record) {
+            Ok(verdict) => verdicts.push(verdict),
+            Err(Silent::Gone(why) | Silent::Formless(why)) => return Told::Unreachable(Role::Skeptic, why),
+        }
+    }
+    Told::Verdicts(verdicts)
+}

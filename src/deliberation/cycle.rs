@@ -1,0 +1,181 @@
+//! A cycle as it is stored, and how one is made of what the trees gave: in the order of their ids, whoever was done first.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::classes::Class;
+use super::events::{Action, Event};
+use super::forest::{Forest, validate};
+use super::gates::GateRecord;
+use super::record::{CycleRecord, ResultRecord};
+use super::roles::{Cast, Role};
+use super::seeds::{Features, Kept, Seed, rank};
+use super::sky::{Forecast, Weather};
+use super::tree::{Grown, Step};
+use crate::model::Stamp;
+use crate::model::deliberation::Deliberation;
+
+/// What a cycle is made from, beside what the trees gave.
+pub struct Setting<'a> {
+    /// The goal.
+    pub goal: &'a str,
+    /// The forest before.
+    pub before: &'a Forest,
+    /// The settings.
+    pub settings: &'a Deliberation,
+    /// The cast.
+    pub cast: &'a Cast,
+    /// The forecast.
+    pub forecast: &'a Forecast,
+    /// The hash of what each tree was measured on.
+    pub evidence: &'a BTreeMap<String, String>,
+    /// The clock.
+    pub at: Stamp,
+    /// What started it.
+    pub initiative: &'a str,
+}
+
+/// The hash of gates and thresholds.
+pub fn rules_of(settings: &Deliberation) -> String {
+    let text = json!({"gates": settings.gates, "gate": settings.gate}).to_string();
+    format!("{:016x}", crate::model::ids::hash_fields(&[text.as_bytes()]))
+}
+
+/// Makes a cycle of what trees gave. The order of the trees does not matter.
+///
+/// # Errors
+/// What the validator finds: then nothing of the cycle is kept.
+pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRecord, Vec<super::forest::Fault>> {
+    let (before, settings) = (setting.before, setting.settings);
+    let cycle = before.cycle + 1;
+    trees.sort_by(|a, b| a.tree.cmp(&b.tree));
+    let mut events = Vec::new();
+    let mut told = |agent: &str, role: Role, action: Action, target: &str, step: Step| {
+        events.push(Event {
+            ts: setting.at,
+            agent: agent.to_owned(),
+            role,
+            action,
+            target: target.to_owned(),
+            inputs: step.inputs,
+            outputs: step.outputs,
+            reason: step.reason,
+            cycle,
+            initiative: setting.initiative.to_owned(),
+        });
+    };
+    let step = |inputs, outputs, reason: &str| Step { inputs, outputs, reason: reason.to_owned() };
+    told(
+        "rules",
+        Role::Coordinator,
+        Action::ValidatePre,
+        setting.goal,
+        step(json!({"cycle": before.cycle}), json!({"faults": 0}), ""),
+    );
+    let weathers: BTreeMap<&String, Weather> =
+        setting.forecast.trees.iter().map(|(id, sky)| (id, sky.weather)).collect();
+    told(
+        "rules",
+        Role::Meteorologist,
+        Action::Route,
+        setting.goal,
+        step(json!({"monsoon": setting.forecast.monsoon}), json!(weathers), ""),
+    );
+    let dispatch: BTreeMap<&String, f64> =
+        setting.forecast.allocated().map(|(id, sky)| (id, sky.temperature)).collect();
+    let sent: Vec<&&String> = dispatch.keys().collect();
+    told(
+        "rules",
+        Role::Coordinator,
+        Action::GardenerParallelDispatch,
+        setting.goal,
+        step(json!({}), json!({"trees": sent, "dispatch": dispatch}), ""),
+    );
+    let (mut results, mut seeds, mut amendments) = (Vec::new(), before.seeds.clone(), Vec::new());
+    let mut seen = std::collections::BTreeSet::new();
+    for grown in trees {
+        for told_by in grown.told {
+            told(&told_by.agent, told_by.role, told_by.action, &told_by.target, told_by.step);
+        }
+        amendments.extend(grown.amendments);
+        let of_tree = before.trees.get(&grown.tree);
+        let option = of_tree.map_or(1.0, |tree| 1.0 - tree.deaths as f64 / tree.attempts.max(1) as f64);
+        for (result, judgement, kept) in grown.leaves {
+            // Two trees may come to the same: the first by id has it.
+            if before.closed.contains(&result.key) || !seen.insert(result.key.clone()) {
+                continue;
+            }
+            let kept = if result.class == Class::GoldenLeaf { Some(Kept::Golden) } else { kept };
+            let known = seeds.iter().find(|seed| seed.key == result.key);
+            let (since, from) = known.map_or((cycle, None), |seed| (seed.since, seed.from.clone()));
+            seeds.retain(|seed| seed.key != result.key);
+            if let Some(kept) = kept {
+                let evidence = result.record.as_ref().map_or(0.0, GateRecord::share_passed);
+                let features = Features::of(&judgement, &result.proposal, option, from.is_some(), evidence);
+                seeds.push(Seed {
+                    key: result.key.clone(),
+                    tree: result.tree.clone(),
+                    from,
+                    proposal: result.proposal.clone(),
+                    kept,
+                    score: features.score(),
+                    since,
+                });
+            }
+            if result.record.is_some() || matches!(result.class, Class::SickLeaf | Class::DeadLeaf) {
+                results.push(result);
+            }
+        }
+    }
+    results.sort_by(|a, b| (&a.tree, &a.key).cmp(&(&b.tree, &b.key)));
+    let is_closed = |key: &str| {
+        let closes = |result: &ResultRecord| matches!(result.class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
+        before.closed.contains(key) || results.iter().any(|result| result.key == key && closes(result))
+    };
+    let mut seeds = rank(seeds, is_closed, settings.seeds as usize);
+    blow(&mut seeds, setting.forecast);
+    told(
+        "rules",
+        Role::Coordinator,
+        Action::RankAndRouteSeeds,
+        setting.goal,
+        step(json!({"before": before.seeds.len()}), json!({"after": seeds.len()}), ""),
+    );
+    let fruits = results.iter().filter(|result| result.class == Class::Fruit).count();
+    told(
+        "rules",
+        Role::Coordinator,
+        Action::ValidatePostSave,
+        setting.goal,
+        step(json!({"results": results.len()}), json!({"faults": 0, "fruits": fruits}), ""),
+    );
+    let record = CycleRecord {
+        cycle,
+        cast: setting.cast.clone(),
+        rules: rules_of(settings),
+        evidence: setting.evidence.clone(),
+        forecast: setting.forecast.clone(),
+        results,
+        seeds,
+        amendments,
+        events,
+    };
+    let faults = validate(before, &record);
+    if faults.is_empty() { Ok(record) } else { Err(faults) }
+}
+
+/// Seeds of trees that freeze blow to the tree with the fewest seeds that does not: hypotheses outlive a place that gave nothing.
+fn blow(seeds: &mut [Seed], forecast: &Forecast) {
+    let is_cold = |id: &str| forecast.trees.get(id).is_some_and(|sky| sky.freezes);
+    for at in 0..seeds.len() {
+        if !is_cold(&seeds[at].tree) {
+            continue;
+        }
+        let warm = forecast.trees.keys().filter(|id| !is_cold(id));
+        let fewest = warm.min_by_key(|id| (seeds.iter().filter(|seed| seed.tree == **id).count(), (*id).clone()));
+        if let Some(fewest) = fewest {
+            seeds[at].from = Some(std::mem::replace(&mut seeds[at].tree, fewest.clone()));
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The forest: what all cycles of a goal have left. It follows from them and is stored nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::classes::{Class, classify};
+use super::gates::ExecutionMode;
+use super::record::CycleRecord;
+use super::seeds::{Seed, rank};
+use crate::model::deliberation::Deliberation;
+
+/// A tree, as the weather sees it. Counts are of cycles in a row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tree {
+    /// Candidates that were examined, in all.
+    pub attempts: u64,
+    /// Those of the last cycles.
+    pub recent: Vec<u32>,
+    /// Fruits, in all.
+    pub fruits: u64,
+    /// Dead leaves, in all.
+    pub deaths: u64,
+    /// Cycles with an attempt and without fruit.
+    pub dry: u32,
+    /// Dead leaves without another class between them.
+    pub dead: u32,
+    /// Cycles without an attempt.
+    pub idle: u32,
+    /// Cycles that it stays frozen for.
+    pub frozen: u32,
+    /// Whether a handoff of the last cycle was not answered.
+    pub undecided: bool,
+    /// Whether something of the last cycle was quarantined.
+    pub burnt: bool,
+}
+
+/// Cycles whose attempts count as recent.
+pub const RECENT: usize = 5;
+
+/// What all cycles of a goal have left.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Forest {
+    /// The number of the last cycle; 0: there was none.
+    pub cycle: u64,
+    /// Trees by id.
+    pub trees: BTreeMap<String, Tree>,
+    /// Seeds, best first.
+    pub seeds: Vec<Seed>,
+    /// Payloads that were promoted, by key.
+    pub promoted: BTreeMap<String, serde_json::Value>,
+    /// Keys that never come back: rejected, quarantined, dead or promoted.
+    pub closed: BTreeSet<String>,
+}
+
+impl Forest {
+    /// The forest after cycles, in the order of their runs. Two machines may have had a cycle of one number: both count.
+    pub fn after<'c>(cycles: impl IntoIterator<Item = &'c CycleRecord>, settings: &Deliberation) -> Self {
+        cycles.into_iter().fold(Self::default(), |forest, cycle| forest.with(cycle, settings))
+    }
+
+    /// The forest after one cycle more.
+    #[must_use]
+    pub fn with(mut self, cycle: &CycleRecord, settings: &Deliberation) -> Self {
+        self.cycle += 1;
+        for id in cycle.forecast.trees.keys() {
+            self.trees.entry(id.clone()).or_default();
+        }
+        for (id, tree) in &mut self.trees {
+            let results: Vec<_> = cycle.results.iter().filter(|result| result.tree == *id).collect();
+            let examined: Vec<_> = results.iter().filter(|result| result.record.is_some()).collect();
+            tree.attempts += examined.len() as u64;
+            tree.recent.push(examined.len() as u32);
+            if tree.recent.len() > RECENT {
+                tree.recent.remove(0);
+            }
+            let fruits = results.iter().filter(|result| result.class == Class::Fruit).count();
+            tree.fruits += fruits as u64;
+            tree.deaths += results.iter().filter(|result| result.class == Class::DeadLeaf).count() as u64;
+            tree.idle = if examined.is_empty() { tree.idle + 1 } else { 0 };
+            tree.dry = match (fruits, examined.is_empty()) {
+                (0, true) => tree.dry,
+                (0, false) => tree.dry + 1,
+                _ => 0,
+            };
+            for result in &examined {
+                tree.dead = if result.class == Class::DeadLeaf { tree.dead + 1 } else { 0 };
+            }
+            let is_open = |record: &&super::gates::GateRecord| !record.is_complete();
+            tree.undecided = results.iter().filter_map(|result| result.record.as_ref()).any(|record| is_open(&record));
+            tree.burnt = results.iter().any(|result| result.class == Class::SickLeaf);
+            tree.frozen = tree.frozen.saturating_sub(1);
+            if cycle.forecast.trees.get(id).is_some_and(|sky| sky.freezes) {
+                tree.frozen = settings.weather.freeze;
+                tree.dead = 0;
+            }
+        }
+        for result in &cycle.results {
+            if matches!(result.class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf) {
+                self.closed.insert(result.key.clone());
+            }
+            if result.class == Class::Fruit {
+                self.promoted.insert(result.key.clone(), result.proposal.payload.clone());
+            }
+        }
+        let closed = &self.closed;
+        self.seeds = rank(cycle.seeds.clone(), |key| closed.contains(key), settings.seeds as usize);
+        self
+    }
+
+    /// Seeds of a tree, best first.
+    pub fn seeds_of(&self, tree: &str) -> impl Iterator<Item = &Seed> {
+        self.seeds.iter().filter(move |seed| seed.tree == tree)
+    }
+}
+
+/// Something that a cycle must not say.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
+#[error("{place}: {what}")]
+pub struct Fault {
+    /// Where.
+    pub place: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The validator: what is wrong with a cycle, given the forest before it. It runs before and after every cycle.
+pub fn validate(before: &Forest, cycle: &CycleRecord) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault = |place: &str, what: String| faults.push(Fault { place: place.to_owned(), what });
+    let known = |tree: &str| cycle.forecast.trees.contains_key(tree) || before.trees.contains_key(tree);
+    let mut keys = BTreeSet::new();
+    for result in &cycle.results {
+        let place = format!("result {}", result.key);
+        if !keys.insert(&result.key) {
+            fault(&place, "is there twice".to_owned());
+        }
+        if !known(&result.tree) {
+            fault(&place, format!("is of tree {}, which is not there", result.tree));
+        }
+        if result.proposal.key() != result.key {
+            fault(&place, "has another payload than its key says".to_owned());
+        }
+        if before.closed.contains(&result.key) {
+            fault(&place, "was closed by an earlier cycle".to_owned());
+        }
+        if let Some(record) = &result.record {
+            let class = classify(record, result.is_sick);
+            if class != result.class {
+                fault(&place, format!("is called {:?}, and its gates make it {class:?}", result.class));
+            }
+            if record.candidate != result.key {
+                fault(&place, format!("has the gate record of {}", record.candidate));
+            }
+            if result.class == Class::Fruit && record.execution_mode != ExecutionMode::ToolExecuted {
+                fault(&place, "is fruit, and no tool ran its gates".to_owned());
+            }
+        } else if !matches!(result.class, Class::SickLeaf | Class::DeadLeaf) {
+            fault(&place, format!("is called {:?} without a gate record", result.class));
+        }
+    }
+    for seed in &cycle.seeds {
+        let place = format!("seed {}", seed.key);
+        if !(0.0..=1.0).contains(&seed.score) {
+            fault(&place, format!("has score {}", seed.score));
+        }
+        if before.closed.contains(&seed.key) {
+            fault(&place, "was closed by an earlier cycle".to_owned());
+        }
+        if !known(&seed.tree) {
+            fault(&place, format!("lies under tree {}, which is not there", seed.tree));
+        }
+    }
+    for event in &cycle.events {
+        if event.cycle != cycle.cycle {
+            fault("events", format!("one is of cycle {}", event.cycle));
+        }
+    }
+    faults
+}

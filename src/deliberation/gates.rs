@@ -1,0 +1,222 @@
+//! Gates: what a candidate must hold against, each a figure and a threshold that no proposer can reach.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::deliberation::Gates;
+use crate::model::ids::hash_fields;
+
+/// A built-in gate: name, whether it is hard, whether a mind answers it.
+pub const GATES: [(&str, bool, bool); 9] = [
+    ("G1 sanity", true, false),
+    ("G2 effect", true, false),
+    ("G3 percentile", true, false),
+    ("G4 out of sample", true, false),
+    ("G5 turnover", true, false),
+    ("G6 novelty", true, false),
+    (ALIGNMENT, true, true),
+    ("G8 decay", true, false),
+    ("G9 cost", true, false),
+];
+
+/// The gate that a mind answers.
+pub const ALIGNMENT: &str = "G7 alignment";
+
+/// How figures came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionMode {
+    /// Nothing was run.
+    PlanOnly,
+    /// A person entered them.
+    ManualResult,
+    /// A placeholder entered them.
+    StubResult,
+    /// The gates were run.
+    ToolExecuted,
+}
+
+/// What a gate says of a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateResult {
+    /// Its name.
+    pub name: String,
+    /// Whether a candidate that fails it cannot become fruit.
+    pub hard: bool,
+    /// Whether it passed.
+    pub passed: bool,
+    /// What was measured; null: nothing could be, and then it is not passed.
+    pub figure: Option<f64>,
+    /// What was asked for.
+    pub threshold: f64,
+    /// What else is worth knowing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// What all gates say of a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateRecord {
+    /// What it was measured on: the tree and the hash of its evidence.
+    pub domain: String,
+    /// The candidate's key.
+    pub candidate: String,
+    /// The gates that must be here.
+    pub asked: Vec<String>,
+    /// Those that answered.
+    pub gates: Vec<GateResult>,
+    /// How.
+    pub execution_mode: ExecutionMode,
+}
+
+impl GateRecord {
+    /// Whether every gate that was asked has answered.
+    pub fn is_complete(&self) -> bool {
+        self.asked.iter().all(|name| self.gates.iter().any(|gate| gate.name == *name))
+    }
+
+    /// Whether every hard gate that has answered passed, and all but the handoff have.
+    pub fn passes_all_but_alignment(&self) -> bool {
+        let others = self.asked.iter().filter(|name| *name != ALIGNMENT);
+        let answered = |name: &String| self.gates.iter().any(|gate| gate.name == *name);
+        others.clone().count() > 0
+            && others.clone().all(answered)
+            && self.gates.iter().all(|gate| gate.passed || !gate.hard || gate.name == ALIGNMENT)
+    }
+
+    /// Whether every hard gate passed.
+    pub fn passes(&self) -> bool {
+        self.gates.iter().all(|gate| gate.passed || !gate.hard)
+    }
+
+    /// Enters the answer to the handoff; without one the record stays incomplete.
+    pub fn align(&mut self, score: Option<u32>, least: u32, reason: &str) {
+        let Some(score) = score else { return };
+        self.gates.retain(|gate| gate.name != ALIGNMENT);
+        self.gates.push(GateResult {
+            name: ALIGNMENT.to_owned(),
+            hard: true,
+            passed: score >= least.max(1),
+            figure: Some(f64::from(score)),
+            threshold: f64::from(least.max(1)),
+            note: reason.to_owned(),
+        });
+        self.gates.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// The share of its gates that passed.
+    pub fn share_passed(&self) -> f64 {
+        let passed = self.gates.iter().filter(|gate| gate.passed).count();
+        if self.asked.is_empty() { 0.0 } else { passed as f64 / self.asked.len() as f64 }
+    }
+}
+
+/// What is measured of a delta on the brain. What could not be measured is missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Why it cannot be applied; empty: it can.
+    pub fault: String,
+    /// The change of each probe of the older half.
+    pub train: Vec<f64>,
+    /// The mean change there of each random delta of the same shape.
+    pub random: Vec<f64>,
+    /// The change of each probe of the newer half.
+    pub test: Vec<f64>,
+    /// The share of the tree's weight that changes.
+    pub turnover: Option<f64>,
+    /// The likeness to the most alike that was promoted.
+    pub similarity: Option<f64>,
+    /// The mean change of the older half after seven days and a sleep.
+    pub later: Option<f64>,
+    /// Bytes that neurons grow by.
+    pub bytes: Option<u64>,
+}
+
+/// Judges what was measured. A gate without a figure is not passed.
+pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate: String, seed: u64) -> GateRecord {
+    let effect = mean(&measured.train);
+    let lower = lower_bound(&measured.train, seed);
+    let percentile = percentile(effect, &measured.random);
+    let left = measured.later.zip(effect).map(|(later, effect)| if effect > 0.0 { later / effect } else { 0.0 });
+    let sound = f64::from(u8::from(measured.fault.is_empty()));
+    let at_least = |figure: Option<f64>, least: f64| (figure, least, figure.is_some_and(|figure| figure >= least));
+    let above = |figure: Option<f64>, least: f64| (figure, least, figure.is_some_and(|figure| figure > least));
+    let at_most = |figure: Option<f64>, most: f64| (figure, most, figure.is_some_and(|figure| figure <= most));
+    let below = |figure: Option<f64>, most: f64| (figure, most, figure.is_some_and(|figure| figure < most));
+    let mut gates = Vec::new();
+    for (name, hard, _) in GATES.into_iter().filter(|(.., is_handoff)| !is_handoff) {
+        let (figure, threshold, passed) = match name {
+            "G1 sanity" => at_least(Some(sound), 1.0),
+            "G2 effect" => at_least(lower, thresholds.effect),
+            "G3 percentile" => at_least(percentile, thresholds.percentile),
+            "G4 out of sample" => above(mean(&measured.test), thresholds.out_of_sample),
+            "G5 turnover" => at_most(measured.turnover, thresholds.turnover),
+            "G6 novelty" => below(measured.similarity, thresholds.similarity),
+            "G8 decay" => at_least(left, thresholds.decay),
+            _ => at_most(measured.bytes.map(|bytes| bytes as f64), thresholds.bytes as f64),
+        };
+        let note = if name == "G1 sanity" { measured.fault.clone() } else { String::new() };
+        gates.push(GateResult { name: name.to_owned(), hard, passed, figure: figure.map(rounded), threshold, note });
+    }
+    let asked = GATES.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    GateRecord { domain, candidate, asked, gates, execution_mode: ExecutionMode::ToolExecuted }
+}
+
+/// Six digits behind the point: what is stored has no noise.
+pub fn rounded(x: f64) -> f64 {
+    (x * 1e6).round() / 1e6 + 0.0
+}
+
+/// The mean; of nothing there is none.
+pub fn mean(of: &[f64]) -> Option<f64> {
+    (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64)
+}
+
+/// Resamples of the bootstrap.
+const RESAMPLES: u64 = 1000;
+
+/// The lower end of the 90 % interval of the mean of paired differences, by the bootstrap (Efron 1979): its fifth percentile. Fewer than five
+/// differences, or none that is not zero, say nothing.
+pub fn lower_bound(differences: &[f64], seed: u64) -> Option<f64> {
+    if differences.len() < 5 || differences.iter().all(|difference| *difference == 0.0) {
+        return None;
+    }
+    let mut state = seed;
+    let mut draw = || (splitmix(&mut state) >> 11) as usize % differences.len();
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| (0..differences.len()).map(|_| differences[draw()]).sum::<f64>() / differences.len() as f64)
+        .collect();
+    means.sort_by(f64::total_cmp);
+    Some(means[RESAMPLES as usize / 20])
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+pub fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The share of random effects that lie below one, in percent; half of those that are equal count.
+pub fn percentile(effect: Option<f64>, random: &[f64]) -> Option<f64> {
+    let effect = effect.filter(|_| !random.is_empty())?;
+    let below = random.iter().filter(|other| **other < effect).count() as f64;
+    let equal = random.iter().filter(|other| **other == effect).count() as f64;
+    Some(100.0 * (below + equal / 2.0) / random.len() as f64)
+}
+
+/// Likeness of two payloads: Jaccard's index of their operations.
+pub fn likeness(one: &serde_json::Value, other: &serde_json::Value) -> f64 {
+    let parts = |payload: &serde_json::Value| -> std::collections::BTreeSet<u64> {
+        match payload.get("ops").and_then(serde_json::Value::as_array) {
+            Some(ops) => ops.iter().map(|op| hash_fields(&[op.to_string().as_bytes()])).collect(),
+            None => std::iter::once(hash_fields(&[payload.to_string().as_bytes()])).collect(),
+        }
+    };
+    let (one, other) = (parts(one), parts(other));
+    let all = one.union(&other).count();
+    if all == 0 { 0.0 } else { one.intersection(&other).count() as f64 / all as f64 }
+}

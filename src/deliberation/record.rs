@@ -1,0 +1,77 @@
+//! A cycle as it is stored.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::classes::Class;
+use super::events::Event;
+use super::gates::GateRecord;
+use super::nursery::Report;
+use super::roles::Cast;
+use super::seeds::Seed;
+use super::sky::Forecast;
+use super::verdict::{Proposal, Verdict};
+
+/// What became of a hypothesis that was closed or examined.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResultRecord {
+    /// The proposal's key.
+    pub key: String,
+    /// Its tree.
+    pub tree: String,
+    /// The proposal.
+    pub proposal: Proposal,
+    /// Whether it entered without a skeptic's look: a replacement of the last round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncritiqued: bool,
+    /// The nursery's report.
+    pub nursery: Report,
+    /// Whether it leaked, or its data were invalid.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sick: bool,
+    /// What the gates said; absent: it was not examined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<GateRecord>,
+    /// Its class.
+    pub class: Class,
+    /// What the skeptic said of the candidate: recorded, and read by nothing that decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risks: Vec<Verdict>,
+}
+
+/// A gate that a skeptic wants changed: in force only once a person has changed the settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amendment {
+    /// The candidate whose passing gave rise to it.
+    pub candidate: String,
+    /// What should be asked for.
+    pub text: String,
+}
+
+/// A cycle, as its file has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CycleRecord {
+    /// Its number on the machine that made it.
+    pub cycle: u64,
+    /// Who played.
+    pub cast: Cast,
+    /// The hash of gates and thresholds, as main has them.
+    pub rules: String,
+    /// The hash of what each tree was measured on.
+    pub evidence: BTreeMap<String, String>,
+    /// The weather log.
+    pub forecast: Forecast,
+    /// Results, by tree and key.
+    pub results: Vec<ResultRecord>,
+    /// The seed bank after it, best first.
+    pub seeds: Vec<Seed>,
+    /// Gates that a skeptic wants changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amendments: Vec<Amendment>,
+    /// Every step.
+    pub events: Vec<Event>,
+}

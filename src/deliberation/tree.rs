@@ -1,0 +1,539 @@
+//! The deliberation of one tree, as a state machine that is driven from outside: it says what it wants, and is told what came of it.
+//!
+//! ```text
+//! mine ─▶ critique ⇄ revise ─▶ diverge ─▶ inspect ─▶ nursery ─▶ examine ─▶ challenge ─▶ align ─▶ classes
+//! ```
+//!
+//! A want is a batch: its members may be asked side by side, and are told all at once, in its order. So nobody sees another's answer
+//! before his own is given, and what comes of it does not depend on who was done first. A mind that cannot be reached ends the tree, and
+//! with it the cycle.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::classes::{Class, classify};
+use super::events::Action;
+use super::gates::GateRecord;
+use super::nursery::{Fate, Report, nurse};
+use super::record::{Amendment, ResultRecord};
+use super::roles::{Cast, Role};
+use super::seeds::Kept;
+use super::verdict::{Alignment, Decision, Judgement, Proposal, Verdict};
+use crate::model::deliberation::{Deliberation, Severity};
+
+/// What a tree wants next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Want {
+    /// So many proposals, at a temperature.
+    Mine {
+        /// How many.
+        count: usize,
+        /// The gardener's temperature.
+        temperature: f64,
+    },
+    /// A verdict on each hypothesis.
+    Critique(Vec<Proposal>),
+    /// For each hypothesis another one, given what is weak in it.
+    Revise(Vec<(Proposal, Vec<String>)>),
+    /// Alternatives to what survived.
+    Diverge(Vec<Proposal>),
+    /// A judgement on each hypothesis.
+    Inspect(Vec<Proposal>),
+    /// A gate record of each sprout.
+    Examine(Vec<Proposal>),
+    /// A verdict on each candidate that passed: recorded, and nothing else.
+    Challenge(Vec<(Proposal, GateRecord)>),
+    /// An alignment of each of them.
+    Align(Vec<(Proposal, GateRecord)>),
+    /// Nothing: it is done.
+    Done,
+}
+
+/// What came of a want.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// Proposals, of a gardener or a diverger.
+    Proposals(Vec<Proposal>),
+    /// Verdicts, one each.
+    Verdicts(Vec<Verdict>),
+    /// Replacements, one each; `None`: the gardener has none, and the hypothesis stays.
+    Replacements(Vec<Option<Proposal>>),
+    /// Judgements, one each; `None`: the inspector's answer had no form.
+    Judgements(Vec<Option<Judgement>>),
+    /// Gate records, one each.
+    Records(Vec<GateRecord>),
+    /// Alignments, one each; `None`: nobody answered in time.
+    Alignments(Vec<Option<Alignment>>),
+    /// A handoff of alternatives was not answered in time.
+    TimedOut,
+    /// A handoff was answered in another form.
+    Malformed(String),
+    /// The mind of a role cannot be reached.
+    Unreachable(Role, String),
+}
+
+/// Why a tree ended without results: then the cycle does.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// A mind that cannot be reached.
+    #[error("the {} cannot be reached: {why}", role.as_str())]
+    Unreachable {
+        /// Its role.
+        role: Role,
+        /// Why.
+        why: String,
+    },
+    /// The caller answered something else than was asked.
+    #[error("the tree wanted {0}, and was told something else")]
+    Mismatch(&'static str),
+}
+
+/// A step, for the event of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What it went by.
+    pub inputs: Value,
+    /// What came of it.
+    pub outputs: Value,
+    /// Why.
+    pub reason: String,
+}
+
+/// A step with who took it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToldStep {
+    /// The mind, or `rules`.
+    pub agent: String,
+    /// Its role.
+    pub role: Role,
+    /// The step.
+    pub action: Action,
+    /// What it is about.
+    pub target: String,
+    /// What happened.
+    pub step: Step,
+}
+
+/// What a tree gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grown {
+    /// The tree.
+    pub tree: String,
+    /// Every hypothesis that reached the inspector, with his judgement, and why it is kept as a seed.
+    pub leaves: Vec<(ResultRecord, Judgement, Option<Kept>)>,
+    /// Gates that the skeptic wants changed.
+    pub amendments: Vec<Amendment>,
+    /// Its steps.
+    pub told: Vec<ToldStep>,
+}
+
+#[derive(Clone, Debug)]
+struct Hypothesis {
+    proposal: Proposal,
+    /// True once a skeptic let it proceed, or there is no more to say of it.
+    is_settled: bool,
+    uncritiqued: bool,
+    weaknesses: Vec<String>,
+}
+
+/// The deliberation of one tree.
+#[derive(Clone, Debug)]
+pub struct TreeDeliberation {
+    tree: String,
+    rounds: u32,
+    cull: Severity,
+    least_alignment: u32,
+    cast: Cast,
+    closed: BTreeSet<String>,
+    round: u32,
+    hypotheses: Vec<Hypothesis>,
+    judged: Vec<(Hypothesis, Judgement, Report)>,
+    records: Vec<(usize, GateRecord, Vec<Verdict>)>,
+    amendments: Vec<Amendment>,
+    told: Vec<ToldStep>,
+    want: Want,
+}
+
+impl TreeDeliberation {
+    /// Starts with the seeds of a tree, and wants the rest of its share mined.
+    pub fn new(
+        tree: &str,
+        (share, temperature): (u32, f64),
+        seeds: Vec<Proposal>,
+        closed: &BTreeSet<String>,
+        cast: &Cast,
+        settings: &Deliberation,
+    ) -> Self {
+        let share = share as usize;
+        // Half of a share at most comes from the bank, so that something new is tried.
+        let hypotheses: Vec<Hypothesis> = seeds.into_iter().take(share / 2).map(Hypothesis::new).collect();
+        let count = share - hypotheses.len();
+        Self {
+            tree: tree.to_owned(),
+            rounds: if cast.skeptic.is_some() { settings.max_debate_rounds } else { 0 },
+            cull: settings.cull_severity,
+            least_alignment: settings.gates.alignment,
+            cast: cast.clone(),
+            closed: closed.clone(),
+            round: 0,
+            hypotheses,
+            judged: Vec::new(),
+            records: Vec::new(),
+            amendments: Vec::new(),
+            told: Vec::new(),
+            want: Want::Mine { count, temperature },
+        }
+    }
+
+    /// What it wants next.
+    pub fn want(&self) -> &Want {
+        &self.want
+    }
+
+    /// Takes what came of it.
+    ///
+    /// # Errors
+    /// A mind that cannot be reached, or an answer to another question.
+    pub fn take(&mut self, told: Told) -> Result<(), TreeError> {
+        if let Told::Unreachable(role, why) = told {
+            return Err(TreeError::Unreachable { role, why });
+        }
+        match (std::mem::replace(&mut self.want, Want::Done), told) {
+            (Want::Mine { count, temperature }, Told::Proposals(proposals)) => {
+                self.mined(count, temperature, proposals)
+            }
+            (Want::Critique(asked), Told::Verdicts(verdicts)) if asked.len() == verdicts.len() => {
+                self.critiqued(verdicts)
+            }
+            (Want::Revise(asked), Told::Replacements(new)) if asked.len() == new.len() => self.revised(new),
+            (Want::Diverge(asked), Told::Proposals(more)) => self.diverged(asked.len(), more),
+            (Want::Diverge(_), Told::TimedOut) => self.not_diverged(Action::HandoffTimeout, String::new()),
+            (Want::Diverge(_), Told::Malformed(why)) => self.not_diverged(Action::HandoffSchemaViolation, why),
+            (Want::Inspect(asked), Told::Judgements(judged)) if asked.len() == judged.len() => self.inspected(judged),
+            (Want::Examine(asked), Told::Records(records)) if asked.len() == records.len() => self.examined(records),
+            (Want::Challenge(asked), Told::Verdicts(verdicts)) if asked.len() == verdicts.len() => {
+                self.challenged(verdicts);
+            }
+            (Want::Align(asked), Told::Alignments(aligned)) if asked.len() == aligned.len() => self.aligned(aligned),
+            (want, _) => return Err(TreeError::Mismatch(want.name())),
+        }
+        Ok(())
+    }
+
+    /// What it gave, once it is done.
+    pub fn grown(self) -> Grown {
+        let mut leaves = Vec::new();
+        let mut records = self.records.into_iter().peekable();
+        for (at, (hypothesis, judgement, nursery)) in self.judged.into_iter().enumerate() {
+            let examined = records.next_if(|(of, ..)| *of == at);
+            let is_sick = nursery.fate == Fate::Quarantine;
+            let (record, risks) = examined.map_or((None, Vec::new()), |(_, record, risks)| (Some(record), risks));
+            let class = match (&record, nursery.fate) {
+                (Some(record), _) => classify(record, is_sick),
+                (None, Fate::Quarantine) => Class::SickLeaf,
+                (None, Fate::Reject) => Class::DeadLeaf,
+                (None, _) => Class::NormalLeaf,
+            };
+            let kept = match nursery.fate {
+                Fate::Hold => Some(Kept::Hold),
+                Fate::Dormant => Some(Kept::Dormant),
+                _ => None,
+            };
+            let result = ResultRecord {
+                key: hypothesis.proposal.key(),
+                tree: self.tree.clone(),
+                proposal: hypothesis.proposal,
+                uncritiqued: hypothesis.uncritiqued,
+                nursery,
+                is_sick,
+                record,
+                class,
+                risks,
+            };
+            leaves.push((result, judgement, kept));
+        }
+        Grown { tree: self.tree, leaves, amendments: self.amendments, told: self.told }
+    }
+
+    fn enter(&mut self, role: Role, action: Action, target: &str, (inputs, outputs, reason): (Value, Value, &str)) {
+        let agent = match role {
+            Role::Gardener => self.cast.gardener.mind.clone(),
+            Role::Inspector => self.cast.inspector.mind.clone(),
+            Role::Aligner => self.cast.aligner.mind.clone(),
+            Role::Skeptic => self.cast.skeptic.as_ref().map(|member| member.mind.clone()).unwrap_or_default(),
+            Role::Diverger => self.cast.diverger.as_ref().map(|member| member.mind.clone()).unwrap_or_default(),
+            Role::Coordinator | Role::Meteorologist | Role::Examiner => "rules".to_owned(),
+        };
+        let step = Step { inputs, outputs, reason: reason.to_owned() };
+        self.told.push(ToldStep { agent, role, action, target: target.to_owned(), step });
+    }
+
+    /// A new hypothesis, unless it is here already or never comes back.
+    fn add(&mut self, proposal: Proposal) -> bool {
+        let key = proposal.key();
+        let is_new = !self.closed.contains(&key) && self.hypotheses.iter().all(|one| one.proposal.key() != key);
+        if is_new {
+            self.hypotheses.push(Hypothesis::new(proposal));
+        }
+        is_new
+    }
+
+    fn mined(&mut self, count: usize, temperature: f64, proposals: Vec<Proposal>) {
+        let seeds = self.hypotheses.len();
+        let new = proposals.into_iter().take(count).filter(|proposal| self.add(proposal.clone())).count();
+        let tree = self.tree.clone();
+        let names: Vec<String> = self.hypotheses.iter().map(|one| one.proposal.mechanism.name.clone()).collect();
+        let inputs = json!({"asked": count, "temperature": temperature, "seeds": seeds});
+        self.enter(Role::Gardener, Action::Mine, &tree, (inputs, json!({"new": new, "hypotheses": names}), ""));
+        self.next_round();
+    }
+
+    fn open(&self) -> impl Iterator<Item = &Hypothesis> {
+        self.hypotheses.iter().filter(|one| !one.is_settled)
+    }
+
+    fn next_round(&mut self) {
+        self.round += 1;
+        if self.round <= self.rounds && self.open().next().is_some() {
+            self.want = Want::Critique(self.open().map(|one| one.proposal.clone()).collect());
+        } else {
+            self.after_debate();
+        }
+    }
+
+    fn critiqued(&mut self, verdicts: Vec<Verdict>) {
+        let (asked, tree) = (verdicts.len(), self.tree.clone());
+        let (mut culled, mut revised, mut proceeded) = (Vec::new(), Vec::new(), Vec::new());
+        let mut verdicts = verdicts.into_iter();
+        for at in 0..self.hypotheses.len() {
+            if self.hypotheses[at].is_settled {
+                continue;
+            }
+            let Some(verdict) = verdicts.next() else { break };
+            let key = self.hypotheses[at].proposal.key();
+            let told = json!({"kind": "hypothesis", "verdict": verdict.verdict, "severity": verdict.severity, "risks": verdict.weaknesses});
+            self.enter(Role::Skeptic, Action::SkepticChallenge, &key, (json!({"round": self.round}), told, ""));
+            match verdict.verdict {
+                Decision::Reject if verdict.severity >= self.cull => culled.push(key),
+                Decision::Proceed => {
+                    self.hypotheses[at].is_settled = true;
+                    proceeded.push(key);
+                }
+                Decision::Reject | Decision::Revise => {
+                    self.hypotheses[at].weaknesses = verdict.weaknesses;
+                    revised.push(key);
+                }
+            }
+        }
+        let outputs = json!({
+            "round": self.round, "in": asked, "culled": culled.len(), "revised": revised.len(), "proceeded": proceeded.len(),
+        });
+        self.enter(Role::Skeptic, Action::DebateRound, &tree, (json!({"culled": culled}), outputs, ""));
+        self.hypotheses.retain(|one| !culled.contains(&one.proposal.key()));
+        if self.open().next().is_none() {
+            self.after_debate();
+        } else {
+            let open = self.open().map(|one| (one.proposal.clone(), one.weaknesses.clone()));
+            self.want = Want::Revise(open.collect());
+        }
+    }
+
+    fn revised(&mut self, replacements: Vec<Option<Proposal>>) {
+        let is_last = self.round >= self.rounds;
+        let mut replacements = replacements.into_iter();
+        for at in 0..self.hypotheses.len() {
+            if self.hypotheses[at].is_settled {
+                continue;
+            }
+            let Some(replacement) = replacements.next() else { break };
+            let is_new = |proposal: &Proposal| {
+                let key = proposal.key();
+                !self.closed.contains(&key) && self.hypotheses.iter().all(|one| one.proposal.key() != key)
+            };
+            match replacement.filter(is_new) {
+                Some(proposal) => {
+                    self.hypotheses[at] = Hypothesis { uncritiqued: is_last, ..Hypothesis::new(proposal) };
+                }
+                // The gardener has nothing better: the hypothesis stays as it is.
+                None => self.hypotheses[at].is_settled = true,
+            }
+        }
+        self.next_round();
+    }
+
+    fn proposals(&self) -> Vec<Proposal> {
+        self.hypotheses.iter().map(|one| one.proposal.clone()).collect()
+    }
+
+    fn after_debate(&mut self) {
+        if self.cast.diverger.is_some() && !self.hypotheses.is_empty() {
+            let tree = self.tree.clone();
+            if self.hands_off(Role::Diverger) {
+                let inputs = json!({"hypotheses": self.hypotheses.len()});
+                self.enter(Role::Coordinator, Action::HandoffRequest, &tree, (inputs, json!({"to": "diverger"}), ""));
+            }
+            self.want = Want::Diverge(self.proposals());
+        } else {
+            self.inspect();
+        }
+    }
+
+    fn hands_off(&self, role: Role) -> bool {
+        let member = if role == Role::Aligner { Some(&self.cast.aligner) } else { self.cast.diverger.as_ref() };
+        member.is_some_and(|member| member.mind == HANDOFF)
+    }
+
+    fn diverged(&mut self, asked: usize, more: Vec<Proposal>) {
+        let tree = self.tree.clone();
+        let new = more.into_iter().filter(|proposal| self.add(proposal.clone())).count();
+        if self.hands_off(Role::Diverger) {
+            let told = (json!({"hypotheses": asked}), json!({"new": new}), "");
+            self.enter(Role::Diverger, Action::HandoffResponse, &tree, told);
+        }
+        self.inspect();
+    }
+
+    fn not_diverged(&mut self, action: Action, why: String) {
+        let tree = self.tree.clone();
+        self.enter(Role::Diverger, action, &tree, (json!({}), json!({}), &why));
+        self.inspect();
+    }
+
+    fn inspect(&mut self) {
+        self.want = match self.hypotheses.is_empty() {
+            true => Want::Done,
+            false => Want::Inspect(self.proposals()),
+        };
+    }
+
+    fn inspected(&mut self, judgements: Vec<Option<Judgement>>) {
+        let hypotheses = std::mem::take(&mut self.hypotheses);
+        for (hypothesis, judgement) in hypotheses.into_iter().zip(judgements) {
+            let key = hypothesis.proposal.key();
+            let reason = if judgement.is_none() { "the answer had no form" } else { "" };
+            let judgement = judgement.unwrap_or_default();
+            let told = serde_json::to_value(&judgement).unwrap_or_default();
+            self.enter(Role::Inspector, Action::Judge, &key, (json!({}), told, reason));
+            let nursery = nurse(&hypothesis.proposal, &judgement, true);
+            let failed: Vec<&str> =
+                nursery.checks.iter().filter(|check| !check.passed).map(|check| check.name.as_str()).collect();
+            self.enter(
+                Role::Examiner,
+                Action::NurseryCheck,
+                &key,
+                (json!({}), json!({"fate": nursery.fate, "failed": failed}), ""),
+            );
+            self.judged.push((hypothesis, judgement, nursery));
+        }
+        let sprouts: Vec<Proposal> = self.sprouts().map(|at| self.judged[at].0.proposal.clone()).collect();
+        self.want = if sprouts.is_empty() { Want::Done } else { Want::Examine(sprouts) };
+    }
+
+    fn sprouts(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.judged.len()).filter(|at| self.judged[*at].2.fate == Fate::Sprout)
+    }
+
+    fn examined(&mut self, records: Vec<GateRecord>) {
+        let sprouts: Vec<usize> = self.sprouts().collect();
+        for (at, record) in sprouts.into_iter().zip(records) {
+            let failed: Vec<&str> =
+                record.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.name.as_str()).collect();
+            let told = (json!({"domain": record.domain}), json!({"failed": failed, "mode": record.execution_mode}), "");
+            let key = record.candidate.clone();
+            self.enter(Role::Examiner, Action::Evaluate, &key, told);
+            self.records.push((at, record, Vec::new()));
+        }
+        match (self.candidates().is_empty(), self.cast.skeptic.is_some()) {
+            (true, _) => self.classes(),
+            (false, true) => self.want = Want::Challenge(self.candidates()),
+            (false, false) => self.align(),
+        }
+    }
+
+    /// Those that passed all gates but the handoff.
+    fn candidates(&self) -> Vec<(Proposal, GateRecord)> {
+        let passed = self.records.iter().filter(|(_, record, _)| record.passes_all_but_alignment());
+        passed.map(|(at, record, _)| (self.judged[*at].0.proposal.clone(), record.clone())).collect()
+    }
+
+    /// Keeps what the skeptic says beside the records, which it cannot reach.
+    fn challenged(&mut self, verdicts: Vec<Verdict>) {
+        let candidates: Vec<usize> =
+            (0..self.records.len()).filter(|n| self.records[*n].1.passes_all_but_alignment()).collect();
+        for (n, verdict) in candidates.into_iter().zip(verdicts) {
+            let key = self.records[n].1.candidate.clone();
+            let told = json!({"kind": "fruit_candidate", "verdict": verdict.verdict, "severity": verdict.severity, "risks": verdict.weaknesses});
+            self.enter(Role::Skeptic, Action::SkepticChallenge, &key, (json!({}), told, "recorded only"));
+            if verdict.verdict == Decision::Reject {
+                let text = format!("a gate should have stopped this: {}", verdict.weaknesses.join("; "));
+                self.amendments.push(Amendment { candidate: key, text });
+            }
+            self.records[n].2.push(verdict);
+        }
+        self.align();
+    }
+
+    fn align(&mut self) {
+        if self.hands_off(Role::Aligner) {
+            for (_, record) in self.candidates() {
+                self.enter(
+                    Role::Coordinator,
+                    Action::HandoffRequest,
+                    &record.candidate,
+                    (json!({}), json!({"to": "aligner"}), ""),
+                );
+            }
+        }
+        self.want = Want::Align(self.candidates());
+    }
+
+    fn aligned(&mut self, alignments: Vec<Option<Alignment>>) {
+        let is_handoff = self.hands_off(Role::Aligner);
+        let candidates: Vec<usize> =
+            (0..self.records.len()).filter(|n| self.records[*n].1.passes_all_but_alignment()).collect();
+        for (n, alignment) in candidates.into_iter().zip(alignments) {
+            let key = self.records[n].1.candidate.clone();
+            let (score, reason) = alignment.map_or((None, String::new()), |one| (Some(one.score), one.reason));
+            if is_handoff || score.is_none() {
+                let action = if score.is_some() { Action::HandoffResponse } else { Action::HandoffTimeout };
+                self.enter(Role::Aligner, action, &key, (json!({}), json!({"score": score}), &reason));
+            }
+            self.records[n].1.align(score, self.least_alignment, &reason);
+        }
+        self.classes();
+    }
+
+    fn classes(&mut self) {
+        for n in 0..self.records.len() {
+            let (_, record, _) = &self.records[n];
+            let (key, class) = (record.candidate.clone(), classify(record, false));
+            self.enter(Role::Coordinator, Action::Classify, &key, (json!({}), json!({"class": class}), ""));
+        }
+        self.want = Want::Done;
+    }
+}
+
+/// The mind that stands for a watching person or agent.
+pub const HANDOFF: &str = "handoff";
+
+impl Hypothesis {
+    fn new(proposal: Proposal) -> Self {
+        Self { proposal, is_settled: false, uncritiqued: false, weaknesses: Vec::new() }
+    }
+}
+
+impl Want {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Mine { .. } => "proposals",
+            Self::Critique(_) | Self::Challenge(_) => "verdicts",
+            Self::Revise(_) => "replacements",
+            Self::Diverge(_) => "alternatives",
+            Self::Inspect(_) => "judgements",
+            Self::Examine(_) => "gate records",
+            Self::Align(_) => "alignments",
+            Self::Done => "nothing",
+        }
+    }
+}

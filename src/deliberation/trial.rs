@@ -1,0 +1,167 @@
+//! What a candidate is measured on: the memories of a tree, the older half to learn from and the newer half to be judged by.
+//!
+//! A probe asks recall with the words of one memory, and looks whether older memories come back that have to do with what came next:
+//! with concepts of the next memory that the question did not have. A candidate that knows what follows what raises that, also in
+//! the half that nobody mined; a candidate that learnt its own examples by heart does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::model::Stamp;
+use crate::model::ids::{NeuronId, hash_fields};
+
+/// Words of a question.
+const WORDS: usize = 24;
+/// Answers that a probe looks at.
+pub const ANSWERS: usize = 20;
+/// Most probes of one half that a candidate touches, the newest of them.
+const TOUCHED: usize = 48;
+/// Probes of one half beside those: what a candidate spoils.
+const BESIDE: usize = 16;
+
+/// A memory of a tree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Memory {
+    /// The neuron.
+    pub id: NeuronId,
+    /// What it says.
+    pub text: String,
+    /// The conversation or document that it is of.
+    pub session: Option<String>,
+    /// When it happened.
+    pub at: Stamp,
+    /// The concepts that it leads to, by id.
+    pub concepts: BTreeSet<NeuronId>,
+    /// Whether it is of the tree; the others are there to measure by.
+    pub is_of_tree: bool,
+    /// The memory that it followed in its session, as the network ties turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<NeuronId>,
+}
+
+/// One question, and what its answer should have to do with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Probe {
+    /// The words that recall is asked.
+    pub question: String,
+    /// Concepts of the memory that came next, which the question has not, each with its rarity.
+    pub wanted: BTreeMap<NeuronId, f64>,
+    /// The memories that the question and its answer were made of: they are no answers.
+    pub aside: [NeuronId; 2],
+}
+
+/// The memories of a tree in the order of time, in two halves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    memories: Vec<Memory>,
+    /// Of each concept, how many memories of the older half have it.
+    spread: BTreeMap<NeuronId, usize>,
+}
+
+impl Evidence {
+    /// Orders memories by time, session and id.
+    pub fn new(mut memories: Vec<Memory>) -> Self {
+        memories.sort_by(|a, b| (a.at, &a.session, &a.id).cmp(&(b.at, &b.session, &b.id)));
+        memories.dedup_by(|a, b| a.id == b.id);
+        let half = memories.len() / 2;
+        let mut spread = BTreeMap::new();
+        for concept in memories[..half].iter().flat_map(|memory| &memory.concepts) {
+            *spread.entry(concept.clone()).or_default() += 1;
+        }
+        Self { memories, spread }
+    }
+
+    /// The hash of all that is measured on, so that a record says on what it was.
+    pub fn hash(&self) -> String {
+        let fields: Vec<&[u8]> =
+            self.memories.iter().flat_map(|memory| [memory.id.as_str().as_bytes(), memory.text.as_bytes()]).collect();
+        format!("{:016x}", hash_fields(&fields))
+    }
+
+    /// The half that candidates may be mined from.
+    pub fn older(&self) -> &[Memory] {
+        &self.memories[..self.memories.len() / 2]
+    }
+
+    /// The half that judges alone see.
+    pub fn newer(&self) -> &[Memory] {
+        &self.memories[self.memories.len() / 2..]
+    }
+
+    /// Every memory.
+    pub fn all(&self) -> &[Memory] {
+        &self.memories
+    }
+
+    /// Pairs of memories of a half, the second of which came next: by the network's own ties between turns, and among memories without a session
+    /// by time.
+    pub fn pairs(half: &[Memory]) -> Vec<(&Memory, &Memory)> {
+        let by: BTreeMap<&NeuronId, &Memory> = half.iter().map(|memory| (&memory.id, memory)).collect();
+        let mut pairs = Vec::new();
+        for (at, next) in half.iter().enumerate() {
+            let first = match &next.after {
+                Some(first) => by.get(first).copied(),
+                None => at
+                    .checked_sub(1)
+                    .map(|at| &half[at])
+                    .filter(|first| next.session.is_none() && first.session.is_none()),
+            };
+            pairs.extend(first.map(|first| (first, next)));
+        }
+        pairs
+    }
+
+    /// Whether a concept tells memories apart: more than one memory of the older half has it, and not more than a fifth.
+    pub fn tells(&self, concept: &NeuronId) -> bool {
+        let most = (self.older().len() / 5).max(3);
+        self.spread.get(concept).is_some_and(|spread| (2..=most).contains(spread))
+    }
+
+    /// How many memories of the older half have a concept.
+    pub fn spread(&self, concept: &NeuronId) -> usize {
+        self.spread.get(concept).copied().unwrap_or(0)
+    }
+
+    /// The probes of a half for a candidate that names these neurons: those whose question has one of them, and some others, the newest first.
+    pub fn probes(&self, half: &[Memory], named: &BTreeSet<NeuronId>) -> Vec<Probe> {
+        let (mut touched, mut beside) = (Vec::new(), Vec::new());
+        for (first, next) in Self::pairs(half).into_iter().rev() {
+            let probes = if first.concepts.is_disjoint(named) { &mut beside } else { &mut touched };
+            let new = next.concepts.difference(&first.concepts).filter(|concept| self.tells(concept));
+            let rarity = |concept: &NeuronId| (self.older().len() as f64 / self.spread(concept) as f64).ln();
+            let wanted: BTreeMap<NeuronId, f64> = new.map(|concept| (concept.clone(), rarity(concept))).collect();
+            if !wanted.is_empty() {
+                probes.push(Probe {
+                    question: first.text.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" "),
+                    wanted,
+                    aside: [first.id.clone(), next.id.clone()],
+                });
+            }
+        }
+        touched.truncate(TOUCHED);
+        beside.truncate(BESIDE);
+        // A candidate that no question touches cannot be measured.
+        if touched.is_empty() {
+            return Vec::new();
+        }
+        touched.append(&mut beside);
+        touched
+    }
+
+    /// What an answer to a probe is worth, 0 to 1: for each wanted concept one by the place of the first older memory that has it, weighted by
+    /// rarity. Newer memories take no place.
+    pub fn worth(&self, probe: &Probe, answers: &[NeuronId]) -> f64 {
+        let newer: BTreeSet<&NeuronId> = self.newer().iter().map(|memory| &memory.id).collect();
+        let older: BTreeMap<&NeuronId, &Memory> = self.older().iter().map(|memory| (&memory.id, memory)).collect();
+        let counted: Vec<&NeuronId> =
+            answers.iter().filter(|id| !newer.contains(id) && !probe.aside.contains(id)).take(ANSWERS).collect();
+        let worth = |concept: &NeuronId| {
+            let has = |id: &&NeuronId| older.get(*id).is_some_and(|memory| memory.concepts.contains(concept));
+            counted.iter().position(has).map_or(0.0, |place| 1.0 / (place + 1) as f64)
+        };
+        let all: f64 = probe.wanted.values().sum();
+        let got: f64 = probe.wanted.iter().map(|(concept, rarity)| rarity * worth(concept)).sum();
+        if all > 0.0 { got / all } else { 0.0 }
+    }
+}

@@ -1,0 +1,227 @@
+//! What minds say: proposals, verdicts, judgements, alignments, each with the schema that a model's answer is held to.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::model::deliberation::Severity;
+use crate::model::ids::hash_fields;
+
+/// Why something should work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mechanism {
+    /// A short name.
+    pub name: String,
+    /// The reason, in a sentence.
+    pub intuition: String,
+    /// What it does, step by step.
+    #[serde(default)]
+    pub pseudocode: String,
+    /// Where it should hold.
+    #[serde(default)]
+    pub regime_suggestion: String,
+    /// How likely it is that it knows what it could not know, 0..=1.
+    #[serde(default)]
+    pub lookahead_risk: f64,
+}
+
+/// A mechanism, and what would put it into effect: a delta document, or whatever the goal's gates understand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proposal {
+    /// Why.
+    pub mechanism: Mechanism,
+    /// What.
+    pub payload: Value,
+}
+
+impl Proposal {
+    /// Its identity: equal payloads are the same proposal, whatever is said of them.
+    pub fn key(&self) -> String {
+        format!("{:016x}", hash_fields(&[self.payload.to_string().as_bytes()]))
+    }
+}
+
+/// What a skeptic decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It holds.
+    Proceed,
+    /// It should be mined anew.
+    Revise,
+    /// It does not hold.
+    Reject,
+}
+
+/// What a skeptic says of a proposal or of a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    /// What is weak, one sentence each.
+    pub weaknesses: Vec<String>,
+    /// How likely it fits the examples alone, 0..=1.
+    pub overfit_risk: f64,
+    /// What else could explain it.
+    #[serde(default)]
+    pub alt_explanations: Vec<String>,
+    /// Whether it seems to know what it could not know, 0..=1.
+    #[serde(default)]
+    pub lookahead_suspicion: f64,
+    /// What follows.
+    pub verdict: Decision,
+    /// How grave it is.
+    pub severity: Severity,
+}
+
+/// What an inspector says of a hypothesis, each 0..=1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// Whether its reasoning holds.
+    pub logic: f64,
+    /// How new it is.
+    pub novelty: f64,
+    /// How likely it uses what it must not see.
+    pub leakage: f64,
+    /// How much of it is there already.
+    pub redundancy: f64,
+    /// Whether there is enough to judge it by.
+    pub data: f64,
+    /// What it costs to try.
+    pub cost: f64,
+    /// What is tried next, in a sentence; empty: nobody knows.
+    pub next_plan: String,
+}
+
+/// How far mechanism and evidence agree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alignment {
+    /// 0: not at all; 3: in all that the mechanism says.
+    pub score: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// An answer of a mind that is not of the form that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {message}")]
+pub struct Malformed {
+    /// The field, or the place.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
+    serde_json::from_str(text).map_err(|e| Malformed { field: format!("line {}", e.line()), message: e.to_string() })
+}
+
+fn share(field: &str, value: f64) -> Result<(), Malformed> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(Malformed { field: field.to_owned(), message: format!("{value} is not between 0 and 1") }),
+    }
+}
+
+/// Proposals of a gardener or diverger: `{"proposals": [{"mechanism": …, "payload": …}]}`, at most `most`.
+pub fn proposals(text: &str, most: usize) -> Result<Vec<Proposal>, Malformed> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Answer {
+        proposals: Vec<Proposal>,
+    }
+    let mut answer: Answer = read(text)?;
+    answer.proposals.truncate(most);
+    for (at, proposal) in answer.proposals.iter().enumerate() {
+        let wrong = |message: &str| Malformed { field: format!("proposals[{at}]"), message: message.to_owned() };
+        if proposal.mechanism.name.trim().is_empty() {
+            return Err(wrong("mechanism.name is empty"));
+        }
+        share(&format!("proposals[{at}].mechanism.lookahead_risk"), proposal.mechanism.lookahead_risk)?;
+        if !proposal.payload.is_object() {
+            return Err(wrong("payload is no object"));
+        }
+    }
+    Ok(answer.proposals)
+}
+
+/// A skeptic's verdict.
+pub fn verdict(text: &str) -> Result<Verdict, Malformed> {
+    let verdict: Verdict = read(text)?;
+    share("overfit_risk", verdict.overfit_risk)?;
+    share("lookahead_suspicion", verdict.lookahead_suspicion)?;
+    Ok(verdict)
+}
+
+/// An inspector's judgement.
+pub fn judgement(text: &str) -> Result<Judgement, Malformed> {
+    let judged: Judgement = read(text)?;
+    for (field, value) in judged.figures() {
+        share(field, value)?;
+    }
+    Ok(judged)
+}
+
+/// An aligner's score.
+pub fn alignment(text: &str) -> Result<Alignment, Malformed> {
+    let alignment: Alignment = read(text)?;
+    match alignment.score <= 3 {
+        true => Ok(alignment),
+        false => Err(Malformed { field: "score".to_owned(), message: format!("{} is above 3", alignment.score) }),
+    }
+}
+
+impl Judgement {
+    fn figures(&self) -> [(&'static str, f64); 6] {
+        [
+            ("logic", self.logic),
+            ("novelty", self.novelty),
+            ("leakage", self.leakage),
+            ("redundancy", self.redundancy),
+            ("data", self.data),
+            ("cost", self.cost),
+        ]
+    }
+}
+
+fn object(properties: Value) -> Value {
+    let required: Vec<&String> = properties.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
+    json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties})
+}
+
+/// The schema of proposals whose payload has the schema `payload`.
+pub fn proposals_schema(payload: &Value) -> Value {
+    let (text, number) = (json!({"type": "string"}), json!({"type": "number", "minimum": 0, "maximum": 1}));
+    let mechanism = object(json!({
+        "name": text, "intuition": text, "pseudocode": text, "regime_suggestion": text, "lookahead_risk": number,
+    }));
+    let proposal = object(json!({"mechanism": mechanism, "payload": payload}));
+    object(json!({"proposals": {"type": "array", "items": proposal}}))
+}
+
+/// The schema of a verdict.
+pub fn verdict_schema() -> Value {
+    let (texts, number) =
+        (json!({"type": "array", "items": {"type": "string"}}), json!({"type": "number", "minimum": 0, "maximum": 1}));
+    object(json!({
+        "weaknesses": texts, "overfit_risk": number, "alt_explanations": texts, "lookahead_suspicion": number,
+        "verdict": {"enum": ["proceed", "revise", "reject"]}, "severity": {"enum": ["low", "medium", "high"]},
+    }))
+}
+
+/// The schema of a judgement.
+pub fn judgement_schema() -> Value {
+    let number = json!({"type": "number", "minimum": 0, "maximum": 1});
+    object(json!({
+        "logic": number, "novelty": number, "leakage": number, "redundancy": number, "data": number, "cost": number,
+        "next_plan": {"type": "string"},
+    }))
+}
+
+/// The schema of an alignment.
+pub fn alignment_schema() -> Value {
+    object(json!({"score": {"type": "integer", "minimum": 0, "maximum": 3}, "reason": {"type": "string"}}))
+}

@@ -1,0 +1,77 @@
+//! Questions to people and watching agents, as files beside the repository: `handoffs/<id>.json`, and `<id>.answer.json` for the answer.
+
+use std::path::PathBuf;
+
+use super::cache::write_whole;
+use super::{Store, StoreError};
+
+/// Longest answer that is read, bytes.
+const ANSWER_BYTES: u64 = 1 << 20;
+
+impl Store {
+    fn handoff_dir(&self) -> PathBuf {
+        self.private_dir().join("handoffs")
+    }
+
+    /// Puts a question where people and agents look for it.
+    pub fn put_handoff(&self, id: &str, question: &[u8]) -> Result<(), StoreError> {
+        let folder = self.handoff_dir();
+        let path = folder.join(format!("{id}.json"));
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| write_whole(&path, question))
+            .map_err(|e| StoreError::file(&path)(e))
+    }
+
+    /// Answers a question; false: there is none of that id.
+    pub fn answer_handoff(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+        let folder = self.handoff_dir();
+        let is_name = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if !is_name || !folder.join(format!("{id}.json")).is_file() {
+            return Ok(false);
+        }
+        let path = folder.join(format!("{id}.answer.json"));
+        write_whole(&path, answer).map_err(|e| StoreError::file(&path)(e))?;
+        Ok(true)
+    }
+
+    /// The answer to a question, if it has come.
+    pub fn answered_handoff(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.handoff_dir().join(format!("{id}.answer.json"));
+        match std::fs::metadata(&path) {
+            Ok(meta) if meta.is_file() && meta.len() <= ANSWER_BYTES => {
+                std::fs::read(&path).map(Some).map_err(|e| StoreError::file(&path)(e))
+            }
+            // Too long an answer is none of the form.
+            Ok(_) => Ok(Some(Vec::new())),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Takes a question and its answer away.
+    pub fn forget_handoff(&self, id: &str) -> Result<(), StoreError> {
+        for name in [format!("{id}.json"), format!("{id}.answer.json")] {
+            let path = self.handoff_dir().join(name);
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::file(&path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The questions that wait, by id, those below a size.
+    pub fn handoffs(&self, most: usize) -> Result<Vec<Vec<u8>>, StoreError> {
+        let Ok(entries) = std::fs::read_dir(self.handoff_dir()) else { return Ok(Vec::new()) };
+        let mut paths: Vec<PathBuf> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
+        paths.sort();
+        let is_question = |path: &&PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.ends_with(".json") && !name.ends_with(".answer.json")
+        };
+        let small = |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|meta| meta.len() <= most as u64);
+        let read = |path: &PathBuf| std::fs::read(path).map_err(|e| StoreError::file(path)(e));
+        paths.iter().filter(is_question).filter(small).map(read).collect()
+    }
+}

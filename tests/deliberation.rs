@@ -1,0 +1,288 @@
+//! Deliberation by the command line: what it finds, what it refuses, and what it never does.
+
+use serde_json::{Value, json};
+
+use crate::machines::World;
+
+/// Notes in which "turbine" is followed by "gasket", and everything else by chance.
+fn notes(count: usize) -> String {
+    let things = ["ladder", "window", "printer", "kettle", "bucket", "magnet", "blanket", "carpet", "hammer", "basket"];
+    let places = ["harbour", "cellar", "garden", "tower", "market", "bridge", "chapel", "stable", "quarry", "meadow"];
+    let (mut state, mut lines, mut next) = (7_u64, String::new(), None);
+    let mut draw = |most: usize| splitmix(&mut state) as usize % most;
+    for n in 0..count {
+        let thing = match next.take() {
+            Some(thing) => thing,
+            None if draw(100) < 14 => {
+                next = Some("gasket");
+                "turbine"
+            }
+            None => things[draw(things.len())],
+        };
+        let place = places[draw(places.len())];
+        let at = format!("2026-01-{:02}T{:02}:00:00Z", 1 + n / 24, n % 24);
+        let text = format!("We saw the {thing} near the {place}.");
+        lines += &(json!({"at": at, "text": text, "session": "log"}).to_string() + "\n");
+    }
+    lines
+}
+
+/// SplitMix64.
+fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+const SMALL: &str = "[deliberation]\nslots = 1\nhypotheses = 4\n\n[deliberation.gates]\nrandom = 39\n";
+
+fn settings(world: &World, text: &str) {
+    world.write("a", "brain.toml", text);
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "settings"]);
+    world.brain("a", &["trust", "--yes"]);
+}
+
+fn fed(rules: &str, count: usize) -> World {
+    let world = World::new();
+    settings(&world, rules);
+    let path = world.sandbox.file("notes.jsonl", notes(count));
+    world.brain("a", &["feed", "--file", &path]);
+    world
+}
+
+/// Cycles on a topic until something is fruit: what is mined first is drawn.
+fn until_fruit(world: &World, more: &[&str]) -> Value {
+    let mut last = Value::Null;
+    for _ in 0..5 {
+        last = world.json("a", &[&["deliberate", "recall", "--trees", "turbine"], more].concat());
+        if results(&last).iter().any(|one| one["class"] == "fruit") {
+            break;
+        }
+    }
+    last
+}
+
+fn results(report: &Value) -> Vec<Value> {
+    let cycles = report["cycles"].as_array().unwrap();
+    cycles.iter().flat_map(|cycle| cycle["results"].as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn a_planted_rule_becomes_fruit_waits_for_review_and_lands() {
+    let world = fed(SMALL, 120);
+    let wake = world.tip("a", "wake");
+    let dry = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--dry-run"]);
+    assert_eq!(world.tip("a", "wake"), wake, "a dry run writes nothing");
+    let first = world.json("a", &["deliberate", "recall", "--trees", "turbine"]);
+    let classes = |report: &Value| -> Vec<(String, Value)> {
+        results(report).iter().map(|one| (one["key"].to_string(), one["class"].clone())).collect()
+    };
+    assert_eq!(classes(&dry), classes(&first), "the same forest gives the same results");
+    let is_fruit = |report: &Value| results(report).iter().any(|one| one["class"] == "fruit");
+    let report = if is_fruit(&first) { first } else { until_fruit(&world, &[]) };
+    let all = results(&report);
+    let fruit: Vec<&Value> = all.iter().filter(|one| one["class"] == "fruit").collect();
+    assert!(fruit.iter().any(|one| one["name"].as_str().unwrap().starts_with("turbine")), "{report:#}");
+    let run = fruit[0]["run"].as_str().unwrap();
+    let waiting = world.json("a", &["review"]);
+    assert!(waiting.to_string().contains(run), "{waiting}");
+    assert_eq!(fruit[0]["landed"], false);
+    world.brain("a", &["approve", run]);
+    // What was promoted is closed, and a run that landed is not made again.
+    let again = world.json("a", &["deliberate", "recall"]);
+    assert!(results(&again).iter().all(|one| one["key"] != fruit[0]["key"]), "{again:#}");
+    assert!(!world.json("a", &["review"])["waiting"].to_string().contains(run));
+    let shown = world.json("a", &["deliberate", "recall", "--show"]);
+    let cycles = shown["cycle"].as_u64().unwrap();
+    assert!(cycles >= 2, "{shown}");
+    assert!(!shown["promoted"].as_object().unwrap().is_empty());
+    world.brain("a", &["check"]);
+    let events = world.brain("a", &["events", "recall"]);
+    for action in [
+        "validate_pre",
+        "route",
+        "gardener_parallel_dispatch",
+        "mine",
+        "debate_round",
+        "skeptic_challenge",
+        "judge",
+        "nursery_check",
+        "evaluate",
+        "classify",
+        "rank_and_route_seeds",
+        "validate_post_save",
+    ] {
+        assert!(events.contains(&format!("\"action\":\"{action}\"")), "{action}");
+    }
+    events.lines().for_each(|line| drop(serde_json::from_str::<Value>(line).unwrap()));
+    // The cycle goes to main with the night, and to another machine.
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.clone("b");
+    assert_eq!(world.json("b", &["deliberate", "recall", "--show"])["cycle"], cycles);
+}
+
+#[test]
+fn trees_side_by_side_give_what_they_give_one_by_one() {
+    let told = |concurrent: u32| {
+        let rules = format!(
+            "[deliberation]\nslots = 3\nhypotheses = 2\nmax_concurrent = {concurrent}\n\n[deliberation.gates]\nrandom = 19\n"
+        );
+        let world = fed(&rules, 60);
+        world.json("a", &["deliberate", "recall", "--trees", "turbine,ladder,harbour", "--dry-run"])["cycles"]
+            .to_string()
+    };
+    assert_eq!(told(1), told(4));
+}
+
+#[test]
+fn no_flag_and_no_proposal_changes_a_gate() {
+    let world = fed(SMALL, 60);
+    let told = |more: &[&str]| {
+        let args = [more, &["deliberate", "recall", "--trees", "turbine", "--dry-run"]].concat();
+        world.json("a", &args)["cycles"].to_string()
+    };
+    let loose = ["-c", "deliberation.gates.percentile=0", "-c", "deliberation.gates.effect=-1"];
+    assert_eq!(told(&[]), told(&loose));
+}
+
+#[test]
+fn a_pair_of_one_family_is_refused_before_anything_is_asked() {
+    let models = "[models.a]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1/\"\nfamily = \"qwen\"\n\
+                  [models.b]\nprovider = \"openai\"\nmodel = \"n\"\nbase_url = \"http://127.0.0.1:1/v1/\"\nfamily = \"qwen\"\n\
+                  [models.c]\nprovider = \"openai\"\nmodel = \"n\"\nbase_url = \"http://127.0.0.1:1/v1/\"\n";
+    for (gardener, skeptic, says) in [
+        ("a", "b", "both of family qwen"),
+        ("reflex-lexical", "reflex-lexical", "both of family reflex-lexical"),
+        ("a", "c", "family of c (skeptic) is unknown"),
+        ("a", "nobody", "there is no mind nobody"),
+        ("a", "", "skeptic names no mind"),
+    ] {
+        let world = World::new();
+        settings(&world, &format!("{models}[deliberation]\ngardener = \"{gardener}\"\nskeptic = \"{skeptic}\"\n"));
+        let said = world.try_brain("a", &["deliberate", "recall", "--trees", "tea"]).exits(3);
+        assert!(said.err.contains(says), "{gardener} {skeptic}: {said}");
+    }
+}
+
+#[test]
+fn a_skeptic_that_cannot_be_reached_leaves_no_trace() {
+    let rules = "[models.far]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1/\"\nfamily = \"far\"\nretries = 0\n\
+                 [deliberation]\nskeptic = \"far\"\nslots = 1\n";
+    let world = fed(rules, 60);
+    let before = (world.refs("a"), world.tip("a", "wake"));
+    let said = world.try_brain("a", &["deliberate", "recall", "--trees", "turbine"]);
+    assert!(said.code != 0 && said.err.contains("skeptic cannot be reached"), "{said}");
+    assert_eq!((world.refs("a"), world.tip("a", "wake")), before);
+    world.try_brain("a", &["deliberate", "recall", "--show"]).exits(2);
+}
+
+#[test]
+fn a_program_proposes_and_a_program_judges() {
+    let world = World::new();
+    let proposals: Vec<Value> = (1..=4)
+        .map(|x| json!({"mechanism": {"name": format!("x{x}"), "intuition": "more is better"}, "payload": {"x": x}}))
+        .collect();
+    let gardener = format!("cat > /dev/null\necho '{}'\n", json!({"proposals": proposals}));
+    let judge = "case \"$(cat)\" in\n*'\"x\":2'*) exit 3;;\n*'\"x\":3'*) echo nonsense;;\n\
+        *'\"x\":4'*) echo '{\"passed\": true, \"figure\": 4, \"threshold\": 4}';;\n\
+        *) echo '{\"passed\": false, \"figure\": 1, \"threshold\": 4, \"note\": \"too small\"}';;\nesac\n";
+    let (gardener, judge) = (world.sandbox.file("propose.sh", gardener), world.sandbox.file("judge.sh", judge));
+    let rules = format!(
+        "[deliberation]\ngardener = \"command\"\nargv = [\"sh\", \"{gardener}\"]\nslots = 1\nhypotheses = 4\nmax_debate_rounds = 1\n\n\
+         [deliberation.gates]\nbrain = false\n\n[[deliberation.gate]]\nname = \"held out\"\nargv = [\"sh\", \"{judge}\"]\n"
+    );
+    world.write("a", "brain.toml", &rules);
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "settings"]);
+    let said = world.try_brain("a", &["deliberate", "search", "--trees", "x"]).exits(3);
+    assert!(said.err.contains("programs of [deliberation] are inert"), "{said}");
+    assert!(world.brain("a", &["trust", "--list"]).contains("propose.sh"));
+    world.brain("a", &["trust", "--yes"]);
+    let report = world.json("a", &["deliberate", "search", "--trees", "x"]);
+    let all = results(&report);
+    let of = |name: &str| all.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name}: {report:#}"));
+    for (name, class, why) in
+        [("x1", "dead_leaf", "too small"), ("x2", "dead_leaf", "3"), ("x3", "dead_leaf", "not measured")]
+    {
+        assert_eq!(of(name)["class"], class, "{report:#}");
+        assert!(of(name)["failed"].to_string().contains(why), "{report:#}");
+    }
+    assert_eq!((&of("x4")["class"], &of("x4")["run"]), (&json!("fruit"), &Value::Null), "{report:#}");
+    let shown = world.json("a", &["deliberate", "search", "--show"]);
+    assert!(shown["promoted"].to_string().contains("{\"x\":4}"), "{shown}");
+    world.brain("a", &["check"]);
+}
+
+#[test]
+fn a_handoff_is_answered_by_a_file_and_times_out_without() {
+    let rules = "[deliberation]\nslots = 1\nhypotheses = 4\naligner = \"handoff\"\nhandoff_minutes = 1\n\n[deliberation.gates]\nrandom = 39\n";
+    let world = fed(rules, 120);
+    let answer = world.sandbox.file("answer.json", "{\"score\": 3, \"reason\": \"it does what it says\"}");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::SeqCst) {
+                let waiting = world.json("a", &["deliberate", "--handoffs"]);
+                for one in waiting["handoffs"].as_array().unwrap() {
+                    assert_eq!(one["role"], "aligner");
+                    let _ = world.try_brain("a", &["deliberate", "--answer", one["id"].as_str().unwrap(), &answer]);
+                }
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+        });
+        let report = until_fruit(&world, &[]);
+        done.store(true, std::sync::atomic::Ordering::SeqCst);
+        report
+    });
+    assert!(results(&report).iter().any(|one| one["class"] == "fruit"), "{report:#}");
+    assert_eq!(world.json("a", &["deliberate", "--handoffs"])["handoffs"], json!([]));
+    world.try_brain("a", &["deliberate", "--answer", "h-0", &answer]).exits(2);
+    // Nobody answers: the record stays incomplete, and nothing is fruit.
+    settings(&world, &rules.replace("handoff_minutes = 1", "handoff_minutes = 0"));
+    let timed_out = || world.brain("a", &["events", "other"]).contains("handoff_timeout");
+    for _ in 0..5 {
+        let report = world.json("a", &["deliberate", "other", "--trees", "turbine"]);
+        assert!(results(&report).iter().all(|one| one["class"] != "fruit"), "{report:#}");
+        if timed_out() {
+            break;
+        }
+    }
+    assert!(timed_out());
+}
+
+#[test]
+fn an_agent_thinks_by_deliberation() {
+    let world = fed(SMALL, 120);
+    let agent = json!({
+        "name": "gardener", "role": "Finds what follows from what.", "trigger": {"any": [{"signal": "any"}]},
+        "cognition": {"kind": "deliberation", "goal": "recall", "trees": ["turbine"]},
+        "capabilities": {"operations": ["deliberate", "connect", "acknowledge"], "types": ["semantic", "episodic"]},
+    });
+    world.write("a", "agents/gardener.json", &agent.to_string());
+    world.git("a", &["add", "agents"]);
+    world.git("a", &["commit", "-qm", "gardener"]);
+    world.brain("a", &["trust", "--yes"]);
+    let report = until_fruit(&world, &["--agent", "gardener"]);
+    let fruit =
+        results(&report).into_iter().find(|one| one["class"] == "fruit").unwrap_or_else(|| panic!("{report:#}"));
+    assert_eq!(fruit["landed"], true, "no rule of review holds it back");
+    let run = report["cycles"][0]["run"].as_str().unwrap();
+    assert!(run.ends_with("-gardener"));
+    assert!(world.brain("a", &["log", "--agent", "gardener"]).contains("deliberation"));
+    world.brain("a", &["check"]);
+    world.try_brain("a", &["deliberate", "recall", "--agent", "memory"]).exits(2);
+}
+
+#[test]
+fn what_is_no_goal_is_said() {
+    let world = World::new();
+    world.try_brain("a", &["deliberate", "Two Words"]).exits(2);
+    world.try_brain("a", &["deliberate", "recall"]).exits(3);
+    world.try_brain("a", &["events", "recall"]).exits(0);
+    let said = world.try_brain("a", &["-c", "deliberation.slots=0", "status"]).exits(5);
+    assert!(said.err.contains("deliberation.slots"), "{said}");
+}
