@@ -61,7 +61,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "activation",
     "recall",
     "learning",
@@ -77,6 +77,7 @@ const SECTIONS: [&str; 15] = [
     "chain",
     "review",
     "forge",
+    "deliberation",
 ];
 
 /// A variable's text, if it is set, not empty, and UTF-8.
