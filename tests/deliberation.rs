@@ -286,3 +286,25 @@ fn what_is_no_goal_is_said() {
     let said = world.try_brain("a", &["-c", "deliberation.slots=0", "status"]).exits(5);
     assert!(said.err.contains("deliberation.slots"), "{said}");
 }
+
+#[test]
+fn gates_say_of_a_delta_what_they_would_say_in_a_cycle() {
+    let world = fed(SMALL, 120);
+    let find = |words: &str| world.json("a", &["find", words])["results"][0]["id"].as_str().unwrap().to_owned();
+    let memory = world.json("a", &["recall", "gasket"])["results"][0]["id"].as_str().unwrap().to_owned();
+    let delta = json!({"ops": [{"op": "connect", "from": find("turbine"), "to": memory, "type": "feeds_into", "weight": 38778}]});
+    let file = world.sandbox.file("delta.json", delta.to_string());
+    let wake = world.tip("a", "wake");
+    let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);
+    let names: Vec<&str> =
+        record["gates"].as_array().unwrap().iter().map(|gate| gate["name"].as_str().unwrap()).collect();
+    assert_eq!((names.len(), record["asked"].as_array().unwrap().len()), (8, 9), "{record:#}");
+    assert!(record["gates"][0]["passed"] == true && record["execution_mode"] == "tool_executed");
+    assert!(world.brain("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]).contains("open"));
+    assert_eq!(world.tip("a", "wake"), wake);
+    let broken = world
+        .sandbox
+        .file("broken.json", json!({"ops": [{"op": "archive", "id": "nowhere", "reason": "x"}]}).to_string());
+    let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &broken]);
+    assert!(record["gates"].as_array().unwrap().iter().all(|gate| gate["passed"] == false), "{record:#}");
+}

@@ -10,8 +10,9 @@ use crate::cycle::network::TreeNetwork;
 use crate::deliberation::classes::Class;
 use crate::deliberation::events::{Event, jsonl};
 use crate::deliberation::forest::Forest;
-use crate::deliberation::gates::GateResult;
+use crate::deliberation::gates::{GateRecord, GateResult};
 use crate::deliberation::record::{CycleRecord, ResultRecord};
+use crate::deliberation::verdict::{Mechanism, Proposal};
 use crate::delta::operation::Deliberate;
 use crate::delta::{Document, Operation, Prediction};
 use crate::model::document::Cognition;
@@ -144,6 +145,21 @@ impl Brain {
         }
         report.wake = self.at(None)?.to_string();
         Ok(report)
+    }
+
+    /// What the gates say of a delta on a topic. Nothing is written, and no mind is asked: the gate of alignment is not answered.
+    ///
+    /// # Errors
+    /// A delta that is none (2), a topic that is missing (2).
+    pub fn examine(&self, goal: &str, topic: &str, delta: &str) -> Result<GateRecord, BrainError> {
+        let goal = AgentName::parse(goal).map_err(|e| BrainError::usage(format!("the goal {e}")))?;
+        let payload = serde_json::from_str(delta).map_err(|e| BrainError::usage(format!("the delta: {e}")))?;
+        let agent = self.deliberating(None)?;
+        let base = self.at(None)?;
+        let run = self.cycle.new_run_id(&agent, base, self.cycle.newest_run(base)?.as_ref(), &[b"examine"], 0)?;
+        let question =
+            Question { goal, trees: vec![topic.to_owned()], initiative: "person".to_owned(), run, limits: None };
+        self.cycle.gates_of(&question, &Proposal { mechanism: Mechanism::default(), payload })
     }
 
     /// Who deliberates: an agent of that cognition, or the person.

@@ -7,7 +7,8 @@ use super::args;
 use super::output::{safe, safe_line};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, ForestReport, Source, path_in, read_source,
+    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, ForestReport, GateRecord, Source, path_in,
+    read_source,
 };
 use crate::model::plural;
 
@@ -20,19 +21,18 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         return handoffs(session, &brain);
     }
     if let [id, file] = args.answer.as_slice() {
-        let source = match file.as_str() {
-            "-" => Source::Stdin,
-            file => Source::File(path_in(&session.dir, Path::new(file))),
-        };
-        let (bytes, name) = read_source(&source, crate::limits::DELTA_BYTES)?;
-        let text = String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))?;
-        brain.answer_handoff(id, &text)?;
+        brain.answer_handoff(id, &text_of(session, Path::new(file))?)?;
         session.out.say(&format!("Answered {id}."));
         return Ok(0);
     }
     let goal = args.goal.clone().unwrap_or_default();
     if args.show {
         session.out.report(&brain.forest(&goal, None)?, shown);
+        return Ok(0);
+    }
+    if let Some(file) = &args.examine {
+        let delta = text_of(session, file)?;
+        session.out.report(&brain.examine(&goal, &args.trees.join(","), &delta)?, examined);
         return Ok(0);
     }
     let request = DeliberateRequest {
@@ -53,6 +53,30 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         session.out.text(&ended(&report));
     }
     Ok(0)
+}
+
+fn text_of(session: &Session, file: &Path) -> Result<String, BrainError> {
+    let source = match file == Path::new("-") {
+        true => Source::Stdin,
+        false => Source::File(path_in(&session.dir, file)),
+    };
+    let (bytes, name) = read_source(&source, crate::limits::DELTA_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))
+}
+
+fn examined(record: &GateRecord) -> String {
+    let mut text = String::new();
+    for name in &record.asked {
+        let Some(gate) = record.gates.iter().find(|gate| gate.name == *name) else {
+            text += &format!("  {:<7} {}\n", "open", safe_line(name));
+            continue;
+        };
+        let figure = gate.figure.map_or("not measured".to_owned(), |figure| figure.to_string());
+        let note = if gate.note.is_empty() { String::new() } else { format!("  {}", safe_line(&gate.note)) };
+        let state = if gate.passed { "passed" } else { "failed" };
+        text += &format!("  {state:<7} {:<17} {figure} against {}{note}\n", safe_line(name), gate.threshold);
+    }
+    text
 }
 
 fn told(line: &CycleLine) -> String {

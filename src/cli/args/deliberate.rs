@@ -19,6 +19,9 @@ pub struct Deliberate {
     /// An agent whose cognition is a deliberation, instead of you.
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
+    /// Show what the gates say of a delta on the topic of `--trees`, and run no cycle; `-` reads standard input.
+    #[arg(long, value_name = "FILE", requires = "trees", conflicts_with_all = ["cycles", "agent"])]
+    pub examine: Option<std::path::PathBuf>,
     /// Show the forest that earlier cycles have left, and run none.
     #[arg(long, conflicts_with_all = ["trees", "cycles", "agent", "dry_run"])]
     pub show: bool,

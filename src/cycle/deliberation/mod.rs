@@ -150,6 +150,28 @@ impl Cycle {
         })
     }
 
+    /// What the gates say of a proposal on one tree. Nothing is written, and no mind is asked: the gate of alignment is not answered.
+    ///
+    /// # Errors
+    /// Programs that are not trusted here; files that cannot be read.
+    pub fn gates_of(&self, question: &Question, proposal: &Proposal) -> Result<GateRecord, CycleError> {
+        let settings = self.deliberation_of_main()?;
+        if !settings.gate.is_empty() {
+            self.shared.policy.require_trusted_programs()?;
+        }
+        let [title] = question.trees.as_slice() else {
+            return Err(CycleError::Usage { message: "one tree is examined on: --trees TOPIC".to_owned(), hint: None });
+        };
+        let wake = self.store.need_tip(self.store.wake())?;
+        let past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
+        let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
+        let bench = Bench::of(self, wake, title, (question.run.clone(), question.limits.clone()))?;
+        let tree = concept_id(title).to_string();
+        let seed = seed_of(question.goal.as_str(), &tree, before.cycle + 1, &bench.evidence.hash());
+        let examined = Examined { question, settings: &settings, before: &before };
+        self.examine(&examined, &bench, &tree, proposal, seed)
+    }
+
     /// Trees by id, each with the words that its memories are recalled by.
     fn titles(
         &self,
@@ -288,7 +310,8 @@ impl Cycle {
                     gone.map_or(Told::Judgements(judged), |why| Told::Unreachable(Role::Inspector, why))
                 }
                 Want::Examine(all) => {
-                    let examined = all.iter().map(|one| self.examine(job, &bench, id, one, seed));
+                    let by = Examined { question, settings, before };
+                    let examined = all.iter().map(|one| self.examine(&by, &bench, id, one, seed));
                     Told::Records(examined.collect::<Result<_, _>>()?)
                 }
                 Want::Align(all) => self.align(job, id, &all, &topic)?,
@@ -301,7 +324,7 @@ impl Cycle {
     /// The gates of a candidate: those that measure it on the brain, unless the goal has its own alone, and the programs of the settings.
     fn examine(
         &self,
-        job: &Job<'_>,
+        job: &Examined<'_>,
         bench: &Bench<'_>,
         tree: &str,
         proposal: &Proposal,
@@ -331,7 +354,7 @@ impl Cycle {
     /// Asks a gate that is a program. One that fails, takes too long or says something else has not passed the candidate.
     fn ask_gate(
         &self,
-        job: &Job<'_>,
+        job: &Examined<'_>,
         gate: &UserGate,
         tree: &str,
         proposal: &Proposal,
@@ -416,6 +439,13 @@ struct Job<'a> {
     titles: &'a BTreeMap<String, String>,
     sky: &'a Forecast,
     wake: CommitId,
+}
+
+/// What a candidate is examined by.
+struct Examined<'a> {
+    question: &'a Question,
+    settings: &'a Deliberation,
+    before: &'a Forest,
 }
 
 /// Results that a gardener is told of.

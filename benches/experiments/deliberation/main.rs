@@ -1,0 +1,210 @@
+//! Error rates of the gates of a deliberation: how many planted good deltas and how many random ones pass all but the handoff.
+//!
+//! ```text
+//! cargo bench --bench deliberation -- [worlds=10] [first=1] [notes=240] [random=50]
+//! ```
+//!
+//! Good deltas are planted in two ways. `next`: one thing is always followed by another in the next note. `near`: notes of one errand, four in a
+//! row, each speak of another part of the same machine. Nothing is asserted; prints Markdown.
+
+#![allow(clippy::disallowed_methods, reason = "a benchmark starts processes, reads clocks and writes files")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+/// SplitMix64.
+struct Draw(u64);
+
+impl Draw {
+    fn of(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as usize % most
+    }
+
+    fn word(&mut self) -> String {
+        let parts =
+            ["ka", "lo", "mi", "ter", "van", "dor", "sil", "pra", "gon", "bel", "tur", "nim", "os", "ral", "fen"];
+        (0..4).map(|_| parts[self.of(parts.len())]).collect()
+    }
+}
+
+/// Notes in order, and the pairs of words of which the first should bring the second to mind.
+fn world(kind: &str, seed: u64, count: usize) -> (Vec<String>, Vec<(String, String)>) {
+    let mut draw = Draw(seed);
+    let people = ["Anna", "Bob", "Carla", "Dino", "Eva", "Frida", "Gustav", "Hedda"];
+    let verbs = ["checked", "moved", "cleaned", "ordered", "painted", "sold", "found", "lost"];
+    let words: Vec<String> = (0..40).map(|_| draw.word()).collect();
+    let (planted, rest) = words.split_at(6);
+    let mut things: Vec<String> = Vec::new();
+    while things.len() < count {
+        let thing = match (kind, draw.of(100) < 30) {
+            (_, false) => vec![rest[draw.of(rest.len())].clone()],
+            ("next", true) => {
+                let at = 2 * draw.of(3);
+                vec![planted[at].clone(), planted[at + 1].clone()]
+            }
+            (_, true) => {
+                let at = 3 * draw.of(2);
+                let mut parts: Vec<String> = planted[at..at + 3].to_vec();
+                for n in (1..3).rev() {
+                    let other = draw.of(n + 1);
+                    parts.swap(n, other);
+                }
+                parts
+            }
+        };
+        things.extend(thing);
+    }
+    let notes = things.iter().take(count).map(|thing| {
+        let (person, verb) = (people[draw.of(people.len())], verbs[draw.of(verbs.len())]);
+        format!("{person} {verb} the {thing} near the {}.", rest[draw.of(rest.len())])
+    });
+    let notes: Vec<String> = notes.collect();
+    let pairs = match kind {
+        "next" => (0..3).map(|n| (planted[2 * n].clone(), planted[2 * n + 1].clone())).collect(),
+        _ => [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+            .iter()
+            .map(|(a, b)| (planted[*a].clone(), planted[*b].clone()))
+            .collect(),
+    };
+    (notes, pairs)
+}
+
+fn brain(dir: &Path, args: &[&str], input: Option<&str>) -> Result<Value> {
+    use std::io::Write;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_git-brain"))
+        .arg("-C")
+        .arg(dir)
+        .arg("--json")
+        .args(args)
+        .env("GIT_AUTHOR_NAME", "Ann")
+        .env("GIT_AUTHOR_EMAIL", "ann@example.org")
+        .env("GIT_COMMITTER_NAME", "Ann")
+        .env("GIT_COMMITTER_EMAIL", "ann@example.org")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    child.stdin.take().context("standard input")?.write_all(input.unwrap_or_default().as_bytes())?;
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("git brain {args:?}: {}", output.status);
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Whether a delta passes all gates but the handoff, and those that it fails.
+fn judged(dir: &Path, topic: &str, from: &str, to: &[String]) -> Result<(bool, Vec<String>)> {
+    let ops: Vec<Value> = to
+        .iter()
+        .map(|to| json!({"op": "connect", "from": from, "to": to, "type": "feeds_into", "weight": 38778}))
+        .collect();
+    let delta = json!({"ops": ops}).to_string();
+    let record = brain(dir, &["deliberate", "recall", "--trees", topic, "--examine", "-"], Some(&delta))?;
+    let gates = record["gates"].as_array().context("gates")?;
+    let failed: Vec<String> = gates
+        .iter()
+        .filter(|gate| gate["passed"] != true)
+        .map(|gate| gate["name"].as_str().unwrap_or_default()[..2].to_owned())
+        .collect();
+    Ok((failed.is_empty(), failed))
+}
+
+fn main() -> Result<()> {
+    let (mut worlds, mut first, mut count, mut random) = (10, 1, 240, 50);
+    for argument in std::env::args().skip(1).filter(|argument| argument != "--bench") {
+        let (key, value) = argument.split_once('=').with_context(|| format!("{argument}: not KEY=NUMBER"))?;
+        let slot = match key {
+            "worlds" => &mut worlds,
+            "first" => &mut first,
+            "notes" => &mut count,
+            "random" => &mut random,
+            _ => bail!("{key}: worlds, first, notes, random"),
+        };
+        *slot = value.parse().with_context(|| argument.clone())?;
+    }
+    println!("{worlds} worlds from seed {first} of {count} notes, for each of two ways of planting.\n");
+    println!(
+        "| planted | good deltas that pass | random deltas that pass | gates that good ones fail | ms a delta |\n|---|---|---|---|---|"
+    );
+    for kind in ["next", "near"] {
+        let (mut good, mut chance, mut fails, mut ms) = ([0, 0], [0, 0], std::collections::BTreeMap::new(), 0.0);
+        for seed in first..first + worlds {
+            let folder = tempfile::tempdir()?;
+            let dir = folder.path().join("brain");
+            let path = dir.to_str().context("a path")?.to_owned();
+            brain(Path::new("."), &["init", &path], None)?;
+            let (notes, pairs) = world(kind, seed as u64, count);
+            let lines: String = notes
+                .iter()
+                .enumerate()
+                .map(|(n, text)| {
+                    let at = 1_760_000_000 + 3600 * n as i64;
+                    json!({"at": at, "text": text, "session": "log"}).to_string() + "\n"
+                })
+                .collect();
+            let file = folder.path().join("notes.jsonl");
+            std::fs::write(&file, lines)?;
+            brain(&dir, &["feed", "--file", file.to_str().context("a path")?], None)?;
+            let found = |words: &str| -> Result<Vec<(String, String)>> {
+                let found = brain(&dir, &["recall", "--top", "200", words], None)?;
+                let all = found["results"].as_array().context("results")?;
+                let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
+                Ok(all.iter().map(|one| (text(one, "id"), text(one, "text"))).collect())
+            };
+            let concept = |words: &str| -> Result<String> {
+                let found = brain(&dir, &["find", words], None)?;
+                Ok(found["results"][0]["id"].as_str().context("a concept")?.to_owned())
+            };
+            let half: std::collections::BTreeSet<&str> = notes[..count / 2].iter().map(String::as_str).collect();
+            for (from, to) in &pairs {
+                let with = found(to)?;
+                let older = with.iter().filter(|(_, text)| text.contains(to.as_str()) && half.contains(text.as_str()));
+                let older: Vec<String> = older.map(|(id, _)| id.clone()).collect();
+                let tied: Vec<String> = older.into_iter().take(3).collect();
+                if tied.is_empty() {
+                    continue;
+                }
+                let start = std::time::Instant::now();
+                let (passed, failed) = judged(&dir, from, &concept(from)?, &tied)?;
+                ms += start.elapsed().as_secs_f64() * 1000.0;
+                good[0] += usize::from(passed);
+                good[1] += 1;
+                failed.into_iter().for_each(|gate| *fails.entry(gate).or_insert(0) += 1);
+            }
+            let mut draw = Draw(seed as u64 ^ 0xFFFF);
+            let words: Vec<String> =
+                notes.iter().filter_map(|note| note.split(' ').nth(3).map(str::to_owned)).collect();
+            let everything: Vec<String> = {
+                let mut all = Vec::new();
+                for person in ["Anna", "Bob", "Carla", "Dino", "Eva", "Frida", "Gustav", "Hedda"] {
+                    all.extend(
+                        found(person)?.into_iter().filter(|(_, text)| half.contains(text.as_str())).map(|(id, _)| id),
+                    );
+                }
+                all
+            };
+            for _ in 0..random / worlds.max(1) {
+                let from = words[draw.of(words.len())].clone();
+                let to: Vec<String> = (0..3).map(|_| everything[draw.of(everything.len())].clone()).collect();
+                let Ok(id) = concept(&from) else { continue };
+                chance[0] += usize::from(judged(&dir, &from, &id, &to)?.0);
+                chance[1] += 1;
+            }
+        }
+        println!(
+            "| `{kind}` | {} of {} | {} of {} | {fails:?} | {:.0} |",
+            good[0],
+            good[1],
+            chance[0],
+            chance[1],
+            ms / good[1].max(1) as f64
+        );
+    }
+    Ok(())
+}
