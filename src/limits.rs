@@ -45,6 +45,15 @@ pub const OPTIONS: usize = 20;
 pub const DELIBERATED_MEMORIES: usize = 240;
 /// Memories up to which a deliberation measures on all of them.
 pub const DELIBERATED_WHOLE: usize = 600;
+
+/// Stimuli that are followed from one that replaces to what it replaces.
+pub const REPLACED_CHAIN: usize = 1_000;
+
+/// Fewest characters of a run's id that stand for it.
+pub const RUN_PART: usize = 4;
+
+/// Amendments of gates that the minds of a cycle are told of, the newest.
+pub const DELIBERATED_AMENDMENTS: usize = 8;
 /// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.
 pub const DELIBERATION_BYTES: usize = 512 << 10;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.

@@ -22,7 +22,7 @@ fn notes(count: usize) -> String {
         let place = places[draw(places.len())];
         let at = format!("2026-01-{:02}T{:02}:00:00Z", 1 + n / 24, n % 24);
         let text = format!("We saw the {thing} near the {place}.");
-        lines += &(json!({"at": at, "text": text, "session": "log"}).to_string() + "\n");
+        lines += &(json!({"at": at, "text": text}).to_string() + "\n");
     }
     lines
 }
@@ -98,7 +98,7 @@ fn a_planted_rule_becomes_fruit_waits_for_review_and_lands() {
     let shown = world.json("a", &["deliberate", "recall", "--show"]);
     let cycles = shown["cycle"].as_u64().unwrap();
     assert!(cycles >= 2, "{shown}");
-    assert!(!shown["promoted"].as_object().unwrap().is_empty());
+    assert!(!shown["fruits"].as_object().unwrap().is_empty());
     world.brain("a", &["check"]);
     let events = world.brain("a", &["events", "recall"]);
     for action in [
@@ -213,8 +213,52 @@ fn a_program_proposes_and_a_program_judges() {
     }
     assert_eq!((&of("x4")["class"], &of("x4")["run"]), (&json!("fruit"), &Value::Null), "{report:#}");
     let shown = world.json("a", &["deliberate", "search", "--show"]);
-    assert!(shown["promoted"].to_string().contains("{\"x\":4}"), "{shown}");
+    assert!(shown["fruits"].to_string().contains("\"payload\":{\"x\":4}"), "{shown}");
     world.brain("a", &["check"]);
+}
+
+/// The recipe of the docs, as it stands there: what was found is told to the gardener, and nothing of a hidden gate.
+#[test]
+fn the_recipe_searches_and_its_gardener_is_told_nothing_of_a_hidden_gate() {
+    if !std::path::Path::new("/usr/bin/python3").exists() {
+        println!("skipped: there is no /usr/bin/python3");
+        return;
+    }
+    let recipe = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/recipes/search");
+    let world = World::new();
+    let gate = |name: &str, more: &str| {
+        format!(
+            "[[deliberation.gate]]\nname = \"{name}\"\n{more}argv = [\"/usr/bin/python3\", \"{recipe}/judge.py\", \"{name}\"]\n\n"
+        )
+    };
+    let rules = |gardener: &str| {
+        format!(
+            "[deliberation]\ngardener = \"command\"\nargv = {gardener}\nslots = 1\nhypotheses = 4\nmax_debate_rounds = 0\n\n\
+             [deliberation.gates]\nbrain = false\n\n{}{}",
+            gate("known", ""),
+            gate("hidden", "hidden = true\n")
+        )
+    };
+    settings(&world, &rules(&format!("[\"/usr/bin/python3\", \"{recipe}/propose.py\"]")));
+    let report = world.json("a", &["deliberate", "forecast", "--trees", "holt", "--cycles", "3"]);
+    let all = results(&report);
+    assert!(all.len() >= 6, "{report:#}");
+    for one in &all {
+        let names: Vec<&str> =
+            one["gates"].as_array().unwrap().iter().filter_map(|gate| gate["name"].as_str()).collect();
+        assert!(names.contains(&"known") && names.contains(&"hidden"), "{one:#}");
+    }
+    assert!(all.iter().any(|one| one["class"] == "fruit"), "{report:#}");
+    // A gardener that prints what it is told.
+    let told = "import json, sys\nasked = json.load(sys.stdin)\npast = json.dumps(asked['question']['past'])\n\
+                mechanism = {'name': 'told', 'intuition': past}\n\
+                print(json.dumps({'proposals': [{'mechanism': mechanism, 'payload': {'level': 0.5, 'trend': 0, 'season': 0, 'period': 3}}]}))\n";
+    let told = world.sandbox.file("told.py", told);
+    settings(&world, &rules(&format!("[\"/usr/bin/python3\", \"{told}\"]")));
+    world.brain("a", &["deliberate", "forecast", "--trees", "holt"]);
+    let tip = world.git("a", &["grep", "-h", "intuition", "wake", "--", "network/deliberations"]);
+    let past = tip.lines().find(|line| line.contains("known")).unwrap_or_else(|| panic!("{tip}"));
+    assert!(!past.contains("hidden"), "{past}");
 }
 
 #[test]
@@ -307,4 +351,38 @@ fn gates_say_of_a_delta_what_they_would_say_in_a_cycle() {
         .file("broken.json", json!({"ops": [{"op": "archive", "id": "nowhere", "reason": "x"}]}).to_string());
     let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &broken]);
     assert!(record["gates"].as_array().unwrap().iter().all(|gate| gate["passed"] == false), "{record:#}");
+}
+
+/// On the brain: what passes every gate fails each of them by its threshold, and no other one.
+#[test]
+fn each_gate_reads_a_figure_of_its_own() {
+    let world = fed(SMALL, 240);
+    let find = |words: &str| world.json("a", &["find", words])["results"][0]["id"].as_str().unwrap().to_owned();
+    let found = world.json("a", &["recall", "gasket", "--top", "60"]);
+    let texts = found["results"].as_array().unwrap().iter();
+    let mut older: Vec<(String, String)> = texts
+        .filter(|one| one["text"].as_str().unwrap().contains("gasket"))
+        .map(|one| (one["at"].as_str().unwrap().to_owned(), one["id"].as_str().unwrap().to_owned()))
+        .collect();
+    older.sort();
+    let from = find("turbine");
+    let tie = |id: &String| json!({"op": "connect", "from": from, "to": id, "type": "feeds_into", "weight": 38778});
+    let delta = json!({"ops": older.iter().take(3).map(|(_, id)| tie(id)).collect::<Vec<_>>()});
+    let file = world.sandbox.file("delta.json", delta.to_string());
+    let failed = |threshold: &str| -> Vec<String> {
+        settings(&world, &format!("{SMALL}{threshold}\n"));
+        let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);
+        let gates = record["gates"].as_array().unwrap().iter();
+        gates.filter(|gate| gate["passed"] != true).map(|gate| gate["name"].as_str().unwrap()[..2].to_owned()).collect()
+    };
+    assert_eq!(failed(""), Vec::<String>::new());
+    for (threshold, gate) in [
+        ("effect = 1.0", "G2"),
+        ("out_of_sample = 1.0", "G4"),
+        ("turnover = 0.0", "G5"),
+        ("similarity = 0.0", "G6"),
+        ("bytes = 1", "G9"),
+    ] {
+        assert_eq!(failed(threshold), [gate], "{threshold}");
+    }
 }

@@ -46,8 +46,8 @@ fn pages() -> Vec<(String, String)> {
     for entry in std::fs::read_dir(root().join("docs")).unwrap() {
         pages.push(format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()));
     }
-    // Pictures are linked and not read.
-    pages.retain(|page| !page.ends_with(".png"));
+    // Pictures are linked and not read, and folders have programs.
+    pages.retain(|page| !page.ends_with(".png") && root().join(page).is_file());
     pages.sort();
     pages.into_iter().map(|name| (name.clone(), read(name))).collect()
 }

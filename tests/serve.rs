@@ -463,6 +463,28 @@ fn more_than_can_be_answered_are_asked_to_come_back() {
 }
 
 #[test]
+fn a_question_of_a_deliberation_is_answered_where_it_is_seen() {
+    let sandbox = fed();
+    let server = Server::start(&sandbox);
+    assert_eq!(server.ask("GET", "/handoffs", None).is(200).json()["handoffs"], json!([]));
+    let folder = sandbox.dir().join(".git/git-brain/handoffs");
+    std::fs::create_dir_all(&folder).unwrap();
+    let question =
+        json!({"id": "h-1", "role": "aligner", "goal": "recall", "tree": "tea-1", "about": {"x": "<b>"}, "schema": {}});
+    std::fs::write(folder.join("h-1.json"), question.to_string()).unwrap();
+    assert_eq!(server.ask("GET", "/handoffs", None).is(200).json()["handoffs"], json!([question]));
+    let answer = json!({"score": 2, "reason": "it fits"});
+    server.ask("POST", "/handoffs", Some(&json!({"id": "h-1", "answer": answer}))).is(200);
+    let told: Value = serde_json::from_slice(&std::fs::read(folder.join("h-1.answer.json")).unwrap()).unwrap();
+    assert_eq!(told, answer);
+    for id in ["h-2", "../h-1", "h-1.answer", ""] {
+        server.ask("POST", "/handoffs", Some(&json!({"id": id, "answer": answer}))).is(404);
+    }
+    server.ask("POST", "/handoffs", Some(&json!({"id": "h-1"}))).is(400);
+    server.send("GET", "/handoffs", &[("host", &server.host)], b"").is(401);
+}
+
+#[test]
 fn its_description_describes_what_it_does() {
     let sandbox = fed();
     let server = Server::start(&sandbox);

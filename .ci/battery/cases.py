@@ -9,7 +9,7 @@ NOW = "2026-01-26T14:32:00Z"
 PAIR = [create("ka"), create("kb"), edge("connect", "ka", "kb", weight=20000)]
 # What differs from run to run although it means the same.
 UNSTABLE = ("run", "version", "named_by")
-COUNTED = ("network/sleep/", "network/ledger/", "network/narrative/")
+COUNTED = ("network/sleep/", "network/ledger/", "network/narrative/", "network/deliberations/")
 
 
 class Case:
@@ -135,6 +135,27 @@ class Decide(Case):
             brain.must("outcome", run, "--value", value)
 
 
+class Deliberate(Case):
+    """A cycle of a deliberation, on notes of which one thing is followed by another."""
+
+    name = "deliberate"
+    arguments = ("deliberate", "recall", "--trees", "turbine")
+
+    def prepare(self, brain):
+        fresh(brain)
+        with open(brain.path / "brain.toml", "a", encoding="utf-8") as settings:
+            settings.write("\n[deliberation]\nslots = 1\nhypotheses = 3\n\n[deliberation.gates]\nrandom = 19\n")
+        brain.git("commit", "-q", "-am", "settings")
+        things = ("ladder", "window", "kettle", "bucket", "magnet", "turbine", "gasket")
+        lines = []
+        for n in range(42):
+            at = f"2026-01-{1 + n // 24:02}T{n % 24:02}:00:00Z"
+            lines.append(json.dumps({"at": at, "text": f"We saw the {things[n % 7]} at place{n * n % 5}.", "session": "log"}))
+        notes = brain.path.parent / f"{brain.path.name}.jsonl"
+        notes.write_text("\n".join(lines) + "\n")
+        brain.must("feed", "--file", str(notes))
+
+
 class Init(Case):
     """`-C` wants a folder that is there."""
 
@@ -219,7 +240,7 @@ class Gate(Case):
         brain.git("add", "--sparse", "-A")
 
 
-CASES = {case.name: case for case in (Apply, Merge, Feed, Run, Sleep, Undo, Outcome, Decide, Init, InRepo, Doorbell, Wake, Gate)}
+CASES = {case.name: case for case in (Apply, Merge, Feed, Run, Sleep, Undo, Outcome, Decide, Deliberate, Init, InRepo, Doorbell, Wake, Gate)}
 
 
 def content(brain, revision):

@@ -305,6 +305,39 @@ class Run:
         browser.until((self.brain.files / "own.md").exists, "the file")
         self.check(True, "a call of the page's own that waits is there after a reload, and what is allowed is done")
 
+    def agrees(self):
+        """a question of a deliberation is a card until it is answered"""
+        browser = self.browser
+        folder = self.brain.path / ".git/git-brain/handoffs"
+        folder.mkdir(parents=True, exist_ok=True)
+        about = {"proposal": {"mechanism": {"name": "tea brings <b>Oslo</b> \u202e"}}}
+        question = {"id": "h-7", "role": "aligner", "goal": "recall", "tree": "tea-1", "about": about, "schema": {}}
+        (folder / "h-7.json").write_text(json.dumps(question))
+        self.open()
+        self.until("#waiting .handoff")
+        card = browser.text("#waiting .handoff")
+        self.check("recall" in card and "tea brings <b>Oslo</b>" in card and "U+202E" in card, "it says what it is about, as text")
+        browser.js("const one = document.querySelector('#waiting .handoff select'); one.value = '3'; one.dispatchEvent(new Event('change'))")
+        browser.click("#waiting .handoff input")
+        browser.type("it does what it says")
+        browser.shot(self.folder / "light-handoff.png")
+        browser.click("#waiting .handoff button")
+        browser.until(lambda: not browser.all("#waiting .handoff"), "the answer")
+        answer = json.loads((folder / "h-7.answer.json").read_text())
+        self.equal(answer, {"score": 3, "reason": "it does what it says"}, "the answer is where the deliberation looks")
+        question.update(id="h-8", role="diverger", about={"proposals": []}, schema={"type": "object"})
+        for name in ("h-7.json", "h-7.answer.json"):
+            (folder / name).unlink()
+        (folder / "h-8.json").write_text(json.dumps(question))
+        self.until("#waiting .handoff textarea")
+        browser.js("document.querySelector('#waiting .handoff textarea').value = '{'")
+        browser.click("#waiting .handoff button")
+        browser.until(lambda: browser.text("#waiting .handoff .problem"), "the fault")
+        self.check(not (folder / "h-8.answer.json").exists(), "what is no document goes nowhere")
+        (folder / "h-8.json").unlink()
+        browser.until(lambda: not browser.all("#waiting .handoff"), "the card to go")
+        self.check(True, "a question that nobody waits for any more goes")
+
     def reloads(self):
         """a reload keeps the conversation, and a new one begins empty"""
         browser = self.browser
@@ -716,7 +749,7 @@ def main():
     run = None
     try:
         run = Run(folder, home)
-        acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.reloads, run.types, run.chooses, run.crowded, run.fails,
+        acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.agrees, run.reloads, run.types, run.chooses, run.crowded, run.fails,
                 run.without_models, run.stops, run.refuses, run.by_keyboard, run.frames, run.phone, run.colours, run.rests, run.hostile, run.console,
                 run.guarded, run.loses]
         for act in acts:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Agents of a brain think with a real llama.cpp server: PORT of a model that is held to schemas, PORT of one that is not, PORT of one
-that gives vectors.
+that gives vectors, PORT of another one that is held to schemas.
 
 The models know nothing. What is shown is that the protocols work, whole and streamed; that what fits the form lands as a run; and
 that what does not leaves nothing behind.
@@ -72,8 +72,58 @@ def settings(ports):
     return text
 
 
+def deliberated(home, ports):
+    """Two models on two ports as two families: the loop through HTTP, and answers that have no form. Figures, and what is wrong."""
+    held, free, _, other = ports
+    said = {"held": ("openai", held, "family-one"), "other": ("openai", other, "family-two"), "loose": ("anthropic", free, "family-three"),
+            "sister": ("openai", other, "family-one")}
+    models = "".join(
+        f'\n[models.{name}]\nprovider = "{provider}"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{port}/v1"\nfamily = "{family}"\n'
+        f"context = 16384\nmax_tokens = 3000\ntimeout_ms = 120000\nstream = false\ntemperature = 1.0\n"
+        for name, (provider, port, family) in said.items())
+    brain, wrong, figures = Brain(home), [], {}
+    toml = (brain.path / "brain.toml").read_text() + models
+    things = ("ladder", "window", "kettle", "bucket", "magnet", "turbine", "gasket")
+    lines = [json.dumps({"at": f"2026-01-{1 + n // 24:02}T{n % 24:02}:00:00Z", "text": f"We saw the {things[n % 7]} at place{n * n % 5}.",
+                         "session": "log"}) for n in range(42)]
+    (home / "notes.jsonl").write_text("\n".join(lines) + "\n")
+    brain.done(PROGRAM, "feed", "--file", str(home / "notes.jsonl"))
+
+    def cycle(gardener, skeptic):
+        roles = f'gardener = "{gardener}"\nskeptic = "{skeptic}"\ninspector = "{gardener}"\naligner = "{skeptic}"\n'
+        brain.commit({"brain.toml": toml + f"\n[deliberation]\n{roles}slots = 1\nhypotheses = 3\n\n[deliberation.gates]\nrandom = 19\n"})
+        before = brain.done("git", "rev-parse", "wake")
+        answer = brain.call(PROGRAM, "--json", "deliberate", "recall", "--trees", "turbine")
+        return answer, brain.done("git", "rev-parse", "wake") == before
+
+    answer, same = cycle("held", "other")
+    told = json.loads(answer.stdout)["cycles"] if answer.returncode == 0 else []
+    if not told or same:
+        wrong.append(f"a cycle of two families: {answer.stdout[-500:]}{answer.stderr[-500:]}")
+    events = [json.loads(line) for line in brain.done(PROGRAM, "events", "recall").splitlines()]
+    asked = {event["action"]: event["agent"] for event in events if event["agent"] in said}
+    if asked.get("mine") != "held" or asked.get("debate_round") != "other":
+        wrong.append(f"who was asked: {asked}")
+    figures["a cycle of two families"] = f"{sum(len(one['results']) for one in told)} examined"
+    # A skeptic whose answers have no form cannot be reached: nothing is kept. Nor is a family's own blessing asked for.
+    for gardener, skeptic, code in (("reflex-lexical", "loose", 4), ("held", "sister", 3)):
+        answer, same = cycle(gardener, skeptic)
+        if answer.returncode != code or not same:
+            wrong.append(f"{skeptic} attacks {gardener}: exit {answer.returncode}, wake {'stayed' if same else 'moved'}: {answer.stderr[-300:]}")
+    # A gardener whose answers have none mines nothing, and the cycle says so.
+    answer, same = cycle("loose", "other")
+    if answer.returncode != 0 or same:
+        wrong.append(f"loose gardens: exit {answer.returncode}: {answer.stderr[-300:]}")
+    brain.done(PROGRAM, "check")
+    return figures, wrong
+
+
 def main():
     figures, wrong = {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        told, failed = deliberated(pathlib.Path(folder), sys.argv[1:5])
+        figures.update(told)
+        wrong += failed
     with tempfile.TemporaryDirectory() as folder:
         brain = Brain(pathlib.Path(folder))
         toml = (brain.path / "brain.toml").read_text()

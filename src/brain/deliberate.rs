@@ -11,7 +11,7 @@ use crate::deliberation::classes::Class;
 use crate::deliberation::events::{Event, jsonl};
 use crate::deliberation::forest::Forest;
 use crate::deliberation::gates::{GateRecord, GateResult};
-use crate::deliberation::record::{CycleRecord, ResultRecord};
+use crate::deliberation::record::{CycleRecord, ResultRecord, Standing};
 use crate::deliberation::verdict::{Mechanism, Proposal};
 use crate::delta::operation::Deliberate;
 use crate::delta::{Document, Operation, Prediction};
@@ -46,6 +46,11 @@ pub struct ResultLine {
     pub name: String,
     /// Its class.
     pub class: Class,
+    /// How far it carries, if it is fruit: `promoted` or `ensemble`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+    /// What each gate said.
+    pub gates: Vec<GateResult>,
     /// Gates that it failed.
     pub failed: Vec<String>,
     /// What the skeptic said of it as a candidate: recorded only.
@@ -322,6 +327,8 @@ fn line_of(run: Option<&RunId>, cycle: &CycleRecord, fruits: &[(String, RunId, b
             tree: result.tree.clone(),
             name: result.proposal.mechanism.name.clone(),
             class: result.class,
+            standing: result.standing(),
+            gates: result.record.iter().flat_map(|record| record.gates.clone()).collect(),
             failed: gates.filter(|gate| !gate.passed).map(failure).chain(unanswered).collect(),
             risks: result.risks.iter().flat_map(|verdict| verdict.weaknesses.clone()).collect(),
             run: fruit.map(|(_, run, _)| run.to_string()),

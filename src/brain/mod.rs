@@ -64,10 +64,12 @@ pub use crate::cycle::chat::{
     Asks, ChainNode, ChatAnswer, ChatEvent, ChatRequest, Citation, Hear, Unanswered, Wanted as ChatMode,
 };
 pub use crate::cycle::confirm::{Confirmations, Waiting};
+pub use crate::cycle::deliberation::Handoff;
 pub use crate::cycle::file::{Finding, Level};
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::deliberation::classes::Class as LeafClass;
 pub use crate::deliberation::gates::GateRecord;
+pub use crate::deliberation::record::Standing;
 pub use crate::delta::{Method, Valued};
 pub use crate::forge::{Kind as ForgeKind, State as RequestState, Written};
 pub use crate::review::page::{Block as ReviewBlock, Tone, blocks, html, markdown, plain};

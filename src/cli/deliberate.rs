@@ -7,8 +7,8 @@ use super::args;
 use super::output::{safe, safe_line};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, ForestReport, GateRecord, Source, path_in,
-    read_source,
+    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, ForestReport, GateRecord, Source, Standing,
+    path_in, read_source,
 };
 use crate::model::plural;
 
@@ -85,7 +85,10 @@ fn told(line: &CycleLine) -> String {
         text += &format!("  {weather:<13} {}\n", safe_line(tree));
     }
     for result in &line.results {
-        let class = result.class.as_str();
+        let class = match result.standing {
+            Some(Standing::Ensemble) => "ensemble",
+            _ => result.class.as_str(),
+        };
         text += &format!("  {class:<13} {}  ({})\n", safe_line(&result.name), safe_line(&result.tree));
         if !result.failed.is_empty() {
             text += &format!("                failed {}\n", safe_line(&result.failed.join(", ")));
@@ -120,10 +123,10 @@ fn ended(report: &DeliberateReport) -> String {
 fn shown(report: &ForestReport) -> String {
     let forest = &report.forest;
     let mut text = format!(
-        "{} after {}: {} promoted, {} closed\n",
+        "{} after {}: {}, {} closed\n",
         report.goal,
         plural(forest.cycle as usize, "cycle", "cycles"),
-        forest.promoted.len(),
+        plural(forest.fruits.len(), "fruit", "fruits"),
         forest.closed.len()
     );
     for (id, tree) in &forest.trees {
@@ -136,6 +139,11 @@ fn shown(report: &ForestReport) -> String {
             plural(tree.deaths as usize, "dead leaf", "dead leaves")
         );
     }
+    for fruit in forest.fruits.values() {
+        let class = if fruit.standing == Standing::Ensemble { "ensemble" } else { "fruit" };
+        text += &format!("  {class:<9} {}  ({})\n", safe_line(&fruit.proposal.mechanism.name), safe_line(&fruit.tree));
+    }
+    text.extend(forest.amendments.iter().map(|one| format!("amendment for a person: {}\n", safe_line(&one.text))));
     text += &format!("{} in the bank\n", plural(forest.seeds.len(), "seed", "seeds"));
     for seed in &forest.seeds {
         text += &format!(

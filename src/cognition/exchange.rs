@@ -105,6 +105,9 @@ pub struct Request {
     /// Longest answer, tokens; 0: as the model's settings say.
     #[serde(default)]
     pub max_tokens: u32,
+    /// How freely the model draws, 0 to 2, in place of its settings' figure; a model whose settings have none is asked without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
 }
 
 impl Request {

@@ -145,7 +145,15 @@ impl Cycle {
                 let room = self.room_for(model)?.min(self.shared.policy.settings.context.tokens) as usize;
                 let messages = llm::messages(&snapshot, may, template, room).map_err(|e| bad_template(path, e))?;
                 let (form, roots) = (llm::form(&snapshot, may), &record.stimuli);
-                let wanted = Wanted { agent: &snapshot.agent, model, repairs: *repairs, roots, messages, form };
+                let wanted = Wanted {
+                    agent: &snapshot.agent,
+                    model,
+                    repairs: *repairs,
+                    roots,
+                    messages,
+                    form,
+                    temperature: None,
+                };
                 self.one_answer(wanted, |text| {
                     let mut document = Document::parse(text.as_bytes(), "the answer of evaluator")?;
                     veil.work_out(&mut document);

@@ -29,6 +29,8 @@ pub(super) struct Wanted<'a> {
     pub messages: Vec<Message>,
     /// The form of the answer.
     pub form: Form,
+    /// How freely the model draws; `None`: as its settings say.
+    pub temperature: Option<f64>,
 }
 
 impl Cycle {
@@ -55,7 +57,12 @@ impl Cycle {
         let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
         let models = Models::new(Arc::clone(&self.shared))?;
         let payer = Payer::new(wanted.agent, wanted.roots);
-        let mut request = Request { messages: wanted.messages, form: Some(wanted.form), ..Request::default() };
+        let mut request = Request {
+            messages: wanted.messages,
+            form: Some(wanted.form),
+            temperature: wanted.temperature,
+            ..Request::default()
+        };
         let answer = runtime.block_on(async {
             let mut left = wanted.repairs;
             loop {

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::classes::Class;
 use super::events::{Action, Event};
 use super::forest::{Forest, validate};
 use super::gates::GateRecord;
-use super::record::{CycleRecord, ResultRecord};
+use super::record::{Amendment, CycleRecord, ResultRecord};
 use super::roles::{Cast, Role};
 use super::seeds::{Features, Kept, Seed, rank};
 use super::sky::{Forecast, Weather};
 use super::tree::{Grown, Step};
+use crate::limits;
 use crate::model::Stamp;
 use crate::model::deliberation::Deliberation;
 
@@ -40,6 +41,21 @@ pub struct Setting<'a> {
 pub fn rules_of(settings: &Deliberation) -> String {
     let text = json!({"gates": settings.gates, "gate": settings.gate}).to_string();
     format!("{:016x}", crate::model::ids::hash_fields(&[text.as_bytes()]))
+}
+
+/// What a tree's candidates are judged on: its evidence, and the rules.
+pub fn judged_on(evidence: Option<&String>, settings: &Deliberation) -> String {
+    format!("{}-{}", evidence.map_or("", String::as_str), rules_of(settings))
+}
+
+/// What became of the amendments that skeptics asked for: a person who changed the gates has answered them all.
+pub fn answers(before: &Forest, settings: &Deliberation) -> Vec<Value> {
+    let answer = match before.rules == rules_of(settings) {
+        true => "open: the gates are as they were",
+        false => "answered: the gates were changed",
+    };
+    let told = |one: &Amendment| json!({"candidate": one.candidate, "text": one.text, "answer": answer});
+    before.amendments.iter().rev().take(limits::DELIBERATED_AMENDMENTS).map(told).collect()
 }
 
 /// Makes a cycle of what trees gave. The order of the trees does not matter.
@@ -71,7 +87,7 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
         Role::Coordinator,
         Action::ValidatePre,
         setting.goal,
-        step(json!({"cycle": before.cycle}), json!({"faults": 0}), ""),
+        step(json!({"cycle": before.cycle}), json!({"faults": 0, "amendments": answers(before, settings)}), ""),
     );
     let weathers: BTreeMap<&String, Weather> =
         setting.forecast.trees.iter().map(|(id, sky)| (id, sky.weather)).collect();
@@ -121,6 +137,7 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
                     kept,
                     score: features.score(),
                     since,
+                    judged_on: judged_on(setting.evidence.get(&result.tree), settings),
                 });
             }
             if result.record.is_some() || matches!(result.class, Class::SickLeaf | Class::DeadLeaf) {

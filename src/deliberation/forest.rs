@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::{Class, classify};
 use super::gates::ExecutionMode;
-use super::record::CycleRecord;
+use super::record::{Amendment, CycleRecord, Standing};
 use super::seeds::{Seed, rank};
+use super::verdict::Proposal;
 use crate::model::deliberation::Deliberation;
 
 /// A tree, as the weather sees it. Counts are of cycles in a row.
@@ -38,6 +39,17 @@ pub struct Tree {
 /// Cycles whose attempts count as recent.
 pub const RECENT: usize = 5;
 
+/// A proposal that became fruit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fruit {
+    /// How far it carries.
+    pub standing: Standing,
+    /// Its tree.
+    pub tree: String,
+    /// The proposal.
+    pub proposal: Proposal,
+}
+
 /// What all cycles of a goal have left.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forest {
@@ -47,8 +59,12 @@ pub struct Forest {
     pub trees: BTreeMap<String, Tree>,
     /// Seeds, best first.
     pub seeds: Vec<Seed>,
-    /// Payloads that were promoted, by key.
-    pub promoted: BTreeMap<String, serde_json::Value>,
+    /// Gates that skeptics want changed, since gates were changed last.
+    pub amendments: Vec<Amendment>,
+    /// The hash of the gates of the last cycle.
+    pub rules: String,
+    /// Fruits, by key.
+    pub fruits: BTreeMap<String, Fruit>,
     /// Keys that never come back: rejected, quarantined, dead or promoted.
     pub closed: BTreeSet<String>,
 }
@@ -99,13 +115,25 @@ impl Forest {
             if matches!(result.class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf) {
                 self.closed.insert(result.key.clone());
             }
-            if result.class == Class::Fruit {
-                self.promoted.insert(result.key.clone(), result.proposal.payload.clone());
+            if let Some(standing) = result.standing() {
+                let (tree, proposal) = (result.tree.clone(), result.proposal.clone());
+                self.fruits.insert(result.key.clone(), Fruit { standing, tree, proposal });
             }
         }
+        if self.rules != cycle.rules {
+            self.amendments.clear();
+            self.rules.clone_from(&cycle.rules);
+        }
+        self.amendments.extend(cycle.amendments.iter().cloned());
         let closed = &self.closed;
         self.seeds = rank(cycle.seeds.clone(), |key| closed.contains(key), settings.seeds as usize);
         self
+    }
+
+    /// What a candidate must differ from: the payloads that were promoted.
+    pub fn promoted(&self) -> impl Iterator<Item = &serde_json::Value> {
+        let promoted = self.fruits.values().filter(|fruit| fruit.standing == Standing::Promoted);
+        promoted.map(|fruit| &fruit.proposal.payload)
     }
 
     /// Seeds of a tree, best first.

@@ -220,3 +220,47 @@ pub fn likeness(one: &serde_json::Value, other: &serde_json::Value) -> f64 {
     let all = one.union(&other).count();
     if all == 0 { 0.0 } else { one.intersection(&other).count() as f64 / all as f64 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For every gate a candidate that passes all others and fails it.
+    #[test]
+    fn each_gate_can_fail_alone() {
+        let good = || Measured {
+            fault: String::new(),
+            train: vec![1.0; 10],
+            random: vec![0.0; 99],
+            test: vec![1.0; 10],
+            turnover: Some(0.1),
+            similarity: Some(0.1),
+            later: Some(1.0),
+            bytes: Some(100),
+        };
+        let failed = |measured: &Measured, alignment: Option<u32>| -> Vec<String> {
+            let mut record = judge(measured, &Gates::default(), "d".into(), "c".into(), 7);
+            record.align(alignment, 1, "");
+            let answered = |name: &String| record.gates.iter().any(|gate| gate.name == *name && gate.passed);
+            record.asked.iter().filter(|name| !answered(name)).cloned().collect()
+        };
+        assert_eq!(failed(&good(), Some(1)), Vec::<String>::new());
+        let mut uneven = vec![-0.1; 10];
+        uneven[0] = 5.0;
+        let worse = [
+            ("G1 sanity", Measured { fault: "dangles".into(), ..good() }),
+            ("G2 effect", Measured { later: mean(&uneven), train: uneven, ..good() }),
+            ("G3 percentile", Measured { random: vec![2.0; 99], ..good() }),
+            ("G4 out of sample", Measured { test: vec![-1.0; 10], ..good() }),
+            ("G5 turnover", Measured { turnover: Some(0.5), ..good() }),
+            ("G6 novelty", Measured { similarity: Some(0.95), ..good() }),
+            ("G8 decay", Measured { later: Some(0.2), ..good() }),
+            ("G9 cost", Measured { bytes: Some(20_000), ..good() }),
+        ];
+        for (name, measured) in worse {
+            assert_eq!(failed(&measured, Some(1)), [name]);
+        }
+        assert_eq!(failed(&good(), Some(0)), [ALIGNMENT]);
+        assert_eq!(failed(&good(), None), [ALIGNMENT], "nobody answered");
+    }
+}

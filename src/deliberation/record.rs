@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::Class;
 use super::events::Event;
-use super::gates::GateRecord;
+use super::gates::{ALIGNMENT, GateRecord};
 use super::nursery::Report;
 use super::roles::Cast;
 use super::seeds::Seed;
@@ -39,6 +39,26 @@ pub struct ResultRecord {
     /// What the skeptic said of the candidate: recorded, and read by nothing that decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub risks: Vec<Verdict>,
+}
+
+/// How far a fruit carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// Aligned at 2 or more: what is like it is not new any more.
+    Promoted,
+    /// Aligned at 1: one of several that may say the same.
+    Ensemble,
+}
+
+impl ResultRecord {
+    /// How far it carries; `None`: it is no fruit.
+    pub fn standing(&self) -> Option<Standing> {
+        let aligned = self.record.iter().flat_map(|record| &record.gates).find(|gate| gate.name == ALIGNMENT);
+        let is_promoted = aligned.and_then(|gate| gate.figure).is_some_and(|score| score >= 2.0);
+        let standing = if is_promoted { Standing::Promoted } else { Standing::Ensemble };
+        (self.class == Class::Fruit).then_some(standing)
+    }
 }
 
 /// A gate that a skeptic wants changed: in force only once a person has changed the settings.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::deliberation::Deliberation;
 
 /// A part in a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Orchestrates the cycle; the only writer.

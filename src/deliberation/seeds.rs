@@ -36,6 +36,9 @@ pub struct Seed {
     pub score: f64,
     /// The cycle that kept it first.
     pub since: u64,
+    /// What it was judged on last: evidence and rules. On the same it is not judged again, because chance would have another try.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub judged_on: String,
 }
 
 /// What a score is made of, each 0..=1.

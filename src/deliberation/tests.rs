@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::classes::Class;
-use super::cycle::{Setting, conclude, rules_of};
+use super::cycle::{Setting, answers, conclude, rules_of};
 use super::events::Action;
 use super::forest::{Forest, validate};
 use super::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, splitmix};
-use super::record::CycleRecord;
+use super::record::{CycleRecord, Standing};
 use super::roles::{Cast, CastError};
 use super::sky::Weather;
-use super::tree::{Grown, Told, TreeDeliberation, TreeError, Want};
+use super::tree::{Grown, Told, TreeDeliberation, TreeError, Unanswered, Want};
 use super::verdict::{Alignment, Decision, Judgement, Mechanism, Proposal, Verdict};
 use super::weather::forecast;
 use crate::model::Stamp;
@@ -96,7 +96,10 @@ impl Minds {
             Want::Align(all) => {
                 let score = |one: &Proposal| {
                     let n = self.number("align", one) % 5;
-                    (n < 4).then(|| Alignment { score: n as u32, reason: String::new() })
+                    match n {
+                        4 => Err(Unanswered::TimedOut),
+                        n => Ok(Alignment { score: n as u32, reason: String::new() }),
+                    }
                 };
                 Told::Alignments(all.iter().map(|(one, _)| score(one)).collect())
             }
@@ -407,6 +410,7 @@ fn every_weather_has_its_tree_and_its_place() {
         kept: super::seeds::Kept::Hold,
         score: 0.5,
         since: 1,
+        judged_on: String::new(),
     };
     type Spoil = fn(&mut super::forest::Tree);
     let of_tree: [(Weather, Spoil); 7] = [
@@ -504,5 +508,48 @@ fn thresholds_are_part_of_what_a_cycle_says_it_was_judged_by() {
     let mut other = Deliberation::default();
     other.gates.percentile = 50.0;
     assert_ne!(rules_of(&Deliberation::default()), rules_of(&other));
-    let _: Value = json!(null);
+}
+
+#[test]
+fn an_amendment_is_told_to_the_next_cycle_until_a_person_has_changed_the_gates() {
+    let (settings, trees) = (settings(), names(4));
+    let damns = |seed| Minds { second: Some(Decision::Reject), ..minds(seed) };
+    let made = (0..64).map(|seed| cycle(damns(seed), &Forest::default(), &trees, &settings, 1));
+    let first = made.into_iter().find(|made| !made.amendments.is_empty()).unwrap();
+    let forest = Forest::default().with(&first, &settings);
+    let told = answers(&forest, &settings);
+    assert_eq!(told.len(), first.amendments.len().min(crate::limits::DELIBERATED_AMENDMENTS));
+    assert!(told[0]["answer"].as_str().unwrap().starts_with("open"));
+    let next = cycle(minds(1), &forest, &trees, &settings, 1);
+    let pre = next.events.iter().find(|event| event.action == Action::ValidatePre).unwrap();
+    assert_eq!(pre.outputs["amendments"], json!(told));
+    let mut changed = settings.clone();
+    changed.gates.percentile = 99.0;
+    assert!(answers(&forest, &changed)[0]["answer"].as_str().unwrap().starts_with("answered"));
+    let after = forest.with(&cycle(minds(1), &Forest::default(), &trees, &changed, 1), &changed);
+    assert!(after.amendments.is_empty() || after.rules == rules_of(&changed));
+    assert!(after.amendments.iter().all(|one| !first.amendments.contains(one)), "answered once");
+}
+
+#[test]
+fn a_fruit_of_little_alignment_is_one_of_an_ensemble_and_closes_no_place() {
+    let (settings, trees) = (settings(), names(4));
+    let (mut promoted, mut ensemble) = (0, 0);
+    for seed in 0..64 {
+        let made = cycle(minds(seed), &Forest::default(), &trees, &settings, 1);
+        let forest = Forest::default().with(&made, &settings);
+        for result in &made.results {
+            let aligned = result.record.iter().flat_map(|record| &record.gates).find(|gate| gate.name == ALIGNMENT);
+            let expected = match (result.class, aligned.and_then(|gate| gate.figure)) {
+                (Class::Fruit, Some(1.0)) => Some(Standing::Ensemble),
+                (Class::Fruit, _) => Some(Standing::Promoted),
+                _ => None,
+            };
+            assert_eq!(result.standing(), expected);
+            assert_eq!(forest.fruits.get(&result.key).map(|fruit| fruit.standing), expected);
+            promoted += usize::from(expected == Some(Standing::Promoted));
+            ensemble += usize::from(expected == Some(Standing::Ensemble));
+        }
+    }
+    assert!(promoted > 0 && ensemble > 0);
 }

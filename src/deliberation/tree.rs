@@ -63,14 +63,23 @@ pub enum Told {
     Judgements(Vec<Option<Judgement>>),
     /// Gate records, one each.
     Records(Vec<GateRecord>),
-    /// Alignments, one each; `None`: nobody answered in time.
-    Alignments(Vec<Option<Alignment>>),
+    /// Alignments, one each, or why there is none.
+    Alignments(Vec<Result<Alignment, Unanswered>>),
     /// A handoff of alternatives was not answered in time.
     TimedOut,
-    /// A handoff was answered in another form.
+    /// A gardener or a diverger answered in another form.
     Malformed(String),
     /// The mind of a role cannot be reached.
     Unreachable(Role, String),
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// Nobody answered in time.
+    TimedOut,
+    /// The answer has another form.
+    Malformed(String),
 }
 
 /// Why a tree ended without results: then the cycle does.
@@ -201,7 +210,10 @@ impl TreeDeliberation {
         }
         match (std::mem::replace(&mut self.want, Want::Done), told) {
             (Want::Mine { count, temperature }, Told::Proposals(proposals)) => {
-                self.mined(count, temperature, proposals)
+                self.mined(count, temperature, proposals, "")
+            }
+            (Want::Mine { count, temperature }, Told::Malformed(why)) => {
+                self.mined(count, temperature, Vec::new(), &format!("the answer had no form: {why}"))
             }
             (Want::Critique(asked), Told::Verdicts(verdicts)) if asked.len() == verdicts.len() => {
                 self.critiqued(verdicts)
@@ -279,13 +291,13 @@ impl TreeDeliberation {
         is_new
     }
 
-    fn mined(&mut self, count: usize, temperature: f64, proposals: Vec<Proposal>) {
+    fn mined(&mut self, count: usize, temperature: f64, proposals: Vec<Proposal>, why: &str) {
         let seeds = self.hypotheses.len();
         let new = proposals.into_iter().take(count).filter(|proposal| self.add(proposal.clone())).count();
         let tree = self.tree.clone();
         let names: Vec<String> = self.hypotheses.iter().map(|one| one.proposal.mechanism.name.clone()).collect();
         let inputs = json!({"asked": count, "temperature": temperature, "seeds": seeds});
-        self.enter(Role::Gardener, Action::Mine, &tree, (inputs, json!({"new": new, "hypotheses": names}), ""));
+        self.enter(Role::Gardener, Action::Mine, &tree, (inputs, json!({"new": new, "hypotheses": names}), why));
         self.next_round();
     }
 
@@ -488,15 +500,18 @@ impl TreeDeliberation {
         self.want = Want::Align(self.candidates());
     }
 
-    fn aligned(&mut self, alignments: Vec<Option<Alignment>>) {
+    fn aligned(&mut self, alignments: Vec<Result<Alignment, Unanswered>>) {
         let is_handoff = self.hands_off(Role::Aligner);
         let candidates: Vec<usize> =
             (0..self.records.len()).filter(|n| self.records[*n].1.passes_all_but_alignment()).collect();
         for (n, alignment) in candidates.into_iter().zip(alignments) {
             let key = self.records[n].1.candidate.clone();
-            let (score, reason) = alignment.map_or((None, String::new()), |one| (Some(one.score), one.reason));
+            let (action, score, reason) = match alignment {
+                Ok(one) => (Action::HandoffResponse, Some(one.score), one.reason),
+                Err(Unanswered::TimedOut) => (Action::HandoffTimeout, None, String::new()),
+                Err(Unanswered::Malformed(why)) => (Action::HandoffSchemaViolation, None, why),
+            };
             if is_handoff || score.is_none() {
-                let action = if score.is_some() { Action::HandoffResponse } else { Action::HandoffTimeout };
                 self.enter(Role::Aligner, action, &key, (json!({}), json!({"score": score}), &reason));
             }
             self.records[n].1.align(score, self.least_alignment, &reason);

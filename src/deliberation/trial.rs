@@ -1,7 +1,8 @@
 //! What a candidate is measured on: the memories of a tree, the older half to learn from and the newer half to be judged by.
 //!
 //! A probe asks recall with the words of one memory, and looks whether older memories come back that have to do with what came next:
-//! with concepts of the next memory that the question did not have. A candidate that knows what follows what raises that, also in
+//! with concepts of the next memory that the question did not have. What counts is the activation that lies on them and not their places: a place moves by
+//! chance with whatever stands around it. A candidate that knows what follows what raises that, also in
 //! the half that nobody mined; a candidate that learnt its own examples by heart does not.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,19 +150,21 @@ impl Evidence {
         touched
     }
 
-    /// What an answer to a probe is worth, 0 to 1: for each wanted concept one by the place of the first older memory that has it, weighted by
-    /// rarity. Newer memories take no place.
-    pub fn worth(&self, probe: &Probe, answers: &[NeuronId]) -> f64 {
+    /// What an answer to a probe is worth, 0 to 1: the share of the answers' activation that lies on older memories with what is wanted, the wanted
+    /// concepts weighted by rarity. Newer memories take no place.
+    pub fn worth(&self, probe: &Probe, answers: &[(NeuronId, f64)]) -> f64 {
         let newer: BTreeSet<&NeuronId> = self.newer().iter().map(|memory| &memory.id).collect();
         let older: BTreeMap<&NeuronId, &Memory> = self.older().iter().map(|memory| (&memory.id, memory)).collect();
-        let counted: Vec<&NeuronId> =
-            answers.iter().filter(|id| !newer.contains(id) && !probe.aside.contains(id)).take(ANSWERS).collect();
-        let worth = |concept: &NeuronId| {
-            let has = |id: &&NeuronId| older.get(*id).is_some_and(|memory| memory.concepts.contains(concept));
-            counted.iter().position(has).map_or(0.0, |place| 1.0 / (place + 1) as f64)
-        };
-        let all: f64 = probe.wanted.values().sum();
-        let got: f64 = probe.wanted.iter().map(|(concept, rarity)| rarity * worth(concept)).sum();
-        if all > 0.0 { got / all } else { 0.0 }
+        let counts = |id: &NeuronId| !newer.contains(id) && !probe.aside.contains(id);
+        let counted: Vec<&(NeuronId, f64)> = answers.iter().filter(|(id, _)| counts(id)).take(ANSWERS).collect();
+        let (mut all, mut got) = (0.0, 0.0);
+        let wanted: f64 = probe.wanted.values().sum();
+        for (id, activation) in counted {
+            let has = |concept: &NeuronId| older.get(id).is_some_and(|memory| memory.concepts.contains(concept));
+            let rarity: f64 = probe.wanted.iter().filter(|(concept, _)| has(concept)).map(|(_, rarity)| rarity).sum();
+            all += activation;
+            got += activation * rarity;
+        }
+        if all > 0.0 && wanted > 0.0 { got / (all * wanted) } else { 0.0 }
     }
 }

@@ -192,20 +192,34 @@ fn object(properties: Value) -> Value {
     json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties})
 }
 
-/// The schema of proposals whose payload has the schema `payload`.
-pub fn proposals_schema(payload: &Value) -> Value {
-    let (text, number) = (json!({"type": "string"}), json!({"type": "number", "minimum": 0, "maximum": 1}));
+/// A text in an answer. Bounded, because small models end nothing by themselves.
+fn text() -> Value {
+    json!({"type": "string", "maxLength": 300})
+}
+
+fn texts() -> Value {
+    json!({"type": "array", "items": text(), "maxItems": 6})
+}
+
+/// A share in an answer: tenths, because no grammar holds a model to a range of decimals. Other numbers between 0 and 1 are read as well.
+fn tenths() -> Value {
+    let tenths: Vec<f64> = (0..=10).map(|tenth| f64::from(tenth) / 10.0).collect();
+    json!({ "enum": tenths })
+}
+
+/// The schema of `least` to `most` proposals whose payload has the schema `payload`.
+pub fn proposals_schema(payload: &Value, (least, most): (usize, usize)) -> Value {
+    let (text, number) = (text(), tenths());
     let mechanism = object(json!({
         "name": text, "intuition": text, "pseudocode": text, "regime_suggestion": text, "lookahead_risk": number,
     }));
     let proposal = object(json!({"mechanism": mechanism, "payload": payload}));
-    object(json!({"proposals": {"type": "array", "items": proposal}}))
+    object(json!({"proposals": {"type": "array", "items": proposal, "minItems": least, "maxItems": most}}))
 }
 
 /// The schema of a verdict.
 pub fn verdict_schema() -> Value {
-    let (texts, number) =
-        (json!({"type": "array", "items": {"type": "string"}}), json!({"type": "number", "minimum": 0, "maximum": 1}));
+    let (texts, number) = (texts(), tenths());
     object(json!({
         "weaknesses": texts, "overfit_risk": number, "alt_explanations": texts, "lookahead_suspicion": number,
         "verdict": {"enum": ["proceed", "revise", "reject"]}, "severity": {"enum": ["low", "medium", "high"]},
@@ -214,14 +228,14 @@ pub fn verdict_schema() -> Value {
 
 /// The schema of a judgement.
 pub fn judgement_schema() -> Value {
-    let number = json!({"type": "number", "minimum": 0, "maximum": 1});
+    let number = tenths();
     object(json!({
         "logic": number, "novelty": number, "leakage": number, "redundancy": number, "data": number, "cost": number,
-        "next_plan": {"type": "string"},
+        "next_plan": text(),
     }))
 }
 
 /// The schema of an alignment.
 pub fn alignment_schema() -> Value {
-    object(json!({"score": {"type": "integer", "minimum": 0, "maximum": 3}, "reason": {"type": "string"}}))
+    object(json!({"score": {"type": "integer", "minimum": 0, "maximum": 3}, "reason": text()}))
 }

@@ -49,6 +49,16 @@ pub(super) struct Confirmation {
     allow: bool,
 }
 
+/// An answer to a question of a deliberation.
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HandoffAnswer {
+    /// The question.
+    id: String,
+    /// The answer, of the schema that the question names.
+    answer: Value,
+}
+
 fn yes() -> bool {
     true
 }
@@ -129,6 +139,22 @@ pub(super) async fn confirm(State(shared): State<Shared>, request: Request) -> R
 /// `GET /confirm`.
 pub(super) async fn waiting(State(shared): State<Shared>) -> Json<Value> {
     Json(json!({ "waiting": shared.serving.confirmations().waiting() }))
+}
+
+/// `POST /handoffs`.
+pub(super) async fn answer_handoff(State(shared): State<Shared>, request: Request) -> Result<Json<Value>, Failure> {
+    let HandoffAnswer { id, answer } = body(request).await?;
+    let asked = id.clone();
+    on_a_thread(move || {
+        let brain = shared.serving.brain()?;
+        match brain.handoffs()?.iter().any(|one| one.id == asked) {
+            true => brain.answer_handoff(&asked, &answer.to_string()).map(|()| true),
+            false => Ok(false),
+        }
+    })
+    .await?
+    .then(|| Json(json!({"id": id})))
+    .ok_or_else(|| Failure::of(StatusCode::NOT_FOUND, "no question waits under this id"))
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {

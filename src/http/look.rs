@@ -50,6 +50,12 @@ pub(super) async fn conversation(
     on_a_thread(move || shared.serving.brain()?.conversation(&name)).await.map(Json)
 }
 
+/// `GET /handoffs`.
+pub(super) async fn handoffs(State(shared): State<Shared>) -> Result<Json<Value>, Failure> {
+    let waiting = on_a_thread(move || shared.serving.brain()?.handoffs()).await?;
+    Ok(Json(json!({ "handoffs": waiting })))
+}
+
 pub(super) async fn neuron(
     State(shared): State<Shared>,
     id: Result<Path<String>, PathRejection>,

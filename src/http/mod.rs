@@ -95,6 +95,7 @@ fn router(serving: Serving, guard: Guard) -> Router {
         .route("/openapi.json", get(openapi::document))
         .route("/chat", post(chat::chat))
         .route("/confirm", post(chat::confirm).get(chat::waiting))
+        .route("/handoffs", post(chat::answer_handoff).get(look::handoffs))
         .route("/conversations/{name}", get(look::conversation))
         .route("/neurons/{id}", get(look::neuron))
         .route("/commits/{id}", get(look::commit))

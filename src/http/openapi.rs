@@ -5,8 +5,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::chat::{Answered, Confirmation};
-use crate::brain::{ChatEvent, ChatRequest, CommitView, Conversation, NeuronView, Waiting};
+use super::chat::{Answered, Confirmation, HandoffAnswer};
+use crate::brain::{ChatEvent, ChatRequest, CommitView, Conversation, Handoff, NeuronView, Waiting};
 
 /// `GET /openapi.json`.
 pub(super) async fn document() -> Json<Value> {
@@ -44,6 +44,9 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
     let waiting = schemas.subschema_for::<Waiting>();
     let (conversation, neuron) = (schemas.subschema_for::<Conversation>(), schemas.subschema_for::<NeuronView>());
     let commit = schemas.subschema_for::<CommitView>();
+    let (handoff, handoff_answer) = (schemas.subschema_for::<Handoff>(), schemas.subschema_for::<HandoffAnswer>());
+    let handoffs = json!({"type": "object", "required": ["handoffs"], "properties": {"handoffs": {"type": "array", "items": handoff}}});
+    let answered_handoff = json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}});
     let allowed = json!({"type": "object", "required": ["id", "allowed"], "properties": {"id": {"type": "string"}, "allowed": {"type": "boolean"}}});
     let list = json!({"type": "object", "required": ["waiting"], "properties": {"waiting": {"type": "array", "items": waiting}}});
     let rung = json!({"type": "object", "required": ["rung"], "properties": {"rung": {"enum": ["started", "waits", "known"]}}});
@@ -70,6 +73,10 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         "/confirm": {
             "post": operation("Allow or deny a waiting call", &[], Some(json!(confirmation)), allowed, &[400, 404, 413, 415]),
             "get": operation("Calls that wait for a person", &[], None, list, &[])
+        },
+        "/handoffs": {
+            "post": operation("Answer a question of a deliberation", &[], Some(json!(handoff_answer)), answered_handoff, &[400, 404, 413, 415]),
+            "get": operation("Questions of deliberations that wait for a person or an agent", &[], None, handoffs, &[])
         },
         "/conversations/{name}": {"get": operation("The turns of a conversation", &[named("name")], None, json!(conversation), &[400])},
         "/neurons/{id}": {"get": operation("A neuron, and the commits that made it", &[named("id"), at], None, json!(neuron), &[400, 404])},

@@ -193,8 +193,9 @@ impl Provider {
             .with_capture_usage(true)
             .with_capture_content(true)
             .with_capture_tool_calls(true);
-        if let Some(temperature) = self.model.temperature {
-            options = options.with_temperature(temperature);
+        // Not every model takes one: the settings say which.
+        if let Some(usual) = self.model.temperature {
+            options = options.with_temperature(request.temperature.unwrap_or(usual));
         }
         if let Some(form) = request.form.as_ref().filter(|_| self.model.json_schema) {
             options = options.with_response_format(JsonSpec::new(form.name.clone(), form.schema.clone()));

@@ -115,6 +115,9 @@ pub struct UserGate {
     /// Whether a candidate that fails it cannot become fruit.
     #[serde(default = "yes")]
     pub hard: bool,
+    /// Whether gardeners are told nothing of it but the class that came of it.
+    #[serde(default)]
+    pub hidden: bool,
     /// How long it may take, milliseconds.
     #[serde(default = "patience")]
     pub timeout_ms: u64,

@@ -335,7 +335,7 @@ impl Machine {
             _ => None,
         };
         let tools = tools.iter().map(|offer| offer.tool.clone()).collect();
-        let request = Request { messages, tools, form, max_tokens: 0 };
+        let request = Request { messages, tools, form, ..Request::default() };
         self.want = Want::Ask { step: self.current.step, request };
     }
 

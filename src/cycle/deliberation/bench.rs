@@ -120,8 +120,8 @@ impl<'c> Bench<'c> {
         let filters = Filters { top: Some(2 * ANSWERS), ..Filters::default() };
         let worth = |probe: &Probe| {
             let found = answer(&index, &probe.question, now, settings, &filters);
-            let ids: Vec<NeuronId> = found.into_iter().map(|found| found.id).collect();
-            self.evidence.worth(probe, &ids)
+            let found: Vec<(NeuronId, f64)> = found.into_iter().map(|found| (found.id, found.activation)).collect();
+            self.evidence.worth(probe, &found)
         };
         probes.iter().map(worth).collect()
     }
@@ -131,7 +131,7 @@ impl<'c> Bench<'c> {
     }
 
     /// Measures a payload: its effect on both halves, that of random deltas of the same shape, and what it costs.
-    pub fn measure(&self, payload: &Value, promoted: &BTreeMap<String, Value>, random: u32, seed: u64) -> Measured {
+    pub fn measure(&self, payload: &Value, promoted: &[&Value], random: u32, seed: u64) -> Measured {
         let applied = match self.applied(payload) {
             Ok(applied) => applied,
             Err(fault) => return Measured { fault, ..Measured::default() },
@@ -168,7 +168,7 @@ impl<'c> Bench<'c> {
             train: differences,
             random,
             turnover: Some(self.turnover(&applied)),
-            similarity: Some(promoted.values().map(|other| likeness(payload, other)).fold(0.0, f64::max)),
+            similarity: Some(promoted.iter().map(|other| likeness(payload, other)).fold(0.0, f64::max)),
             later: mean(&kept),
             bytes: Some(growth(&applied)),
         }

@@ -9,7 +9,7 @@ use super::Job;
 use crate::cycle::{Cycle, CycleError};
 use crate::deliberation::gates::GateRecord;
 use crate::deliberation::roles::Role;
-use crate::deliberation::tree::Told;
+use crate::deliberation::tree::{Told, Unanswered};
 use crate::deliberation::verdict::{self, Alignment, Malformed, Proposal};
 use crate::limits;
 use crate::model::ids::hash_fields;
@@ -18,7 +18,7 @@ use crate::model::ids::hash_fields;
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A question that waits for somebody.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Handoff {
     /// Its id.
@@ -43,7 +43,7 @@ impl Cycle {
         tree: &str,
         all: &[Proposal],
     ) -> Result<Told, CycleError> {
-        let schema = verdict::proposals_schema(&json!({"type": "object"}));
+        let schema = verdict::proposals_schema(&json!({"type": "object"}), (0, 2 * all.len()));
         let asked = self.hand_off(job, Role::Diverger, tree, json!({"proposals": all}), schema, |text| {
             verdict::proposals(text, 2 * all.len())
         })?;
@@ -54,17 +54,20 @@ impl Cycle {
         })
     }
 
-    /// Asks for an alignment; `None`: nobody answered in time, or in another form.
+    /// Asks for an alignment.
     pub(super) fn hand_off_alignment(
         &self,
         job: &Job<'_>,
         tree: &str,
         proposal: &Proposal,
         record: &GateRecord,
-    ) -> Result<Option<Alignment>, CycleError> {
+    ) -> Result<Result<Alignment, Unanswered>, CycleError> {
         let about = json!({"proposal": proposal, "gates": record});
         let asked = self.hand_off(job, Role::Aligner, tree, about, verdict::alignment_schema(), verdict::alignment)?;
-        Ok(asked.and_then(Result::ok))
+        Ok(match asked {
+            None => Err(Unanswered::TimedOut),
+            Some(answer) => answer.map_err(|error| Unanswered::Malformed(error.to_string())),
+        })
     }
 
     fn hand_off<T>(

@@ -23,6 +23,11 @@ const REPAIRS: u32 = 2;
 /// Concepts and memories that a model may name.
 const NAMED: usize = 64;
 
+/// Results of earlier cycles that a model is told of, the newest.
+const TOLD: usize = 12;
+/// Ties of a proposal of a model.
+const TIES: usize = 6;
+
 /// Why a mind gave nothing.
 pub(super) enum Silent {
     /// It cannot be reached: the cycle ends.
@@ -43,6 +48,8 @@ pub(super) struct Topic<'a> {
     pub argv: &'a [String],
     /// Results of earlier cycles on this tree, newest last, with their gates.
     pub past: &'a [Value],
+    /// Gates that skeptics want changed, each with what became of it.
+    pub amendments: &'a [Value],
 }
 
 impl Topic<'_> {
@@ -70,11 +77,14 @@ impl Topic<'_> {
             .iter()
             .map(|(proposal, weaknesses)| json!({"mechanism": proposal.mechanism, "weaknesses": weaknesses}))
             .collect();
+        // A prompt has less room than a program.
+        let told = if mind.mind == "command" { self.past.len() } else { TOLD };
+        let past = &self.past[self.past.len().saturating_sub(told)..];
         let question = json!({
             "task": "mine", "count": count, "temperature": temperature, "seed": self.seed, "style": style, "refused": refused,
-            "past": self.past,
+            "past": past, "amendments": self.amendments,
         });
-        let schema = verdict::proposals_schema(&self.payload_schema());
+        let schema = verdict::proposals_schema(&self.payload_schema(), (1, count));
         self.ask(mind, Role::Gardener, &question, schema, |text| verdict::proposals(text, count))
     }
 
@@ -86,7 +96,7 @@ impl Topic<'_> {
             return Ok(mined.into_iter().map(proposal_of).collect());
         }
         let question = json!({"task": "diverge", "proposals": proposals, "seed": self.seed});
-        let schema = verdict::proposals_schema(&self.payload_schema());
+        let schema = verdict::proposals_schema(&self.payload_schema(), (0, 2 * proposals.len()));
         self.ask(mind, Role::Diverger, &question, schema, |text| verdict::proposals(text, 2 * proposals.len()))
     }
 
@@ -95,7 +105,9 @@ impl Topic<'_> {
         if let Some(algorithm) = Algorithm::named(&mind.mind) {
             return Ok(attacked(algorithm, self.evidence, proposal));
         }
-        let question = json!({"task": "attack", "proposal": proposal, "gates": record, "seed": self.seed});
+        let question = json!({
+            "task": "attack", "proposal": proposal, "gates": record, "seed": self.seed, "amendments": self.amendments,
+        });
         self.ask(mind, Role::Skeptic, &question, verdict::verdict_schema(), verdict::verdict)
     }
 
@@ -135,7 +147,7 @@ impl Topic<'_> {
         });
         json!({
             "type": "object", "additionalProperties": false, "required": ["ops"],
-            "properties": {"ops": {"type": "array", "items": op}},
+            "properties": {"ops": {"type": "array", "items": op, "minItems": 1, "maxItems": TIES}},
         })
     }
 
@@ -201,7 +213,9 @@ impl Topic<'_> {
             Message::new(Voice::User, format!("[data: what is deliberated on]\n{}", quoted(&data))),
         ];
         let form = Form { name: role.as_str().to_owned(), schema };
-        let wanted = Wanted { agent: self.agent, model, repairs: REPAIRS, roots: &[], messages, form };
+        // The temperature of a tree, which gardeners alone are asked with.
+        let temperature = question["temperature"].as_f64().map(|temperature| temperature.min(2.0));
+        let wanted = Wanted { agent: self.agent, model, repairs: REPAIRS, roots: &[], messages, form, temperature };
         let mut formless = None;
         let answered = self.cycle.one_answer(wanted, |text| {
             read(text).map_err(|error| {

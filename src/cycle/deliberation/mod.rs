@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 
 use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
-use crate::deliberation::cycle::{Setting, conclude};
+use crate::deliberation::cycle::{Setting, answers, conclude, judged_on};
 use crate::deliberation::forest::Forest;
 use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
 use crate::deliberation::record::CycleRecord;
 use crate::deliberation::roles::{Cast, Member, Role};
 use crate::deliberation::sky::Forecast;
-use crate::deliberation::tree::{Grown, HANDOFF, Told, TreeDeliberation, Want};
+use crate::deliberation::tree::{Grown, HANDOFF, Told, TreeDeliberation, Unanswered, Want};
 use crate::deliberation::verdict::Proposal;
 use crate::deliberation::weather::forecast;
 use crate::delta::Limits;
 use crate::limits;
 use crate::model::deliberation::DeliberationCycle;
 use crate::model::deliberation::{Deliberation, UserGate};
-use crate::model::ids::{AgentName, NeuronId, RunId, concept_id};
+use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, hash_fields};
 use crate::model::json as model_json;
 use crate::model::settings::Settings;
 use crate::model::{Kind, layout};
@@ -167,9 +167,8 @@ impl Cycle {
         let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
         let bench = Bench::of(self, wake, title, (question.run.clone(), question.limits.clone()))?;
         let tree = concept_id(title).to_string();
-        let seed = seed_of(question.goal.as_str(), &tree, before.cycle + 1, &bench.evidence.hash());
         let examined = Examined { question, settings: &settings, before: &before };
-        self.examine(&examined, &bench, &tree, proposal, seed)
+        self.examine(&examined, &bench, &tree, proposal)
     }
 
     /// Trees by id, each with the words that its memories are recalled by.
@@ -260,7 +259,7 @@ impl Cycle {
         let hash = bench.evidence.hash();
         let agent = question.run.agent();
         let seed = seed_of(question.goal.as_str(), id, before.cycle + 1, &hash);
-        let past = job.past_of(id);
+        let (past, amendments) = (job.past_of(id), answers(before, settings));
         let topic = Topic {
             cycle: self,
             goal: question.goal.as_str(),
@@ -270,8 +269,11 @@ impl Cycle {
             agent: &agent,
             argv: &settings.argv,
             past: &past,
+            amendments: &amendments,
         };
-        let seeds = before.seeds_of(id).map(|seed| seed.proposal.clone()).collect();
+        let judged_on = judged_on(Some(&hash), settings);
+        let seeds = before.seeds_of(id).filter(|seed| seed.judged_on != judged_on);
+        let seeds = seeds.map(|seed| seed.proposal.clone()).collect();
         let share = (sky.hypotheses, sky.temperature);
         let mut tree = TreeDeliberation::new(id, share, seeds, &before.closed, cast, settings);
         loop {
@@ -280,7 +282,7 @@ impl Cycle {
                 Want::Mine { count, temperature } => said(
                     Role::Gardener,
                     topic.mine(&cast.gardener, count, temperature, &[]).map(Told::Proposals),
-                    |_| Told::Proposals(Vec::new()),
+                    Told::Malformed,
                 ),
                 Want::Critique(all) => verdicts(cast, all.iter().map(|one| (one, None)), &topic),
                 Want::Challenge(all) => verdicts(cast, all.iter().map(|(one, record)| (one, Some(record))), &topic),
@@ -311,7 +313,7 @@ impl Cycle {
                 }
                 Want::Examine(all) => {
                     let by = Examined { question, settings, before };
-                    let examined = all.iter().map(|one| self.examine(&by, &bench, id, one, seed));
+                    let examined = all.iter().map(|one| self.examine(&by, &bench, id, one));
                     Told::Records(examined.collect::<Result<_, _>>()?)
                 }
                 Want::Align(all) => self.align(job, id, &all, &topic)?,
@@ -328,11 +330,13 @@ impl Cycle {
         bench: &Bench<'_>,
         tree: &str,
         proposal: &Proposal,
-        seed: u64,
     ) -> Result<GateRecord, CycleError> {
         let (domain, candidate) = (format!("{tree}@{}", bench.evidence.hash()), proposal.key());
+        // Another cycle, or another goal, is no other throw of the dice.
+        let seed = hash_fields(&[domain.as_bytes(), candidate.as_bytes()]);
         let mut record = if job.settings.gates.brain {
-            let measured = bench.measure(&proposal.payload, &job.before.promoted, job.settings.gates.random, seed);
+            let promoted: Vec<&Value> = job.before.promoted().collect();
+            let measured = bench.measure(&proposal.payload, &promoted, job.settings.gates.random, seed);
             judge(&measured, &job.settings.gates, domain, candidate, seed)
         } else {
             let asked = GATES.iter().filter(|(name, ..)| *name == ALIGNMENT).map(|(name, ..)| (*name).to_owned());
@@ -412,8 +416,8 @@ impl Cycle {
         let mut aligned = Vec::with_capacity(all.len());
         for (proposal, record) in all {
             match topic.align(member, proposal, record) {
-                Ok(alignment) => aligned.push(Some(alignment)),
-                Err(Silent::Formless(_)) => aligned.push(None),
+                Ok(alignment) => aligned.push(Ok(alignment)),
+                Err(Silent::Formless(why)) => aligned.push(Err(Unanswered::Malformed(why))),
                 Err(Silent::Gone(why)) => return Ok(Told::Unreachable(Role::Aligner, why)),
             }
         }
@@ -448,16 +452,21 @@ struct Examined<'a> {
     before: &'a Forest,
 }
 
-/// Results that a gardener is told of.
-const TOLD: usize = 12;
+/// Results that a gardener is told of, the newest.
+const TOLD: usize = 200;
 
 impl Job<'_> {
     /// The newest results of a tree with what their gates said.
     fn past_of(&self, tree: &str) -> Vec<Value> {
         let results = self.past.iter().flat_map(|(_, cycle)| &cycle.results).filter(|result| result.tree == tree);
-        let mut told: Vec<Value> = results
-            .map(|result| json!({"proposal": result.proposal, "class": result.class, "gates": result.record.as_ref().map(|r| &r.gates)}))
-            .collect();
+        let is_hidden = |name: &str| self.settings.gate.iter().any(|gate| gate.hidden && gate.name == name);
+        let gates = |record: &GateRecord| -> Vec<Value> {
+            record.gates.iter().filter(|gate| !is_hidden(&gate.name)).map(|gate| json!(gate)).collect()
+        };
+        let told = results.map(|result| {
+            json!({"proposal": result.proposal, "class": result.class, "gates": result.record.as_ref().map(gates)})
+        });
+        let mut told: Vec<Value> = told.collect();
         told.drain(..told.len().saturating_sub(TOLD));
         told
     }

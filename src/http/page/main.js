@@ -3,6 +3,7 @@
 import { chat, Failure, get, keepToken, takeToken } from "./api.js";
 import { Panel } from "./cite.js";
 import { confirmation } from "./confirm.js";
+import { follow as followHandoffs } from "./handoff.js";
 import { Answer, remembered, said } from "./message.js";
 import { seen } from "./text.js";
 
@@ -178,4 +179,5 @@ takeToken();
 called(sessionStorage.getItem(CONVERSATION));
 restore();
 follow();
+followHandoffs(waiting);
 message.focus();
