@@ -64,6 +64,7 @@ mod recall;
 mod revert;
 mod review;
 mod review_clones;
+mod review_day;
 mod review_edges;
 mod review_replaced;
 mod runaway;

@@ -252,7 +252,7 @@ fn what_cannot_land_is_not_recorded_as_approved() {
 }
 
 #[test]
-fn a_decision_that_was_cut_off_is_carried_out_before_another() {
+fn a_decision_that_was_cut_off_is_carried_out_or_changed() {
     let world = World::new();
     let (branch, tip) = waiting(&world, &["tea"]);
     let wake = world.tip("a", "wake");
@@ -260,11 +260,19 @@ fn a_decision_that_was_cut_off_is_carried_out_before_another() {
     // As after a kill between the record and the merge.
     world.git("a", &["update-ref", "refs/heads/wake", &wake]);
     world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &tip]);
-    let said = world.try_brain("a", &["reject", &branch, "--why", "no"]).exits(3);
-    assert!(said.err.contains("not carried out yet"), "{said}");
+    let decided = || world.json("a", &["review", "--decided"])["decisions"].as_array().unwrap().clone();
+    assert_eq!((&decided()[0]["stands"], &decided()[0]["is_open"]), (&json!(false), &json!(true)));
+    assert!(world.brain("a", &["review", "--decided"]).contains("not carried out yet"));
     world.brain("a", &["approve", &branch]);
     assert_eq!(branches(&world, "a"), Vec::<String>::new());
-    assert_eq!(world.json("a", &["review", "--decided"])["decisions"].as_array().unwrap().len(), 1);
+    assert_eq!(decided().len(), 1);
+    // Who may decide may also change his mind, while nothing has landed: the newest decision holds.
+    world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &tip]);
+    world.brain("a", &["reject", &branch, "--why", "no"]);
+    assert_eq!(branches(&world, "a"), Vec::<String>::new());
+    let all: Vec<_> = decided().iter().map(|one| (one["verdict"].clone(), one["stands"].clone())).collect();
+    assert_eq!(all, [(json!("reject"), json!(true)), (json!("approve"), json!(false))]);
 }
 
 #[test]

@@ -116,3 +116,17 @@ pub(super) fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec
         })
         .collect())
 }
+
+/// An error of a part with the numbers that its reviewer has typed.
+pub(super) fn numbered_as(error: BrainError, kept: &[usize], is_part: bool) -> BrainError {
+    let text = error.to_string();
+    let place = text.split_once("ops[").and_then(|(_, rest)| rest.split_once(']'));
+    let number = place.and_then(|(number, rest)| Some((kept.get(number.parse::<usize>().ok()?)?, rest)));
+    match number.filter(|_| is_part) {
+        Some((number, rest)) => BrainError::Refused {
+            message: format!("operation {number}{rest}"),
+            hint: Some("`--only NEURON`, by its id, takes what a belief needs with it".to_owned()),
+        },
+        None => error,
+    }
+}

@@ -215,6 +215,13 @@ impl Brain {
         }
         let reading = &planned.reading;
         let mut notes = Vec::new();
+        if request.origin.is_none()
+            && let Some(address) = planned.reading.address()
+        {
+            notes.push(format!(
+                "{address} is an address, and what comes from there is remembered as yours: `--origin web:HOST` says otherwise"
+            ));
+        }
         if reading.passed > 0 {
             notes.push(format!("{} passed over: no text", plural(reading.passed, "file", "files")));
         }
@@ -286,6 +293,12 @@ impl Brain {
         Ok(origin)
     }
 
+    /// Whether what comes from an origin may take the place of a memory: what waits for a person may propose it.
+    fn may_correct(&self, origin: &Origin, old: &Origin) -> bool {
+        let level = self.cycle.shared.policy.settings.origins.level(origin);
+        may_replace(origin, old) || matches!(level, Level::Trusted | Level::Review)
+    }
+
     /// The memory that is to be corrected, and what was fed of it.
     fn corrected(&self, id: &str, origin: &Origin) -> Result<(NeuronId, Stimulus), BrainError> {
         let id = self.neuron_named(id, None)?;
@@ -310,9 +323,15 @@ impl Brain {
                 hint: Some("take \"pinned\" out of its file first".to_owned()),
             });
         }
-        if !may_replace(origin, &neuron.origin) {
+        if !self.may_correct(origin, &neuron.origin) {
             let from = &neuron.origin;
-            return Err(BrainError::refused(format!("{id} comes from {from}, and {origin} is trusted less than that")));
+            return Err(BrainError::Refused {
+                message: format!("{id} comes from {from}, and {origin} is trusted less than that, and lands by itself"),
+                hint: Some(format!(
+                    "`[origins] {} = \"review\"` of main lets it propose, and a person decide",
+                    origin.class()
+                )),
+            });
         }
         Ok((id, stimulus))
     }
@@ -349,7 +368,7 @@ impl Brain {
                 return Ok(Vec::new());
             }
             let from = neuron.as_ref().map_or(&by.origin, |neuron| &neuron.origin);
-            if neuron.as_ref().is_some_and(|neuron| neuron.pinned) || !may_replace(origin, from) {
+            if neuron.as_ref().is_some_and(|neuron| neuron.pinned) || !self.may_correct(origin, from) {
                 return Err(BrainError::Usage {
                     message: format!("{id} was replaced already, by {by_id}, which stays"),
                     hint: Some(format!("to correct what replaced it: git brain feed --corrects {by_id} …")),

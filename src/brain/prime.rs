@@ -151,9 +151,10 @@ impl Brain {
         Ok(kept)
     }
 
-    /// The reasons of decisions that count.
+    /// The reasons of decisions that count and stand.
     fn lessons(&self, agent: Option<&str>) -> Result<Vec<Lesson>, BrainError> {
         let mut lessons = Vec::new();
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         for review in self.cycle.newest_reviews(DECISIONS)? {
             let is_asked = agent.is_none_or(|agent| review.run.agent().as_str() == agent);
             if lessons.len() < LESSONS
@@ -161,6 +162,7 @@ impl Brain {
                 && review.verdict != Verdict::Approve
                 && !review.why.is_empty()
                 && self.cycle.counts_for_its_run(&review)?
+                && self.stands(&network, &review)?
             {
                 lessons.push(Lesson {
                     agent: review.run.agent().to_string(),

@@ -83,6 +83,13 @@ impl Reading {
         (0..self.inputs.len()).map(|at| self.inputs.get(at, &self.spool))
     }
 
+    /// The first label among the first inputs that is an address on the web.
+    pub fn address(&self) -> Option<String> {
+        const LOOKED_AT: usize = 64;
+        let labels = self.each_input().take(LOOKED_AT).filter_map(|input| input.ok()?.labels.source);
+        labels.into_iter().find(|label| label.starts_with("https://") || label.starts_with("http://"))
+    }
+
     fn add(&mut self, input: Input) -> Result<(), WorldError> {
         self.answers.extend(input.labels.answers.clone());
         self.inputs.add(input, &mut self.spool)

@@ -38,7 +38,9 @@ impl Brain {
             let network = TreeNetwork::remembering(store, store.tree_of(self.at(None)?)?, &shared.neurons);
             self.cycle.replaced_by(&network, landing.record, true)?
         };
-        let may = |replaced: &Replaced| may_replace(&landing.record.origin, &replaced.neuron.origin);
+        // What a person has approved may replace anything: the belief diff says what goes.
+        let may =
+            |replaced: &Replaced| landing.by.is_some() || may_replace(&landing.record.origin, &replaced.neuron.origin);
         let leaving: Vec<Leaving> = replaced
             .into_iter()
             .filter(may)

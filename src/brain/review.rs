@@ -46,8 +46,10 @@ pub struct ReviewLine {
     pub agent: String,
     /// Why it waits: `asked`, `origin`, `conflict`, `rule NAME`; `pending`: it waits for no person.
     pub waits: String,
-    /// Its clock, RFC 3339.
+    /// The clock of what it is about, RFC 3339.
     pub at: String,
+    /// Where what it brings comes from.
+    pub origin: String,
     /// How consequential it is.
     pub consequence: f64,
     /// What it expected as a number, 0..=1.
@@ -78,6 +80,8 @@ pub struct Decision {
     pub counts: bool,
     /// Whether wake has what it decided: of several decisions on a run, one stands.
     pub stands: bool,
+    /// Whether the run still waits: the decision is not carried out.
+    pub is_open: bool,
 }
 
 impl Brain {
@@ -100,6 +104,7 @@ impl Brain {
                 run: run.to_string(),
                 agent: run.agent().to_string(),
                 at: String::new(),
+                origin: String::new(),
                 consequence: 0.0,
                 expected: None,
                 changes: String::new(),
@@ -114,6 +119,7 @@ impl Brain {
                     line.consequence = outline.consequence + standing(outline.waits == "conflict", tainted);
                     (line.at, line.expected, line.changes) =
                         (outline.at.clone(), outline.expected, outline.changes.clone());
+                    line.origin = outline.origin.to_string();
                     kept.insert(tip.to_string(), outline);
                 }
                 Err(error) => line.broken = Some(error.to_string()),
@@ -157,7 +163,13 @@ impl Brain {
             message,
             hint: Some("`git brain review` lists the runs that wait, `git brain log` those of wake".to_owned()),
         };
-        let run = RunId::parse(last).map_err(|_| unknown(format!("{name} is no run, and no branch of one")))?;
+        let run = match RunId::parse(last) {
+            Ok(run) => run,
+            Err(_) => {
+                let decided = self.cycle.decided_like(last)?;
+                decided.ok_or_else(|| unknown(format!("{name} is no run, and no branch of one")))?
+            }
+        };
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         match network.record(&run)? {
@@ -214,6 +226,8 @@ impl Brain {
             }
         }
         self.look_beside(belief)?;
+        // Where two memories speak of the same, what recall says of that is what matters most.
+        belief.beside.iter().for_each(|beside| add(&beside.text));
         if questions.is_empty() {
             return Ok(());
         }
@@ -283,18 +297,22 @@ impl Brain {
         Ok((page::title(&belief), page::markdown(&page::blocks(&belief, false))))
     }
 
+    /// Whether wake has what a review decided.
+    pub(super) fn stands(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, BrainError> {
+        Ok(match (&review.verdict, &review.lands) {
+            (Verdict::Approve, _) => network.record(&review.run)?.is_some_and(|record| !record.effects.is_empty()),
+            (_, Some(landed)) => network.record(landed)?.is_some(),
+            (_, None) => network.record(&review.run)?.is_some_and(|record| record.effects.is_empty()),
+        })
+    }
+
     /// The decisions that were made, newest first.
     pub fn decisions(&self, most: usize) -> Result<Vec<Decision>, BrainError> {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
-        let has_effects =
-            |run: &RunId| Ok::<_, BrainError>(network.record(run)?.is_some_and(|r| !r.effects.is_empty()));
         let made = |review: ReviewRecord| {
-            let stands = match (&review.verdict, &review.lands) {
-                (Verdict::Approve, _) => has_effects(&review.run)?,
-                (_, Some(landed)) => network.record(landed)?.is_some(),
-                (_, None) => network.record(&review.run)?.is_some_and(|record| record.effects.is_empty()),
-            };
-            Ok(Decision { counts: self.cycle.counts_for_its_run(&review)?, stands, review })
+            let (counts, stands) = (self.cycle.counts_for_its_run(&review)?, self.stands(&network, &review)?);
+            let is_open = !stands && self.cycle.waiting_named(review.run.as_str())?.is_some();
+            Ok(Decision { counts, stands, is_open, review })
         };
         self.cycle.newest_reviews(most)?.into_iter().map(made).collect()
     }

@@ -7,7 +7,8 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::sync::Overruled;
 use crate::limits;
 use crate::model::ids::RunId;
-use crate::model::layout;
+use crate::model::review::Review;
+use crate::model::{layout, plural};
 use crate::review::LESSON;
 use crate::store::CommitId;
 
@@ -53,7 +54,8 @@ impl Brain {
     /// Brings this brain and a remote to the same main and wake; with `without_refused`, after leaving out the commits here that the remote
     /// would refuse.
     pub fn sync(&self, remote: Option<&str>, without_refused: bool, dry_run: bool) -> Result<SyncReport, BrainError> {
-        let mut given_way = Vec::new();
+        let (mut given_way, review) = (Vec::new(), self.cycle.review_of_main()?);
+        let waited = self.cycle.branches_of_runs()?.len();
         let mut synced = self.cycle.sync(remote, without_refused, dry_run)?;
         while let Some(overruled) = &synced.overruled {
             let before = self.at(None)?;
@@ -65,6 +67,25 @@ impl Brain {
             synced = self.cycle.sync(remote, without_refused, dry_run)?;
         }
         synced.notes.splice(0..0, given_way);
+        // Who may push to main decides who reviews: that is never done in silence.
+        let now = self.cycle.review_of_main()?;
+        if now != review {
+            let named = |review: &Review| match review.reviewers.is_empty() {
+                true => "everybody here".to_owned(),
+                false => review.reviewers.join(", "),
+            };
+            synced.notes.push(format!(
+                "[review] of {main} is another one now, and holds: {} may decide, before {}; `git log -p {main} -- {}` shows who changed it",
+                named(&now),
+                named(&review),
+                layout::SETTINGS,
+                main = self.cycle.store.main()
+            ));
+        }
+        if synced.fetched > 0 && self.cycle.branches_of_runs()?.len() > waited {
+            let waiting = self.reviews()?.waiting.len();
+            synced.notes.push(format!("{}: `git brain review`", plural(waiting, "run waits", "runs wait")));
+        }
         let text = |id: crate::store::CommitId| id.to_string();
         let pushed = |(branch, commit): (crate::store::Branch, Option<_>)| PushedBranch {
             branch: branch.to_string(),

@@ -1,6 +1,6 @@
 //! A decision about a run that waits, carried out: recorded, landed or thrown away, and learnt from.
 
-use super::decision::{ReviewReport, ReviewRequest, resolutions};
+use super::decision::{ReviewReport, ReviewRequest, numbered_as, resolutions};
 use super::replaced::Landing;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
@@ -15,7 +15,7 @@ use crate::delta::{Applied, Document, Operation, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
-use crate::review::belief::touches;
+use crate::review::belief::{touches, worth};
 use crate::review::page::visible;
 use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Take, Verdict};
 use crate::store::{LockName, is_agents_address};
@@ -107,19 +107,20 @@ impl Brain {
             return Err(BrainError::refused(why.clone()));
         }
         let meant = self.meant(request, &waiting, &record)?;
-        if let Some(newest) = newest.as_ref().filter(|review| is_counted && review.verdict != meant.verdict) {
-            let is_stuck = fault.is_some() || answered.is_some() || !self.cycle.belief(&waiting)?.conflicts.is_empty();
-            if newest.verdict == Verdict::Reject || !is_stuck {
-                let (verb, done) =
-                    (if newest.verdict == Verdict::Reject { "reject" } else { "approve" }, newest.verdict.done());
-                return Err(BrainError::Refused {
-                    message: format!(
-                        "{} was {done} by {} at {}, and that is not carried out yet",
-                        waiting.run, newest.reviewer, newest.at
-                    ),
-                    hint: Some(format!("`git brain {verb} {}` carries it out", waiting.run)),
-                });
-            }
+        // What was decided and is not carried out yet, a person who may decide may decide anew: the newest decision holds.
+        let network = TreeNetwork::new(&self.cycle.store, wake);
+        if let Some(newest) = newest.as_ref().filter(|review| is_counted && review.verdict != meant.verdict)
+            && self.stands(&network, newest)?
+        {
+            let (verb, done) =
+                (if newest.verdict == Verdict::Reject { "reject" } else { "approve" }, newest.verdict.done());
+            return Err(BrainError::Refused {
+                message: format!(
+                    "{} was {done} by {} at {}, and wake has a part of that",
+                    waiting.run, newest.reviewer, newest.at
+                ),
+                hint: Some(format!("`git brain {verb} {}` carries it out", waiting.run)),
+            });
         }
         let why = visible(&self.cycle.shared.secrets.redact(&request.why));
         let begun = newest.filter(|review| {
@@ -161,13 +162,15 @@ impl Brain {
                 limits::REVIEW_BYTES
             )));
         }
+        // What cannot land is refused here, also where nothing would be written.
+        if let Some(document) = &meant.document {
+            let amended = self.amended(&record, &review, document.clone(), &review.reviewer);
+            amended.map_err(|error| numbered_as(error, &meant.kept, !request.only.is_empty()))?;
+        }
         if request.dry_run {
             return self.report(&review, &waiting, &record, None, true);
         }
         // One of two runs that answer the same says nothing about what it learnt.
-        if let Some(document) = &meant.document {
-            self.amended(&record, &review, document.clone(), &review.reviewer)?;
-        }
         self.cycle.add_review(&review)?;
         let mut notes: Vec<String> = answered.iter().cloned().collect();
         let by = match &request.on_behalf {
@@ -249,7 +252,10 @@ impl Brain {
             message: format!("{} is no branch of a run or a sleep that waits", request.run),
             hint: Some("`git brain review` lists the runs that wait".to_owned()),
         };
-        let run = RunId::parse(last).map_err(|_| unknown())?;
+        let run = match RunId::parse(last) {
+            Ok(run) => run,
+            Err(_) => self.cycle.decided_like(last)?.ok_or_else(unknown)?,
+        };
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         let Some(record) = network.record(&run)? else { return Err(unknown()) };
@@ -260,6 +266,14 @@ impl Brain {
             });
         };
         let said = format!("{run} was {} by {} at {}", review.verdict.done(), review.reviewer, review.at);
+        if !self.cycle.counts_for_its_run(&review)? {
+            return Err(BrainError::Refused {
+                message: format!("{said}, which does not count: `[review]` names others"),
+                hint: Some(format!(
+                    "`git brain log` shows what became of it; `git brain revert {run}` takes it back, and `git brain revert` of that run brings it again"
+                )),
+            });
+        }
         let kept = |number: &usize| review.kept.contains(number);
         let is_same = match review.verdict {
             Verdict::Amend => {
@@ -273,6 +287,12 @@ impl Brain {
                     && request.document.is_none()
             }
         };
+        if is_same && review.why.is_empty() && !request.why.trim().is_empty() {
+            return Err(BrainError::Refused {
+                message: format!("{said} without a reason, and a decision is written once"),
+                hint: Some(format!("`git brain outcome {run} --value 0 --text TEXT` tells its agent")),
+            });
+        }
         let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
         if !is_same || !is_seen {
             return Err(BrainError::Refused {
@@ -298,7 +318,8 @@ impl Brain {
 
     /// Whether a name is that of a run that waits, or of one that was decided on.
     pub fn is_reviewed(&self, name: &str) -> Result<bool, BrainError> {
-        Ok(self.cycle.waiting_named(name)?.is_some() || super::is_run(name))
+        let is_waiting = self.cycle.waiting_named(name)?.is_some();
+        Ok(is_waiting || super::is_run(name) || self.cycle.decided_like(name)?.is_some())
     }
 
     /// Refuses a person who may not decide on a run, before anything is asked of him.
@@ -450,6 +471,8 @@ impl Brain {
             document,
             origin: record.origin.and(&seen),
             roots: record.stimuli.clone(),
+            // What it says happened when the run says so, not when it was approved.
+            clock: record.at,
             amends: Amends { reviewed_by: Some(by.to_owned()), ..Amends::default() },
             ..Draft::by_hand(shared, base, run, "review")?
         };
@@ -508,7 +531,7 @@ impl Brain {
         if let Some(entry) = known.iter().find(|entry| entry.outcome.text.as_deref() == Some(text.as_str())) {
             return Ok(Some((entry.error, entry.pathway.len())));
         }
-        let value = review.verdict.value(review.kept.len(), review.edited, review.of);
+        let value = worth(review, record);
         let made = self.cycle.corrective(self.at(None)?, record, Some(value), Some(&text))?;
         let Corrective { document, judgement, credited, cognition, .. } = made;
         let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
@@ -517,9 +540,6 @@ impl Brain {
         let applied = self.apply_given(given, false, false)?;
         if !applied.merged {
             notes.push(format!("the lesson of it waits on {}", applied.branch));
-        }
-        if judgement.assumed {
-            notes.push(format!("{} had predicted no value: {} is assumed", record.run, judgement.prediction.value));
         }
         Ok(Some((judgement.error, credited)))
     }
@@ -551,7 +571,7 @@ impl Brain {
             reviewer: review.reviewer.clone(),
             landed: review.lands.as_ref().map(ToString::to_string),
             expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
-            value: review.verdict.value(review.kept.len(), review.edited, review.of),
+            value: worth(review, record),
             error: learnt.map(|(error, _)| error),
             credited: learnt.map_or(0, |(_, credited)| credited),
             everywhere: true,

@@ -90,10 +90,11 @@ fn undone(report: &UndoReport, dry_run: bool) -> String {
 }
 
 pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
-    if !is_sleep_branch(&args.branch) {
-        return super::review::reject(session, args);
-    }
-    let report = session.brain()?.reject(&args.branch, args.writer.dry_run)?;
+    let branch = match args.branches.as_slice() {
+        [branch] if is_sleep_branch(branch) => branch,
+        _ => return super::review::reject(session, args),
+    };
+    let report = session.brain()?.reject(branch, args.writer.dry_run)?;
     session.out.report(&report, |report| match report.state {
         SleepState::DryRun => format!("Would throw {} away.\n", report.branch.as_deref().unwrap_or_default()),
         _ => told(report),

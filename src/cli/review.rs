@@ -103,16 +103,20 @@ fn told(line: &ReviewLine) -> String {
     };
     let broken = line.broken.as_deref().map(|why| format!("        cannot be read: {}\n", safe_line(why)));
     format!(
-        "{head}\n        {faint}{}  {}  ({}{expected}{who}){end}\n{}",
+        "{head}\n        {faint}{}  about {}  ({}{expected}{who}){end}\n{}",
         safe_line(&line.run),
         line.at,
-        safe_line(&line.waits),
+        safe_line(&match line.waits.as_str() {
+            "origin" => format!("from {}", line.origin),
+            waits => waits.to_owned(),
+        }),
         broken.unwrap_or_default()
     )
 }
 
-fn decided(Decision { review, counts, stands }: &Decision) -> String {
+fn decided(Decision { review, counts, stands, is_open }: &Decision) -> String {
     let uncounted = match (counts, stands) {
+        (true, false) if *is_open => "\n        is not carried out yet: `git brain review` lists the run",
         (false, _) => "\n        does not count: `[review]` names others for that run",
         (true, false) => {
             "\n        does not stand: wake has not what it decided, because it was undone or another decision came first"
@@ -137,7 +141,7 @@ fn decided(Decision { review, counts, stands }: &Decision) -> String {
 /// Decides on a run that waits; `None`: nothing of that name does.
 pub(super) fn approve(session: &Session, brain: &Brain, run: &str, args: &args::Approve) -> Done {
     let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
-    (request.only, request.take) = (args.only.clone(), args.take.clone());
+    (request.only, request.take) = (numbers(brain, run, &args.only)?, args.take.clone());
     (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
     request.document = args.document.as_deref().map(|path| document(session, path)).transpose()?;
     let report = brain.decide_run(&request)?;
@@ -147,11 +151,41 @@ pub(super) fn approve(session: &Session, brain: &Brain, run: &str, args: &args::
 
 /// Approves several runs, one after the other: one that cannot be approved stops none behind it.
 pub(super) fn approve_each(session: &Session, brain: &Brain, args: &args::Approve) -> Done {
-    let (mut reports, mut failed) = (Vec::new(), None);
-    for run in &args.what {
+    each(session, &args.what, |run| {
         let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
         request.dry_run = args.writer.dry_run;
-        match brain.decide_run(&request) {
+        brain.decide_run(&request)
+    })
+}
+
+/// What came of several decisions.
+#[derive(serde::Serialize)]
+struct Decisions {
+    decided: Vec<ReviewReport>,
+}
+
+pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
+    let brain = session.brain()?;
+    if args.at.is_some() && args.branches.len() > 1 {
+        return Err(BrainError::usage("--at speaks of one run"));
+    }
+    let decide = |branch: &String| {
+        let mut request = ReviewRequest::new(branch, ReviewVerdict::Reject, &args.why);
+        (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
+        brain.decide_run(&request)
+    };
+    if let [branch] = args.branches.as_slice() {
+        session.out.report(&decide(branch)?, carried_out);
+        return Ok(0);
+    }
+    each(session, &args.branches, decide)
+}
+
+/// Decides on several runs, one after the other: one that cannot be decided on stops none behind it.
+fn each(session: &Session, runs: &[String], decide: impl Fn(&String) -> Result<ReviewReport, BrainError>) -> Done {
+    let (mut reports, mut failed) = (Vec::new(), None);
+    for run in runs {
+        match decide(run) {
             Ok(report) => reports.push(report),
             Err(error) => {
                 session.out.say(&format!("{run}: {error}"));
@@ -163,18 +197,34 @@ pub(super) fn approve_each(session: &Session, brain: &Brain, args: &args::Approv
     failed.map_or(Ok(0), Err)
 }
 
-/// What came of several decisions.
-#[derive(serde::Serialize)]
-struct Decisions {
-    decided: Vec<ReviewReport>,
-}
-
-pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
-    let mut request = ReviewRequest::new(&args.branch, ReviewVerdict::Reject, &args.why);
-    (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
-    let report = session.brain()?.decide_run(&request)?;
-    session.out.report(&report, carried_out);
-    Ok(0)
+/// Operations that are named by number, by range, or by a neuron: its own and those that make the concepts that it leads to.
+fn numbers(brain: &Brain, run: &str, named: &[String]) -> Result<Vec<usize>, BrainError> {
+    let range = |text: &str| {
+        let (from, to) = text.split_once('-').unwrap_or((text, text));
+        Some(from.trim().parse::<usize>().ok()?..=to.trim().parse::<usize>().ok()?)
+    };
+    let (mut all, mut belief) = (std::collections::BTreeSet::new(), None);
+    for name in named {
+        if let Some(range) = range(name) {
+            all.extend(range.take(crate::limits::DELTA_OPS));
+            continue;
+        }
+        let belief = match &mut belief {
+            Some(belief) => belief,
+            none => none.insert(brain.review(run, false)?),
+        };
+        let known: Vec<_> = belief.neurons.iter().filter(|one| one.id == *name || one.concept == *name).collect();
+        if known.is_empty() {
+            return Err(BrainError::usage(format!(
+                "--only {name}: neither a number nor a neuron that the run changes"
+            )));
+        }
+        for change in known {
+            let made = belief.neurons.iter().filter(|one| change.ties.iter().any(|tie| tie.target.as_str() == one.id));
+            all.extend(made.flat_map(|one| &one.operations).chain(&change.operations));
+        }
+    }
+    Ok(all.into_iter().collect())
 }
 
 fn document(session: &Session, path: &Path) -> Result<String, BrainError> {
@@ -199,7 +249,10 @@ fn carried_out(report: &ReviewReport) -> String {
     let verb = if report.dry_run { format!("Would {would}") } else { verb.to_owned() };
     let mut lines = vec![format!("{verb} {}, as {}.", report.run, safe_line(&report.reviewer))];
     if let Some(landed) = &report.landed {
-        lines.push(format!("  {landed} is in wake in its place"));
+        lines.push(match report.dry_run {
+            true => "  a run of yours with what is kept of it would be in wake".to_owned(),
+            false => format!("  {landed} is in wake in its place"),
+        });
     }
     if report.verdict == ReviewVerdict::Reject && report.everywhere && !report.dry_run {
         lines.push("  the next sync tells all machines; what caused it does not wake its agent again".to_owned());
@@ -361,10 +414,7 @@ fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainE
         "a" | "approve" | "y" => {}
         "r" | "reject" => request.verdict = ReviewVerdict::Reject,
         "o" | "only" => {
-            let number = |text: String| {
-                text.parse::<usize>().map_err(|_| BrainError::usage(format!("{text:?} is no number of an operation")))
-            };
-            request.only = list().into_iter().map(number).collect::<Result<_, _>>()?;
+            request.only = numbers(brain, &belief.run, &list())?;
             request.why = why.to_owned();
         }
         "t" | "take" => {

@@ -18,7 +18,9 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
         let dir = request.dir.display();
         session.out.say(&match (args.bare, args.in_repo) {
             (true, _) => format!("would make {dir} a remote for brains: a bare repository with a gate"),
-            (false, true) => format!("would make a brain in the repository {dir}"),
+            (false, true) => {
+                format!("would make a brain in the repository {dir}, or adopt the one that it or its remote has")
+            }
             (false, false) => format!("would make a brain in {dir}"),
         });
         return Ok(0);
@@ -268,7 +270,9 @@ pub(super) fn landed(run: &str, commit: Option<&str>, branch: &str, wake: Option
     match (commit, wake) {
         (None, _) => format!("would be run {run}"),
         (Some(_), Some(wake)) => format!("{run} is in wake, {}", short(wake)),
-        (Some(commit), None) => format!("{run} is on {branch}, {}", short(commit)),
+        (Some(commit), None) => {
+            format!("{run} waits on {branch}, {}: `git brain review {run}` shows it", short(commit))
+        }
     }
 }
 

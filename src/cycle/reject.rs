@@ -195,20 +195,22 @@ impl Cycle {
     }
 
     /// Removes the branches of runs that wake has, or that were thrown away: what is settled waits nowhere.
-    pub(super) fn clear_settled(&self, wake: CommitId) -> Result<Vec<Branch>, CycleError> {
+    /// Each with whether it was thrown away.
+    pub(super) fn clear_settled(&self, wake: CommitId) -> Result<Vec<(Branch, bool)>, CycleError> {
         let tree = self.store.tree_of(wake)?;
         let mut cleared = Vec::new();
         for (branch, tip) in self.run_branches()? {
             let Some(run) = run_of(&self.store.runs_prefix(), &branch) else { continue };
             let in_wake = self.store.is_ancestor(self.commit_of_run(tip, &run)?.id, wake)?;
-            if !in_wake && !self.is_rejected(tree, &branch)? {
+            let is_rejected = self.is_rejected(tree, &branch)?;
+            if !in_wake && !is_rejected {
                 continue;
             }
             // Whoever moved the branch meanwhile knows more.
             if let RefOutcome::Done { .. } =
                 self.store.update_refs(&[RefChange::delete(branch.clone(), tip)], "git-brain: sync")?
             {
-                cleared.push(branch);
+                cleared.push((branch, is_rejected));
             }
         }
         Ok(cleared)

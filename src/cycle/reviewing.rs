@@ -117,8 +117,7 @@ impl Cycle {
 
     /// The only waiting run whose id has that part, as people shorten ids.
     fn waiting_like(&self, part: &str) -> Result<Option<WaitingRun>, CycleError> {
-        const SHORTEST: usize = 4;
-        let fits = |run: &RunId| part.len() >= SHORTEST && run.as_str().contains(part);
+        let fits = |run: &RunId| part.len() >= limits::RUN_PART && run.as_str().contains(part);
         let found: Vec<_> = self.branches_of_runs()?.into_iter().filter(|(.., run)| fits(run)).collect();
         match <[_; 1]>::try_from(found) {
             Ok([(branch, tip, run)]) => self.waiting_run(branch, tip, run).map(Some),
@@ -239,6 +238,7 @@ impl Cycle {
                 evidence.push(Evidence {
                     stimulus: id.to_string(),
                     origin: stimulus.origin.to_string(),
+                    source: stimulus.source.clone(),
                     text: stimulus.text.clone(),
                 });
             }
@@ -296,10 +296,18 @@ impl Cycle {
             if has_landed && live(id)?.is_none() {
                 continue;
             }
-            for old in &by.supersedes {
-                let Some(neuron) = live(old)?.filter(|neuron| !neuron.pinned) else { continue };
-                let Some(stimulus) = network.stimulus_ever(old)? else { continue };
-                replaced.push(Replaced { by: by.id.clone(), neuron, stimulus });
+            // What it replaces may never have landed: then what that was to replace goes.
+            let (mut open, mut seen) = (by.supersedes.clone(), BTreeSet::new());
+            while let Some(old) = open.pop() {
+                if seen.len() >= limits::REPLACED_CHAIN || !seen.insert(old.clone()) {
+                    continue;
+                }
+                let Some(stimulus) = network.stimulus_ever(&old)? else { continue };
+                match live(&old)? {
+                    Some(neuron) if !neuron.pinned => replaced.push(Replaced { by: by.id.clone(), neuron, stimulus }),
+                    Some(_) => {}
+                    None => open.extend(stimulus.supersedes.iter().cloned()),
+                }
             }
         }
         Ok(replaced)
@@ -374,12 +382,18 @@ impl Cycle {
             }
         }
         for effect in &record.effects {
-            let (Some((_, meant)), Some(id)) = (&effect.concept, effect.id()) else { continue };
+            let (Some((from, meant)), Some(id)) = (&effect.concept, effect.id()) else { continue };
+            let now = network.neuron(id)?.map(|neuron| neuron.concept).unwrap_or_default();
             let merged =
                 changes.iter().find(|(change, _)| change.id() == Some(id)).and_then(|(_, after)| after.clone());
             let stays = merged.or(network.neuron(id)?).map(|neuron| neuron.concept);
             let is_open = outcome.conflicts.iter().any(|conflict| conflict.neuron == id.as_str());
-            if let Some(stays) = stays.filter(|stays| *stays != meant.value && !is_open) {
+            if stays.as_ref() == Some(&meant.value) && now != from.value && now != meant.value {
+                notes.push(format!(
+                    "{id} was reworded in wake since: {now:?} goes, and {:?} takes its place",
+                    meant.value
+                ));
+            } else if let Some(stays) = stays.filter(|stays| *stays != meant.value && !is_open) {
                 notes.push(format!(
                     "{id} was reworded in wake since: {stays:?} stays, and {:?} does not land",
                     meant.value

@@ -21,6 +21,17 @@ impl Cycle {
         self.reviews_below(tip, &ReviewRecord::folder_of(run))
     }
 
+    /// The only run that was decided on whose id has that part.
+    pub fn decided_like(&self, part: &str) -> Result<Option<RunId>, CycleError> {
+        let Some(tip) = self.store.reviews()?.filter(|_| part.len() >= limits::RUN_PART) else { return Ok(None) };
+        let mut found = BTreeSet::new();
+        for (path, _) in self.store.files(self.store.tree_of(tip)?, "")? {
+            let run = path.split('/').rev().nth(1).and_then(|run| RunId::parse(run).ok());
+            found.extend(run.filter(|run| run.as_str().contains(part)));
+        }
+        Ok(found.pop_first().filter(|_| found.is_empty()))
+    }
+
     /// What the newest review of a run says that counts, in words.
     pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
         for review in self.reviews_of(run)?.iter().rev() {
@@ -85,12 +96,13 @@ impl Cycle {
         if may.is_empty() {
             return Ok(None);
         }
-        for review in self.reviews_of(run)? {
-            if review.verdict == Verdict::Approve
-                && commit.is_none_or(|commit| review.commit == commit.to_string())
-                && self.counts(&review, settings, rule)?
-            {
-                return Ok(None);
+        // Of several decisions the newest that counts holds.
+        for review in self.reviews_of(run)?.iter().rev() {
+            if commit.is_none_or(|commit| review.commit == commit.to_string()) && self.counts(review, settings, rule)? {
+                match review.verdict {
+                    Verdict::Approve => return Ok(None),
+                    Verdict::Amend | Verdict::Reject => break,
+                }
             }
         }
         Ok(Some(format!("{run} waits for a decision of {}, and none of them has approved it", may.join(" or "))))
@@ -150,6 +162,12 @@ impl Cycle {
             let tip = store.reviews()?;
             let writer = store.writer()?;
             let tree = tip.map(|tip| store.tree_of(tip)).transpose()?;
+            // It is there already: whoever carries it out now adds nothing under his own name.
+            if let Some(tree) = tree
+                && store.file(tree, &review.path())?.is_some()
+            {
+                return Ok(());
+            }
             let tree = writer.edit(tree, vec![TreeEdit::new(review.path(), Some(review.encode()))])?;
             let mut trailers = vec![
                 ("Reviewed".to_owned(), review.run.to_string()),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::record::ReviewRecord;
 use super::words::{Part, difference};
 use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::merge::Conflict;
@@ -85,6 +86,9 @@ pub struct Evidence {
     pub stimulus: String,
     /// Where it comes from.
     pub origin: String,
+    /// The label that it was fed with, such as an address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Its words.
     pub text: String,
 }
@@ -179,7 +183,9 @@ impl Tie {
 impl Change {
     /// Whether there is more to it than bookkeeping.
     pub fn shows(&self) -> bool {
-        let is_empty = self.words.is_empty() && self.fields.is_empty() && self.ties.is_empty();
+        let counts = |name: &str| !matches!(name, "salience" | "activations");
+        let is_empty =
+            self.words.is_empty() && !self.fields.iter().any(|(name, ..)| counts(name)) && self.ties.is_empty();
         self.what != ChangeKind::Changed || !is_empty
     }
 
@@ -266,13 +272,13 @@ fn fields(effect: &Effect) -> Vec<(String, String, String)> {
     fields
 }
 
-/// How consequential a record is, the larger the sooner a person should look: 0.1 for each neuron that is made, 1 for each that is
+/// How consequential a record is, the larger the sooner a person should look: 0.1 for each neuron that is made, 0.02 if it is a concept, 1 for each that is
 /// reworded, retyped, archived, restored or removed, the weight that moves in existing connections as a share of the greatest weight,
 /// 0.5 for each flag, 1 for each goal; 2 more for a conflict, 1 more for an origin that is not trusted.
 pub fn consequence(record: &RunRecord, conflict: bool, tainted: bool) -> f64 {
     let of_effect = |effect: &Effect| -> f64 {
-        if effect.created.is_some() {
-            return 0.1;
+        if let Some(made) = &effect.created {
+            return if made.kind == Kind::Semantic { 0.02 } else { 0.1 };
         }
         let whole = [
             effect.removed.is_some(),
@@ -300,9 +306,10 @@ pub fn standing(conflict: bool, tainted: bool) -> f64 {
     of(conflict, 2.0) + of(tainted, 1.0)
 }
 
-/// The share of the greatest weight that a connection moves by.
+/// The share of the greatest weight that a connection moves by; a tenth of it for one that is new, because it takes nothing back.
 fn moved((before, after): (Option<u16>, Option<u16>)) -> f64 {
-    f64::from((i32::from(after.unwrap_or(0)) - i32::from(before.unwrap_or(0))).abs()) / f64::from(u16::MAX)
+    let by = f64::from((i32::from(after.unwrap_or(0)) - i32::from(before.unwrap_or(0))).abs()) / f64::from(u16::MAX);
+    if before.is_none() { by / 10.0 } else { by }
 }
 
 /// What comes first in a diff: what is archived or removed, then what changes, most first, then what is new.
@@ -368,6 +375,7 @@ pub fn operation(op: &Operation) -> String {
         Operation::Archive(op) => format!("archive {}: {}", op.id, clip(&op.reason)),
         Operation::Flag(op) => format!("flag {} {}", op.name, if op.value { "on" } else { "off" }),
         Operation::Goal(op) => format!("goal {}", clip(&op.text)),
+        Operation::Signal(send) => format!("signal {}: {}", send.to, clip(&json::inline(&send.payload))),
         Operation::Reinforce(op) => {
             format!(
                 "reinforce {} by {:+}",
@@ -385,7 +393,11 @@ pub fn outline(record: &RunRecord) -> String {
     let born = count(&|effect| effect.created.is_some());
     let archived = count(&|effect| matches!(effect.archived, Some((None, Some(_)))));
     let removed = count(&|effect| effect.removed.is_some());
-    let changed = record.effects.len() - born - archived - removed;
+    let changed = count(&|effect| {
+        let whole = effect.created.is_some() || effect.removed.is_some();
+        let is_archived = matches!(effect.archived, Some((None, Some(_))));
+        !whole && !is_archived && says_more(effect)
+    });
     let weights: usize = record.effects.iter().map(|effect| effect.connections.len()).sum();
     let reworded = record.effects.iter().find_map(|effect| effect.concept.as_ref());
     let mut parts: Vec<String> = [(born, "new"), (changed, "changed"), (archived, "archived"), (removed, "removed")]
@@ -404,10 +416,41 @@ pub fn outline(record: &RunRecord) -> String {
     if parts.is_empty() { "no belief changes".to_owned() } else { parts.join(", ") }
 }
 
+/// Whether there is more to an effect than counters.
+fn says_more(effect: &Effect) -> bool {
+    let others = [effect.concept.is_some(), effect.kind.is_some(), effect.archived.is_some(), effect.pinned.is_some()];
+    others.contains(&true) || effect.origin.is_some() || !effect.connections.is_empty()
+}
+
 /// What a run is about: the longest text of what it makes, of memories before concepts.
 fn headline(record: &RunRecord) -> Option<&str> {
     let made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
     made.max_by_key(|made| (made.kind == Kind::Episodic, made.concept.len())).map(|made| made.concept.as_str())
+}
+
+/// Whether an operation says something by itself: connections, activations, signals and new concepts belong to what others say.
+fn states(op: &Operation) -> bool {
+    match op {
+        Operation::Create(create) => create.kind != Kind::Semantic,
+        Operation::Reword(_)
+        | Operation::Retype(_)
+        | Operation::Archive(_)
+        | Operation::Flag(_)
+        | Operation::Goal(_) => true,
+        _ => false,
+    }
+}
+
+/// What a run is worth by a decision: of an amendment, by what the run states; where it states nothing, by all its operations.
+pub fn worth(review: &ReviewRecord, record: &RunRecord) -> f64 {
+    let stated: Vec<usize> = (1..=record.ops.len()).filter(|number| states(&record.ops[number - 1])).collect();
+    match stated.is_empty() {
+        true => review.verdict.value(review.kept.len(), review.edited, review.of),
+        false => {
+            let kept = stated.iter().filter(|number| review.kept.contains(number)).count();
+            review.verdict.value(kept, review.edited, stated.len())
+        }
+    }
 }
 
 /// Whether an operation changes that field of that neuron, as a conflict names both.

@@ -54,7 +54,7 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
     blocks.push(Block::Line(0, plain(headline(belief))));
     blocks.push(Block::Line(
         0,
-        vec![(Tone::Faint, format!("{}  {}  {}", belief.run, short_id(&belief.commit), belief.at))],
+        vec![(Tone::Faint, format!("{}  {}  about {}", belief.run, short_id(&belief.commit), belief.at))],
     ));
     let mut expects = belief.expects.as_deref().map(|text| format!("{:?}", clip(text))).unwrap_or_default();
     if let Some(value) = belief.expected {
@@ -93,7 +93,9 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
     part("Conflicts", conflicts.collect(), usize::MAX);
     part("Notes", belief.notes.iter().map(|note| (1, plain(note.clone()))).collect(), SHOWN_LINES);
     let evidence = belief.evidence.iter().map(|evidence| {
+        let source = evidence.source.as_deref().map(|source| format!("  {}", flat(source))).unwrap_or_default();
         let from = if evidence.origin == "local" { String::new() } else { format!("  from {}", evidence.origin) };
+        let from = from + &source;
         (1, vec![(Tone::Plain, quoted(&evidence.text)), (Tone::Faint, from)])
     });
     part("Because of", evidence.collect(), SHOWN_LINES);
@@ -188,9 +190,8 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
             Became::Removed => (Tone::Deleted, flat(&part.text)),
         }));
     }
-    let by: Vec<String> = change.operations.iter().take(SHOWN_TIES).map(ToString::to_string).collect();
-    let more = if change.operations.len() > by.len() { " …" } else { "" };
-    let by = if by.is_empty() { String::new() } else { format!("  [{}{more}]", by.join(" ")) };
+    let by = ranges(&change.operations);
+    let by = if by.is_empty() { by } else { format!("  [{by}]") };
     spans.push((Tone::Faint, format!("  {}, {}{by}", change.kind, change.id)));
     lines.push((1, spans));
     let what = match change.what {
@@ -211,6 +212,19 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
     if hidden > 0 {
         lines.push((3, vec![(Tone::Faint, format!("… and {} more", plural(hidden, "connection", "connections")))]));
     }
+}
+
+/// Numbers in order, neighbours as ranges: `1,3-15`.
+fn ranges(numbers: &[usize]) -> String {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => parts.push((*number, *number)),
+        }
+    }
+    let part = |(from, to): &(usize, usize)| if from == to { from.to_string() } else { format!("{from}-{to}") };
+    parts.iter().map(part).collect::<Vec<_>>().join(",")
 }
 
 fn tie(tie: &Tie) -> Vec<Span> {
@@ -475,7 +489,12 @@ mod tests {
             expects: Some(text.to_owned()),
             expected: Some(0.5),
             consequence: 1.0,
-            evidence: vec![Evidence { stimulus: "s".into(), origin: "http".into(), text: text.to_owned() }],
+            evidence: vec![Evidence {
+                stimulus: "s".into(),
+                origin: "http".into(),
+                source: None,
+                text: text.to_owned(),
+            }],
             neurons: vec![
                 change(ChangeKind::Born, Vec::new()),
                 change(ChangeKind::Changed, super::super::words::difference("x", text)),

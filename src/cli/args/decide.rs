@@ -29,9 +29,10 @@ pub struct Approve {
     /// Reason, in words: a lesson for the agent.
     #[arg(long, value_name = "TEXT", conflicts_with = "origin")]
     pub why: Option<String>,
-    /// Let only these operations of the run land, by their numbers in `git brain review`.
+    /// Let only these operations of the run land: numbers and ranges as `git brain review` has them (1,3-5), or the id of a neuron, which stands for
+    /// its own operations and those that make what it leads to.
     #[arg(long, value_name = "N,N…", value_delimiter = ',', conflicts_with = "origin")]
-    pub only: Vec<usize>,
+    pub only: Vec<String>,
     /// Settle conflicts: `run` or `wake` for all that is left, `N=run` for one by its number.
     #[arg(long, value_name = "[N=]SIDE", value_delimiter = ',', conflicts_with = "origin")]
     pub take: Vec<String>,
@@ -50,8 +51,9 @@ pub struct Approve {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour without a source\"")]
 pub struct Reject {
-    /// A run that waits, by its branch or its id; or a branch of a sleep, `sleep/RUN`.
-    pub branch: String,
+    /// Runs that wait, each by its branch or its id; or a branch of a sleep, `sleep/RUN`.
+    #[arg(required = true, value_name = "RUN")]
+    pub branches: Vec<String>,
     /// Reason, in words: a lesson for the agent.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub why: String,

@@ -46,7 +46,8 @@ pub struct Feed {
     /// Remember a text once more though it is known
     #[arg(long)]
     pub again: bool,
-    /// The first source of the text, such as mcp:editor or webhook:forge; this machine by default. The settings say how far that is trusted.
+    /// The first source of the text, such as web:example.org or mcp:editor; this machine by default. The settings say how far that is trusted; what
+    /// they do not name, as web, waits for review
     #[arg(long, value_name = "CLASS[:DETAIL]")]
     pub origin: Option<String>,
     /// Only store it; run no agents.

@@ -136,8 +136,11 @@ impl Cycle {
             }
             let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
             let joined = self.join(&theirs.tips, synced)?;
-            for branch in self.clear_settled(joined.wake)? {
-                synced.note(format!("{branch} is gone here: its run is in {}, or was rejected", self.store.wake()));
+            for (branch, is_rejected) in self.clear_settled(joined.wake)? {
+                let became = if is_rejected { "was rejected" } else { "has landed" };
+                synced.note(format!(
+                    "{branch} is gone here: its run {became}; `git brain review --decided` says by whom"
+                ));
             }
             synced.moved |= before != (Some(joined.main), Some(joined.wake));
             let wishes = self.allowed(remote, self.wishes(&theirs, &joined, synced)?, &theirs, synced)?;
