@@ -3,12 +3,20 @@
 
 use super::gone::{Leaving, may_replace};
 use super::{Brain, BrainError};
+use crate::activation::recall::Filters;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::Replaced;
+use crate::cycle::snapshot::snapshot_beside;
 use crate::delta::RunRecord;
 use crate::model::ids::{RunId, StimulusId, episode_id};
 use crate::model::review::Then;
 use crate::review::REASON;
+
+/// Memories of a run that are looked after, and answers of recall that are looked at for each.
+const LOOKED_AT: usize = 16;
+
+/// Words of a memory that recall is asked by.
+const WORDS: usize = 24;
 
 /// The landing that archives something.
 pub(super) struct Landing<'a> {
@@ -50,7 +58,42 @@ impl Brain {
                 is_let_in: true,
             })
             .collect();
+        let leaving = match landing.by {
+            Some(_) => leaving.into_iter().chain(self.overtaken(landing.record)?).collect(),
+            None => leaving,
+        };
         self.archive(&leaving, Some(landing))
+    }
+
+    /// The memories of a run that live ones replace already, which came in later and landed first. Looked for among what recall finds by their own
+    /// words: what replaces a text speaks of the same.
+    fn overtaken(&self, record: &RunRecord) -> Result<Vec<Leaving>, BrainError> {
+        let (wake, now) = (self.at(None)?, self.cycle.shared.world.now());
+        let tree = self.cycle.store.tree_of(wake)?;
+        let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        let (mut overtaken, mut snapshot) = (Vec::new(), None);
+        for id in record.stimuli.iter().take(LOOKED_AT) {
+            let Some(memory) = network.neuron(&episode_id(id))?.filter(|neuron| !neuron.is_archived()) else {
+                continue;
+            };
+            let Some(stimulus) = network.stimulus_ever(id)? else { continue };
+            if snapshot.is_none() {
+                snapshot = Some(snapshot_beside(&self.cycle.store, tree)?);
+            }
+            let Some(snapshot) = &snapshot else { continue };
+            let question: String = memory.concept.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
+            let filters = Filters { top: Some(LOOKED_AT), ..Filters::default() };
+            let (found, _) = self.cycle.recall(wake, snapshot, &question, filters, now, &mut |_, _| ())?;
+            for one in found.into_iter().map(|one| one.neuron) {
+                let by = one.stimulus.as_ref().map(|by| network.stimulus_ever(by)).transpose()?.flatten();
+                if by.is_some_and(|by| by.supersedes.contains(id)) {
+                    let reason = format!("replaced by {}", one.id);
+                    overtaken.push(Leaving { reason, stimulus, is_let_in: true });
+                    break;
+                }
+            }
+        }
+        Ok(overtaken)
     }
 
     /// The same for runs that landed by themselves or by a merge; those that wake does not have are passed over.

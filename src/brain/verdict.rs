@@ -9,7 +9,7 @@ use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
-use crate::cycle::reviewing::WaitingRun;
+use crate::cycle::reviewing::{SINCE, WaitingRun};
 use crate::cycle::{EVALUATOR, quoted};
 use crate::delta::{Applied, Document, Operation, RunRecord};
 use crate::limits;
@@ -32,6 +32,8 @@ struct Meant {
     edited: usize,
     document: Option<Document>,
     resolved: Vec<Resolution>,
+    /// What of it does not land, or lands in place of something.
+    notes: Vec<String>,
 }
 
 impl Brain {
@@ -172,7 +174,7 @@ impl Brain {
         }
         // One of two runs that answer the same says nothing about what it learnt.
         self.cycle.add_review(&review)?;
-        let mut notes: Vec<String> = answered.iter().cloned().collect();
+        let mut notes: Vec<String> = answered.iter().chain(&meant.notes).cloned().collect();
         let by = match &request.on_behalf {
             Some(name) => format!("{name}, by {}", review.reviewer),
             None => review.reviewer.clone(),
@@ -359,8 +361,14 @@ impl Brain {
 
     /// What a request means for this run.
     fn meant(&self, request: &ReviewRequest, waiting: &WaitingRun, record: &RunRecord) -> Result<Meant, BrainError> {
-        let nothing =
-            Meant { verdict: Verdict::Reject, kept: Vec::new(), edited: 0, document: None, resolved: Vec::new() };
+        let nothing = Meant {
+            verdict: Verdict::Reject,
+            kept: Vec::new(),
+            edited: 0,
+            document: None,
+            resolved: Vec::new(),
+            notes: Vec::new(),
+        };
         if request.verdict == Verdict::Reject {
             return Ok(nothing);
         }
@@ -380,9 +388,10 @@ impl Brain {
             let whole = kept.iter().filter(|number| lands(&record.ops[*number - 1])).count();
             let edited = document.ops.len().saturating_sub(whole);
             let document = Some(document);
-            return Ok(Meant { verdict: Verdict::Amend, kept, edited, document, resolved: Vec::new() });
+            return Ok(Meant { verdict: Verdict::Amend, kept, edited, document, ..nothing });
         }
-        let conflicts = self.cycle.belief(waiting)?.conflicts;
+        let belief = self.cycle.belief(waiting)?;
+        let conflicts = belief.conflicts;
         let resolved = resolutions(&request.take, &conflicts)?;
         let lands_here = |number: &usize| request.only.is_empty() || request.only.contains(number);
         let open = conflicts.iter().filter(|conflict| {
@@ -402,7 +411,8 @@ impl Brain {
             });
         }
         if request.only.is_empty() && resolved.is_empty() {
-            return Ok(Meant { verdict: Verdict::Approve, ..nothing });
+            let notes = belief.notes.into_iter().filter(|note| note.contains(SINCE)).collect();
+            return Ok(Meant { verdict: Verdict::Approve, notes, ..nothing });
         }
         let stays =
             |op: &Operation| resolved.iter().any(|one| one.take == Take::Wake && touches(op, &one.neuron, &one.field));
@@ -416,7 +426,7 @@ impl Brain {
             return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
         }
         let document = Some(Document { agent: None, prediction: None, ops });
-        Ok(Meant { verdict: Verdict::Amend, kept, edited: 0, document, resolved })
+        Ok(Meant { verdict: Verdict::Amend, kept, document, resolved, ..nothing })
     }
 
     fn new_persons_run(&self, words: &[&str]) -> Result<RunId, BrainError> {

@@ -23,6 +23,9 @@ const EVIDENCE: usize = 50;
 /// Memories that are named as replaced.
 const REPLACED: usize = 10;
 
+/// What says of a memory that a run rewords that wake has reworded it as well.
+pub const SINCE: &str = "was reworded in wake since";
+
 /// A run that waits on its branch.
 #[derive(Clone, Debug)]
 pub struct WaitingRun {
@@ -389,15 +392,9 @@ impl Cycle {
             let stays = merged.or(network.neuron(id)?).map(|neuron| neuron.concept);
             let is_open = outcome.conflicts.iter().any(|conflict| conflict.neuron == id.as_str());
             if stays.as_ref() == Some(&meant.value) && now != from.value && now != meant.value {
-                notes.push(format!(
-                    "{id} was reworded in wake since: {now:?} goes, and {:?} takes its place",
-                    meant.value
-                ));
+                notes.push(format!("{id} {SINCE}: {now:?} goes, and {:?} takes its place", meant.value));
             } else if let Some(stays) = stays.filter(|stays| *stays != meant.value && !is_open) {
-                notes.push(format!(
-                    "{id} was reworded in wake since: {stays:?} stays, and {:?} does not land",
-                    meant.value
-                ));
+                notes.push(format!("{id} {SINCE}: {stays:?} stays, and {:?} does not land", meant.value));
             }
         }
         let tree = match outcome.conflicts.is_empty() && wanted == Wanted::Tree {

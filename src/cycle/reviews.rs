@@ -307,10 +307,11 @@ impl Cycle {
                             remote.name,
                             why.join("\n")
                         ),
-                        hint: Some(
-                            "a person at that repository removes the commits that are named; reviews only ever come"
-                                .to_owned(),
-                        ),
+                        hint: Some(format!(
+                            "`git push {0} +refs/brain/reviews:refs/brain/reviews` from a clone whose reviews are right puts those in their place; \
+                                 until then decisions of others do not come in, and what landed by them is refused",
+                            remote.name
+                        )),
                     });
                 }
                 let joined = self.joined_reviews(here, theirs)?;
