@@ -47,8 +47,6 @@ fn quiet(double: &Double) {
     let mut inner = double.inner();
     inner.reviews.clear();
     inner.others.clear();
-    // What the forge closes when its branch goes, or when its commit is in the base.
-    inner.pulls.iter_mut().for_each(|pull| pull.state = "closed");
     inner.comments.clear();
 }
 
@@ -74,16 +72,20 @@ fn lives(kind: &'static str, variable: &str) {
     says(&double, kind, "eve", true, &head, "");
     assert_eq!(ci(&world, &double, kind)["runs"][0]["decided"], Value::Null, "{kind}: a stranger");
     quiet(&double);
-    double.inner().pulls[0].state = "open";
     says(&double, kind, "ann", true, "0123456789012345678901234567890123456789", "");
     assert_eq!(ci(&world, &double, kind)["runs"][0]["decided"], Value::Null, "{kind}: another commit");
     quiet(&double);
-    double.inner().pulls[0].state = "open";
     says(&double, kind, "ann", false, &head, "Which Anna?");
     let rejected = ci(&world, &double, kind);
     assert_eq!(rejected["runs"][0]["decided"], "reject", "{kind}: {rejected}");
     assert_eq!(rejected["runs"][0]["by"], format!("{kind}:ann"));
     assert_eq!(world.git("remote.git", &["branch", "--list", "agents/*"]), "", "{kind}: {rejected}");
+    let states = |double: &Double| double.inner().pulls.iter().map(|pull| pull.state).collect::<Vec<_>>();
+    assert_eq!(
+        (states(&double), rejected["closed"].as_array().unwrap().len()),
+        (vec!["closed"], 1),
+        "{kind}: {rejected}"
+    );
     quiet(&double);
     let second = held(&world, "Anna Weber grows green tea.");
     let head = world.tip("a", &second);
@@ -92,6 +94,13 @@ fn lives(kind: &'static str, variable: &str) {
     says(&double, kind, "ann", true, &head, "Yes.");
     let landed = ci(&world, &double, kind);
     assert_eq!(landed["runs"][0]["decided"], "approve", "{kind}: {landed}");
+    // What a forge sees of itself is left to it: the commit of a branch that is in the base.
+    let ended = match kind {
+        "forgejo" => "merged",
+        "gitea" => "closed",
+        _ => "open",
+    };
+    assert_eq!(states(&double), ["closed", ended], "{kind}: {landed}");
     assert!(world.json("a", &["recall", "Weber"])["results"].to_string().contains("green tea"));
     world.sync("b");
     world.same(&["a", "b"]);
@@ -168,6 +177,33 @@ fn queue(world: &World, double: &Double, commit: &str) -> (Option<i32>, Value) {
     let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &args);
     let ended = command.env("GITHUB_EVENT_NAME", "merge_group").env("GITHUB_SHA", commit).output().unwrap();
     (ended.status.code(), serde_json::from_slice(&ended.stdout).unwrap())
+}
+
+/// The word of a reviewer counts where the forge takes no status, and a decision at home closes the request.
+#[test]
+fn a_status_that_is_refused_keeps_nobody_from_deciding() {
+    let world = world("FORGEJO_TOKEN");
+    let double = Double::at(&world, "forgejo");
+    world.write("a", "brain.toml", "[review]\nreviewers = [\"forgejo:ann\"]\nbots = [\"ann@example.invalid\"]\n");
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "reviewers"]);
+    double.inner().takes_no_status = true;
+    let branch = held(&world, "Anna grows green tea.");
+    let opened = ci(&world, &double, "forgejo");
+    assert!(opened["notes"].to_string().contains("no status"), "{opened}");
+    says(&double, "forgejo", "ann", true, &world.tip("a", &branch), "Yes.");
+    assert_eq!(ci(&world, &double, "forgejo")["runs"][0]["decided"], "approve");
+    quiet(&double);
+    let branch = held(&world, "Ben grows black tea.");
+    assert_eq!(ci(&world, &double, "forgejo")["closed"], json!([]));
+    world.write("a", "brain.toml", "");
+    world.git("a", &["commit", "-qam", "everybody decides"]);
+    world.json("a", &["reject", &branch, "--why", "no"]);
+    let closed = ci(&world, &double, "forgejo");
+    assert_eq!(closed["closed"].as_array().unwrap().len(), 1, "{closed}");
+    let states: Vec<&str> = double.inner().pulls.iter().map(|pull| pull.state).collect();
+    // Beside it waits what an agent made of the first.
+    assert_eq!(states.iter().filter(|state| **state == "closed").count(), 1, "{closed}");
 }
 
 /// A forge that answers garbage or never stops neither the sync nor what was decided without it.

@@ -135,7 +135,7 @@ const shown = pull => {
     return {
         number: pull.number, title: pull.title, body: pull.body, user: user(account), html_url: `${web}/pulls/${pull.number}`,
         state: pull.state === 'open' ? 'open' : 'closed', merged_at: pull.state === 'merged' ? day(0) : null,
-        head: { ref: name, sha: tip(pull), label: name }, base: { ref: pull.base, sha: '0'.repeat(40), label: pull.base },
+        head: { ref: name, sha: tip(pull), label: kind === 'github' ? `ann:${name}` : name }, base: { ref: pull.base, sha: '0'.repeat(40), label: pull.base },
     }
 }
 const shownComment = one => (kind === 'gitlab'
@@ -176,6 +176,7 @@ const answer = (method, path, query, body, login) => {
         const state = one => (one.approves ? 'approved' : 'requested_changes')
         if (more === 'reviewers') return [200, reviews.map(one => ({ user: user(one.login), state: state(one) }))]
         if (more === 'versions') return [200, reviews.map((one, i) => ({ id: i + 1, head_commit_sha: one.commit, created_at: day(0) }))]
+        if (more === 'merge' && isGitea) return (find(number).state = 'merged'), [200, undefined]
         if (more) return [200, kind === 'gitlab' ? [] : undefined]
         if (method === 'POST') {
             const made = kind === 'gitlab' ? { head: body.source_branch, base: body.target_branch, body: body.description } : body
@@ -183,6 +184,7 @@ const answer = (method, path, query, body, login) => {
         }
         if (method === 'PATCH' || method === 'PUT') {
             const pull = find(number)
+            if (body.state === 'closed' || body.state_event === 'close') pull.state = 'closed'
             if (body.title !== undefined) pull.title = body.title
             pull.body = body.body ?? body.description ?? pull.body
             return [isGitea ? 201 : 200, shown(pull)]

@@ -9,9 +9,11 @@ use serde::Serialize;
 use super::decision::ReviewRequest;
 use super::pr::PrEntry;
 use super::{Brain, BrainError};
+use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::{Verified, WaitingRun};
 use crate::cycle::sync::Outlet;
 use crate::forge::{self, Check, Forge, Kind, Written};
+use crate::model::ids::RunId;
 use crate::review::Verdict;
 use crate::store::CommitId;
 
@@ -39,6 +41,8 @@ pub struct CiReport {
     pub runs: Vec<CiRun>,
     /// The commit of a merge queue, if the bot was called for one.
     pub queue: Option<CiQueue>,
+    /// Requests of decided runs that it closed, by address or number.
+    pub closed: Vec<String>,
     /// Wake's tip.
     pub wake: String,
     /// Sentences worth knowing.
@@ -119,6 +123,7 @@ impl Brain {
             merged: Vec::new(),
             runs: Vec::new(),
             queue: None,
+            closed: Vec::new(),
             wake: String::new(),
             notes: Vec::new(),
             synced: true,
@@ -147,6 +152,9 @@ impl Brain {
         }
         if !wanted.dry_run {
             self.exchange(wanted, false, &mut report)?;
+            if let Some(desk) = &desk {
+                self.close_decided(desk, &mut report)?;
+            }
         }
         report.wake = self.at(None)?.to_string();
         Ok(report)
@@ -163,6 +171,30 @@ impl Brain {
                 }
             }
             Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Closes the requests of runs that were decided, here or elsewhere: not every forge sees that a branch went or landed.
+    fn close_decided(&self, desk: &Desk, report: &mut CiReport) -> Result<(), BrainError> {
+        let wake = self.cycle.store.wake().to_string();
+        let open = match desk.forge.open_requests(&wake) {
+            Ok(open) => open,
+            Err(error) => {
+                report.notes.push(format!("no request is closed: {error}"));
+                return Ok(());
+            }
+        };
+        let here: Vec<String> = self.cycle.run_branches()?.into_iter().map(|(branch, _)| branch.to_string()).collect();
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        for (branch, request) in open.into_iter().filter(|(branch, _)| !here.contains(branch)) {
+            let run = branch.rsplit('/').next().and_then(|run| RunId::parse(run).ok());
+            let Some(record) = run.map(|run| network.record(&run)).transpose()?.flatten() else { continue };
+            match desk.forge.settle(&request, !record.effects.is_empty()) {
+                Ok(true) => report.closed.push(request.url.unwrap_or(request.id)),
+                Ok(false) => {}
+                Err(error) => report.notes.push(format!("{branch}: its request stays open: {error}")),
+            }
         }
         Ok(())
     }
@@ -248,7 +280,7 @@ impl Brain {
         };
         let mut found = self.decided_here(waiting)?;
         if let Some(desk) = desk {
-            match self.attend_on(desk, waiting, &mut run, wanted) {
+            match self.attend_on(desk, waiting, &mut run, wanted, notes) {
                 Ok(there) => found = found.or(there),
                 // A forge that fails stops neither the others nor what was decided without it.
                 Err(error) => notes.push(format!("{}: {error}", waiting.branch)),
@@ -305,6 +337,7 @@ impl Brain {
         waiting: &WaitingRun,
         run: &mut CiRun,
         wanted: &CiRequest,
+        notes: &mut Vec<String>,
     ) -> Result<Option<Found>, BrainError> {
         let (entry, request) = self.request(forge.as_ref(), outlet, (&waiting.branch, waiting.tip), wanted.dry_run)?;
         run.request = Some(entry);
@@ -314,12 +347,19 @@ impl Brain {
                 (_, Some(problem)) => (Check::Failure, problem.clone()),
                 (None, None) => (Check::Pending, "not verified".to_owned()),
             };
-            run.status = Some(forge.set_status(&waiting.tip.to_string(), check, &text)?);
+            // A status that cannot be set keeps nobody from deciding.
+            match forge.set_status(&waiting.tip.to_string(), check, &text) {
+                Ok(written) => run.status = Some(written),
+                Err(error) => notes.push(format!("{}: no status: {error}", waiting.branch)),
+            }
             if self.cycle.shared.world.key(IN_ACTIONS).is_some() {
                 let (title, body) = self.belief_markdown(waiting.branch.as_str())?;
                 let problems: String = run.problems.iter().map(|problem| format!("- {problem}\n")).collect();
                 let summary = self.body(&format!("{problems}\n{body}"));
-                run.check_run = forge.set_check_run(&waiting.tip.to_string(), check, &title, &summary)?;
+                match forge.set_check_run(&waiting.tip.to_string(), check, &title, &summary) {
+                    Ok(written) => run.check_run = written,
+                    Err(error) => notes.push(format!("{}: no check run: {error}", waiting.branch)),
+                }
             }
         }
         let Some(request) = request else { return Ok(None) };

@@ -67,6 +67,7 @@ fn attended(report: &CiReport) -> String {
         lines.push(format!("{} of the merge queue {verifies}", super::output::short(&queue.commit)));
         lines.extend(queue.problems.iter().map(|problem| format!("    {}", safe(problem))));
     }
+    lines.extend(report.closed.iter().map(|request| format!("{} closed", safe(request))));
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     lines.push(format!("wake is {}", super::output::short(&report.wake)));
     lines.join("\n") + "\n"

@@ -19,6 +19,9 @@ pub(super) struct End {
     pub(super) name: String,
     #[serde(default)]
     pub(super) sha: String,
+    /// GitHub: `OWNER:BRANCH`.
+    #[serde(default)]
+    pub(super) label: String,
 }
 
 /// A pull request.
@@ -148,6 +151,11 @@ pub(super) fn reword(
     }
     wire.send::<Value>(method, path, &json!({ "title": title, field: body }))?;
     Ok(Written::Updated)
+}
+
+/// Closes a pull request.
+pub(super) fn close(wire: &Wire, path: &str) -> Result<(), ForgeError> {
+    wire.send::<Value>(&Method::PATCH, path, &json!({"state": "closed"})).map(|_| ())
 }
 
 /// A status of a commit.

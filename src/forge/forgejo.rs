@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::time::Duration;
 
 use reqwest::Method;
+use serde_json::{Value, json};
 
 use super::answer::{self, Pull, User};
 use super::wire::Wire;
@@ -117,6 +118,34 @@ impl Forge for Forgejo {
 
     fn reviews(&self, request: &Request) -> Result<Vec<Review>, ForgeError> {
         answer::reviews(&self.wire, &self.path(&format!("pulls/{}/reviews?{}", request.id, answer::PAGE)))
+    }
+
+    fn open_requests(&self, base: &str) -> Result<Vec<(String, Request)>, ForgeError> {
+        let account = self.account()?;
+        let path = self.path(&format!("pulls?state=open&sort=recentupdate&{}", answer::PAGE));
+        let ours = self
+            .wire
+            .list::<Pull>(&path)?
+            .into_iter()
+            .filter(|pull| pull.base.name == base && pull.user.as_ref().is_some_and(|user| user.login == account));
+        let named = |pull: Pull| {
+            let branch = marker::branch_in(pull.body.as_deref().unwrap_or_default())?.to_owned();
+            Some((branch, pull.request()))
+        };
+        Ok(ours.filter_map(named).collect())
+    }
+
+    fn settle(&self, request: &Request, landed: bool) -> Result<bool, ForgeError> {
+        let path = self.path(&format!("pulls/{}", request.id));
+        if let Some(commit) = request.commit.as_ref().filter(|_| landed) {
+            let merged = json!({"Do": "manually-merged", "MergeCommitID": commit});
+            match self.wire.send::<Value>(&Method::POST, &format!("{path}/merge"), &merged) {
+                // A repository allows this only if it is set so.
+                Err(ForgeError::Status { .. }) => {}
+                done => return done.map(|_| true),
+            }
+        }
+        answer::close(&self.wire, &path).map(|()| true)
     }
 
     fn set_status(&self, commit: &str, check: Check, description: &str) -> Result<Written, ForgeError> {

@@ -126,6 +126,22 @@ impl Forge for Github {
         answer::reviews(&self.wire, &self.path(&format!("pulls/{}/reviews?{}", request.id, answer::PAGE)))
     }
 
+    fn open_requests(&self, base: &str) -> Result<Vec<(String, Request)>, ForgeError> {
+        let path = self.path(&format!("pulls?state=open&base={}&{}", escaped(base), answer::PAGE));
+        // The branch of a fork has the fork's owner in its label.
+        let owner = self.repository.split('/').next().unwrap_or_default();
+        let ours = |pull: &Pull| pull.base.name == base && pull.head.label == format!("{owner}:{}", pull.head.name);
+        let found = self.wire.list::<Pull>(&path)?.into_iter().filter(ours);
+        Ok(found.map(|pull| (pull.head.name.clone(), pull.request())).collect())
+    }
+
+    fn settle(&self, request: &Request, landed: bool) -> Result<bool, ForgeError> {
+        if landed {
+            return Ok(false);
+        }
+        answer::close(&self.wire, &self.path(&format!("pulls/{}", request.id))).map(|()| true)
+    }
+
     fn set_check_run(
         &self,
         commit: &str,

@@ -242,6 +242,24 @@ impl Forge for Gitlab {
         Ok(reviews)
     }
 
+    fn open_requests(&self, base: &str) -> Result<Vec<(String, Request)>, ForgeError> {
+        let query = format!("state=opened&target_branch={}&{}", escaped(base), answer::PAGE);
+        let found: Vec<MergeRequest> = self.wire.list(&self.path(&format!("merge_requests?{query}")))?;
+        let is_ours = |one: &MergeRequest| {
+            one.target_branch == base && one.source_project_id == one.target_project_id && one.state == "opened"
+        };
+        let ours = found.into_iter().filter(is_ours);
+        Ok(ours.map(|one| (one.source_branch.clone(), one.request())).collect())
+    }
+
+    fn settle(&self, request: &Request, landed: bool) -> Result<bool, ForgeError> {
+        if landed {
+            return Ok(false);
+        }
+        let path = self.path(&format!("merge_requests/{}", request.id));
+        self.wire.send::<Value>(&Method::PUT, &path, &json!({"state_event": "close"})).map(|_| true)
+    }
+
     fn set_status(&self, commit: &str, check: Check, description: &str) -> Result<Written, ForgeError> {
         let state = match check {
             Check::Pending => "pending",

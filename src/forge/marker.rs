@@ -11,6 +11,12 @@ pub(super) fn of_branch(branch: &str) -> String {
     format!("<!-- git-brain: request {branch} -->")
 }
 
+/// The branch that the first line of a request's text names.
+pub(super) fn branch_in(text: &str) -> Option<&str> {
+    let line = text.lines().next()?.trim_end();
+    line.strip_prefix("<!-- git-brain: request ")?.strip_suffix(" -->")
+}
+
 /// The text below a mark.
 pub(super) fn marked(marker: &str, text: &str) -> String {
     format!("{marker}\n{text}")
@@ -39,6 +45,9 @@ mod tests {
         {
             assert!(!begins(mark, text), "{text:?}");
         }
+        let branch = "agents/perception/r";
+        assert_eq!(branch_in(&marked(&of_branch(branch), "text")), Some(branch));
+        assert_eq!(branch_in(&format!("text\n{}", of_branch(branch))), None);
         assert!(same("a\r\nb\n", "a\nb") && !same("a", "b"));
     }
 }

@@ -193,6 +193,19 @@ pub trait Forge {
     /// As [`Forge::find`].
     fn reviews(&self, request: &Request) -> Result<Vec<Review>, ForgeError>;
 
+    /// The open requests into `base` that are from branches of the repository itself or by our own account, each with its branch.
+    ///
+    /// # Errors
+    /// As [`Forge::find`].
+    fn open_requests(&self, base: &str) -> Result<Vec<(String, Request)>, ForgeError>;
+
+    /// Ends an open request whose run was decided: as merged where it landed and the forge does not see that of itself, else as closed.
+    /// `false`: it is left to the forge, which sees the merge.
+    ///
+    /// # Errors
+    /// As [`Forge::find`].
+    fn settle(&self, request: &Request, landed: bool) -> Result<bool, ForgeError>;
+
     /// Sets the state of a commit's checks, under [`STATUS_CONTEXT`].
     ///
     /// # Errors

@@ -56,6 +56,14 @@ impl Forge for Radicle {
         lacks("reviews")
     }
 
+    fn open_requests(&self, _base: &str) -> Result<Vec<(String, Request)>, ForgeError> {
+        lacks("list of patches")
+    }
+
+    fn settle(&self, _request: &Request, _landed: bool) -> Result<bool, ForgeError> {
+        lacks("way to close a patch")
+    }
+
     fn set_status(&self, _commit: &str, _check: Check, _description: &str) -> Result<Written, ForgeError> {
         lacks("statuses")
     }

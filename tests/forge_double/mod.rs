@@ -85,6 +85,7 @@ pub struct Inner {
     pub check_runs: Vec<Value>,
     /// Other documents: the end of a path, and the answer.
     pub others: Vec<(&'static str, Value)>,
+    pub takes_no_status: bool,
     pub asked: Vec<Asked>,
     pub manners: VecDeque<Manner>,
 }
@@ -374,8 +375,22 @@ impl Inner {
             }
             ("PATCH", ["pulls", number]) => {
                 let at = number.parse::<usize>().unwrap() - 1;
-                (self.pulls[at].title, self.pulls[at].body) = (text("title"), text("body"));
+                if body["state"] == "closed" {
+                    self.pulls[at].state = "closed";
+                } else {
+                    (self.pulls[at].title, self.pulls[at].body) = (text("title"), text("body"));
+                }
                 (200, String::new(), self.pull(&self.pulls[at]))
+            }
+            ("POST", ["pulls", number, "merge"]) if self.kind != "github" => {
+                let at = number.parse::<usize>().unwrap() - 1;
+                if self.kind == "gitea" {
+                    return (405, String::new(), json!({"message": "manual merges are not allowed"}));
+                }
+                let is = (body["Do"].as_str(), body["MergeCommitID"].as_str());
+                assert_eq!(is, (Some("manually-merged"), self.pulls[at].commit.as_deref()));
+                self.pulls[at].state = "merged";
+                (200, String::new(), Value::Null)
             }
             ("GET", ["issues", _, "comments"]) => {
                 let one = |c: &Comment| json!({"id": c.id, "body": c.body, "user": {"login": c.author}});
@@ -402,6 +417,9 @@ impl Inner {
                 (200, String::new(), body)
             }
             ("GET", ["commits", _, "statuses"] | ["statuses", _]) => page(self.statuses.clone(), query),
+            ("POST", ["statuses", _]) if self.takes_no_status => {
+                (403, String::new(), json!({"message": "token lacks the scope"}))
+            }
             ("POST", ["statuses", _]) => {
                 let mut body = body.clone();
                 if self.kind != "github" {
@@ -419,12 +437,13 @@ impl Inner {
         // Of a request by AGit the forges do not tell the topic.
         let (head, name) =
             if pull.commit.is_some() { ("", "refs/pull/1/head") } else { (pull.head.as_str(), pull.head.as_str()) };
+        let label = if self.kind == "github" { format!("ann:{head}") } else { head.to_owned() };
         json!({
             "number": pull.number, "title": pull.title, "body": pull.body, "state": if pull.state == "open" { "open" } else { "closed" },
             "merged_at": if pull.state == "merged" { json!("2026-01-26T14:32:00Z") } else { Value::Null },
             "html_url": format!("https://forge.example/ann/brain/pulls/{}", pull.number),
             "user": {"login": pull.author, "id": 1}, "draft": false,
-            "head": {"label": head, "ref": name, "sha": self.sha(pull)}, "base": {"ref": pull.base, "sha": "0"},
+            "head": {"label": label, "ref": name, "sha": self.sha(pull).unwrap_or_default()}, "base": {"ref": pull.base, "sha": "0"},
         })
     }
 
@@ -458,7 +477,11 @@ impl Inner {
             }
             ("PUT", ["merge_requests", number]) => {
                 let at = number.parse::<usize>().unwrap() - 1;
-                (self.pulls[at].title, self.pulls[at].body) = (text("title"), text("description"));
+                if body["state_event"] == "close" {
+                    self.pulls[at].state = "closed";
+                } else {
+                    (self.pulls[at].title, self.pulls[at].body) = (text("title"), text("description"));
+                }
                 (200, String::new(), self.merge_request(&self.pulls[at]))
             }
             ("GET", ["merge_requests", _, "notes"]) => {
