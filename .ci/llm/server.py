@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The real llama.cpp server on this machine: MODEL.gguf PORT [--embeddings]. Says when it listens. Needs xllamacpp."""
+"""The real llama.cpp server on this machine: MODEL.gguf PORT READY [--embeddings]. Makes the file READY when it listens. Needs xllamacpp."""
 
+import pathlib
 import sys
 import threading
 
@@ -19,7 +20,8 @@ def main():
         params.embedding = True
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     server = xllamacpp.Server(params)
-    print(f"listening {server.listening_address}", flush=True)
+    # A file: its own log may be in the middle of a line.
+    pathlib.Path(sys.argv[3]).write_text(server.listening_address)
     threading.Event().wait()
 
 
