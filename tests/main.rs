@@ -66,6 +66,7 @@ mod review;
 mod review_clones;
 mod review_day;
 mod review_edges;
+mod review_forged;
 mod review_replaced;
 mod runaway;
 mod sandbox;

@@ -171,9 +171,16 @@ impl Brain {
 fn refused_here(dir: &Path, world: &World) -> Result<(Vec<Finding>, Vec<String>), BrainError> {
     let Ok(cycle) = Cycle::open(dir, world.clone(), &[]) else { return Ok(Default::default()) };
     let refused = cycle.refused_here()?;
+    // A fresh clone has no decisions before its first sync, and then nothing can be said of what they let in.
+    let landed = match cycle.store.reviews()? {
+        None => Vec::new(),
+        Some(_) => cycle.unapproved_here()?,
+    };
     let hints: BTreeSet<String> = refused.keys().map(|branch| way_on(&cycle, branch)).collect();
-    let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
-    Ok((faults.into_iter().map(finding_of).collect(), hints.into_iter().collect()))
+    let faults: BTreeSet<&Fault> = refused.values().flatten().chain(&landed).collect();
+    let remedy =
+        (!landed.is_empty()).then(|| "`git brain revert RUN` takes back what landed without its approval".to_owned());
+    Ok((faults.into_iter().map(finding_of).collect(), hints.into_iter().chain(remedy).collect()))
 }
 
 /// The command that goes on where the remote would refuse that branch.

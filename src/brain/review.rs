@@ -82,6 +82,8 @@ pub struct Decision {
     pub stands: bool,
     /// Whether the run still waits: the decision is not carried out.
     pub is_open: bool,
+    /// Whether it approved another commit of the run than the one that waits, or that wake has.
+    pub of_another: bool,
 }
 
 impl Brain {
@@ -300,7 +302,7 @@ impl Brain {
     /// Whether wake has what a review decided.
     pub(super) fn stands(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, BrainError> {
         Ok(match (&review.verdict, &review.lands) {
-            (Verdict::Approve, _) => network.record(&review.run)?.is_some_and(|record| !record.effects.is_empty()),
+            (Verdict::Approve, _) => network.record(&review.run)?.is_some_and(|record| !record.is_left_over()),
             (_, Some(landed)) => network.record(landed)?.is_some(),
             (_, None) => network.record(&review.run)?.is_some_and(|record| record.effects.is_empty()),
         })
@@ -308,11 +310,19 @@ impl Brain {
 
     /// The decisions that were made, newest first.
     pub fn decisions(&self, most: usize) -> Result<Vec<Decision>, BrainError> {
-        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let wake = self.at(None)?;
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         let made = |review: ReviewRecord| {
             let (counts, stands) = (self.cycle.counts_for_its_run(&review)?, self.stands(&network, &review)?);
-            let is_open = !stands && self.cycle.waiting_named(review.run.as_str())?.is_some();
-            Ok(Decision { counts, stands, is_open, review })
+            let waiting = self.cycle.waiting_named(review.run.as_str())?;
+            let store = &self.cycle.store;
+            let of_another = review.verdict == Verdict::Approve
+                && match (&waiting, CommitId::parse(&review.commit)) {
+                    (Some(waiting), _) if !stands => waiting.commit.id.to_string() != review.commit,
+                    (_, Ok(approved)) if stands => !store.is_ancestor(approved, wake).unwrap_or(false),
+                    _ => false,
+                };
+            Ok(Decision { counts, stands, is_open: !stands && waiting.is_some(), of_another, review })
         };
         self.cycle.newest_reviews(most)?.into_iter().map(made).collect()
     }

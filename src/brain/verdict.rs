@@ -175,10 +175,7 @@ impl Brain {
         // One of two runs that answer the same says nothing about what it learnt.
         self.cycle.add_review(&review)?;
         let mut notes: Vec<String> = answered.iter().chain(&meant.notes).cloned().collect();
-        let by = match &request.on_behalf {
-            Some(name) => format!("{name}, by {}", review.reviewer),
-            None => review.reviewer.clone(),
-        };
+        let by = review.named();
         let everywhere = match meant.verdict {
             Verdict::Approve => self.land_reviewed(&waiting, &by)?,
             Verdict::Amend | Verdict::Reject => {

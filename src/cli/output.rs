@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::brain::{BrainError, Progress};
+use crate::model::ids::is_invisible;
 use crate::model::plural;
 
 /// Version of every JSON document that commands print.
@@ -332,16 +333,21 @@ pub(crate) const STYLES: [&str; 5] = ["\u{1b}[1m", "\u{1b}[0m", "\u{1b}[2m", "\u
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        // All of them lie in the basic plane, so that one escape says each.
-        if steers(c) { text += &format!("\\u{:04x}", c as u32) } else { text.push(c) }
+        if !steers(c) {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            text += &format!("\\u{unit:04x}");
+        }
     }
     text
 }
 
-/// Control characters, and those that change the direction or hide what is written.
+/// Control characters, and those that change the direction, hide what is written or are not seen; but for what joins letters and pictures.
 fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    let joins = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}');
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || (is_invisible(c) && !joins)
 }
 
 /// The command by which git shall call this program: its name where the path leads to it, else by where it is.

@@ -114,8 +114,9 @@ fn told(line: &ReviewLine) -> String {
     )
 }
 
-fn decided(Decision { review, counts, stands, is_open }: &Decision) -> String {
+fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) -> String {
     let uncounted = match (counts, stands) {
+        (true, _) if *of_another => "\n        is about another commit of the run, and lets this one not in",
         (true, false) if *is_open => "\n        is not carried out yet: `git brain review` lists the run",
         (false, _) => "\n        does not count: `[review]` names others for that run",
         (true, false) => {
@@ -206,6 +207,9 @@ fn numbers(brain: &Brain, run: &str, named: &[String]) -> Result<Vec<usize>, Bra
     let (mut all, mut belief) = (std::collections::BTreeSet::new(), None);
     for name in named {
         if let Some(range) = range(name) {
+            if range.is_empty() || *range.start() == 0 {
+                return Err(BrainError::usage(format!("--only {name}: names no operation; they are counted from 1")));
+            }
             all.extend(range.take(crate::limits::DELTA_OPS));
             continue;
         }
@@ -218,6 +222,10 @@ fn numbers(brain: &Brain, run: &str, named: &[String]) -> Result<Vec<usize>, Bra
             return Err(BrainError::usage(format!(
                 "--only {name}: neither a number nor a neuron that the run changes"
             )));
+        }
+        // Nothing named is the whole run: what has no operations of its own is refused.
+        if known.iter().all(|change| change.operations.is_empty()) {
+            return Err(BrainError::usage(format!("--only {name}: no operation of the run is about it alone")));
         }
         for change in known {
             let made = belief.neurons.iter().filter(|one| change.ties.iter().any(|tie| tie.target.as_str() == one.id));

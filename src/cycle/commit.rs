@@ -15,7 +15,7 @@ use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord, Valued, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::{Format, Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
-use crate::review::rules::{Facts, held_by};
+use crate::review::rules::{Facts, held_by, is_beside};
 use crate::store::{
     self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
     TreeEdit,
@@ -209,13 +209,13 @@ impl Draft {
         if review.rule.is_empty() || self.held.is_some() || [HUMAN, EVALUATOR, "bootstrap"].contains(&agent.as_str()) {
             return;
         }
-        let (effects, types): (Vec<Effect>, Vec<String>) = applied
-            .neurons
-            .values()
-            .map(|(before, after)| (Effect::between(before.as_ref(), after), after.kind.to_string()))
-            .unzip();
+        let effects: Vec<Effect> =
+            applied.neurons.values().map(|(before, after)| Effect::between(before.as_ref(), after)).collect();
+        let kinds = applied.neurons.values().flat_map(|(before, after)| before.iter().chain([after]));
+        let types: Vec<String> = kinds.map(|neuron| neuron.kind.to_string()).collect();
         let expected = Valued::expected(self.document.prediction.as_ref()).value;
-        let facts = Facts { agent: agent.as_str(), origin: &self.origin, effects: &effects, types: &types, expected };
+        let (agent, origin, beside) = (agent.as_str(), &self.origin, is_beside(self.document.ops.iter()));
+        let facts = Facts { agent, origin, effects: &effects, types: &types, beside, expected };
         self.held = held_by(review, &facts).map(|rule| format!("rule {}", rule.name));
     }
 

@@ -21,6 +21,23 @@ impl Cycle {
         self.reviews_below(tip, &ReviewRecord::folder_of(run))
     }
 
+    /// Where each decision lies.
+    pub(super) fn review_paths(&self) -> Result<Vec<(RunId, String)>, CycleError> {
+        let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
+        let named = |path: String| {
+            let name = path.rsplit('/').next()?.strip_suffix(".json")?;
+            Some((RunId::parse(name).ok()?, path))
+        };
+        Ok(self.store.files(self.store.tree_of(tip)?, "")?.into_iter().filter_map(|(path, _)| named(path)).collect())
+    }
+
+    /// The decision that lies there, if it can be read.
+    pub(super) fn review_at(&self, path: &str) -> Result<Option<ReviewRecord>, CycleError> {
+        let Some(tip) = self.store.reviews()? else { return Ok(None) };
+        let bytes = self.store.read(self.store.tree_of(tip)?, path)?;
+        Ok(bytes.and_then(|bytes| ReviewRecord::decode(&bytes, path).ok()))
+    }
+
     /// The only run that was decided on whose id has that part.
     pub fn decided_like(&self, part: &str) -> Result<Option<RunId>, CycleError> {
         let Some(tip) = self.store.reviews()?.filter(|_| part.len() >= limits::RUN_PART) else { return Ok(None) };

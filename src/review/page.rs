@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::belief::{Belief, Change, ChangeKind, Question, Tie};
 use super::words::Became;
 use crate::delta::render::{clip, short};
+use crate::model::ids::is_invisible;
 use crate::model::plural;
 
 /// How a piece of text is meant.
@@ -289,9 +290,18 @@ fn quoted(text: &str) -> String {
 /// Characters of a text that are shown.
 const SHOWN_CHARS: usize = 200;
 
-/// A text without ends of lines and characters that control a terminal.
+/// A text on one line. What controls a terminal or is not seen is written out, so that nobody approves what he cannot see.
 fn flat(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect()
+    let (mut shown, mut before) = (String::with_capacity(text.len()), None);
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => shown.push(' '),
+            c if c.is_control() || hides(c, before) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+        before = Some(c);
+    }
+    shown
 }
 
 /// A text of lines without characters that control a terminal or change how others are shown.
@@ -299,9 +309,10 @@ pub fn visible(text: &str) -> String {
     text.split('\n').map(flat).collect::<Vec<_>>().join("\n")
 }
 
-/// Characters that show nothing and change what others show: directions, joins, marks of byte order.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{2028}' | '\u{2029}')
+/// Whether a character is not seen where it stands. Joiners and the selector of emoji belong to a letter of another script or a picture.
+fn hides(c: char, before: Option<char>) -> bool {
+    let joins = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0f}');
+    is_invisible(c) && !(joins && before.is_some_and(|before| !before.is_ascii() && !is_invisible(before)))
 }
 
 fn short_id(commit: &str) -> &str {

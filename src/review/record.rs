@@ -173,13 +173,24 @@ impl ReviewRecord {
         if !review.review.is_a_persons() {
             return wrong("review", "is no run of a person".to_owned());
         }
-        if review.reviewer.len() > limits::REVIEWER_BYTES || review.reviewer.chars().any(char::is_control) {
+        // One address, at the end: a name that looks like another address is none.
+        let is_named = review.reviewer.ends_with('>') && review.reviewer.matches(['<', '>']).count() == 2;
+        if !is_named || review.reviewer.len() > limits::REVIEWER_BYTES || review.reviewer.chars().any(char::is_control)
+        {
             return wrong("reviewer", "is no name and address".to_owned());
         }
         if review.encode() != bytes {
             return wrong("", "is not canonical".to_owned());
         }
         Ok(review)
+    }
+
+    /// Who decided, as the trailer `Reviewed-by:` says it: somebody elsewhere, by the word of a bot, or the reviewer.
+    pub fn named(&self) -> String {
+        match self.via.rsplit_once(" by ") {
+            Some((_, name)) => format!("{name}, by {}", self.reviewer),
+            None => self.reviewer.clone(),
+        }
     }
 
     /// The reviewer's address.
@@ -223,8 +234,10 @@ mod tests {
         let mut agents = record.clone();
         agents.review = RunId::parse("20260126t150000000z-abcd2345-memory").unwrap();
         assert!(ReviewRecord::decode(&agents.encode(), &agents.path()).is_err(), "an agent reviews nothing");
-        let odd = ReviewRecord { reviewer: "a\nb <x>".to_owned(), ..record };
-        assert!(ReviewRecord::decode(&odd.encode(), path).is_err());
+        for odd in ["a\nb <x>", "Anna <anna@example.org> <mallory@example.org>", "anna@example.org"] {
+            let odd = ReviewRecord { reviewer: odd.to_owned(), ..record.clone() };
+            assert!(ReviewRecord::decode(&odd.encode(), path).is_err());
+        }
     }
 
     #[test]

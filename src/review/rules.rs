@@ -1,6 +1,6 @@
 //! Which runs wait for a person: the first rule of `[review]` that fits.
 
-use crate::delta::Effect;
+use crate::delta::{Effect, Operation};
 use crate::model::Origin;
 use crate::model::review::{Review, ReviewRule, Then};
 
@@ -13,8 +13,10 @@ pub struct Facts<'a> {
     pub origin: &'a Origin,
     /// What it does to neurons.
     pub effects: &'a [Effect],
-    /// The types of those neurons afterwards, as words, in the same order.
+    /// The types of those neurons before and afterwards, as words.
     pub types: &'a [String],
+    /// What it does beside: it speaks of no neuron.
+    pub beside: bool,
     /// What it expects of itself, 0..=1.
     pub expected: f64,
 }
@@ -24,8 +26,27 @@ pub fn held_by<'r>(review: &'r Review, facts: &Facts<'_>) -> Option<&'r ReviewRu
     review.rule.iter().find(|rule| fits(rule, facts)).filter(|rule| rule.then == Then::Wait)
 }
 
-/// A run waits for what any of its neurons is; it lands for what all of them are, so that one of a region lets in no other.
+/// Whether operations do something that no neuron shows. An answer to a signal is kept whatever lands.
+pub fn is_beside<'o>(mut ops: impl Iterator<Item = &'o Operation>) -> bool {
+    ops.any(|op| {
+        matches!(
+            op,
+            Operation::Signal(_)
+                | Operation::Flag(_)
+                | Operation::Outcome(_)
+                | Operation::Goal(_)
+                | Operation::Deliberate(_)
+        )
+    })
+}
+
+/// A run waits for what any of its neurons is; it lands for what all of them are, so that one of a region lets in no other, and nothing
+/// that is no neuron.
 fn fits(rule: &ReviewRule, facts: &Facts<'_>) -> bool {
+    let of_neurons = !rule.neurons.is_empty() || !rule.types.is_empty();
+    if rule.then == Then::Land && of_neurons && (facts.beside || facts.effects.is_empty()) {
+        return false;
+    }
     let any = |patterns: &[String], mut of: Box<dyn Iterator<Item = &str> + '_>| {
         let mut is_meant = |word: &str| patterns.iter().any(|pattern| matches(pattern, word));
         patterns.is_empty() || if rule.then == Then::Land { of.all(is_meant) } else { of.any(&mut is_meant) }
@@ -63,7 +84,8 @@ mod tests {
         let effects = [Effect::between(None, &made)];
         let types = ["semantic".to_owned()];
         let origin = Origin::parse("http:page+mcp:editor").unwrap();
-        let facts = Facts { agent: "memory", origin: &origin, effects: &effects, types: &types, expected: 0.4 };
+        let facts =
+            Facts { agent: "memory", origin: &origin, effects: &effects, types: &types, beside: false, expected: 0.4 };
         let held = |rules: Vec<ReviewRule>| {
             held_by(&Review { rule: rules, ..Review::default() }, &facts).map(|rule| rule.name.clone())
         };
@@ -101,5 +123,15 @@ mod tests {
             assert!(held_by(&rules, &mixed).is_some());
         }
         assert_eq!(held(vec![rule("all"), land]).as_deref(), Some("all"));
+        // A region lets in no goal beside it, and nothing that has no neuron at all.
+        let region = ReviewRule { then: Then::Land, neurons: list(&["core-*"]), ..rule("region") };
+        let rules = Review { rule: vec![region, rule("all")], ..Review::default() };
+        assert!(held_by(&rules, &facts).is_none());
+        assert!(held_by(&rules, &Facts { beside: true, ..facts }).is_some());
+        assert!(held_by(&rules, &Facts { effects: &[], types: &[], ..facts }).is_some());
+        // A neuron that was of a guarded type is guarded.
+        let guarded = ReviewRule { types: list(&["schema"]), ..rule("guarded") };
+        let rules = Review { rule: vec![guarded], ..Review::default() };
+        assert!(held_by(&rules, &Facts { types: &["schema".to_owned(), "semantic".to_owned()], ..facts }).is_some());
     }
 }

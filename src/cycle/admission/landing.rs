@@ -5,17 +5,38 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Judge;
-use crate::cycle::CycleError;
+use super::{Door, Fault, Judge};
 use crate::cycle::commit::branch_of;
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::{Cycle, CycleError};
 use crate::delta::{RunRecord, Valued};
 use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Level, Settings};
 use crate::review::Verdict;
-use crate::review::rules::{Facts, held_by};
-use crate::store::{Branch, Commit, CommitId};
+use crate::review::rules::{Facts, held_by, is_beside};
+use crate::store::{Branch, Commit, CommitId, Tips};
+
+impl Cycle {
+    /// What is wrong with runs that wake here has already, such as those of a clone: they had to wait, and nobody who may has approved them.
+    pub fn unapproved_here(&self) -> Result<Vec<Fault>, CycleError> {
+        let (store, wake) = (&self.store, self.store.need_tip(self.store.wake())?);
+        let mut judge = self.judge_at(&Tips::new(), &self.known()?, &Door::Merge)?;
+        let Some(here) = judge.main.map(|main| judge.settings_of(main)).transpose()?.flatten() else {
+            return Ok(Vec::new());
+        };
+        if !here.review.names_reviewers() {
+            return Ok(Vec::new());
+        }
+        let mut at = store.commit(wake)?;
+        while let Some(parent) = at.parents.first().copied() {
+            judge.landing(&at, parent, &here)?;
+            judge.reviewers(&at)?;
+            at = store.commit(parent)?;
+        }
+        Ok(judge.faults.into_iter().collect())
+    }
+}
 
 impl Judge<'_> {
     /// Judges what new commits of wake's own line bring.
@@ -73,7 +94,7 @@ impl Judge<'_> {
                 }
                 continue;
             }
-            if record.effects.is_empty() {
+            if lands_nothing(&record) {
                 continue;
             }
             let Some(then) = self.settings_at(own.and_then(|own| own.parents.first().copied()).unwrap_or(before))?
@@ -118,7 +139,7 @@ impl Judge<'_> {
             }
             let Some(record) = self.record(commit.tree, &run)? else { continue };
             // What is left of a run that was thrown away or amended lands nothing.
-            if record.effects.is_empty() {
+            if lands_nothing(&record) {
                 continue;
             }
             if then.is_none() {
@@ -202,19 +223,27 @@ impl Judge<'_> {
         let mut types = Vec::new();
         for effect in &record.effects {
             let known = effect.created.as_deref().or(effect.removed.as_deref()).map(|neuron| neuron.kind);
-            let kind = match (known, effect.id()) {
-                (None, Some(id)) => network.neuron(id)?.map(|neuron| neuron.kind),
-                (known, _) => known,
+            let kinds = match (known, &effect.kind, effect.id()) {
+                (Some(kind), ..) => vec![kind],
+                (None, Some((before, after)), _) => vec![before.value, after.value],
+                (None, None, Some(id)) => network.neuron(id)?.map(|neuron| neuron.kind).into_iter().collect(),
+                (None, None, None) => Vec::new(),
             };
-            types.push(kind.map_or_else(String::new, |kind| kind.to_string()));
+            types.extend(kinds.iter().map(ToString::to_string));
         }
         let facts = Facts {
             agent: record.agent.as_str(),
             origin: &record.origin,
             effects: &record.effects,
             types: &types,
+            beside: is_beside(record.ops.iter()),
             expected: Valued::expected(record.prediction.as_ref()).value,
         };
         Ok(held_by(&settings.review, &facts).map(|rule| format!("rule {}", rule.name)))
     }
+}
+
+/// Whether there is nothing to approve: what is left of a run, or one that does nothing but answer.
+fn lands_nothing(record: &RunRecord) -> bool {
+    record.effects.is_empty() && !is_beside(record.ops.iter())
 }

@@ -21,6 +21,7 @@
 //!
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
+mod decided;
 mod landing;
 mod main_line;
 mod merged;
@@ -131,29 +132,7 @@ impl Cycle {
     /// Judges every commit behind those tips that is not behind `known`: main's first, then wake's, then those of runs.
     pub fn judge(&self, tips: &Tips, known: &[CommitId], door: &Door) -> Result<Judged, CycleError> {
         let store = &self.store;
-        // Whose key was removed since it signed goes on here: the other side says what it needs.
-        let signing = match store.requires_signatures()? && !matches!(door, Door::Out { .. }) {
-            true => Some(Signing { since: store.signed_since()? }),
-            false => None,
-        };
-        let grounds = self.grounds_for(door)?;
-        let mut judge = Judge {
-            cycle: self,
-            signing,
-            secrets: self.secrets_for(door, tips, &grounds.settings.secrets.allow)?,
-            latest: self.shared.world.latest_seconds(),
-            records: Records::of(self, door)?,
-            main: store.tip(store.main())?,
-            fixed_clock: matches!(door, Door::Merge),
-            going_out: matches!(door, Door::Out { .. }),
-            grounds: vec![grounds],
-            first: known.is_empty(),
-            tips: tips.values().chain(known).copied().collect(),
-            examined: HashSet::new(),
-            missing: Vec::new(),
-            links: Vec::new(),
-            faults: BTreeSet::new(),
-        };
+        let mut judge = self.judge_at(tips, known, door)?;
         let (main, wake) = (store.main(), store.wake());
         let mut order: Vec<(&Branch, CommitId)> = tips.iter().map(|(branch, tip)| (branch, *tip)).collect();
         order.sort_by_key(|(branch, _)| (*branch != main, *branch != wake));
@@ -207,6 +186,35 @@ impl Cycle {
         }
         Ok(Judged { commits: commits.len(), refused })
     }
+
+    fn judge_at(&self, tips: &Tips, known: &[CommitId], door: &Door) -> Result<Judge<'_>, CycleError> {
+        let store = &self.store;
+        // Whose key was removed since it signed goes on here: the other side says what it needs.
+        let signing = match store.requires_signatures()? && !matches!(door, Door::Out { .. }) {
+            true => Some(Signing { since: store.signed_since()? }),
+            false => None,
+        };
+        let grounds = self.grounds_for(door)?;
+        Ok(Judge {
+            cycle: self,
+            signing,
+            secrets: self.secrets_for(door, tips, &grounds.settings.secrets.allow)?,
+            latest: self.shared.world.latest_seconds(),
+            records: Records::of(self, door)?,
+            main: store.tip(store.main())?,
+            fixed_clock: matches!(door, Door::Merge),
+            going_out: matches!(door, Door::Out { .. }),
+            grounds: vec![grounds],
+            first: known.is_empty(),
+            tips: tips.values().chain(known).copied().collect(),
+            examined: HashSet::new(),
+            missing: Vec::new(),
+            links: Vec::new(),
+            decisions: None,
+            decisions_known: !matches!(door, Door::Sync),
+            faults: BTreeSet::new(),
+        })
+    }
 }
 
 /// The way by which commits come in.
@@ -259,6 +267,10 @@ struct Judge<'c> {
     missing: Vec<(Commit, String, NeuronId)>,
     /// Symlinks and submodules where nothing of ours lies: commit, path.
     links: Vec<(Commit, String)>,
+    /// Where each decision lies that is known here.
+    decisions: Option<Vec<(RunId, String)>>,
+    /// True where all decisions are here that wake rests on.
+    decisions_known: bool,
     faults: BTreeSet<Fault>,
 }
 
@@ -292,6 +304,7 @@ impl Judge<'_> {
         self.clock(&commit);
         self.signature(&commit)?;
         self.secrets_of_message(&commit)?;
+        self.reviewers(&commit)?;
         let judged = match commit.parents[..] {
             [] => self.beginning(&commit),
             [parent] => self.step(&commit, parent),

@@ -182,6 +182,7 @@ impl Judge<'_> {
         let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
         let path = layout::run(run);
         if record.agent.as_str() == HUMAN {
+            self.amends(commit, run, &path)?;
             if alone && effects_by_neuron(&record) != self.touched(run, before, changes)? {
                 self.fault(commit, &path, 1, "does not say what its commit did to the network");
             }

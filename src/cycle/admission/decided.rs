@@ -1,0 +1,78 @@
+//! What says that a person decided: held against the records of decisions, which came before.
+//!
+//! A reviewer's name in a trailer is a claim, and the id of the run that lands in place of another is known to whoever reads the record
+//! that names it. Without these checks somebody else could make that run, or lend any run a reviewer.
+
+use super::Judge;
+use crate::cycle::CycleError;
+use crate::model::ids::RunId;
+use crate::review::{REASON, ReviewRecord};
+use crate::store::Commit;
+
+/// Milliseconds between a decision and the run that it lands: both are named in one breath.
+const APART_MS: i64 = 3_600_000;
+
+impl Judge<'_> {
+    /// Refuses a reviewer whom a commit names and who decided nothing about its runs. For what comes from a remote this is not asked: its
+    /// decisions may be refused, and that stops nothing else.
+    pub(super) fn reviewers(&mut self, commit: &Commit) -> Result<(), CycleError> {
+        let named: Vec<String> = commit.trailer_values("Reviewed-by").map(str::to_owned).collect();
+        // Of a commit without a run, such as one of settings, the trailer says what git's users mean by it.
+        if !self.decisions_known || named.is_empty() || commit.trailer("Run").is_none() {
+            return Ok(());
+        }
+        let about = commit.trailer_values("Run").chain(commit.trailer_values("Trigger").filter_map(about));
+        let mut reviews = Vec::new();
+        for run in about.filter_map(|run| RunId::parse(run).ok()).collect::<Vec<_>>() {
+            reviews.extend(self.cycle.reviews_of(&run)?);
+            // A merge names what landed in place of the run that was decided on.
+            reviews.extend(self.landed_by(&run)?);
+        }
+        for name in named {
+            if !reviews.iter().any(|review| review.named() == name) {
+                self.fault(
+                    commit,
+                    "",
+                    0,
+                    format!("says that {name} reviewed it, and no decision of that name is known"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a person's run that a decision lands, by anybody but who decided.
+    pub(super) fn amends(&mut self, commit: &Commit, run: &RunId, path: &str) -> Result<(), CycleError> {
+        let Some(review) = self.landed_by(run)? else { return Ok(()) };
+        if review.address() != commit.email {
+            let (by, of) = (review.address().to_owned(), review.run);
+            self.fault(commit, path, 1, format!("is what {by} made of {of}, and its commit is by {}", commit.email));
+        }
+        Ok(())
+    }
+
+    /// The decision that a person's run carries out.
+    fn landed_by(&mut self, run: &RunId) -> Result<Option<ReviewRecord>, CycleError> {
+        if !run.is_a_persons() {
+            return Ok(None);
+        }
+        if self.decisions.is_none() {
+            self.decisions = Some(self.cycle.review_paths()?);
+        }
+        for (review, path) in self.decisions.iter().flatten() {
+            if (review.unix_ms() - run.unix_ms()).abs() > APART_MS {
+                continue;
+            }
+            let review = self.cycle.review_at(path)?;
+            if let Some(review) = review.filter(|review| review.lands.as_ref() == Some(run)) {
+                return Ok(Some(review));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The run whose review a trigger names.
+fn about(trigger: &str) -> Option<&str> {
+    trigger.strip_prefix(REASON)
+}
