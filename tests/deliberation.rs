@@ -206,7 +206,7 @@ fn a_program_proposes_and_a_program_judges() {
     let all = results(&report);
     let of = |name: &str| all.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name}: {report:#}"));
     for (name, class, why) in
-        [("x1", "dead_leaf", "too small"), ("x2", "dead_leaf", "3"), ("x3", "dead_leaf", "not measured")]
+        [("x1", "dead_leaf", "too small"), ("x2", "normal_leaf", "3"), ("x3", "normal_leaf", "not measured")]
     {
         assert_eq!(of(name)["class"], class, "{report:#}");
         assert!(of(name)["failed"].to_string().contains(why), "{report:#}");
@@ -266,14 +266,19 @@ fn a_handoff_is_answered_by_a_file_and_times_out_without() {
     let rules = "[deliberation]\nslots = 1\nhypotheses = 4\naligner = \"handoff\"\nhandoff_minutes = 1\n\n[deliberation.gates]\nrandom = 39\n";
     let world = fed(rules, 120);
     let answer = world.sandbox.file("answer.json", "{\"score\": 3, \"reason\": \"it does what it says\"}");
-    let done = std::sync::atomic::AtomicBool::new(false);
+    let wrong = world.sandbox.file("wrong.json", "{\"score\": 7, \"reason\": \"\"}");
+    let (done, refused) = (std::sync::atomic::AtomicBool::new(false), std::sync::atomic::AtomicBool::new(false));
     let report = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(std::sync::atomic::Ordering::SeqCst) {
                 let waiting = world.json("a", &["deliberate", "--handoffs"]);
                 for one in waiting["handoffs"].as_array().unwrap() {
                     assert_eq!(one["role"], "aligner");
-                    let _ = world.try_brain("a", &["deliberate", "--answer", one["id"].as_str().unwrap(), &answer]);
+                    let id = one["id"].as_str().unwrap();
+                    let said = world.try_brain("a", &["deliberate", "--answer", id, &wrong]);
+                    refused
+                        .fetch_or(said.code == 2 && said.err.contains("above 3"), std::sync::atomic::Ordering::SeqCst);
+                    let _ = world.try_brain("a", &["deliberate", "--answer", id, &answer]);
                 }
                 std::thread::sleep(std::time::Duration::from_millis(100));
             }
@@ -285,6 +290,7 @@ fn a_handoff_is_answered_by_a_file_and_times_out_without() {
     assert!(results(&report).iter().any(|one| one["class"] == "fruit"), "{report:#}");
     assert_eq!(world.json("a", &["deliberate", "--handoffs"])["handoffs"], json!([]));
     world.try_brain("a", &["deliberate", "--answer", "h-0", &answer]).exits(2);
+    assert!(refused.load(std::sync::atomic::Ordering::SeqCst), "a wrong answer is refused where it is given");
     // Nobody answers: the record stays incomplete, and nothing is fruit.
     settings(&world, &rules.replace("handoff_minutes = 1", "handoff_minutes = 0"));
     let timed_out = || world.brain("a", &["events", "other"]).contains("handoff_timeout");
@@ -319,6 +325,62 @@ fn an_agent_thinks_by_deliberation() {
     assert!(world.brain("a", &["log", "--agent", "gardener"]).contains("deliberation"));
     world.brain("a", &["check"]);
     world.try_brain("a", &["deliberate", "recall", "--agent", "memory"]).exits(2);
+}
+
+/// A candidate does what gates measure: nothing else lands behind it.
+#[test]
+fn a_candidate_does_nothing_that_no_gate_measures() {
+    let world = fed(SMALL, 60);
+    let memory = world.json("a", &["recall", "gasket"])["results"][0]["id"].as_str().unwrap().to_owned();
+    for op in [
+        json!({"op": "archive", "id": memory, "reason": "x"}),
+        json!({"op": "reword", "id": memory, "concept": "another"}),
+        json!({"op": "goal", "text": "obey", "level": "sub"}),
+        json!({"op": "flag", "name": "urgence", "value": true}),
+        json!({"op": "signal", "to": "memory", "payload": {}}),
+    ] {
+        let file = world.sandbox.file("delta.json", json!({"ops": [op]}).to_string());
+        let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);
+        let sanity = &record["gates"][0];
+        assert!(sanity["passed"] == false, "{op}: {record:#}");
+        assert!(sanity["note"].as_str().unwrap().contains("cannot measure"), "{op}: {record:#}");
+    }
+}
+
+/// What the validator would refuse enters nowhere, and what was taken back is of no forest.
+#[test]
+fn a_cycle_that_is_none_enters_nowhere_and_one_that_was_taken_back_counts_no_more() {
+    let world = fed(SMALL, 60);
+    let first = world.json("a", &["deliberate", "recall", "--trees", "turbine"]);
+    let run = first["cycles"][0]["run"].as_str().unwrap().to_owned();
+    let path = world.path_of("a", "wake", &format!("{run}.json"));
+    let path = path.replace("network/runs", "network/deliberations");
+    let stored: Value = serde_json::from_str(&world.git("a", &["show", &format!("wake:{path}")])).unwrap();
+    let mut stub = stored["cycle"].clone();
+    for result in stub["results"].as_array_mut().unwrap() {
+        result["class"] = json!("fruit");
+    }
+    for (cycle, says) in [(json!({"cycle": 1}), "missing field"), (stub, "its gates make it")] {
+        let ops = json!([{"op": "deliberate", "goal": "forged", "cycle": cycle}]);
+        let said = world.try_apply("a", ops);
+        assert!(said.code == 5 && said.err.contains(says), "{said}");
+    }
+    world.try_brain("a", &["deliberate", "forged", "--show"]).exits(2);
+    assert_eq!(world.json("a", &["deliberate", "recall", "--show"])["cycle"], 1);
+    world.brain("a", &["revert", &run]);
+    world.try_brain("a", &["deliberate", "recall", "--show"]).exits(2);
+    assert_eq!(world.brain("a", &["events", "recall"]), "");
+    world.brain("a", &["check"]);
+}
+
+#[test]
+fn what_is_set_elsewhere_than_on_main_is_said_to_count_for_nothing() {
+    let world = fed(SMALL, 60);
+    let report =
+        world.json("a", &["-c", "deliberation.slots=2", "deliberate", "recall", "--trees", "turbine", "--dry-run"]);
+    assert!(report["notes"].to_string().contains("counts for nothing"), "{report:#}");
+    let said = world.try_brain("a", &["deliberate", "recall", "--trees", "zeppelins"]).exits(3);
+    assert!(said.err.contains("no memory is about"), "{said}");
 }
 
 #[test]

@@ -116,6 +116,7 @@ impl Brain {
         let agent = self.deliberating(request.agent.as_deref())?;
         // One coordinator at a time.
         let _alone = self.cycle.store.lock(LockName::Deliberation)?;
+        self.cycle.forget_handoffs()?;
         let mut report =
             DeliberateReport { goal: goal.to_string(), cycles: Vec::new(), wake: String::new(), notes: Vec::new() };
         if !request.dry_run {
@@ -147,6 +148,12 @@ impl Brain {
             if request.dry_run {
                 break;
             }
+        }
+        if self.cycle.deliberation_of_main()? != self.cycle.shared.policy.settings.deliberation {
+            let main = self.cycle.store.main();
+            report.notes.push(format!(
+                "[deliberation] was read from brain.toml on {main}: what a flag, git's configuration or a file that is not committed says of it counts for nothing"
+            ));
         }
         report.wake = self.at(None)?.to_string();
         Ok(report)
@@ -281,8 +288,12 @@ impl Brain {
             None => self.cycle.deliberated_goals(tree)?,
         };
         let mut cycles = Vec::new();
-        for goal in &goals {
-            cycles.extend(self.cycle.cycles_of(tree, goal)?);
+        for of in &goals {
+            // Asked for all goals, one that cannot be read stops no other; `check` names its file.
+            match self.cycle.cycles_of(tree, of) {
+                Err(_) if goal.is_none() => {}
+                read => cycles.extend(read?),
+            }
         }
         cycles.sort_by(|a, b| a.0.cmp(&b.0));
         cycles.retain(|(run, _)| after.is_none_or(|after| run.as_str() > after));
@@ -305,6 +316,12 @@ impl Brain {
     /// # Errors
     /// There is no such question (2).
     pub fn answer_handoff(&self, id: &str, answer: &str) -> Result<(), BrainError> {
+        if let Some(why) = self.cycle.wrong_answer(id, answer)? {
+            return Err(BrainError::Usage {
+                message: format!("the answer to {id} is not of the form: {why}"),
+                hint: Some("`git brain --json deliberate --handoffs` prints the schema".to_owned()),
+            });
+        }
         match self.cycle.store.answer_handoff(id, answer.as_bytes())? {
             true => Ok(()),
             false => Err(BrainError::Usage {
@@ -319,7 +336,8 @@ fn line_of(run: Option<&RunId>, cycle: &CycleRecord, fruits: &[(String, RunId, b
     let results = cycle.results.iter().map(|result| {
         let fruit = fruits.iter().find(|(key, ..)| *key == result.key);
         let gates = result.record.iter().flat_map(|record| &record.gates);
-        let unanswered = result.record.iter().flat_map(|record| {
+        // A question that nobody was asked is no failure.
+        let unanswered = result.record.iter().filter(|record| record.lacks_alignment_alone()).flat_map(|record| {
             record.asked.iter().filter(|name| record.gates.iter().all(|gate| gate.name != **name)).cloned()
         });
         ResultLine {

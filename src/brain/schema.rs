@@ -195,7 +195,10 @@ mod tests {
   {"op": "flag", "name": "urgence", "value": true},
   {"op": "outcome", "run": "20260126t143200123z-abcd2345-decision", "value": 0.4, "error": -0.3, "method": "number"},
   {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "open"},
-  {"op": "deliberate", "goal": "recall", "cycle": {"number": 1}}]}"#;
+  {"op": "deliberate", "goal": "recall", "cycle": {"cycle": 1, "cast": {"gardener": {"mind": "reflex-lexical", "family": "a"},
+    "skeptic": null, "inspector": {"mind": "reflex-lexical", "family": "a"}, "diverger": null,
+    "aligner": {"mind": "reflex-lexical", "family": "a"}}, "rules": "0", "evidence": {},
+    "forecast": {"monsoon": false, "trees": {}}, "results": [], "seeds": [], "events": []}}]}"#;
 
     #[test]
     fn what_the_delta_schema_says_is_what_the_reader_says() {

@@ -112,8 +112,9 @@ fn told(line: &CycleLine) -> String {
 fn ended(report: &DeliberateReport) -> String {
     let results = report.cycles.iter().flat_map(|cycle| &cycle.results);
     let fruits = results.filter(|result| result.class == crate::brain::LeafClass::Fruit).count();
+    let notes: String = report.notes.iter().map(|note| format!("note: {}\n", safe_line(note))).collect();
     format!(
-        "{}, {}; wake is {}\n",
+        "{}, {}; wake is {}\n{notes}",
         plural(report.cycles.len(), "cycle", "cycles"),
         plural(fruits, "fruit", "fruits"),
         super::output::short(&report.wake)

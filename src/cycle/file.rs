@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::chemistry::serotonin::Chapter;
 use crate::consolidation::SleepRecord;
 use crate::consolidation::record::SleepPart;
+use crate::deliberation::record::CycleRecord;
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::deliberation::DeliberationCycle;
@@ -151,6 +152,11 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
         Place::Ledger(_) => LedgerEntry::decode(bytes, path)
             .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
         Place::Deliberation(_) => document::<DeliberationCycle>(bytes, path)
+            .and_then(|c| {
+                CycleRecord::read(&c.cycle)
+                    .map(|_| c)
+                    .map_err(|m| JsonError::at(path, json::line_of_key(bytes, "cycle"), "cycle", m))
+            })
             .and_then(|c| lies_at(path, bytes, "run", &layout::deliberation(&c.run), c.run.as_str())),
         Place::Goal => goal(path, bytes, &mut findings),
         Place::Sleep(run) if path == layout::sleep(&run) => SleepRecord::decode(bytes, path)

@@ -96,7 +96,7 @@ impl Cycle {
     }
 
     /// The runs of a tree that are taken back, and by which run.
-    fn reverted(&self, tree: TreeId) -> Result<BTreeMap<RunId, RunId>, CycleError> {
+    pub(super) fn reverted(&self, tree: TreeId) -> Result<BTreeMap<RunId, RunId>, CycleError> {
         Ok(reverted_among(&self.all_records(tree, RunId::is_a_persons)?))
     }
 

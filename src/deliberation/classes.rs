@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gates::{ExecutionMode, GateRecord};
+use super::gates::{ExecutionMode, GateRecord, SANITY};
 
 /// The class of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl Class {
             Self::Fruit => "fruit",
             Self::GoldenLeaf => "golden leaf",
             Self::DeadLeaf => "dead leaf",
-            Self::NormalLeaf => "leaf",
+            Self::NormalLeaf => "normal leaf",
         }
     }
 }
@@ -37,7 +37,8 @@ impl Class {
 pub fn classify(record: &GateRecord, is_sick: bool) -> Class {
     let is_real = record.execution_mode == ExecutionMode::ToolExecuted;
     let passed: Vec<_> = record.gates.iter().filter(|gate| gate.passed).collect();
-    let is_sound = passed.iter().any(|gate| gate.name.starts_with("G1"));
+    // A goal with gates of its own alone asks nothing of the brain.
+    let is_sound = passed.iter().any(|gate| gate.name == SANITY) || !record.asked.iter().any(|name| name == SANITY);
     // Sanity, size and newness pass without any effect: what speaks for a candidate is the rest.
     let speaks = |name: &str| ["G2", "G3", "G4"].iter().any(|gate| name.starts_with(gate)) || !name.starts_with('G');
     let promising = passed.iter().filter(|gate| gate.hard && speaks(&gate.name)).count();
@@ -47,7 +48,7 @@ pub fn classify(record: &GateRecord, is_sick: bool) -> Class {
         Class::Fruit
     } else if is_real && is_sound && promising > 0 {
         Class::GoldenLeaf
-    } else if promising == 0 && is_real {
+    } else if promising == 0 && is_real && record.gates.iter().all(|gate| !gate.broken) {
         Class::DeadLeaf
     } else {
         Class::NormalLeaf
@@ -67,6 +68,7 @@ mod tests {
             figure: Some(1.0),
             threshold: 1.0,
             note: String::new(),
+            broken: false,
         });
         GateRecord {
             domain: "tea".into(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::classes::{Class, classify};
 use super::gates::ExecutionMode;
 use super::record::{Amendment, CycleRecord, Standing};
-use super::seeds::{Seed, rank};
+use super::seeds::{Seed, rank_latest};
 use super::verdict::Proposal;
 use crate::model::deliberation::Deliberation;
 
@@ -102,8 +102,8 @@ impl Forest {
             for result in &examined {
                 tree.dead = if result.class == Class::DeadLeaf { tree.dead + 1 } else { 0 };
             }
-            let is_open = |record: &&super::gates::GateRecord| !record.is_complete();
-            tree.undecided = results.iter().filter_map(|result| result.record.as_ref()).any(|record| is_open(&record));
+            let mut records = results.iter().filter_map(|result| result.record.as_ref());
+            tree.undecided = records.any(super::gates::GateRecord::lacks_alignment_alone);
             tree.burnt = results.iter().any(|result| result.class == Class::SickLeaf);
             tree.frozen = tree.frozen.saturating_sub(1);
             if cycle.forecast.trees.get(id).is_some_and(|sky| sky.freezes) {
@@ -125,8 +125,12 @@ impl Forest {
             self.rules.clone_from(&cycle.rules);
         }
         self.amendments.extend(cycle.amendments.iter().cloned());
+        // Another machine's cycle knew nothing of seeds that were laid here meanwhile: what it has not judged stays.
+        let judged = |key: &str| cycle.results.iter().any(|result| result.key == key);
         let closed = &self.closed;
-        self.seeds = rank(cycle.seeds.clone(), |key| closed.contains(key), settings.seeds as usize);
+        let others = self.seeds.into_iter().filter(|seed| !judged(&seed.key));
+        let seeds = cycle.seeds.iter().cloned().chain(others).collect();
+        self.seeds = rank_latest(seeds, |key| closed.contains(key), settings.seeds as usize);
         self
     }
 
@@ -154,23 +158,45 @@ pub struct Fault {
 
 /// The validator: what is wrong with a cycle, given the forest before it. It runs before and after every cycle.
 pub fn validate(before: &Forest, cycle: &CycleRecord) -> Vec<Fault> {
-    let mut faults = Vec::new();
+    let mut faults = validate_alone(cycle);
     let mut fault = |place: &str, what: String| faults.push(Fault { place: place.to_owned(), what });
     let known = |tree: &str| cycle.forecast.trees.contains_key(tree) || before.trees.contains_key(tree);
+    for result in &cycle.results {
+        let place = format!("result {}", result.key);
+        if !known(&result.tree) {
+            fault(&place, format!("is of tree {}, which is not there", result.tree));
+        }
+        if before.closed.contains(&result.key) {
+            fault(&place, "was closed by an earlier cycle".to_owned());
+        }
+    }
+    for seed in &cycle.seeds {
+        let place = format!("seed {}", seed.key);
+        if before.closed.contains(&seed.key) {
+            fault(&place, "was closed by an earlier cycle".to_owned());
+        }
+        if !known(&seed.tree) {
+            fault(&place, format!("lies under tree {}, which is not there", seed.tree));
+        }
+    }
+    faults
+}
+
+/// What is wrong with a cycle whatever came before it. Whoever enters one is held to this, where it is made and where it comes in.
+pub fn validate_alone(cycle: &CycleRecord) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault = |place: &str, what: String| faults.push(Fault { place: place.to_owned(), what });
     let mut keys = BTreeSet::new();
+    if let Err(error) = cycle.cast.plays() {
+        fault("cast", error.to_string());
+    }
     for result in &cycle.results {
         let place = format!("result {}", result.key);
         if !keys.insert(&result.key) {
             fault(&place, "is there twice".to_owned());
         }
-        if !known(&result.tree) {
-            fault(&place, format!("is of tree {}, which is not there", result.tree));
-        }
         if result.proposal.key() != result.key {
             fault(&place, "has another payload than its key says".to_owned());
-        }
-        if before.closed.contains(&result.key) {
-            fault(&place, "was closed by an earlier cycle".to_owned());
         }
         if let Some(record) = &result.record {
             let class = classify(record, result.is_sick);
@@ -183,6 +209,10 @@ pub fn validate(before: &Forest, cycle: &CycleRecord) -> Vec<Fault> {
             if result.class == Class::Fruit && record.execution_mode != ExecutionMode::ToolExecuted {
                 fault(&place, "is fruit, and no tool ran its gates".to_owned());
             }
+            let mut names = BTreeSet::new();
+            if !record.gates.iter().all(|gate| names.insert(&gate.name)) {
+                fault(&place, "has two answers of one gate".to_owned());
+            }
         } else if !matches!(result.class, Class::SickLeaf | Class::DeadLeaf) {
             fault(&place, format!("is called {:?} without a gate record", result.class));
         }
@@ -191,12 +221,6 @@ pub fn validate(before: &Forest, cycle: &CycleRecord) -> Vec<Fault> {
         let place = format!("seed {}", seed.key);
         if !(0.0..=1.0).contains(&seed.score) {
             fault(&place, format!("has score {}", seed.score));
-        }
-        if before.closed.contains(&seed.key) {
-            fault(&place, "was closed by an earlier cycle".to_owned());
-        }
-        if !known(&seed.tree) {
-            fault(&place, format!("lies under tree {}, which is not there", seed.tree));
         }
     }
     for event in &cycle.events {

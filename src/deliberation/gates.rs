@@ -7,7 +7,7 @@ use crate::model::ids::hash_fields;
 
 /// A built-in gate: name, whether it is hard, whether a mind answers it.
 pub const GATES: [(&str, bool, bool); 9] = [
-    ("G1 sanity", true, false),
+    (SANITY, true, false),
     ("G2 effect", true, false),
     ("G3 percentile", true, false),
     ("G4 out of sample", true, false),
@@ -18,8 +18,13 @@ pub const GATES: [(&str, bool, bool); 9] = [
     ("G9 cost", true, false),
 ];
 
+/// The gate that asks whether a delta can be applied.
+pub const SANITY: &str = "G1 sanity";
 /// The gate that a mind answers.
 pub const ALIGNMENT: &str = "G7 alignment";
+
+/// Operations of which the gates measure what they do. Another one would land unseen behind one that they do.
+pub const MEASURED: [&str; 4] = ["create", "connect", "adjust", "disconnect"];
 
 /// How figures came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +57,9 @@ pub struct GateResult {
     /// What else is worth knowing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// Whether it gave no answer, such as a program that fails: that says nothing about the candidate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broken: bool,
 }
 
 /// What all gates say of a candidate.
@@ -71,15 +79,21 @@ pub struct GateRecord {
 }
 
 impl GateRecord {
-    /// Whether every gate that was asked has answered.
+    /// Whether every gate that was asked has answered, and there was one that decides.
     pub fn is_complete(&self) -> bool {
-        self.asked.iter().all(|name| self.gates.iter().any(|gate| gate.name == *name))
+        let answered = |name: &String| self.gates.iter().any(|gate| gate.name == *name && !gate.broken);
+        self.gates.iter().any(|gate| gate.hard) && self.asked.iter().all(answered)
+    }
+
+    /// Whether only the answer to the handoff is missing.
+    pub fn lacks_alignment_alone(&self) -> bool {
+        self.passes_all_but_alignment() && !self.is_complete()
     }
 
     /// Whether every hard gate that has answered passed, and all but the handoff have.
     pub fn passes_all_but_alignment(&self) -> bool {
         let others = self.asked.iter().filter(|name| *name != ALIGNMENT);
-        let answered = |name: &String| self.gates.iter().any(|gate| gate.name == *name);
+        let answered = |name: &String| self.gates.iter().any(|gate| gate.name == *name && !gate.broken);
         others.clone().count() > 0
             && others.clone().all(answered)
             && self.gates.iter().all(|gate| gate.passed || !gate.hard || gate.name == ALIGNMENT)
@@ -101,6 +115,7 @@ impl GateRecord {
             figure: Some(f64::from(score)),
             threshold: f64::from(least.max(1)),
             note: reason.to_owned(),
+            broken: false,
         });
         self.gates.sort_by(|a, b| a.name.cmp(&b.name));
     }
@@ -147,7 +162,7 @@ pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate:
     let mut gates = Vec::new();
     for (name, hard, _) in GATES.into_iter().filter(|(.., is_handoff)| !is_handoff) {
         let (figure, threshold, passed) = match name {
-            "G1 sanity" => at_least(Some(sound), 1.0),
+            SANITY => at_least(Some(sound), 1.0),
             "G2 effect" => at_least(lower, thresholds.effect),
             "G3 percentile" => at_least(percentile, thresholds.percentile),
             "G4 out of sample" => above(mean(&measured.test), thresholds.out_of_sample),
@@ -156,11 +171,37 @@ pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate:
             "G8 decay" => at_least(left, thresholds.decay),
             _ => at_most(measured.bytes.map(|bytes| bytes as f64), thresholds.bytes as f64),
         };
-        let note = if name == "G1 sanity" { measured.fault.clone() } else { String::new() };
-        gates.push(GateResult { name: name.to_owned(), hard, passed, figure: figure.map(rounded), threshold, note });
+        let note = match (name, figure) {
+            (SANITY, _) => measured.fault.clone(),
+            _ if !measured.fault.is_empty() => String::new(),
+            ("G2 effect", None) => too_few(&measured.train, "older"),
+            ("G4 out of sample", None) => too_few(&measured.test, "newer"),
+            ("G3 percentile", None) => too_few(&measured.train, "older"),
+            ("G8 decay", None) => "there is no effect to keep".to_owned(),
+            _ => String::new(),
+        };
+        gates.push(GateResult {
+            name: name.to_owned(),
+            hard,
+            passed,
+            figure: figure.map(rounded),
+            threshold,
+            note,
+            broken: false,
+        });
     }
     let asked = GATES.iter().map(|(name, ..)| (*name).to_owned()).collect();
     GateRecord { domain, candidate, asked, gates, execution_mode: ExecutionMode::ToolExecuted }
+}
+
+/// Why a half says nothing.
+fn too_few(probes: &[f64], half: &str) -> String {
+    match probes.len() {
+        asked if asked < LEAST_PROBES => {
+            format!("{asked} memories of the {half} half ask what it touches, {LEAST_PROBES} are needed")
+        }
+        asked => format!("none of {asked} answers of the {half} half changes"),
+    }
 }
 
 /// Six digits behind the point: what is stored has no noise.
@@ -173,13 +214,16 @@ pub fn mean(of: &[f64]) -> Option<f64> {
     (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64)
 }
 
+/// Differences below which a half says nothing.
+const LEAST_PROBES: usize = 5;
+
 /// Resamples of the bootstrap.
 const RESAMPLES: u64 = 1000;
 
 /// The lower end of the 90 % interval of the mean of paired differences, by the bootstrap (Efron 1979): its fifth percentile. Fewer than five
 /// differences, or none that is not zero, say nothing.
 pub fn lower_bound(differences: &[f64], seed: u64) -> Option<f64> {
-    if differences.len() < 5 || differences.iter().all(|difference| *difference == 0.0) {
+    if differences.len() < LEAST_PROBES || differences.iter().all(|difference| *difference == 0.0) {
         return None;
     }
     let mut state = seed;

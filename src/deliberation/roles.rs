@@ -129,21 +129,32 @@ impl Cast {
             diverger: member("diverger", &settings.diverger)?,
             aligner: needed("aligner", &settings.aligner)?,
         };
-        let Some(skeptic) = &cast.skeptic else {
-            let rounds = settings.max_debate_rounds;
-            return if rounds == 0 { Ok(cast) } else { Err(CastError::NoSkeptic(rounds)) };
-        };
+        if cast.skeptic.is_none() && settings.max_debate_rounds > 0 {
+            return Err(CastError::NoSkeptic(settings.max_debate_rounds));
+        }
+        cast.plays()?;
+        Ok(cast)
+    }
+
+    /// Whether gardener and skeptic are of two known families. Case and white space make no other family.
+    ///
+    /// # Errors
+    /// A skeptic of an unknown family or of the gardener's.
+    pub fn plays(&self) -> Result<(), CastError> {
+        let Some(skeptic) = &self.skeptic else { return Ok(()) };
         let known = |role, member: &Member| {
-            member.family.clone().ok_or_else(|| CastError::NoFamily { role, mind: member.mind.clone() })
+            let family = member.family.as_deref().map(|family| family.trim().to_lowercase());
+            let family = family.filter(|family| !family.is_empty());
+            family.ok_or_else(|| CastError::NoFamily { role, mind: member.mind.clone() })
         };
-        let (mines, attacks) = (known("gardener", &cast.gardener)?, known("skeptic", skeptic)?);
+        let (mines, attacks) = (known("gardener", &self.gardener)?, known("skeptic", skeptic)?);
         if mines == attacks {
             return Err(CastError::SameFamily {
-                gardener: cast.gardener.mind.clone(),
+                gardener: self.gardener.mind.clone(),
                 skeptic: skeptic.mind.clone(),
                 family: mines,
             });
         }
-        Ok(cast)
+        Ok(())
     }
 }

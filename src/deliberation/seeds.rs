@@ -98,6 +98,13 @@ impl Features {
     }
 }
 
+/// The same, where of several seeds of one proposal the first that is given holds.
+pub fn rank_latest(mut seeds: Vec<Seed>, is_closed: impl Fn(&str) -> bool, most: usize) -> Vec<Seed> {
+    let mut known = std::collections::BTreeSet::new();
+    seeds.retain(|seed| known.insert(seed.key.clone()));
+    rank(seeds, is_closed, most)
+}
+
 /// The best seeds, best first, each proposal once, without those that are closed: what was rejected or quarantined never comes back.
 pub fn rank(mut seeds: Vec<Seed>, is_closed: impl Fn(&str) -> bool, most: usize) -> Vec<Seed> {
     seeds.retain(|seed| !is_closed(&seed.key));

@@ -57,6 +57,7 @@ impl Minds {
             figure: Some(1.0),
             threshold: 1.0,
             note: String::new(),
+            broken: false,
         });
         GateRecord {
             domain: tree.to_owned(),
@@ -74,7 +75,7 @@ impl Minds {
                 Told::Proposals((0..*count).map(|n| proposal(&format!("{tree}-{}-{n}", self.seed % 5))).collect())
             }
             Want::Critique(all) => Told::Verdicts(all.iter().map(|one| self.verdict("first", one)).collect()),
-            Want::Revise(all) => {
+            Want::Revise { of: all, .. } => {
                 let another = |one: &Proposal| {
                     let is_new = !self.number("revise", one).is_multiple_of(4);
                     is_new.then(|| proposal(&format!("{}'", one.mechanism.name)))
@@ -257,7 +258,7 @@ fn a_debate_culls_at_and_above_the_severity_alone() {
                 let after = match tree.want() {
                     Want::Done => "culled",
                     Want::Inspect(_) => "kept",
-                    Want::Revise(_) => "revised",
+                    Want::Revise { .. } => "revised",
                     other => panic!("{other:?}"),
                 };
                 let expected = match verdict {
@@ -375,7 +376,20 @@ fn the_validator_finds_what_a_cycle_must_not_say() {
     fn fruit(cycle: &mut CycleRecord) -> &mut super::record::ResultRecord {
         cycle.results.iter_mut().find(|result| result.class == Class::Fruit).unwrap()
     }
-    let cases: [(&str, Spoil); 10] = [
+    let cases: [(&str, Spoil); 14] = [
+        ("no gates", |c| {
+            let record = fruit(c).record.as_mut().unwrap();
+            (record.asked, record.gates) = (Vec::new(), Vec::new());
+        }),
+        ("a gate that gave no answer", |c| fruit(c).record.as_mut().unwrap().gates[0].broken = true),
+        ("two answers of one gate", |c| {
+            let gates = &mut fruit(c).record.as_mut().unwrap().gates;
+            gates.push(gates[0].clone());
+        }),
+        ("a cast of one family", |c| {
+            let family = c.cast.gardener.family.clone().map(|family| format!(" {} ", family.to_uppercase()));
+            c.cast.skeptic.as_mut().unwrap().family = family;
+        }),
         ("a stub", |c| fruit(c).record.as_mut().unwrap().execution_mode = ExecutionMode::StubResult),
         ("an incomplete record", |c| fruit(c).record.as_mut().unwrap().gates.retain(|g| g.name != ALIGNMENT)),
         ("a failed gate", |c| fruit(c).record.as_mut().unwrap().gates[0].passed = false),
@@ -394,6 +408,12 @@ fn the_validator_finds_what_a_cycle_must_not_say() {
         let mut cycle = sound.clone();
         spoil(&mut cycle);
         assert!(!validate(&before, &cycle).is_empty(), "{what}");
+        let stored = serde_json::to_value(&cycle).unwrap();
+        assert_eq!(
+            CycleRecord::read(&stored).is_err(),
+            what != "a tree that is not there",
+            "{what}, where it comes in"
+        );
     }
     let after = before.with(&sound, &settings);
     assert!(!validate(&after, &sound).is_empty(), "results that an earlier cycle closed");

@@ -34,8 +34,13 @@ pub enum Want {
     },
     /// A verdict on each hypothesis.
     Critique(Vec<Proposal>),
-    /// For each hypothesis another one, given what is weak in it.
-    Revise(Vec<(Proposal, Vec<String>)>),
+    /// For each hypothesis another one, given what is weak in it, and what was refused before.
+    Revise {
+        /// The hypotheses.
+        of: Vec<(Proposal, Vec<String>)>,
+        /// What skeptics refused in earlier rounds, and what was culled.
+        refused: Vec<(Proposal, Vec<String>)>,
+    },
     /// Alternatives to what survived.
     Diverge(Vec<Proposal>),
     /// A judgement on each hypothesis.
@@ -157,6 +162,7 @@ pub struct TreeDeliberation {
     closed: BTreeSet<String>,
     round: u32,
     hypotheses: Vec<Hypothesis>,
+    refused: Vec<(Proposal, Vec<String>)>,
     judged: Vec<(Hypothesis, Judgement, Report)>,
     records: Vec<(usize, GateRecord, Vec<Verdict>)>,
     amendments: Vec<Amendment>,
@@ -187,6 +193,7 @@ impl TreeDeliberation {
             closed: closed.clone(),
             round: 0,
             hypotheses,
+            refused: Vec::new(),
             judged: Vec::new(),
             records: Vec::new(),
             amendments: Vec::new(),
@@ -218,7 +225,7 @@ impl TreeDeliberation {
             (Want::Critique(asked), Told::Verdicts(verdicts)) if asked.len() == verdicts.len() => {
                 self.critiqued(verdicts)
             }
-            (Want::Revise(asked), Told::Replacements(new)) if asked.len() == new.len() => self.revised(new),
+            (Want::Revise { of, .. }, Told::Replacements(new)) if of.len() == new.len() => self.revised(new),
             (Want::Diverge(asked), Told::Proposals(more)) => self.diverged(asked.len(), more),
             (Want::Diverge(_), Told::TimedOut) => self.not_diverged(Action::HandoffTimeout, String::new()),
             (Want::Diverge(_), Told::Malformed(why)) => self.not_diverged(Action::HandoffSchemaViolation, why),
@@ -327,7 +334,10 @@ impl TreeDeliberation {
             let told = json!({"kind": "hypothesis", "verdict": verdict.verdict, "severity": verdict.severity, "risks": verdict.weaknesses});
             self.enter(Role::Skeptic, Action::SkepticChallenge, &key, (json!({"round": self.round}), told, ""));
             match verdict.verdict {
-                Decision::Reject if verdict.severity >= self.cull => culled.push(key),
+                Decision::Reject if verdict.severity >= self.cull => {
+                    self.refused.push((self.hypotheses[at].proposal.clone(), verdict.weaknesses));
+                    culled.push(key);
+                }
                 Decision::Proceed => {
                     self.hypotheses[at].is_settled = true;
                     proceeded.push(key);
@@ -347,7 +357,7 @@ impl TreeDeliberation {
             self.after_debate();
         } else {
             let open = self.open().map(|one| (one.proposal.clone(), one.weaknesses.clone()));
-            self.want = Want::Revise(open.collect());
+            self.want = Want::Revise { of: open.collect(), refused: self.refused.clone() };
         }
     }
 
@@ -361,11 +371,15 @@ impl TreeDeliberation {
             let Some(replacement) = replacements.next() else { break };
             let is_new = |proposal: &Proposal| {
                 let key = proposal.key();
-                !self.closed.contains(&key) && self.hypotheses.iter().all(|one| one.proposal.key() != key)
+                !self.closed.contains(&key)
+                    && self.hypotheses.iter().all(|one| one.proposal.key() != key)
+                    && self.refused.iter().all(|(one, _)| one.key() != key)
             };
             match replacement.filter(is_new) {
                 Some(proposal) => {
-                    self.hypotheses[at] = Hypothesis { uncritiqued: is_last, ..Hypothesis::new(proposal) };
+                    let new = Hypothesis { uncritiqued: is_last, ..Hypothesis::new(proposal) };
+                    let old = std::mem::replace(&mut self.hypotheses[at], new);
+                    self.refused.push((old.proposal, old.weaknesses));
                 }
                 // The gardener has nothing better: the hypothesis stays as it is.
                 None => self.hypotheses[at].is_settled = true,
@@ -543,7 +557,7 @@ impl Want {
         match self {
             Self::Mine { .. } => "proposals",
             Self::Critique(_) | Self::Challenge(_) => "verdicts",
-            Self::Revise(_) => "replacements",
+            Self::Revise { .. } => "replacements",
             Self::Diverge(_) => "alternatives",
             Self::Inspect(_) => "judgements",
             Self::Examine(_) => "gate records",

@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ledger::Method;
+use crate::deliberation::record::CycleRecord;
 use crate::limits;
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
@@ -387,10 +388,10 @@ impl Operation {
             Operation::Goal(op) => check_concept(&op.text).map_err(|m| ("text", m)),
             Operation::Deliberate(op) => {
                 let bytes = op.cycle.to_string().len();
-                match bytes <= limits::DELIBERATION_BYTES {
-                    true => Ok(()),
-                    false => Err(("cycle", format!("has {bytes} bytes, the limit is {}", limits::DELIBERATION_BYTES))),
+                if bytes > limits::DELIBERATION_BYTES {
+                    return Err(("cycle", format!("has {bytes} bytes, the limit is {}", limits::DELIBERATION_BYTES)));
                 }
+                CycleRecord::read(&op.cycle).map(drop).map_err(|m| ("cycle", m))
             }
             Operation::Connect(_) | Operation::Disconnect(_) | Operation::Retype(_) | Operation::Flag(_) => Ok(()),
         }

@@ -17,7 +17,10 @@ const ALL: &str = r#"{"agent": "memory", "prediction": {"text": "…", "value": 
   {"op": "outcome", "run": "20260126t143200123z-abcd2345-decision", "value": 0.4, "text": "…", "error": -0.3, "method": "number",
    "pathway": [{"from": "a", "to": "b", "type": "feeds_into"}]},
   {"op": "goal", "text": "…", "level": "sub", "neuron": "a", "state": "reached"},
-  {"op": "deliberate", "goal": "recall", "cycle": {"number": 1}}]}"#;
+  {"op": "deliberate", "goal": "recall", "cycle": {"cycle": 1, "cast": {"gardener": {"mind": "reflex-lexical", "family": "a"},
+    "skeptic": null, "inspector": {"mind": "reflex-lexical", "family": "a"}, "diverger": null,
+    "aligner": {"mind": "reflex-lexical", "family": "a"}}, "rules": "0", "evidence": {},
+    "forecast": {"monsoon": false, "trees": {}}, "results": [], "seeds": [], "events": []}}]}"#;
 
 #[test]
 fn every_operation_is_read_and_written_back() {

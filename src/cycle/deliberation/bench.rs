@@ -9,7 +9,7 @@ use crate::activation::recall::{Filters, answer};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{Cycle, CycleError};
-use crate::deliberation::gates::{Measured, likeness, mean, splitmix};
+use crate::deliberation::gates::{MEASURED, Measured, likeness, mean, splitmix};
 use crate::deliberation::trial::{ANSWERS, Evidence, Memory, Probe};
 use crate::delta::{self, Applied, Author, Document, Limits};
 use crate::limits;
@@ -95,6 +95,9 @@ impl<'c> Bench<'c> {
     /// What a payload does to the network; the error is a sentence.
     fn applied(&self, payload: &Value) -> Result<Applied, String> {
         let document = Document::parse(payload.to_string().as_bytes(), "the payload").map_err(|e| e.to_string())?;
+        if let Some(op) = document.ops.iter().find(|op| !MEASURED.contains(&op.name())) {
+            return Err(format!("the gates cannot measure {}: a candidate may {}", op.name(), MEASURED.join(", ")));
+        }
         let network = TreeNetwork::remembering(&self.cycle.store, self.tree, &self.cycle.shared.neurons);
         let settings = &self.cycle.shared.policy.settings;
         let limits = self.limits.as_ref();

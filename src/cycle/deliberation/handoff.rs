@@ -99,6 +99,24 @@ impl Cycle {
         Ok(answer.map(|bytes| read(&String::from_utf8_lossy(&bytes))))
     }
 
+    /// Why an answer is none to that question; `None`: it is one, or there is no such question.
+    pub fn wrong_answer(&self, id: &str, answer: &str) -> Result<Option<String>, CycleError> {
+        let Some(asked) = self.handoffs()?.into_iter().find(|one| one.id == id) else { return Ok(None) };
+        let wrong = match asked.role {
+            Role::Diverger => verdict::proposals(answer, usize::MAX).err(),
+            _ => verdict::alignment(answer).err(),
+        };
+        Ok(wrong.map(|error| error.to_string()))
+    }
+
+    /// Forgets the questions of a deliberation that was cut off: nobody reads their answers any more. Only who alone deliberates may.
+    pub fn forget_handoffs(&self) -> Result<(), CycleError> {
+        for one in self.handoffs()? {
+            self.store.forget_handoff(&one.id)?;
+        }
+        Ok(())
+    }
+
     /// The questions that wait for somebody, by id.
     pub fn handoffs(&self) -> Result<Vec<Handoff>, CycleError> {
         let read = |bytes: Vec<u8>| serde_json::from_slice(&bytes).ok();

@@ -13,7 +13,9 @@ use crate::deliberation::reflex::{self, Algorithm};
 use crate::deliberation::roles::{Member, Role};
 use crate::deliberation::trial::{Evidence, Memory};
 use crate::deliberation::verdict::{self, Alignment, Decision, Judgement, Malformed, Mechanism, Proposal, Verdict};
+use crate::delta::{Document, Operation};
 use crate::limits;
+use crate::model::Link;
 use crate::model::deliberation::Severity;
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, NeuronId, hash_fields};
@@ -85,7 +87,7 @@ impl Topic<'_> {
             "past": past, "amendments": self.amendments,
         });
         let schema = verdict::proposals_schema(&self.payload_schema(), (1, count));
-        self.ask(mind, Role::Gardener, &question, schema, |text| verdict::proposals(text, count))
+        self.ask(mind, Role::Gardener, &question, schema, |text| self.held(mind, verdict::proposals(text, count)?))
     }
 
     /// Alternatives to proposals.
@@ -97,7 +99,9 @@ impl Topic<'_> {
         }
         let question = json!({"task": "diverge", "proposals": proposals, "seed": self.seed});
         let schema = verdict::proposals_schema(&self.payload_schema(), (0, 2 * proposals.len()));
-        self.ask(mind, Role::Diverger, &question, schema, |text| verdict::proposals(text, 2 * proposals.len()))
+        self.ask(mind, Role::Diverger, &question, schema, |text| {
+            self.held(mind, verdict::proposals(text, 2 * proposals.len())?)
+        })
     }
 
     /// A verdict on a hypothesis, or on a candidate that passed all gates.
@@ -129,15 +133,47 @@ impl Topic<'_> {
         self.ask(mind, Role::Aligner, &question, verdict::alignment_schema(), verdict::alignment)
     }
 
+    /// Concepts that a model may tie, and the memories that it may tie them to.
+    fn named(&self) -> (BTreeSet<&NeuronId>, Vec<&NeuronId>) {
+        let older = self.evidence.older();
+        let concepts = older.iter().flat_map(|memory| &memory.concepts).filter(|id| self.evidence.tells(id));
+        (concepts.take(NAMED).collect(), older.iter().rev().map(|memory| &memory.id).take(NAMED).collect())
+    }
+
+    /// Proposals of a model whose payload is what its schema asks for: an endpoint may hold nothing to it.
+    fn held(&self, mind: &Member, proposals: Vec<Proposal>) -> Result<Vec<Proposal>, Malformed> {
+        if mind.mind == "command" || self.evidence.older().is_empty() {
+            return Ok(proposals);
+        }
+        let (concepts, memories) = self.named();
+        for (at, proposal) in proposals.iter().enumerate() {
+            let wrong = |message: String| Malformed { field: format!("proposals[{at}].payload"), message };
+            let document = Document::parse(proposal.payload.to_string().as_bytes(), "payload");
+            let ops = document.map_err(|error| wrong(error.to_string()))?.ops;
+            if ops.is_empty() || ops.len() > TIES {
+                return Err(wrong(format!("has {} operations, not 1 to {TIES}", ops.len())));
+            }
+            for op in &ops {
+                match op {
+                    Operation::Connect(tie)
+                        if tie.link == Link::FeedsInto
+                            && concepts.contains(&tie.from)
+                            && memories.contains(&&tie.to) => {}
+                    op => {
+                        return Err(wrong(format!("{} is no tie from a concept to a memory of the topic", op.name())));
+                    }
+                }
+            }
+        }
+        Ok(proposals)
+    }
+
     /// What a payload may be: ties from concepts of the tree to its memories.
     fn payload_schema(&self) -> Value {
-        let older = self.evidence.older();
-        if older.is_empty() {
+        if self.evidence.older().is_empty() {
             return json!({"type": "object"});
         }
-        let concepts: BTreeSet<&NeuronId> =
-            older.iter().flat_map(|memory| &memory.concepts).filter(|id| self.evidence.tells(id)).take(NAMED).collect();
-        let memories: Vec<&NeuronId> = older.iter().rev().map(|memory| &memory.id).take(NAMED).collect();
+        let (concepts, memories) = self.named();
         let op = json!({
             "type": "object", "additionalProperties": false, "required": ["op", "from", "to", "type", "weight"],
             "properties": {

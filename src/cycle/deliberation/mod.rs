@@ -29,6 +29,7 @@ use crate::model::deliberation::DeliberationCycle;
 use crate::model::deliberation::{Deliberation, UserGate};
 use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, hash_fields};
 use crate::model::json as model_json;
+use crate::model::layout::Place;
 use crate::model::settings::Settings;
 use crate::model::{Kind, layout};
 use crate::store::{CommitId, TreeId};
@@ -59,16 +60,24 @@ impl Cycle {
         Ok(Settings::read(&String::from_utf8_lossy(&text), &[])?.deliberation)
     }
 
-    /// The cycles of a goal in a tree, in the order of their runs.
+    /// The cycles of a goal in a tree, in the order of their runs, but for those that were taken back.
     pub fn cycles_of(&self, tree: TreeId, goal: &AgentName) -> Result<Vec<(RunId, CycleRecord)>, CycleError> {
         let Some(folder) = self.store.folder(tree, layout::DELIBERATIONS)? else { return Ok(Vec::new()) };
-        let mut found = Vec::new();
+        let (mut found, mut reverted) = (Vec::new(), None);
         for (path, file) in self.store.files(folder, "")? {
             let path = format!("{}/{path}", layout::DELIBERATIONS);
             let bytes = self.store.read_file(file, &path)?;
-            let (entered, cycle) = cycle_in(&bytes, &path)?;
-            if entered.goal == *goal {
-                found.push((entered.run, cycle));
+            // A cycle of another goal that cannot be read stops nothing of this one.
+            let Place::Deliberation(run) = Place::of(&path) else { continue };
+            if goal_in(&bytes, &path).as_ref() != Some(goal) {
+                continue;
+            }
+            let taken_back = match &mut reverted {
+                Some(known) => known,
+                none => none.insert(self.reverted(tree)?),
+            };
+            if !taken_back.contains_key(&run) {
+                found.push((run, cycle_in(&bytes, &path)?.1));
             }
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -84,15 +93,10 @@ impl Cycle {
 
     /// The goals that were deliberated on.
     pub fn deliberated_goals(&self, tree: TreeId) -> Result<Vec<AgentName>, CycleError> {
-        #[derive(Deserialize)]
-        struct Goal {
-            goal: AgentName,
-        }
         let Some(folder) = self.store.folder(tree, layout::DELIBERATIONS)? else { return Ok(Vec::new()) };
         let mut goals = Vec::new();
         for (path, file) in self.store.files(folder, "")? {
-            let of: Goal = model_json::typed(&self.store.read_file(file, &path)?, &path)?;
-            goals.push(of.goal);
+            goals.extend(goal_in(&self.store.read_file(file, &path)?, &path));
         }
         goals.sort();
         goals.dedup();
@@ -256,6 +260,13 @@ impl Cycle {
         let Job { question, settings, cast, before, .. } = job;
         let (title, sky) = (&job.titles[id], &job.sky.trees[id]);
         let bench = Bench::of(self, job.wake, title, (question.run.clone(), question.limits.clone()))?;
+        if settings.gates.brain && !question.trees.is_empty() && !bench.evidence.all().iter().any(|one| one.is_of_tree)
+        {
+            return Err(CycleError::Refused {
+                message: format!("no memory is about {title:?}, so no gate could measure anything"),
+                hint: Some("`git brain recall` shows what the brain remembers of a topic".to_owned()),
+            });
+        }
         let hash = bench.evidence.hash();
         let agent = question.run.agent();
         let seed = seed_of(question.goal.as_str(), id, before.cycle + 1, &hash);
@@ -286,10 +297,11 @@ impl Cycle {
                 ),
                 Want::Critique(all) => verdicts(cast, all.iter().map(|one| (one, None)), &topic),
                 Want::Challenge(all) => verdicts(cast, all.iter().map(|(one, record)| (one, Some(record))), &topic),
-                Want::Revise(all) => {
-                    let mined = topic.mine(&cast.gardener, all.len(), sky.temperature, &all);
-                    said(Role::Gardener, mined.map(|mined| replacements(mined, all.len())), |_| {
-                        Told::Replacements(vec![None; all.len()])
+                Want::Revise { of, refused } => {
+                    let (asked, refused) = (of.len(), [refused, of].concat());
+                    let mined = topic.mine(&cast.gardener, asked, sky.temperature, &refused);
+                    said(Role::Gardener, mined.map(|mined| replacements(mined, asked)), |_| {
+                        Told::Replacements(vec![None; asked])
                     })
                 }
                 Want::Diverge(all) => match &cast.diverger {
@@ -382,6 +394,7 @@ impl Cycle {
             figure: None,
             threshold: 0.0,
             note: note.chars().take(300).collect(),
+            broken: true,
         };
         let said = match run_program(self, &agent, &gate.argv, &gate.reads, gate.timeout_ms, &input) {
             Ok(said) => said,
@@ -394,6 +407,7 @@ impl Cycle {
                 figure: answer.figure,
                 threshold: answer.threshold,
                 note: answer.note.chars().take(300).collect(),
+                broken: false,
                 ..failed(String::new())
             },
             Ok(_) => failed("its figure is no number".to_owned()),
@@ -428,9 +442,20 @@ impl Cycle {
 /// A cycle's file.
 fn cycle_in(bytes: &[u8], path: &str) -> Result<(DeliberationCycle, CycleRecord), CycleError> {
     let entered: DeliberationCycle = model_json::strict(bytes, path, limits::DOCUMENT_BYTES)?;
-    let cycle = CycleRecord::deserialize(&entered.cycle);
-    let cycle = cycle.map_err(|e| model_json::JsonError::at(path, 1, "cycle", e.to_string()))?;
+    let cycle = CycleRecord::read(&entered.cycle).map_err(|message| CycleError::Refused {
+        message: format!("{path}: cycle: {message}"),
+        hint: Some(format!("`git brain revert {}` takes that cycle out of the forest", entered.run)),
+    })?;
     Ok((entered, cycle))
+}
+
+/// The goal of a cycle's file, if it can be read.
+fn goal_in(bytes: &[u8], path: &str) -> Option<AgentName> {
+    #[derive(Deserialize)]
+    struct Goal {
+        goal: AgentName,
+    }
+    model_json::typed::<Goal>(bytes, path).map(|of| of.goal).ok()
 }
 
 /// One cycle on its way, as all its trees see it.
