@@ -14,6 +14,7 @@
 //! | [`limits`] | every bound, with its reason | pure |
 //! | [`model`] | neuron, connection, salience, ids, canonical JSON | pure |
 //! | [`text`] | words, sentences, names of English, French and Japanese | pure |
+//! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
 //! | [`delta`] | operations: read, apply, diff, render; capabilities | pure |
 //! | [`merge`] | the typed three-way merge, conflicts as data | pure |
 //! | [`activation`] | compact graph, propagation, recall | pure |
@@ -23,7 +24,6 @@
 //! | [`vitals`] | figures that say how far a network is a brain | pure |
 //! | [`review`] | what a waiting run would change, for people; their decisions | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
-//! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
 //! | [`llm`] | models behind endpoints: replies and embeddings | |

@@ -68,6 +68,7 @@ mod review_day;
 mod review_edges;
 mod review_forged;
 mod review_replaced;
+mod review_second;
 mod runaway;
 mod sandbox;
 mod secrets;

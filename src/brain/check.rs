@@ -95,10 +95,15 @@ impl Brain {
         });
         findings.extend(unsigned);
         let name = revision.map_or_else(|| store.wake().to_string(), str::to_owned);
-        let (refused, hints) = match revision {
+        let (refused, mut hints) = match revision {
             None => refused_here(dir, world)?,
             Some(_) => Default::default(),
         };
+        if revision.is_none() {
+            let (landed, hint) = landed_unapproved(dir, world)?;
+            findings.extend(landed);
+            hints.extend(hint);
+        }
         Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches, refused, hints })
     }
 
@@ -171,16 +176,24 @@ impl Brain {
 fn refused_here(dir: &Path, world: &World) -> Result<(Vec<Finding>, Vec<String>), BrainError> {
     let Ok(cycle) = Cycle::open(dir, world.clone(), &[]) else { return Ok(Default::default()) };
     let refused = cycle.refused_here()?;
-    // A fresh clone has no decisions before its first sync, and then nothing can be said of what they let in.
-    let landed = match cycle.store.reviews()? {
-        None => Vec::new(),
-        Some(_) => cycle.unapproved_here()?,
-    };
     let hints: BTreeSet<String> = refused.keys().map(|branch| way_on(&cycle, branch)).collect();
-    let faults: BTreeSet<&Fault> = refused.values().flatten().chain(&landed).collect();
-    let remedy =
-        (!landed.is_empty()).then(|| "`git brain revert RUN` takes back what landed without its approval".to_owned());
-    Ok((faults.into_iter().map(finding_of).collect(), hints.into_iter().chain(remedy).collect()))
+    let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
+    Ok((faults.into_iter().map(finding_of).collect(), hints.into_iter().collect()))
+}
+
+/// Runs of wake that had to wait and that nobody who may has approved, as far as decisions are known here, and what to do.
+fn landed_unapproved(dir: &Path, world: &World) -> Result<(Vec<Finding>, Option<String>), BrainError> {
+    let Ok(cycle) = Cycle::open(dir, world.clone(), &[]) else { return Ok(Default::default()) };
+    let landed: Vec<Finding> = cycle.unapproved_here()?.iter().map(finding_of).collect();
+    let hint = match (landed.is_empty(), cycle.store.reviews()?) {
+        (true, _) => None,
+        (false, Some(_)) => Some("`git brain revert RUN` takes back what landed without its approval".to_owned()),
+        (false, None) => Some(
+            "no decision is known here: `git brain sync` brings those of a remote; what landed without one, `git brain revert RUN` takes back"
+                .to_owned(),
+        ),
+    };
+    Ok((landed, hint))
 }
 
 /// The command that goes on where the remote would refuse that branch.

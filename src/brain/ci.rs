@@ -321,7 +321,7 @@ impl Brain {
         let Some(newest) = newest.filter(|review| review.commit == waiting.commit.id.to_string()) else {
             return Ok(None);
         };
-        let counts = self.cycle.counts(&newest, &settings, waiting.rule())?;
+        let counts = self.cycle.counts(&newest, &settings, self.cycle.rule_of(waiting)?.as_deref())?;
         Ok(Some(newest).filter(|review| counts && review.verdict != Verdict::Amend).map(|review| Found {
             verdict: review.verdict,
             by: None,
@@ -364,7 +364,7 @@ impl Brain {
         }
         let Some(request) = request else { return Ok(None) };
         let settings = self.cycle.review_of_main()?;
-        let may = settings.reviewers_of(waiting.rule());
+        let may = settings.reviewers_of(self.cycle.rule_of(waiting)?.as_deref());
         let kind = forge.kind().word();
         let is_current = |commit: &Option<String>| {
             commit
@@ -391,7 +391,7 @@ impl Brain {
     /// For whom a run waits, in words.
     fn awaited(&self, waiting: &WaitingRun) -> Result<String, BrainError> {
         let settings = self.cycle.review_of_main()?;
-        let may = settings.reviewers_of(waiting.rule());
+        let may = settings.reviewers_of(self.cycle.rule_of(waiting)?.as_deref());
         Ok(match may.is_empty() {
             true => {
                 "a decision by `git brain approve` or `reject`; `[review] reviewers` names who may decide on a forge"

@@ -1,10 +1,17 @@
 //! A decision about a run that waits, as it is asked for and as it is reported.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
-use super::BrainError;
+use super::{Brain, BrainError};
+use crate::cycle::network::TreeNetwork;
+use crate::delta::{Effect, Operation, RunRecord};
 use crate::merge::Conflict;
-use crate::review::{Resolution, Take, Verdict};
+use crate::model::ids::NeuronId;
+use crate::review::belief::worth;
+use crate::review::part::part_of;
+use crate::review::{Resolution, ReviewRecord, Take, Verdict};
 
 /// What a person decides.
 #[derive(Clone, Debug)]
@@ -115,6 +122,51 @@ pub(super) fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec
             Some(Resolution { neuron: conflict.neuron.clone(), field: conflict.field.clone(), take: take? })
         })
         .collect())
+}
+
+impl Brain {
+    /// What a run is worth by a decision that was carried out: a rewording that another one keeps out, or of a memory that is gone, brings
+    /// nothing.
+    pub(super) fn worth(&self, review: &ReviewRecord, record: &RunRecord) -> Result<f64, BrainError> {
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let mut gone = BTreeSet::new();
+        for op in &record.ops {
+            if let Operation::Reword(reword) = op
+                && network
+                    .neuron(&reword.id)?
+                    .is_none_or(|neuron| neuron.is_archived() || neuron.concept != reword.concept)
+            {
+                gone.insert(reword.id.clone());
+            }
+        }
+        Ok(worth(review, record, |op| !matches!(op, Operation::Reword(reword) if gone.contains(&reword.id))))
+    }
+
+    /// The numbers of the operations of a waiting run that are about those neurons, by id or by concept, with what they need.
+    ///
+    /// # Errors
+    /// A name of no neuron that the run changes (2).
+    pub fn part_of(&self, run: &str, named: &[&str]) -> Result<Vec<usize>, BrainError> {
+        let Some(waiting) = self.cycle.waiting_named(run)? else { return Ok(Vec::new()) };
+        let record = self.cycle.waiting_record(&waiting)?;
+        let mut ids = BTreeSet::new();
+        for name in named {
+            let is_meant = |effect: &&Effect| {
+                let concept = effect.created.as_deref().map(|made| made.concept.as_str());
+                let reworded = effect.concept.as_ref().map(|(_, after)| after.value.as_str());
+                effect.id().is_some_and(|id| id.as_str() == *name) || concept.or(reworded) == Some(name)
+            };
+            let known: Vec<NeuronId> =
+                record.effects.iter().filter(is_meant).filter_map(|effect| effect.id().cloned()).collect();
+            if known.is_empty() {
+                return Err(BrainError::usage(format!(
+                    "--only {name}: neither a number nor a neuron that the run changes"
+                )));
+            }
+            ids.extend(known);
+        }
+        Ok(part_of(&record, &ids))
+    }
 }
 
 /// An error of a part with the numbers that its reviewer has typed.

@@ -194,6 +194,13 @@ impl Brain {
         runs: Vec<RunId>,
         dry_run: bool,
     ) -> Result<AmendReport, BrainError> {
+        let (review, (_, address)) = (self.cycle.review_of_main()?, self.cycle.store.user());
+        if !review.reviewers.is_empty() && !review.reviewers.contains(&address) {
+            return Err(BrainError::Refused {
+                message: format!("{address} may not approve what is not trusted: {} may", review.reviewers.join(", ")),
+                hint: Some("`[review]` of brain.toml names the reviewers".to_owned()),
+            });
+        }
         let origins = &self.cycle.shared.policy.settings.origins;
         let mut report = AmendReport { wake: self.at(None)?.to_string(), dry_run, ..AmendReport::default() };
         let tainted: Vec<Neuron> = neurons.into_iter().filter(|n| origins.is_tainted(&n.origin)).collect();

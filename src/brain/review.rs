@@ -193,6 +193,11 @@ impl Brain {
             let mut belief = self.cycle.belief_of_merged(&record, commit.id)?;
             belief.waits = format!("{} by {}", review.verdict.done(), review.reviewer);
             belief.notes.extend((!review.why.is_empty()).then(|| format!("why: {}", review.why)));
+            belief.notes.extend(review.lands.as_ref().map(|landed| {
+                let kept: Vec<String> = review.kept.iter().map(usize::to_string).collect();
+                let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(",") };
+                format!("of these operations {kept} landed, and {} edited, as {landed}", review.edited)
+            }));
             return Ok(Some(belief));
         }
         Ok(None)
@@ -299,13 +304,29 @@ impl Brain {
         Ok((page::title(&belief), page::markdown(&page::blocks(&belief, false))))
     }
 
-    /// Whether wake has what a review decided.
+    /// Whether wake has what a review decided. Of several decisions on a run one stands: an amendment whose run is in wake and was not taken
+    /// back leaves of the run itself what a rejection leaves.
     pub(super) fn stands(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, BrainError> {
-        Ok(match (&review.verdict, &review.lands) {
-            (Verdict::Approve, _) => network.record(&review.run)?.is_some_and(|record| !record.is_left_over()),
-            (_, Some(landed)) => network.record(landed)?.is_some(),
-            (_, None) => network.record(&review.run)?.is_some_and(|record| record.effects.is_empty()),
+        let lives = |review: &ReviewRecord| match &review.lands {
+            Some(landed) => self.lives(network, landed),
+            None => Ok(false),
+        };
+        let record = network.record(&review.run)?;
+        let is_left = record.as_ref().is_some_and(|record| record.effects.is_empty());
+        Ok(match review.verdict {
+            Verdict::Approve => record.is_some_and(|record| !record.is_left_over()),
+            Verdict::Amend if review.lands.is_some() => lives(review)?,
+            Verdict::Amend | Verdict::Reject => {
+                let mut others = self.cycle.reviews_of(&review.run)?.into_iter();
+                is_left && !others.try_fold(false, |any, other| Ok::<_, BrainError>(any || lives(&other)?))?
+            }
         })
+    }
+
+    /// Whether wake has a run that nobody took back.
+    fn lives(&self, network: &TreeNetwork<'_>, run: &RunId) -> Result<bool, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        Ok(network.record(run)?.is_some() && self.cycle.run_to_revert(run, tree).is_ok())
     }
 
     /// The decisions that were made, newest first.

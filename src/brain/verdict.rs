@@ -15,7 +15,7 @@ use crate::delta::{Applied, Document, Operation, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
-use crate::review::belief::{touches, worth};
+use crate::review::belief::touches;
 use crate::review::page::visible;
 use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Take, Verdict};
 use crate::store::{LockName, is_agents_address};
@@ -93,7 +93,7 @@ impl Brain {
         let (settings, at) = (self.cycle.review_of_main()?, waiting.commit.id.to_string());
         let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back().filter(|review| review.commit == at);
         let is_counted = match &newest {
-            Some(review) => self.cycle.counts(review, &settings, waiting.rule())?,
+            Some(review) => self.cycle.counts(review, &settings, self.cycle.rule_of(&waiting)?.as_deref())?,
             None => false,
         };
         let counted = newest.clone().filter(|review| review.verdict == request.verdict && is_counted);
@@ -133,10 +133,7 @@ impl Brain {
             Some(review) => review,
             None => {
                 let by = self.new_persons_run(&["review", waiting.run.as_str(), meant.verdict.as_str()])?;
-                let lands = match meant.document {
-                    Some(_) => Some(self.new_persons_run(&["amend", waiting.run.as_str()])?),
-                    None => None,
-                };
+                let lands = meant.document.as_ref().map(|_| ReviewRecord::lands_of(&by, &waiting.run, &reviewer));
                 ReviewRecord {
                     review: by,
                     run: waiting.run.clone(),
@@ -336,7 +333,7 @@ impl Brain {
             });
         }
         let review = self.cycle.review_of_main()?;
-        let may = review.reviewers_of(waiting.rule());
+        let may = review.reviewers_of(self.cycle.rule_of(waiting)?.as_deref());
         if on_behalf.is_some() && !review.bots.contains(&address) {
             return Err(BrainError::Refused {
                 message: format!("the word of {address} on decisions elsewhere does not count"),
@@ -538,7 +535,7 @@ impl Brain {
         if let Some(entry) = known.iter().find(|entry| entry.outcome.text.as_deref() == Some(text.as_str())) {
             return Ok(Some((entry.error, entry.pathway.len())));
         }
-        let value = worth(review, record);
+        let value = self.worth(review, record)?;
         let made = self.cycle.corrective(self.at(None)?, record, Some(value), Some(&text))?;
         let Corrective { document, judgement, credited, cognition, .. } = made;
         let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
@@ -578,7 +575,7 @@ impl Brain {
             reviewer: review.reviewer.clone(),
             landed: review.lands.as_ref().map(ToString::to_string),
             expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
-            value: worth(review, record),
+            value: self.worth(review, record)?,
             error: learnt.map(|(error, _)| error),
             credited: learnt.map_or(0, |(_, credited)| credited),
             everywhere: true,

@@ -35,6 +35,16 @@ impl Brain {
     /// There is no work tree, or another file stands there.
     pub fn write_workflow(&self, workflow: Workflow) -> Result<PathBuf, BrainError> {
         let (path, text) = workflow.file();
+        let store = &self.cycle.store;
+        let runs = store.runs_prefix();
+        // A brain in a repository of code has branches of its own, and its clone is one of code.
+        let init = if runs.starts_with("agents/") { "--no-hooks" } else { "--in-repo --no-hooks" };
+        let text = text
+            .replace("MAIN", store.main().as_str())
+            .replace("WAKE", store.wake().as_str())
+            .replace("RUNS", &runs)
+            .replace("PATTERN", &runs.replace('/', "\\/"))
+            .replace("init INIT", &format!("init {init}"));
         let Some(dir) = self.cycle.store.work_dir() else {
             return Err(BrainError::usage("a bare repository has no work tree for a workflow: write it in a clone"));
         };

@@ -127,10 +127,16 @@ fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) 
     let why = if review.why.is_empty() { String::new() } else { format!(": {}", safe_line(&review.why)) };
     let kept = match review.of {
         0 => String::new(),
-        of => format!(" {} of {}", review.kept.len(), plural(of, "operation", "operations")),
+        of => {
+            let kept: Vec<String> = review.kept.iter().map(usize::to_string).collect();
+            let kept = if kept.is_empty() { String::new() } else { format!(" (--only {})", kept.join(",")) };
+            let edited = if review.edited > 0 { format!(", and {} edited", review.edited) } else { String::new() };
+            format!(" {} of {}{kept}{edited}", review.kept.len(), plural(of, "operation", "operations"))
+        }
     };
+    let lands = review.lands.as_ref().map(|run| format!("\n        landed as {run}")).unwrap_or_default();
     format!(
-        "{}  {}{kept}  {}\n        by {} ({}){why}{uncounted}\n",
+        "{}  {}{kept}  {}\n        by {} ({}){why}{lands}{uncounted}\n",
         review.at,
         review.verdict.done(),
         review.run,
@@ -204,33 +210,31 @@ fn numbers(brain: &Brain, run: &str, named: &[String]) -> Result<Vec<usize>, Bra
         let (from, to) = text.split_once('-').unwrap_or((text, text));
         Some(from.trim().parse::<usize>().ok()?..=to.trim().parse::<usize>().ok()?)
     };
-    let (mut all, mut belief) = (std::collections::BTreeSet::new(), None);
-    for name in named {
-        if let Some(range) = range(name) {
-            if range.is_empty() || *range.start() == 0 {
-                return Err(BrainError::usage(format!("--only {name}: names no operation; they are counted from 1")));
-            }
-            all.extend(range.take(crate::limits::DELTA_OPS));
-            continue;
+    let mut all = std::collections::BTreeSet::new();
+    let (numbers, neurons): (Vec<&String>, Vec<&String>) = named.iter().partition(|name| range(name).is_some());
+    for name in numbers {
+        let Some(range) = range(name) else { continue };
+        if range.is_empty() || *range.start() == 0 {
+            return Err(BrainError::usage(format!("--only {name}: names no operation; they are counted from 1")));
         }
-        let belief = match &mut belief {
-            Some(belief) => belief,
-            none => none.insert(brain.review(run, false)?),
-        };
-        let known: Vec<_> = belief.neurons.iter().filter(|one| one.id == *name || one.concept == *name).collect();
-        if known.is_empty() {
+        if brain.part_of(run, &[name]).is_ok_and(|part| !part.is_empty()) {
             return Err(BrainError::usage(format!(
-                "--only {name}: neither a number nor a neuron that the run changes"
+                "--only {name}: a neuron of the run is called so too: name its operations by other ranges"
             )));
         }
+        all.extend(range.take(crate::limits::DELTA_OPS));
+    }
+    if !neurons.is_empty() {
+        let neurons: Vec<&str> = neurons.into_iter().map(String::as_str).collect();
+        let part = brain.part_of(run, &neurons)?;
         // Nothing named is the whole run: what has no operations of its own is refused.
-        if known.iter().all(|change| change.operations.is_empty()) {
-            return Err(BrainError::usage(format!("--only {name}: no operation of the run is about it alone")));
+        if part.is_empty() {
+            return Err(BrainError::usage(format!(
+                "--only {}: no operation of the run is about it",
+                neurons.join(",")
+            )));
         }
-        for change in known {
-            let made = belief.neurons.iter().filter(|one| change.ties.iter().any(|tie| tie.target.as_str() == one.id));
-            all.extend(made.flat_map(|one| &one.operations).chain(&change.operations));
-        }
+        all.extend(part);
     }
     Ok(all.into_iter().collect())
 }

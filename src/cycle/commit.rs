@@ -112,6 +112,12 @@ pub fn branch_of(wake: &Branch, run: &RunId) -> Result<Branch, CycleError> {
     Ok(Branch::parse(&format!("{prefix}agents/{}/{run}", run.agent()))?)
 }
 
+/// The run that a branch is of: `agents/<name>/<run>` below the brain's folder.
+pub fn run_of(prefix: &str, branch: &Branch) -> Option<RunId> {
+    let (agent, run) = branch.as_str().strip_prefix(prefix)?.split_once('/')?;
+    RunId::parse(run).ok().filter(|run| run.agent().as_str() == agent)
+}
+
 impl Draft {
     /// The draft of a job's run.
     pub fn of_job(
@@ -206,7 +212,7 @@ impl Draft {
     pub fn hold_by_rules(&mut self, applied: &Applied, shared: &Shared) {
         let review = &shared.policy.settings.review;
         let agent = self.run.agent();
-        if review.rule.is_empty() || self.held.is_some() || [HUMAN, EVALUATOR, "bootstrap"].contains(&agent.as_str()) {
+        if review.rule.is_empty() || [HUMAN, EVALUATOR, "bootstrap"].contains(&agent.as_str()) {
             return;
         }
         let effects: Vec<Effect> =
@@ -214,9 +220,11 @@ impl Draft {
         let kinds = applied.neurons.values().flat_map(|(before, after)| before.iter().chain([after]));
         let types: Vec<String> = kinds.map(|neuron| neuron.kind.to_string()).collect();
         let expected = Valued::expected(self.document.prediction.as_ref()).value;
-        let (agent, origin, beside) = (agent.as_str(), &self.origin, is_beside(self.document.ops.iter()));
-        let facts = Facts { agent, origin, effects: &effects, types: &types, beside, expected };
-        self.held = held_by(review, &facts).map(|rule| format!("rule {}", rule.name));
+        let (agent, origin, operations) = (agent.as_str(), &self.origin, &self.document.ops);
+        let beside = is_beside(operations.iter());
+        let facts = Facts { agent, origin, effects: &effects, types: &types, operations, beside, expected };
+        // Also where it waits already: who may decide is said by the rule.
+        self.held = held_by(review, &facts).map(|rule| format!("rule {}", rule.name)).or(self.held.take());
     }
 
     /// Commits what the delta did: on a branch of its own where it is held, or where it must be `durable` at once; else for whoever merges

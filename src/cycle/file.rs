@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::chemistry::serotonin::Chapter;
 use crate::consolidation::SleepRecord;
 use crate::consolidation::record::SleepPart;
-use crate::deliberation::record::CycleRecord;
+use crate::deliberation::forest::read_cycle;
 use crate::delta::{LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::deliberation::DeliberationCycle;
@@ -153,7 +153,7 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
             .and_then(|e| lies_at(path, bytes, "run", &layout::ledger(&e.run), e.run.as_str())),
         Place::Deliberation(_) => document::<DeliberationCycle>(bytes, path)
             .and_then(|c| {
-                CycleRecord::read(&c.cycle)
+                read_cycle(&c.cycle)
                     .map(|_| c)
                     .map_err(|m| JsonError::at(path, json::line_of_key(bytes, "cycle"), "cycle", m))
             })

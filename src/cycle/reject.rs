@@ -5,9 +5,9 @@
 //! from the run alone: two machines that reject it write the same.
 
 use super::commit::edits;
+use super::commit::run_of;
 use super::merge::{Candidate, Fate};
 use super::network::{TreeNetwork, format_of};
-use super::sync::run_of;
 use super::{Cycle, CycleError};
 use crate::delta::{self, ApplyError, Document, Limits, Operation, RunRecord};
 use crate::model::Acknowledgement;
@@ -182,7 +182,7 @@ impl Cycle {
     }
 
     /// A run's record in a tree, if it is there and can be read.
-    fn record_in(&self, tree: TreeId, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
+    pub(super) fn record_in(&self, tree: TreeId, run: &RunId) -> Result<Option<RunRecord>, CycleError> {
         let path = layout::run(run);
         Ok(self.store.read(tree, &path)?.and_then(|bytes| RunRecord::decode(&bytes, &path).ok()))
     }
@@ -195,8 +195,8 @@ impl Cycle {
     }
 
     /// Removes the branches of runs that wake has, or that were thrown away: what is settled waits nowhere.
-    /// Each with whether it was thrown away.
-    pub(super) fn clear_settled(&self, wake: CommitId) -> Result<Vec<(Branch, bool)>, CycleError> {
+    /// Each with what became of its run.
+    pub(super) fn clear_settled(&self, wake: CommitId) -> Result<Vec<(Branch, &'static str)>, CycleError> {
         let tree = self.store.tree_of(wake)?;
         let mut cleared = Vec::new();
         for (branch, tip) in self.run_branches()? {
@@ -210,7 +210,17 @@ impl Cycle {
             if let RefOutcome::Done { .. } =
                 self.store.update_refs(&[RefChange::delete(branch.clone(), tip)], "git-brain: sync")?
             {
-                cleared.push((branch, is_rejected));
+                let amended = || -> Result<bool, CycleError> {
+                    Ok(self.reviews_of(&run)?.iter().any(|review| review.verdict == crate::review::Verdict::Amend))
+                };
+                cleared.push((
+                    branch,
+                    match is_rejected {
+                        false => "has landed",
+                        true if amended()? => "landed in part or in another form",
+                        true => "was rejected",
+                    },
+                ));
             }
         }
         Ok(cleared)

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use super::commit::run_of;
 use super::merge::{Candidate, edits_of};
 use super::network::TreeNetwork;
 use super::sides::TreeSides;
-use super::sync::run_of;
-use super::{Cycle, CycleError, HUMAN};
+use super::{Cycle, CycleError, EVALUATOR, HUMAN};
 use crate::delta::{Effect, Operation, RunRecord};
 use crate::limits;
 use crate::merge::{self, Conflict, Options};
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{Neuron, Stimulus};
-use crate::review::belief::{self, numbered, operation, reasons};
+use crate::review::belief::{self, is_of_beliefs, numbered, operation, reasons};
 use crate::review::{Belief, Change, Evidence, consequence};
 use crate::store::{Branch, Commit, CommitId, FileChange, TreeId};
 
@@ -39,13 +39,6 @@ pub struct WaitingRun {
     pub run: RunId,
     /// Why it waits: `asked`, `origin`, `conflict`, `rule NAME`, `pending`.
     pub waits: String,
-}
-
-impl WaitingRun {
-    /// The rule by which it waits.
-    pub fn rule(&self) -> Option<&str> {
-        self.waits.strip_prefix("rule ")
-    }
 }
 
 /// Whether a run would land as it is.
@@ -107,6 +100,12 @@ impl Cycle {
         Ok(WaitingRun { branch, tip, commit, run, waits })
     }
 
+    /// The rule by which main says that a run waits now, whatever its own commit says.
+    pub fn rule_of(&self, waiting: &WaitingRun) -> Result<Option<String>, CycleError> {
+        let waits = self.waits_of(&waiting.commit, &waiting.run)?;
+        Ok(waits.and_then(|waits| waits.strip_prefix("rule ").map(str::to_owned)))
+    }
+
     /// The waiting run that a person names by its branch or its id; `None`: nothing of that name waits.
     pub fn waiting_named(&self, name: &str) -> Result<Option<WaitingRun>, CycleError> {
         let last = name.rsplit('/').next().unwrap_or(name);
@@ -124,6 +123,10 @@ impl Cycle {
         let found: Vec<_> = self.branches_of_runs()?.into_iter().filter(|(.., run)| fits(run)).collect();
         match <[_; 1]>::try_from(found) {
             Ok([(branch, tip, run)]) => self.waiting_run(branch, tip, run).map(Some),
+            Err(found) if found.len() > 1 => Err(CycleError::Usage {
+                message: format!("{part:?} is a part of {} runs that wait", found.len()),
+                hint: Some(found.iter().take(5).map(|(.., run)| run.to_string()).collect::<Vec<_>>().join(", ")),
+            }),
             Err(_) => Ok(None),
         }
     }
@@ -151,6 +154,11 @@ impl Cycle {
         let mut belief = self.belief_of(&record, landing)?;
         (belief.branch, belief.commit) = (waiting.branch.to_string(), waiting.commit.id.to_string());
         (belief.waits, belief.consequence) = (waiting.waits.clone(), weight);
+        if ![HUMAN, EVALUATOR].contains(&record.agent.as_str())
+            && !self.shared.policy.agents.contains_key(&record.agent)
+        {
+            belief.notes.insert(0, format!("there is no agent {} in this brain any more", record.agent));
+        }
         if let Some(member) = self.shared.policy.agents.get(&record.agent) {
             let may = &member.agent.capabilities.operations;
             let lost: BTreeSet<&str> = record.ops.iter().map(Operation::name).collect();
@@ -274,6 +282,7 @@ impl Cycle {
             consequence: 0.0,
             evidence,
             neurons,
+            further: record.ops.iter().filter(|op| !is_of_beliefs(op)).map(operation).collect(),
             operations: record.ops.iter().map(operation).collect(),
             conflicts: landing.conflicts,
             notes,

@@ -6,13 +6,16 @@
 use std::collections::BTreeSet;
 
 use super::admission::Fault;
-use super::{Cycle, CycleError, signed};
+use super::network::TreeNetwork;
+use super::{Cycle, CycleError, EVALUATOR, signed};
+use crate::delta::{RunRecord, Valued};
 use crate::limits;
-use crate::model::ids::RunId;
-use crate::model::layout;
+use crate::model::ids::{HUMAN, RunId};
 use crate::model::settings::{self, Settings};
+use crate::model::{Level, layout};
+use crate::review::rules::{Facts, held_by, is_beside};
 use crate::review::{ReviewRecord, Verdict};
-use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, TreeEdit};
+use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, TreeEdit, TreeId};
 
 impl Cycle {
     /// The reviews of a run, oldest first.
@@ -97,28 +100,87 @@ impl Cycle {
 
     /// Why a run that waits may not land: main names who may decide on it, and none of them has approved that commit.
     pub fn lacks_approval(&self, own: &Commit, run: &RunId) -> Result<Option<String>, CycleError> {
-        let Some(waits) = own.trailer("Review") else { return Ok(None) };
-        self.lacks_approval_by(run, Some(own.id), &self.review_of_main()?, waits.strip_prefix("rule "))
+        let Some(waits) = self.waits_of(own, run)? else { return Ok(None) };
+        let settings = self.review_of_main()?;
+        self.lacks_approval_by((run, Some(own.id)), &settings, waits.strip_prefix("rule "), true)
     }
 
-    /// The same by other settings; without its own commit, an approval of the run is enough.
+    /// Why a run waits, by its own commit and by what main says now.
+    pub(super) fn waits_of(&self, own: &Commit, run: &RunId) -> Result<Option<String>, CycleError> {
+        let Some(record) = self.record_in(own.tree, run)? else {
+            return Ok(own.trailer("Review").map(str::to_owned));
+        };
+        let Some(main) = self.store.tip(self.store.main())? else { return Ok(None) };
+        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
+        let settings = Settings::read(&String::from_utf8_lossy(&text), &[]).unwrap_or_default();
+        self.waits_by(&record, Some(own), own.tree, &settings)
+    }
+
+    /// Why a run waits, if it does: a rule of those settings, its origin, or what its own commit asked for. The rules are asked of the
+    /// record: a trailer is a word of whoever made the commit, and one that names a rule which holds no more is given up.
+    pub(super) fn waits_by(
+        &self,
+        record: &RunRecord,
+        own: Option<&Commit>,
+        tree: TreeId,
+        settings: &Settings,
+    ) -> Result<Option<String>, CycleError> {
+        let asked = own.and_then(|own| own.trailer("Review")).map(str::to_owned);
+        if [HUMAN, EVALUATOR, "bootstrap"].contains(&record.agent.as_str()) {
+            return Ok(asked);
+        }
+        let network = TreeNetwork::new(&self.store, tree);
+        let mut types = Vec::new();
+        for effect in &record.effects {
+            let known = effect.created.as_deref().or(effect.removed.as_deref()).map(|neuron| neuron.kind);
+            let kinds = match (known, &effect.kind, effect.id()) {
+                (Some(kind), ..) => vec![kind],
+                (None, Some((before, after)), _) => vec![before.value, after.value],
+                (None, None, Some(id)) if settings.review.looks_at_types() => {
+                    network.neuron(id)?.map(|neuron| neuron.kind).into_iter().collect()
+                }
+                (None, None, _) => Vec::new(),
+            };
+            types.extend(kinds.iter().map(ToString::to_string));
+        }
+        let facts = Facts {
+            agent: record.agent.as_str(),
+            origin: &record.origin,
+            effects: &record.effects,
+            types: &types,
+            operations: &record.ops,
+            beside: is_beside(record.ops.iter()),
+            expected: Valued::expected(record.prediction.as_ref()).value,
+        };
+        if let Some(rule) = held_by(&settings.review, &facts) {
+            return Ok(Some(format!("rule {}", rule.name)));
+        }
+        // A document that a person applies waits for its origin nowhere.
+        if settings.origins.level(&record.origin) == Level::Review && record.cognition != "apply" {
+            return Ok(Some("origin".to_owned()));
+        }
+        Ok(asked.filter(|asked| !asked.starts_with("rule ")))
+    }
+
+    /// The same by other settings; without its own commit, an approval of the run is enough. Here the newest decision holds. Of what landed
+    /// elsewhere it is the one that was carried out first, which need not be the newest: there any approval that counts is enough.
     pub(super) fn lacks_approval_by(
         &self,
-        run: &RunId,
-        commit: Option<CommitId>,
+        (run, commit): (&RunId, Option<CommitId>),
         settings: &settings::Review,
         rule: Option<&str>,
+        newest: bool,
     ) -> Result<Option<String>, CycleError> {
         let may = settings.reviewers_of(rule);
         if may.is_empty() {
             return Ok(None);
         }
-        // Of several decisions the newest that counts holds.
         for review in self.reviews_of(run)?.iter().rev() {
             if commit.is_none_or(|commit| review.commit == commit.to_string()) && self.counts(review, settings, rule)? {
                 match review.verdict {
                     Verdict::Approve => return Ok(None),
-                    Verdict::Amend | Verdict::Reject => break,
+                    Verdict::Amend | Verdict::Reject if newest => break,
+                    Verdict::Amend | Verdict::Reject => {}
                 }
             }
         }

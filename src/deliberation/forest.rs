@@ -230,3 +230,15 @@ pub fn validate_alone(cycle: &CycleRecord) -> Vec<Fault> {
     }
     faults
 }
+
+/// Reads a cycle, held to its form and to what the validator asks of every cycle.
+///
+/// # Errors
+/// What is wrong, as one sentence that names the place.
+pub fn read_cycle(cycle: &serde_json::Value) -> Result<CycleRecord, String> {
+    let read = CycleRecord::deserialize(cycle).map_err(|e| e.to_string())?;
+    match validate_alone(&read).first() {
+        None => Ok(read),
+        Some(fault) => Err(fault.to_string()),
+    }
+}

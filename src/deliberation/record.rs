@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::Class;
 use super::events::Event;
-use super::forest::validate_alone;
 use super::gates::{ALIGNMENT, GateRecord};
 use super::nursery::Report;
 use super::roles::Cast;
@@ -95,18 +94,4 @@ pub struct CycleRecord {
     pub amendments: Vec<Amendment>,
     /// Every step.
     pub events: Vec<Event>,
-}
-
-impl CycleRecord {
-    /// Reads a cycle, held to its form and to what the validator asks of every cycle.
-    ///
-    /// # Errors
-    /// What is wrong, as one sentence that names the place.
-    pub fn read(cycle: &serde_json::Value) -> Result<Self, String> {
-        let read = Self::deserialize(cycle).map_err(|e| e.to_string())?;
-        match validate_alone(&read).first() {
-            None => Ok(read),
-            Some(fault) => Err(fault.to_string()),
-        }
-    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::classes::Class;
 use super::cycle::{Setting, answers, conclude, rules_of};
 use super::events::Action;
-use super::forest::{Forest, validate};
+use super::forest::{Forest, read_cycle, validate};
 use super::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, splitmix};
 use super::record::{CycleRecord, Standing};
 use super::roles::{Cast, CastError};
@@ -409,11 +409,7 @@ fn the_validator_finds_what_a_cycle_must_not_say() {
         spoil(&mut cycle);
         assert!(!validate(&before, &cycle).is_empty(), "{what}");
         let stored = serde_json::to_value(&cycle).unwrap();
-        assert_eq!(
-            CycleRecord::read(&stored).is_err(),
-            what != "a tree that is not there",
-            "{what}, where it comes in"
-        );
+        assert_eq!(read_cycle(&stored).is_err(), what != "a tree that is not there", "{what}, where it comes in");
     }
     let after = before.with(&sound, &settings);
     assert!(!validate(&after, &sound).is_empty(), "results that an earlier cycle closed");

@@ -6,8 +6,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ledger::Method;
-use crate::deliberation::record::CycleRecord;
+use crate::deliberation::forest::read_cycle;
 use crate::limits;
+use crate::model::capabilities::OPERATIONS;
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::json::{self, JsonError};
@@ -334,23 +335,7 @@ impl Operation {
     }
 
     /// Every word that `op` can be.
-    pub const NAMES: [&'static str; 15] = [
-        "create",
-        "activate",
-        "connect",
-        "adjust",
-        "disconnect",
-        "reinforce",
-        "reword",
-        "retype",
-        "archive",
-        "signal",
-        "acknowledge",
-        "flag",
-        "outcome",
-        "goal",
-        "deliberate",
-    ];
+    pub const NAMES: [&'static str; 15] = OPERATIONS;
 
     /// Ranges that types alone do not hold. The error is (field, what is wrong).
     fn check(&self) -> Result<(), (&'static str, String)> {
@@ -391,7 +376,7 @@ impl Operation {
                 if bytes > limits::DELIBERATION_BYTES {
                     return Err(("cycle", format!("has {bytes} bytes, the limit is {}", limits::DELIBERATION_BYTES)));
                 }
-                CycleRecord::read(&op.cycle).map(drop).map_err(|m| ("cycle", m))
+                read_cycle(&op.cycle).map(drop).map_err(|m| ("cycle", m))
             }
             Operation::Connect(_) | Operation::Disconnect(_) | Operation::Retype(_) | Operation::Flag(_) => Ok(()),
         }

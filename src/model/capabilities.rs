@@ -7,6 +7,25 @@ use super::ids::{self, AgentName, NeuronId};
 use super::neuron::Kind;
 use super::origin::{Level, Origin};
 
+/// Every word that the `op` of an operation can be.
+pub const OPERATIONS: [&str; 15] = [
+    "create",
+    "activate",
+    "connect",
+    "adjust",
+    "disconnect",
+    "reinforce",
+    "reword",
+    "retype",
+    "archive",
+    "signal",
+    "acknowledge",
+    "flag",
+    "outcome",
+    "goal",
+    "deliberate",
+];
+
 /// What an agent's deltas may do. Checked by the engine, whatever the cognition says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::capabilities::OPERATIONS;
 use crate::limits;
 
 /// `[review]`: which runs wait for a person.
@@ -33,6 +34,8 @@ pub struct ReviewRule {
     pub neurons: Vec<String>,
     /// Types of neurons that the run changes or makes. One is enough.
     pub types: Vec<String>,
+    /// Operations of its delta, such as `reword`, `retype` and `archive`: what corrects instead of adding.
+    pub operations: Vec<String>,
     /// The run changes or makes at least so many neurons.
     pub at_least: Option<usize>,
     /// The run expects less than that of itself, 0..=1; one that predicts nothing expects 0.5.
@@ -53,6 +56,11 @@ pub enum Then {
 }
 
 impl Review {
+    /// Whether a rule asks for types.
+    pub fn looks_at_types(&self) -> bool {
+        self.rule.iter().any(|rule| !rule.types.is_empty())
+    }
+
     /// Checks names and bounds.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.rule.len() > limits::REVIEW_RULES {
@@ -72,6 +80,9 @@ impl Review {
             }
             if let Some(below) = rule.below.filter(|below| !(0.0..=1.0).contains(below)) {
                 return Err(format!("[[review.rule]] {name}: below = {below} is not between 0 and 1"));
+            }
+            if let Some(word) = rule.operations.iter().find(|word| !OPERATIONS.contains(&word.as_str())) {
+                return Err(format!("[[review.rule]] {name}: there is no operation {word:?}"));
             }
             let mut words = rule.agents.iter().chain(&rule.origins).chain(&rule.neurons).chain(&rule.types);
             if words.any(|word| word.trim().is_empty()) {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::record::ReviewRecord;
+use super::record::{ReviewRecord, Verdict};
+use super::rules::is_beside;
 use super::words::{Part, difference};
 use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::merge::Conflict;
@@ -44,6 +45,8 @@ pub struct Belief {
     pub evidence: Vec<Evidence>,
     /// Neurons that are made or changed.
     pub neurons: Vec<Change>,
+    /// What it does beside beliefs: signals, answers, flags, goals, outcomes, whole.
+    pub further: Vec<String>,
     /// Its operations, one line each, by the number that partial approval names them by.
     pub operations: Vec<String>,
     /// What the merge leaves to a person.
@@ -269,6 +272,11 @@ fn fields(effect: &Effect) -> Vec<(String, String, String)> {
         let by = |run: &Option<_>| run.as_ref().map_or("no".to_owned(), ToString::to_string);
         add("archived", by(before), by(after));
     }
+    if let Some(made) = &effect.created {
+        for (name, label) in [("source", &made.source), ("session", &made.session)] {
+            add(name, String::new(), label.clone().unwrap_or_default());
+        }
+    }
     fields
 }
 
@@ -361,6 +369,11 @@ pub fn numbered(record: &RunRecord) -> BTreeMap<NeuronId, Vec<usize>> {
     numbers
 }
 
+/// Whether neurons show what an operation does.
+pub fn is_of_beliefs(op: &Operation) -> bool {
+    !is_beside(std::iter::once(op)) && !matches!(op, Operation::Acknowledge(_))
+}
+
 /// An operation on one line.
 pub fn operation(op: &Operation) -> String {
     let weight = |w: u16| w.to_string();
@@ -373,9 +386,12 @@ pub fn operation(op: &Operation) -> String {
         Operation::Reword(op) => format!("reword {} to {}", op.id, clip(&op.concept)),
         Operation::Retype(op) => format!("retype {} to {}", op.id, op.kind),
         Operation::Archive(op) => format!("archive {}: {}", op.id, clip(&op.reason)),
-        Operation::Flag(op) => format!("flag {} {}", op.name, if op.value { "on" } else { "off" }),
-        Operation::Goal(op) => format!("goal {}", clip(&op.text)),
-        Operation::Signal(send) => format!("signal {}: {}", send.to, clip(&json::inline(&send.payload))),
+        // Whole: nothing else shows what these say.
+        Operation::Flag(op) => {
+            format!("flag {} {}: {:?}", op.name, if op.value { "on" } else { "off" }, op.reason)
+        }
+        Operation::Goal(op) => format!("goal {:?}", op.text),
+        Operation::Signal(send) => format!("signal {}: {}", send.to, json::inline(&send.payload)),
         Operation::Reinforce(op) => {
             format!(
                 "reinforce {} by {:+}",
@@ -423,15 +439,21 @@ fn says_more(effect: &Effect) -> bool {
 }
 
 /// What a run is about: the longest text of what it makes, of memories before concepts.
-fn headline(record: &RunRecord) -> Option<&str> {
+pub fn headline(record: &RunRecord) -> Option<&str> {
     let made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
     made.max_by_key(|made| (made.kind == Kind::Episodic, made.concept.len())).map(|made| made.concept.as_str())
 }
 
+/// Words from which on a text says something.
+const SENTENCE_WORDS: usize = 5;
+
 /// Whether an operation says something by itself: connections, activations, signals and new concepts belong to what others say.
 fn states(op: &Operation) -> bool {
     match op {
-        Operation::Create(create) => create.kind != Kind::Semantic,
+        // A concept is a word or a name; a sentence is a belief, whatever its type.
+        Operation::Create(create) => {
+            create.kind != Kind::Semantic || create.concept.split_whitespace().count() >= SENTENCE_WORDS
+        }
         Operation::Reword(_)
         | Operation::Retype(_)
         | Operation::Archive(_)
@@ -441,14 +463,19 @@ fn states(op: &Operation) -> bool {
     }
 }
 
-/// What a run is worth by a decision: of an amendment, by what the run states; where it states nothing, by all its operations.
-pub fn worth(review: &ReviewRecord, record: &RunRecord) -> f64 {
+/// What a run is worth by a decision: the share of what it states that the decision keeps and that `holds` in the brain afterwards; where it
+/// states nothing, of all its operations.
+pub fn worth(review: &ReviewRecord, record: &RunRecord, holds: impl Fn(&Operation) -> bool) -> f64 {
     let stated: Vec<usize> = (1..=record.ops.len()).filter(|number| states(&record.ops[number - 1])).collect();
-    match stated.is_empty() {
-        true => review.verdict.value(review.kept.len(), review.edited, review.of),
-        false => {
-            let kept = stated.iter().filter(|number| review.kept.contains(number)).count();
-            review.verdict.value(kept, review.edited, stated.len())
+    if stated.is_empty() {
+        return review.verdict.value(review.kept.len(), review.edited, review.of);
+    }
+    let lost = |number: &&usize| !holds(&record.ops[**number - 1]);
+    match review.verdict {
+        Verdict::Approve => 1.0 - stated.iter().filter(lost).count() as f64 / stated.len() as f64,
+        verdict => {
+            let kept = stated.iter().filter(|number| review.kept.contains(number) && !lost(number)).count();
+            verdict.value(kept, review.edited, stated.len())
         }
     }
 }

@@ -5,6 +5,7 @@
 //! - `belief`: the diff as data: neurons, ties, prediction, evidence, conflicts, answers that change
 //! - `words`: a text before and after, word by word
 //! - `page`: the diff as blocks, printed as plain text, Markdown or HTML by one walk
+//! - `part`: the operations that are about some neurons, with what they need
 //! - `record`: the decision, as the file that `refs/brain/reviews` keeps
 //! - `rules`: which runs wait for a person, by `[review]` of the settings
 //!
@@ -12,6 +13,7 @@
 
 pub mod belief;
 pub mod page;
+pub mod part;
 pub mod record;
 pub mod rules;
 pub mod words;

@@ -57,7 +57,7 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
         0,
         vec![(Tone::Faint, format!("{}  {}  about {}", belief.run, short_id(&belief.commit), belief.at))],
     ));
-    let mut expects = belief.expects.as_deref().map(|text| format!("{:?}", clip(text))).unwrap_or_default();
+    let mut expects = belief.expects.as_deref().map(|text| format!("\"{}\"", flat(text.trim()))).unwrap_or_default();
     if let Some(value) = belief.expected {
         let _ = write!(expects, "{}{}", if expects.is_empty() { "" } else { ", " }, short(value));
     }
@@ -109,6 +109,7 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
         lines.push((1, vec![(Tone::Faint, text)]));
     }
     part("Beliefs", lines, usize::MAX);
+    part("Beside beliefs", belief.further.iter().map(|line| (1, plain(line.clone()))).collect(), usize::MAX);
     let beside = belief.beside.iter().flat_map(|beside| {
         let old =
             vec![(Tone::Plain, quoted(&beside.text)), (Tone::Faint, format!("  {}, {}", beside.id, day(&beside.at)))];
@@ -205,7 +206,8 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
         lines.push((3, vec![(Tone::Plain, format!("{what}{why}"))]));
     }
     for (name, before, after) in change.fields.iter().filter(|(name, ..)| name != "archived" || what.is_empty()) {
-        lines.push((3, vec![(Tone::Plain, format!("{name}  {before} → {after}"))]));
+        let text = if before.is_empty() { format!("{name}  {after}") } else { format!("{name}  {before} → {after}") };
+        lines.push((3, vec![(Tone::Plain, text)]));
     }
     let most = if all { usize::MAX } else { SHOWN_TIES };
     lines.extend(change.ties.iter().take(most).map(|line| (3, tie(line))));
@@ -312,7 +314,8 @@ pub fn visible(text: &str) -> String {
 /// Whether a character is not seen where it stands. Joiners and the selector of emoji belong to a letter of another script or a picture.
 fn hides(c: char, before: Option<char>) -> bool {
     let joins = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0f}');
-    is_invisible(c) && !(joins && before.is_some_and(|before| !before.is_ascii() && !is_invisible(before)))
+    let blank = matches!(c, '\u{2800}' | '\u{fff9}'..='\u{fffc}' | '\u{070f}');
+    blank || is_invisible(c) && !(joins && before.is_some_and(|before| !before.is_ascii() && !is_invisible(before)))
 }
 
 fn short_id(commit: &str) -> &str {
@@ -511,6 +514,7 @@ mod tests {
                 change(ChangeKind::Changed, super::super::words::difference("x", text)),
                 change(ChangeKind::Archived, Vec::new()),
             ],
+            further: vec![text.to_owned()],
             operations: vec![text.to_owned()],
             conflicts: Vec::new(),
             notes: vec![text.to_owned()],

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits;
 use crate::model::Stamp;
-use crate::model::ids::RunId;
+use crate::model::ids::{RunId, hash_fields};
 use crate::model::json::{self, JsonError};
 
 /// What starts the trigger of a run that a reviewer made of another one, before that run's id.
@@ -130,6 +130,12 @@ impl ReviewRecord {
         format!("{}/{review}.json", Self::folder_of(run))
     }
 
+    /// The run that lands what a reviewer made of a run: its id follows from the decision, so that no record can name a run of somebody else.
+    pub fn lands_of(review: &RunId, run: &RunId, reviewer: &str) -> RunId {
+        let chance = hash_fields(&[review.as_str().as_bytes(), run.as_str().as_bytes(), reviewer.as_bytes()]);
+        RunId::new(review.unix_ms(), chance, &review.agent())
+    }
+
     /// The folder of the reviews of a run.
     pub fn folder_of(run: &RunId) -> String {
         let id = run.as_str();
@@ -178,6 +184,13 @@ impl ReviewRecord {
         if !is_named || review.reviewer.len() > limits::REVIEWER_BYTES || review.reviewer.chars().any(char::is_control)
         {
             return wrong("reviewer", "is no name and address".to_owned());
+        }
+        if review
+            .lands
+            .as_ref()
+            .is_some_and(|run| *run != Self::lands_of(&review.review, &review.run, &review.reviewer))
+        {
+            return wrong("lands", "is not the run of this decision".to_owned());
         }
         if review.encode() != bytes {
             return wrong("", "is not canonical".to_owned());

@@ -15,6 +15,8 @@ pub struct Facts<'a> {
     pub effects: &'a [Effect],
     /// The types of those neurons before and afterwards, as words.
     pub types: &'a [String],
+    /// Its operations.
+    pub operations: &'a [Operation],
     /// What it does beside: it speaks of no neuron.
     pub beside: bool,
     /// What it expects of itself, 0..=1.
@@ -56,6 +58,7 @@ fn fits(rule: &ReviewRule, facts: &Facts<'_>) -> bool {
         && any(&rule.origins, Box::new(facts.origin.classes()))
         && any(&rule.neurons, Box::new(ids))
         && any(&rule.types, Box::new(facts.types.iter().map(String::as_str)))
+        && any(&rule.operations, Box::new(facts.operations.iter().map(Operation::name)))
         && rule.at_least.is_none_or(|least| facts.effects.len() >= least)
         && rule.below.is_none_or(|below| facts.expected < below)
 }
@@ -84,8 +87,21 @@ mod tests {
         let effects = [Effect::between(None, &made)];
         let types = ["semantic".to_owned()];
         let origin = Origin::parse("http:page+mcp:editor").unwrap();
-        let facts =
-            Facts { agent: "memory", origin: &origin, effects: &effects, types: &types, beside: false, expected: 0.4 };
+        let ops = crate::delta::Document::parse(
+            b"{\"ops\": [{\"op\": \"create\", \"concept\": \"Anna\", \"type\": \"semantic\"}, {\"op\": \"archive\", \"id\": \"x\", \"reason\": \"y\"}]}",
+            "ops",
+        )
+        .unwrap()
+        .ops;
+        let facts = Facts {
+            agent: "memory",
+            origin: &origin,
+            effects: &effects,
+            types: &types,
+            operations: &ops,
+            beside: false,
+            expected: 0.4,
+        };
         let held = |rules: Vec<ReviewRule>| {
             held_by(&Review { rule: rules, ..Review::default() }, &facts).map(|rule| rule.name.clone())
         };
@@ -99,6 +115,8 @@ mod tests {
             (ReviewRule { neurons: list(&["x", "core-*"]), ..rule("region") }, true),
             (ReviewRule { neurons: list(&["core"]), ..rule("other-region") }, false),
             (ReviewRule { types: list(&["semantic"]), ..rule("type") }, true),
+            (ReviewRule { operations: list(&["archive", "reword"]), ..rule("corrections") }, true),
+            (ReviewRule { operations: list(&["reword"]), ..rule("rewordings") }, false),
             (ReviewRule { at_least: Some(2), ..rule("size") }, false),
             (ReviewRule { below: Some(0.5), ..rule("unsure") }, true),
             (ReviewRule { below: Some(0.5), agents: list(&["decision"]), ..rule("both") }, false),

@@ -113,6 +113,8 @@ pub struct Store {
     signer: OnceCell<Option<signature::Signer>>,
     notes: RefCell<Vec<String>>,
     secrets: Arc<Secrets>,
+    /// Decisions that a push brings which is judged.
+    incoming_reviews: Cell<Option<CommitId>>,
 }
 
 impl Store {
@@ -151,6 +153,7 @@ impl Store {
             signer: OnceCell::new(),
             notes: RefCell::default(),
             secrets: Arc::default(),
+            incoming_reviews: Cell::new(None),
         }
     }
 

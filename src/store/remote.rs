@@ -77,7 +77,7 @@ pub enum PushOutcome {
 }
 
 impl Pushed {
-    fn parts(&self) -> RefWish {
+    pub(super) fn parts(&self) -> RefWish {
         (self.branch.full(), self.old, self.new)
     }
 }

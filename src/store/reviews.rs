@@ -5,7 +5,7 @@ use std::time::Duration;
 use git2::ErrorCode;
 
 use super::remote::REVIEWS;
-use super::{CommitId, PushOutcome, Remote, Store, StoreError};
+use super::{CommitId, PushOutcome, Pushed, Remote, Store, StoreError};
 
 /// Age from which on a lock of the ref belongs to no process any more.
 const STALE: Duration = Duration::from_secs(5);
@@ -13,7 +13,15 @@ const STALE: Duration = Duration::from_secs(5);
 impl Store {
     /// The newest commit of the reviews; `None`: nobody has decided on anything.
     pub fn reviews(&self) -> Result<Option<CommitId>, StoreError> {
-        self.ref_target(REVIEWS)
+        match self.incoming_reviews.get() {
+            Some(incoming) => Ok(Some(incoming)),
+            None => self.ref_target(REVIEWS),
+        }
+    }
+
+    /// Takes the decisions of a push that is judged for those that are known: wake may rest on them.
+    pub fn expect_reviews(&self, incoming: CommitId) {
+        self.incoming_reviews.set(Some(incoming));
     }
 
     /// Moves the reviews by compare-and-swap; false where another process was faster. Publish the objects first. A lock of git's that a
@@ -50,6 +58,13 @@ impl Store {
     /// Fetches the reviews of a remote, objects checked by git and durable.
     pub fn fetch_reviews(&self, remote: &Remote) -> Result<Option<CommitId>, StoreError> {
         self.fetch_ref(remote, REVIEWS, "reviews")
+    }
+
+    /// Makes branches of an empty remote, and the reviews beside them, all or nothing.
+    pub fn push_with_reviews(&self, remote: &Remote, wishes: &[Pushed]) -> Result<PushOutcome, StoreError> {
+        let mut refs: Vec<_> = wishes.iter().map(Pushed::parts).collect();
+        refs.extend(self.reviews()?.map(|ours| (REVIEWS.to_owned(), None, Some(ours))));
+        self.push_refs(remote, &refs)
     }
 
     /// Moves the reviews of a remote from what is expected there.

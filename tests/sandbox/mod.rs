@@ -32,7 +32,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(called: String, output: Output) -> Self {
+    pub fn of(called: String, output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
         let answer = Self {
             called,

@@ -5,12 +5,11 @@
 
 use super::Judge;
 use crate::cycle::CycleError;
+use crate::delta::RunRecord;
+use crate::model::Origin;
 use crate::model::ids::RunId;
 use crate::review::{REASON, ReviewRecord};
 use crate::store::Commit;
-
-/// Milliseconds between a decision and the run that it lands: both are named in one breath.
-const APART_MS: i64 = 3_600_000;
 
 impl Judge<'_> {
     /// Refuses a reviewer whom a commit names and who decided nothing about its runs. For what comes from a remote this is not asked: its
@@ -51,6 +50,22 @@ impl Judge<'_> {
         Ok(())
     }
 
+    /// Refuses an approval of an origin, by anybody but the reviewers of main: it lets what they have seen once into what everybody believes.
+    pub(super) fn approves(&mut self, commit: &Commit, record: &RunRecord, path: &str) -> Result<(), CycleError> {
+        let is_approved = |origin: &Origin| origin.classes().any(|class| class == "approved");
+        let approves = |(before, after): &(Origin, Origin)| is_approved(after) && !is_approved(before);
+        if record.approves.is_empty() && !record.effects.iter().filter_map(|e| e.origin.as_ref()).any(approves) {
+            return Ok(());
+        }
+        let settings = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
+        let may = &settings.review.reviewers;
+        if !may.is_empty() && !may.contains(&commit.email) {
+            let why = format!("approves what is not trusted, by {}: {} may", commit.email, may.join(", "));
+            self.fault(commit, path, 1, why);
+        }
+        Ok(())
+    }
+
     /// The decision that a person's run carries out.
     fn landed_by(&mut self, run: &RunId) -> Result<Option<ReviewRecord>, CycleError> {
         if !run.is_a_persons() {
@@ -60,7 +75,8 @@ impl Judge<'_> {
             self.decisions = Some(self.cycle.review_paths()?);
         }
         for (review, path) in self.decisions.iter().flatten() {
-            if (review.unix_ms() - run.unix_ms()).abs() > APART_MS {
+            // Both are named in one breath.
+            if review.unix_ms() != run.unix_ms() {
                 continue;
             }
             let review = self.cycle.review_at(path)?;

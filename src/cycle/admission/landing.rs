@@ -6,15 +6,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Door, Fault, Judge};
-use crate::cycle::commit::branch_of;
-use crate::cycle::network::TreeNetwork;
+use crate::cycle::commit::{branch_of, run_of};
+
 use crate::cycle::{Cycle, CycleError};
-use crate::delta::{RunRecord, Valued};
+use crate::delta::RunRecord;
+use crate::model::Settings;
 use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
-use crate::model::{Level, Settings};
 use crate::review::Verdict;
-use crate::review::rules::{Facts, held_by, is_beside};
+use crate::review::rules::is_beside;
 use crate::store::{Branch, Commit, CommitId, Tips};
 
 impl Cycle {
@@ -46,38 +46,91 @@ impl Judge<'_> {
         tip: CommitId,
         fresh: &HashSet<CommitId>,
     ) -> Result<(), CycleError> {
-        if branch != self.cycle.store.wake() {
-            return Ok(());
+        let (is_wake, is_main) = (branch == self.cycle.store.wake(), branch == self.cycle.store.main());
+        if !is_wake && !is_main {
+            return self.stacked(branch, tip);
         }
         // What main says now: with a push that moves both, the main of that push.
         let Some(here) = self.main.map(|main| self.settings_of(main)).transpose()?.flatten() else { return Ok(()) };
         if !here.review.names_reviewers() {
             return Ok(());
         }
-        if let Some(before) = self.cycle.store.tip(branch)?
-            && before != tip
-        {
-            self.landed_between(before, tip, &here)?;
+        // A night brings to main what wake has: a wake that was not let in is no way round.
+        if is_main {
+            return match self.cycle.store.tip(branch)? {
+                Some(before) if before != tip => self.landed_between(before, tip, &HashSet::new(), &here),
+                _ => Ok(()),
+            };
         }
-        let mut at = tip;
+        let (mut at, mut landed) = (tip, HashSet::new());
         while fresh.contains(&at) {
             let commit = self.cycle.store.commit(at)?;
             let Some(parent) = commit.parents.first().copied() else { break };
-            self.landing(&commit, parent, &here)?;
+            landed.extend(self.landing(&commit, parent, &here)?);
             at = parent;
+        }
+        if let Some(before) = self.cycle.store.tip(branch)?
+            && before != tip
+        {
+            // What came on the line that goes on from here was judged by what main was when it came.
+            let judged = if at == before { landed } else { HashSet::new() };
+            self.landed_between(before, tip, &judged, &here)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a branch of a run that brings another run which waits, or more than its run and a note about a conflict: one decision is about
+    /// one run, as it was shown.
+    fn stacked(&mut self, branch: &Branch, tip: CommitId) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let Some(run) = run_of(&store.runs_prefix(), branch) else { return Ok(()) };
+        let mut trunks = Vec::new();
+        for trunk in [store.main(), store.wake()] {
+            trunks.extend(store.tip(trunk)?);
+        }
+        trunks.extend(self.main);
+        trunks.extend(self.wake);
+        let mut is_own = true;
+        for id in store.commits_beyond(tip, &trunks)?.into_iter().rev() {
+            let commit = store.commit(id)?;
+            // A note about a conflict names no run.
+            let of = commit.trailer("Run").filter(|of| *of != run.as_str() && commit.trailer("Review").is_some());
+            if let Some(of) = of.map(str::to_owned) {
+                self.fault(&commit, "", 0, format!("waits for a decision of its own, and {branch} rests on it: {of}"));
+                is_own = false;
+            }
+        }
+        let tip = store.commit(tip)?;
+        if is_own
+            && tip.trailer("Review").is_none()
+            && let [below] = tip.parents[..]
+            && !trunks.contains(&below)
+            && store.commit(below)?.trailer("Review").is_some()
+            && self.decisions_known
+        {
+            self.fault(&tip, "", 0, "is another commit upon a run that waits");
         }
         Ok(())
     }
 
     /// Judges the records that wake would have more than before, whatever brings them: commits that were known here already, and lines
     /// that lie behind other parents, are no way round.
-    fn landed_between(&mut self, before: CommitId, tip: CommitId, here: &Settings) -> Result<(), CycleError> {
+    fn landed_between(
+        &mut self,
+        before: CommitId,
+        tip: CommitId,
+        judged: &HashSet<RunId>,
+        here: &Settings,
+    ) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         let commit = store.commit(tip)?;
         let mut own: HashMap<RunId, Commit> = HashMap::new();
+        let mut thrown: HashMap<RunId, Commit> = HashMap::new();
         for (commit, run) in self.cycle.runs_in(tip, &[before])? {
+            if self.record(commit.tree, &run)?.is_some_and(|record| record.is_left_over()) {
+                thrown.insert(run, commit);
             // Of several that name the run the one that had to wait speaks for it.
-            if commit.trailer("Review").is_some() || !own.contains_key(&run) {
+            } else if commit.trailer("Review").is_some() || !own.contains_key(&run) {
                 own.insert(run, commit);
             }
         }
@@ -86,15 +139,21 @@ impl Judge<'_> {
             if change.old.is_some() || run.agent().as_str() == HUMAN {
                 continue;
             }
+            // What wake here has was judged when it came.
+            if let Some(wake) = store.tip(store.wake())?
+                && store.file(store.tree_of(wake)?, &change.path)? == change.new
+            {
+                continue;
+            }
             let Some(record) = self.record(commit.tree, &run)? else { continue };
             let own = own.get(&run);
             if record.is_left_over() {
-                if let Some(why) = self.thrown_away(&run, own, here)? {
+                if let Some(why) = self.thrown_away(&run, thrown.get(&run).or(own), here)? {
                     self.fault(&commit, &change.path, 1, why);
                 }
                 continue;
             }
-            if lands_nothing(&record) {
+            if lands_nothing(&record) || judged.contains(&run) {
                 continue;
             }
             let Some(then) = self.settings_at(own.and_then(|own| own.parents.first().copied()).unwrap_or(before))?
@@ -129,9 +188,10 @@ impl Judge<'_> {
         Ok(Some(format!("is thrown away without a decision of {}", may.join(" or "))))
     }
 
-    fn landing(&mut self, commit: &Commit, parent: CommitId, here: &Settings) -> Result<(), CycleError> {
+    /// Judges the runs that one commit of wake's line brings; these runs.
+    fn landing(&mut self, commit: &Commit, parent: CommitId, here: &Settings) -> Result<Vec<RunId>, CycleError> {
         let store = &self.cycle.store;
-        let mut then = None;
+        let (mut then, mut landed) = (None, Vec::new());
         for change in store.diff(Some(store.tree_of(parent)?), Some(commit.tree), layout::RUNS)? {
             let Place::Run(run) = Place::of(&change.path) else { continue };
             if change.old.is_some() || run.agent().as_str() == HUMAN {
@@ -150,8 +210,9 @@ impl Judge<'_> {
             if let Some(why) = self.unapproved(&record, own.as_ref(), commit, (settings, here))? {
                 self.fault(commit, &change.path, 1, why);
             }
+            landed.push(run);
         }
-        Ok(())
+        Ok(landed)
     }
 
     /// Why a run may not land: it had to wait by what main was then and by what it is now, and nobody who may has approved it.
@@ -162,13 +223,12 @@ impl Judge<'_> {
         landed: &Commit,
         (then, here): (&Settings, &Settings),
     ) -> Result<Option<String>, CycleError> {
-        let Some(waits) = self.waited(record, own, landed, then)? else { return Ok(None) };
+        let (id, tree) = (own.map(|own| own.id), own.map_or(landed.tree, |own| own.tree));
         // A rule that main has given up holds nothing back.
-        if self.waited(record, own, landed, here)?.is_none() {
-            return Ok(None);
-        }
-        let (rule, id) = (waits.strip_prefix("rule "), own.map(|own| own.id));
-        let lacks = |settings: &Settings| self.cycle.lacks_approval_by(&record.run, id, &settings.review, rule);
+        let lacks = |settings: &Settings| {
+            let Some(waits) = self.cycle.waits_by(record, own, tree, settings)? else { return Ok(None) };
+            self.cycle.lacks_approval_by((&record.run, id), &settings.review, waits.strip_prefix("rule "), false)
+        };
         Ok(match lacks(then)? {
             None => None,
             Some(_) => lacks(here)?.map(|why| format!("lands without its approval: {why}")),
@@ -185,7 +245,7 @@ impl Judge<'_> {
         }
     }
 
-    fn settings_of(&self, main: CommitId) -> Result<Option<Settings>, CycleError> {
+    pub(super) fn settings_of(&self, main: CommitId) -> Result<Option<Settings>, CycleError> {
         let store = &self.cycle.store;
         let text = store.read(store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
         Ok(Settings::read(&String::from_utf8_lossy(&text), &[]).ok())
@@ -199,47 +259,6 @@ impl Judge<'_> {
             None => commit.clone(),
         };
         Ok(Some(own).filter(is_of))
-    }
-
-    /// Why a run had to wait, if it had to: as its own commit says, or by the rules and origins of those settings.
-    fn waited(
-        &self,
-        record: &RunRecord,
-        own: Option<&Commit>,
-        landed: &Commit,
-        settings: &Settings,
-    ) -> Result<Option<String>, CycleError> {
-        if let Some(waits) = own.and_then(|own| own.trailer("Review")) {
-            return Ok(Some(waits.to_owned()));
-        }
-        if [crate::cycle::EVALUATOR, "bootstrap"].contains(&record.agent.as_str()) {
-            return Ok(None);
-        }
-        // A document that a person applies waits for its origin nowhere.
-        if settings.origins.level(&record.origin) == Level::Review && record.cognition != "apply" {
-            return Ok(Some("origin".to_owned()));
-        }
-        let network = TreeNetwork::new(&self.cycle.store, landed.tree);
-        let mut types = Vec::new();
-        for effect in &record.effects {
-            let known = effect.created.as_deref().or(effect.removed.as_deref()).map(|neuron| neuron.kind);
-            let kinds = match (known, &effect.kind, effect.id()) {
-                (Some(kind), ..) => vec![kind],
-                (None, Some((before, after)), _) => vec![before.value, after.value],
-                (None, None, Some(id)) => network.neuron(id)?.map(|neuron| neuron.kind).into_iter().collect(),
-                (None, None, None) => Vec::new(),
-            };
-            types.extend(kinds.iter().map(ToString::to_string));
-        }
-        let facts = Facts {
-            agent: record.agent.as_str(),
-            origin: &record.origin,
-            effects: &record.effects,
-            types: &types,
-            beside: is_beside(record.ops.iter()),
-            expected: Valued::expected(record.prediction.as_ref()).value,
-        };
-        Ok(held_by(&settings.review, &facts).map(|rule| format!("rule {}", rule.name)))
     }
 }
 

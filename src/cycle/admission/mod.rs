@@ -177,6 +177,8 @@ impl Cycle {
                 known.push(tip);
                 if branch == main {
                     judge.main = Some(tip);
+                } else if branch == wake {
+                    judge.wake = Some(tip);
                 }
                 judge.records.take_in(store, branch, tip)?;
                 commits.extend(fresh);
@@ -202,6 +204,7 @@ impl Cycle {
             latest: self.shared.world.latest_seconds(),
             records: Records::of(self, door)?,
             main: store.tip(store.main())?,
+            wake: None,
             fixed_clock: matches!(door, Door::Merge),
             going_out: matches!(door, Door::Out { .. }),
             grounds: vec![grounds],
@@ -251,6 +254,8 @@ struct Judge<'c> {
     records: Records,
     /// Main as it is with what was judged so far.
     main: Option<CommitId>,
+    /// Wake as it would be, if it was judged and may come in.
+    wake: Option<CommitId>,
     /// True where a fixed clock is let in.
     fixed_clock: bool,
     /// True for what this machine is about to push.

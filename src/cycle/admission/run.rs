@@ -10,8 +10,9 @@ use super::{Door, Judge};
 use crate::cycle::commit::edits;
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::policy::Policy;
+use crate::cycle::trailers::ANSWERS;
 use crate::cycle::{Cycle, CycleError, EVALUATOR, HUMAN, bootstrap};
-use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, RunRecord};
+use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::settings::Settings;
@@ -106,11 +107,15 @@ fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<
 fn says_otherwise(commit: &Commit, record: &RunRecord) -> Option<&'static str> {
     let all = |key, holds: &dyn Fn(&str) -> bool| commit.trailer_values(key).all(holds);
     let stimulus = |text: &str| record.stimuli.iter().any(|id| id.as_str() == text);
+    let answers = |text: &str| {
+        record.ops.iter().any(|op| matches!(op, Operation::Acknowledge(answer) if answer.signal.as_str() == text))
+    };
     match () {
         () if !all("Run", &|text| text == record.run.as_str()) => Some("Run"),
         () if !all("Agent", &|text| text == record.agent.as_str()) => Some("Agent"),
         () if !all("Depth", &|text| text == record.depth.to_string()) => Some("Depth"),
         () if !all("Stimulus", &stimulus) => Some("Stimulus"),
+        () if !all(ANSWERS, &answers) => Some(ANSWERS),
         () => None,
     }
 }
@@ -183,6 +188,7 @@ impl Judge<'_> {
         let path = layout::run(run);
         if record.agent.as_str() == HUMAN {
             self.amends(commit, run, &path)?;
+            self.approves(commit, &record, &path)?;
             if alone && effects_by_neuron(&record) != self.touched(run, before, changes)? {
                 self.fault(commit, &path, 1, "does not say what its commit did to the network");
             }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
 use crate::deliberation::cycle::{Setting, answers, conclude, judged_on};
-use crate::deliberation::forest::Forest;
+use crate::deliberation::forest::{Forest, read_cycle};
 use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
 use crate::deliberation::record::CycleRecord;
 use crate::deliberation::roles::{Cast, Member, Role};
@@ -442,7 +442,7 @@ impl Cycle {
 /// A cycle's file.
 fn cycle_in(bytes: &[u8], path: &str) -> Result<(DeliberationCycle, CycleRecord), CycleError> {
     let entered: DeliberationCycle = model_json::strict(bytes, path, limits::DOCUMENT_BYTES)?;
-    let cycle = CycleRecord::read(&entered.cycle).map_err(|message| CycleError::Refused {
+    let cycle = read_cycle(&entered.cycle).map_err(|message| CycleError::Refused {
         message: format!("{path}: cycle: {message}"),
         hint: Some(format!("`git brain revert {}` takes that cycle out of the forest", entered.run)),
     })?;

@@ -23,8 +23,8 @@ use std::time::Duration;
 
 use super::admission::{Door, Fault};
 use super::{Cycle, CycleError, signed};
+use crate::cycle::commit::run_of;
 use crate::limits;
-use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
 pub use offer::Outlet;
 pub use overruled::Overruled;
@@ -82,6 +82,8 @@ struct Theirs {
     reviewed: Result<Vec<String>, CycleError>,
     /// Runs on which wake there has another decision.
     overruled: Option<Overruled>,
+    /// True if the remote is empty.
+    begins: bool,
 }
 
 impl Cycle {
@@ -136,8 +138,7 @@ impl Cycle {
             }
             let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
             let joined = self.join(&theirs.tips, synced)?;
-            for (branch, is_rejected) in self.clear_settled(joined.wake)? {
-                let became = if is_rejected { "was rejected" } else { "has landed" };
+            for (branch, became) in self.clear_settled(joined.wake)? {
                 synced.note(format!(
                     "{branch} is gone here: its run {became}; `git brain review --decided` says by whom"
                 ));
@@ -147,6 +148,8 @@ impl Cycle {
             (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
             let outcome = match wishes.is_empty() {
                 true => PushOutcome::Done,
+                // An empty remote with our gate takes wake with the decisions that it rests on, or neither.
+                false if theirs.begins => self.store.push_with_reviews(remote, &wishes)?,
                 false => self.store.push(remote, &wishes)?,
             };
             match outcome {
@@ -197,12 +200,13 @@ impl Cycle {
         let ((there, reviews), seen) = (self.store.remote_tips(remote)?, self.store.seen(remote)?);
         let mut tips = match there == seen {
             // Nothing moved since it was judged. Branches of runs are not remembered, so there are none either.
-            true => there,
+            true => there.clone(),
             false => self.store.fetch(remote, &there)?,
         };
         self.refuse_rewritten(remote, &seen, &tips)?;
         // Decisions first: what lands by them is judged by them, here and there. One that is not let in stops nothing else.
-        let reviewed = if dry_run { Ok(Vec::new()) } else { self.sync_reviews(remote, reviews) };
+        let begins = reviews.is_none() && !there.contains_key(self.store.main()) && !self.store.is_radicle(remote)?;
+        let reviewed = if dry_run || begins { Ok(Vec::new()) } else { self.sync_reviews(remote, reviews) };
         let rejected = self.rejected_of(&tips)?;
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
@@ -215,7 +219,7 @@ impl Cycle {
         let wake = wake.filter(|_| judged.refused.contains_key(self.store.wake()));
         tips.retain(|branch, _| !judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviewed, overruled })
+        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviewed, overruled, begins })
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.
@@ -331,7 +335,9 @@ impl Cycle {
         // What waits for a person waits on every machine; what is in wake waits nowhere.
         for (branch, tip) in theirs.iter().filter(|(branch, _)| run_of(store.runs_prefix().as_str(), branch).is_some())
         {
-            if store.is_ancestor(*tip, joined.wake)? {
+            let run = run_of(store.runs_prefix().as_str(), branch);
+            let own = run.map(|run| self.commit_of_run(*tip, &run)).transpose()?;
+            if store.is_ancestor(own.map_or(*tip, |own| own.id), joined.wake)? {
                 wish(branch, None);
             }
         }
@@ -370,18 +376,21 @@ impl Cycle {
     }
 
     /// Branches of runs that wait there for a person, and now here too.
-    fn take_over_waiting(&self, theirs: &Tips, wake: CommitId) -> Result<(), CycleError> {
+    fn take_over_waiting(&self, theirs: &Tips, wake: CommitId, synced: &mut Synced) -> Result<(), CycleError> {
         for (branch, tip) in theirs {
-            if run_of(&self.store.runs_prefix(), branch).is_none()
-                || !self.waits_for_review(*tip)?
-                || self.store.is_ancestor(*tip, wake)?
-            {
+            let Some(run) = run_of(&self.store.runs_prefix(), branch) else { continue };
+            // What somebody put upon a run that waits keeps nobody from deciding on the run.
+            let waiting = if self.waits_for_review(*tip)? { *tip } else { self.commit_of_run(*tip, &run)?.id };
+            if !self.waits_for_review(waiting)? || self.store.is_ancestor(waiting, wake)? {
                 continue;
             }
+            if waiting != *tip {
+                synced.note(format!("{branch} has another commit upon the run that waits there, which is left out"));
+            }
             let change = match self.store.tip(branch)? {
-                None => RefChange::create(branch.clone(), *tip),
-                Some(here) if here != *tip && self.store.is_ancestor(here, *tip)? => {
-                    RefChange::advance(branch.clone(), here, *tip)
+                None => RefChange::create(branch.clone(), waiting),
+                Some(here) if here != waiting && self.store.is_ancestor(here, waiting)? => {
+                    RefChange::advance(branch.clone(), here, waiting)
                 }
                 Some(_) => continue,
             };
@@ -390,10 +399,4 @@ impl Cycle {
         }
         Ok(())
     }
-}
-
-/// The run that a branch is of: `agents/<name>/<run>` below the brain's folder.
-pub(super) fn run_of(prefix: &str, branch: &Branch) -> Option<RunId> {
-    let (agent, run) = branch.as_str().strip_prefix(prefix)?.split_once('/')?;
-    RunId::parse(run).ok().filter(|run| run.agent().as_str() == agent)
 }

@@ -2,8 +2,8 @@
 //!
 //! What goes out is judged as in a sync. Here too nothing is forced.
 
-use super::run_of;
 use crate::cycle::admission::{Door, Fault};
+use crate::cycle::commit::run_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::forge::{ForgeError, PushOrder, Said};
 use crate::store::{Branch, CommitId, PushOutcome, RefChange, Remote, Target, Tips};

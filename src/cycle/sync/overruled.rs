@@ -80,8 +80,8 @@ impl Cycle {
     /// Whether a review is of one who may decide on that run.
     pub fn counts_for_its_run(&self, review: &ReviewRecord) -> Result<bool, CycleError> {
         let commit = CommitId::parse(&review.commit).ok().and_then(|id| self.store.commit(id).ok());
-        let waits = commit.as_ref().and_then(|commit| commit.trailer("Review"));
-        let rule = waits.and_then(|waits| waits.strip_prefix("rule "));
+        let waits = commit.map(|commit| self.waits_of(&commit, &review.run)).transpose()?.flatten();
+        let rule = waits.as_deref().and_then(|waits| waits.strip_prefix("rule "));
         self.counts(review, &self.review_of_main()?, rule)
     }
 

@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use super::run_of;
 use crate::cycle::admission::{Door, Fault};
+use crate::cycle::commit::run_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::layout;
@@ -83,7 +83,11 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
     }
     let cycle = Cycle::receiving(dir, world, tips.get(store.main()).copied())?;
     if let Some(Update { old, new: Some(new), .. }) = reviews {
-        faults.extend(cycle.judge_reviews(*new, *old)?);
+        let wrong = cycle.judge_reviews(*new, *old)?;
+        if wrong.is_empty() {
+            cycle.store.expect_reviews(*new);
+        }
+        faults.extend(wrong);
     }
     if tips.is_empty() {
         return Ok(faults);

@@ -76,7 +76,7 @@ impl Cycle {
                 RefOutcome::Done { left } => {
                     synced.left.extend(left);
                     synced.rescued = given_up.or(synced.rescued);
-                    self.take_over_waiting(theirs, joined.wake)?;
+                    self.take_over_waiting(theirs, joined.wake, synced)?;
                     return Ok(joined);
                 }
                 RefOutcome::Modified { .. } => continue,

@@ -1,0 +1,320 @@
+//! What outsiders broke in reviews: words of a commit that were believed, decisions that met, and what came with a run.
+
+use crate::machines::{World, refused};
+use crate::sandbox::{create, delta};
+use serde_json::{Value, json};
+
+const STRICT: &str = "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"strict\"\nneurons = [\"n-*\"]\nreviewers = [\"mara@example.invalid\"]\n\n\
+                      [[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+
+fn world(world: World, rules: &str) -> World {
+    let scribe = json!({
+        "name": "scribe", "role": "Writes down what people decide.", "trigger": {"any": []},
+        "cognition": {"kind": "reflex", "rule": "memory"},
+        "capabilities": {"operations": ["create", "connect", "reword", "archive", "signal", "flag"], "types": ["semantic", "episodic"]},
+    });
+    world.write("a", "agents/scribe.json", &scribe.to_string());
+    world.write("a", "brain.toml", rules);
+    world.git("a", &["add", "agents", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "scribe"]);
+    world.brain("a", &["trust", "--yes"]);
+    world.sync("a");
+    world
+}
+
+/// The command as a person of that name.
+fn as_person(world: &World, machine: &str, person: &str, args: &[&str]) -> crate::sandbox::Answer {
+    let email = format!("{person}@example.invalid");
+    let dir = world.dir(machine);
+    for (key, value) in [("user.name", person), ("user.email", email.as_str())] {
+        world.git(machine, &["config", key, value]);
+    }
+    let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), args);
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), person).env(format!("GIT_{who}_EMAIL"), &email);
+    }
+    crate::sandbox::Answer::of(args.join(" "), command.current_dir(dir).output().unwrap())
+}
+
+fn run_of(branch: &str) -> &str {
+    branch.rsplit('/').next().unwrap()
+}
+
+fn apply(world: &World, machine: &str, ops: Value) -> Value {
+    let dir = world.dir(machine).display().to_string();
+    let args = ["-C", &dir, "--json", "apply", "--agent", "scribe", "-"];
+    world.sandbox.brain_with(&args, delta(ops).to_string().as_bytes()).exits(0).document()
+}
+
+#[test]
+fn the_rules_are_asked_of_the_record_and_not_of_what_a_commit_says() {
+    let world = world(World::gated(), STRICT);
+    // `--no-merge` chooses no other reviewer.
+    let (branch, commit) = world.waiting("a", "scribe", json!([create("n-evil")]));
+    assert!(world.git("a", &["log", "-1", "--format=%B", &commit]).contains("Review: rule strict"));
+    as_person(&world, "a", "ben", &["approve", &branch]).exits(3);
+    // Nor does a message that was written again, here or at the gate.
+    let message = world.git("a", &["log", "-1", "--format=%B", &commit]);
+    let parent = world.git("a", &["log", "-1", "--format=%P", &commit]);
+    let author = [("GIT_AUTHOR_EMAIL", "scribe@git-brain.invalid"), ("GIT_AUTHOR_NAME", "scribe")];
+    for word in ["asked", "rule scribe", "rule gone", "origin", "conflict"] {
+        let other = message.replace("Review: rule strict", &format!("Review: {word}"));
+        let forged = world.commit("a", &commit, &[&parent], &[], &other, &author);
+        world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &forged]);
+        let said = as_person(&world, "a", "ben", &["approve", &branch]).exits(3);
+        assert!(said.err.contains("mara@example.invalid may"), "{word}: {said}");
+        refused(&world, word, &forged, "wake", "lands without its approval");
+    }
+    let without: String =
+        message.lines().filter(|line| !line.starts_with("Review:")).map(|l| l.to_owned() + "\n").collect();
+    let forged = world.commit("a", &commit, &[&parent], &[], &without, &author);
+    refused(&world, "no word", &forged, "wake", "lands without its approval");
+}
+
+#[test]
+fn no_record_names_a_run_of_somebody_else() {
+    let world = world(World::gated(), "");
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea"), create("milk")]));
+    world.sync("a");
+    let mine = world.apply("a", json!([create("mine")]))["run"].as_str().unwrap().to_owned();
+    world.sync("a");
+    world.brain("a", &["approve", &branch, "--only", "1"]);
+    let tip = world.tip("a", "refs/brain/reviews");
+    let path = world.git("a", &["ls-tree", "-r", "--name-only", &tip]);
+    let text = world.git("a", &["show", &format!("{tip}:{path}")]);
+    let lands: Value = serde_json::from_str(&text).unwrap();
+    let forged = text.replace(lands["lands"].as_str().unwrap(), &mine) + "\n";
+    let email = world.git("a", &["log", "-1", "--format=%ae", &tip]);
+    let commit = world.commit(
+        "a",
+        "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        &[],
+        &[(&path, Some(&forged))],
+        "x",
+        &[("GIT_AUTHOR_EMAIL", &email)],
+    );
+    let (pushed, said) = world.git_try("a", &["push", "origin", &format!("{commit}:refs/brain/reviews")]);
+    assert!(!pushed && said.contains("is not the run of this decision"), "{said}");
+}
+
+#[test]
+fn a_brain_with_decisions_begins_at_a_new_gate() {
+    let world = world(World::new(), STRICT);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea"), create("milk")]));
+    as_person(&world, "a", "ben", &["approve", &branch, "--only", "1"]).exits(0);
+    world.brain(".", &["init", "--bare", "second.git"]);
+    std::fs::remove_file(world.dir("second.git/hooks/post-receive")).unwrap();
+    world.git("a", &["remote", "add", "second", "../second.git"]);
+    as_person(&world, "a", "ben", &["sync", "second"]).exits(0);
+    assert_eq!(world.tip("second.git", "wake"), world.tip("a", "wake"));
+    assert_eq!(world.tip("second.git", "refs/brain/reviews"), world.tip("a", "refs/brain/reviews"));
+    // And by one plain push of everything.
+    world.brain(".", &["init", "--bare", "third.git"]);
+    std::fs::remove_file(world.dir("third.git/hooks/post-receive")).unwrap();
+    world.git("a", &["push", "-q", "../third.git", "main", "wake", "refs/brain/reviews:refs/brain/reviews"]);
+    assert_eq!(world.tip("third.git", "wake"), world.tip("a", "wake"));
+}
+
+/// Two reviewers decide otherwise, in every order; a third machine that decided nothing takes what stands.
+#[test]
+fn two_decisions_that_meet_keep_no_third_machine_out() {
+    let rules = "[review]\nreviewers = [\"anna@example.invalid\", \"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+    let decide = |world: &World, machine: &str, person: &str, branch: &str, decision: &str| {
+        let args: &[&str] = match decision {
+            "approve" => &["approve", branch],
+            "reject" => &["reject", branch, "--why", "no"],
+            _ => &["approve", branch, "--only", "1"],
+        };
+        as_person(world, machine, person, args).exits(0);
+    };
+    for (first, second) in [
+        ("approve", "reject"),
+        ("reject", "approve"),
+        ("amend", "approve"),
+        ("approve", "amend"),
+        ("reject", "amend"),
+        ("amend", "reject"),
+    ] {
+        let world = world(World::gated(), rules);
+        ["b", "c"].iter().for_each(|name| world.clone(name));
+        let (branch, _) = world.waiting("a", "scribe", json!([create("tea"), create("milk")]));
+        for name in ["a", "b", "c"] {
+            world.sync(name);
+        }
+        decide(&world, "b", "ben", &branch, first);
+        decide(&world, "a", "anna", &branch, second);
+        for (name, person) in [("b", "ben"), ("a", "anna"), ("c", "carla"), ("b", "ben"), ("c", "carla")] {
+            let said = as_person(&world, name, person, &["sync"]);
+            assert_eq!(said.code, 0, "{first} {second}, {name}: {said}");
+        }
+        world.same(&["a", "b", "c"]);
+        let decided = world.json("c", &["review", "--decided"]);
+        let stand: Vec<(&str, bool)> = decided["decisions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| (one["verdict"].as_str().unwrap(), one["stands"] == true))
+            .collect();
+        assert_eq!(stand.len(), 2, "{decided:#}");
+        for (verdict, stands) in stand {
+            assert_eq!(stands, verdict == first, "{first} {second}: {decided:#}");
+        }
+        let lessons = world.json("c", &["prime"])["lessons"].to_string();
+        assert!(!(first != "reject" && lessons.contains("rejected")), "{first} {second}: {lessons}");
+        let has = |id: &str| world.try_brain("c", &["show", id]).code == 0;
+        let expected = match first {
+            "approve" => (true, true),
+            "reject" => (false, false),
+            // Operations have the order of the ids.
+            _ => (false, true),
+        };
+        assert_eq!((has("tea"), has("milk")), expected, "{first} {second}");
+    }
+}
+
+#[test]
+fn a_rule_that_was_given_up_for_a_while_keeps_nobody_out_later() {
+    let world = world(World::gated(), STRICT);
+    world.clone("b");
+    world.sync("b");
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.sync("a");
+    let write = |text: &str| {
+        world.write("a", "brain.toml", text);
+        world.git("a", &["commit", "-qam", "rules"]);
+        world.sync("a");
+    };
+    write("");
+    world.brain("a", &["merge", &branch]);
+    world.sync("a");
+    write(STRICT);
+    world.sync("b");
+    world.same(&["a", "b"]);
+    assert_eq!(world.try_brain("b", &["check"]).code, 0);
+}
+
+#[test]
+fn one_decision_is_about_one_run() {
+    let world = world(World::gated(), STRICT);
+    world.clone("b");
+    let (branch, commit) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.sync("a");
+    // A commit more upon the run that waits, at the gate and at a remote without one.
+    let author = [("GIT_AUTHOR_EMAIL", "eve@example.invalid")];
+    let more = world.commit("a", &commit, &[&commit], &[], "more", &author);
+    refused(&world, "a commit more", &more, &branch, "another commit upon a run that waits");
+    std::fs::remove_file(world.dir("remote.git/hooks/pre-receive")).unwrap();
+    world.git("a", &["push", "-q", "origin", &format!("{more}:refs/heads/{branch}")]);
+    let said = world.sync("b");
+    assert!(said["notes"].to_string().contains("another commit upon the run"), "{said:#}");
+    assert!(world.brain("b", &["review"]).contains(run_of(&branch)));
+    as_person(&world, "b", "ben", &["approve", &branch]).exits(0);
+    as_person(&world, "b", "ben", &["sync"]).exits(0);
+    assert_eq!(world.git("remote.git", &["for-each-ref", "refs/heads/agents"]), "");
+}
+
+#[test]
+fn a_night_brings_no_unapproved_run_to_main() {
+    let world = world(World::gated(), STRICT);
+    let (_, commit) = world.waiting("a", "scribe", json!([create("n-evil")]));
+    let wake = world.tip("a", "wake");
+    let merge = world.commit("a", &commit, &[&wake, &commit], &[], "merge", &[]);
+    world.git("a", &["update-ref", "refs/heads/wake", &merge]);
+    let main = world.slept("a");
+    world.git("a", &["push", "-q", "../remote.git", &format!("{merge}:refs/git-brain/rescue/{merge}")]);
+    let (pushed, said) = world.git_try("a", &["push", "origin", &format!("{main}:refs/heads/main")]);
+    assert!(!pushed && said.contains("lands without its approval"), "{said}");
+}
+
+#[test]
+fn what_is_not_trusted_is_approved_by_reviewers_alone() {
+    let world =
+        world(World::gated(), "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[origins]\nother = \"tainted\"\n");
+    world.brain("a", &["feed", "--origin", "web:x.example", "Anna grows green tea in Uji."]);
+    for args in [&["approve", "--origin", "web:x.example"][..], &["approve", &memory(&world)]] {
+        let said = as_person(&world, "a", "carla", args).exits(3);
+        assert!(said.err.contains("ben@example.invalid may"), "{said}");
+    }
+    as_person(&world, "a", "ben", &["approve", "--origin", "web:x.example"]).exits(0);
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    // The gate asks the same of a run that claims it.
+    world.brain("a", &["feed", "--origin", "web:y.example", "Ben grows black tea in Assam."]);
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    as_person(&world, "a", "ben", &["approve", "--origin", "web:y.example"]).exits(0);
+    let own = world.git("a", &["log", "wake", "--format=%H", "-1", "--grep=^Trigger: approve", "--no-merges"]);
+    let message = world.git("a", &["log", "-1", "--format=%B", &own]);
+    let parent = world.git("a", &["log", "-1", "--format=%P", &own]);
+    let forged = world.commit("a", &own, &[&parent], &[], &message, &[("GIT_AUTHOR_EMAIL", "carla@example.invalid")]);
+    refused(&world, "an approval", &forged, "wake", "approves what is not trusted");
+}
+
+fn memory(world: &World) -> String {
+    let found = world.json("a", &["find", "tea"]);
+    found["results"][0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_lands_is_shown_whole_and_corrections_can_wait() {
+    let rules = "[[review.rule]]\nname = \"corrections\"\noperations = [\"reword\", \"retype\", \"archive\"]\n";
+    let world = world(World::new(), rules);
+    assert_eq!(apply(&world, "a", json!([create("tea")]))["merged"], true);
+    let reword = json!([{"op": "reword", "id": "tea", "concept": "green tea"}]);
+    let report = apply(&world, "a", reword);
+    assert_eq!(report["merged"], false, "a correction waits: {report:#}");
+    let said = world.try_brain("a", &["-c", "review.rule=[{name=\"x\",operations=[\"rewrite\"]}]", "status"]);
+    assert!(said.code != 0 && said.err.contains("there is no operation"), "{said}");
+    let pad = "x".repeat(200);
+    let (branch, _) = world.waiting(
+        "a",
+        "scribe",
+        json!([
+            {"op": "create", "id": "cup", "concept": "a belief", "type": "semantic", "source": "mail:SOURCE-hidden", "session": "SESSION-hidden"},
+            {"op": "signal", "to": "memory", "payload": {"kind": "question", "a": pad, "query": "PAYLOAD-hidden"}},
+            {"op": "flag", "name": "u", "value": true, "reason": "REASON-hidden"},
+        ]),
+    );
+    for format in ["markdown", "html", "text"] {
+        let more: &[&str] = if format == "text" { &[] } else { &["--format", format] };
+        let shown = world.brain("a", &[&["review", &branch], more].concat()).replace("&#45;", "-");
+        for word in ["SOURCE-hidden", "SESSION-hidden", "PAYLOAD-hidden", "REASON-hidden"] {
+            assert!(shown.contains(word), "{format}: {word}: {shown}");
+        }
+    }
+    // Of an approval of which nothing lands nothing is learnt as success.
+    world.apply("a", json!([{"op": "reword", "id": "tea", "concept": "black tea"}]));
+    let waits = report["branch"].as_str().unwrap();
+    let approved = world.json("a", &["approve", waits]);
+    assert_eq!(approved["value"], 0.0, "{approved:#}");
+    assert!(approved["notes"].to_string().contains("does not land"), "{approved:#}");
+}
+
+/// A memory of several paragraphs comes alone, with the concepts that it needs.
+#[test]
+fn a_part_by_neuron_brings_no_neighbour() {
+    let world = world(World::new(), "[origins]\nother = \"review\"\n");
+    let page = world.sandbox.file(
+        "page.md",
+        "Alpha buoys weigh forty kilos.\n\nBeta moorings cost ninety euros.\n\nGamma chains rust after winter.\n",
+    );
+    world.brain("a", &["feed", "--origin", "web:p.example", &page]);
+    let list = world.json("a", &["review"]);
+    let branch = list["waiting"][0]["branch"].as_str().unwrap().to_owned();
+    let belief = world.json("a", &["review", &branch, "--no-questions"]);
+    let memories: Vec<(String, String)> = belief["reviews"][0]["neurons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["type"] == "episodic")
+        .map(|one| (one["id"].as_str().unwrap().to_owned(), one["concept"].as_str().unwrap().to_owned()))
+        .collect();
+    assert!(memories.len() >= 3, "{memories:?}");
+    for (id, _) in &memories {
+        world.brain("a", &["approve", &branch, "--only", id, "--dry-run"]);
+    }
+    let beta = memories.iter().find(|(_, text)| text.starts_with("Beta")).unwrap();
+    world.brain("a", &["approve", &branch, "--only", &beta.0]);
+    for (id, text) in &memories {
+        assert_eq!(world.try_brain("a", &["show", id]).code == 0, *id == beta.0, "{text}");
+    }
+    world.brain("a", &["check"]);
+}
