@@ -127,7 +127,7 @@ impl GitConfig {
 const ALLOW: &str = "secrets.allow";
 
 /// The sections by which other machines do again what is committed.
-const SHARED: [&str; 4] = ["learning.", "activation.", "merge.", "origins."];
+const SHARED: [&str; 5] = ["learning.", "activation.", "merge.", "origins.", "review."];
 
 /// Whether a setting says where tokens of a forge go.
 fn is_forge(key: &str) -> bool {

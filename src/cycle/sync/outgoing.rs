@@ -307,7 +307,15 @@ impl Cycle {
             if self.store.is_ancestor(*id, rebuilt.wake)? || self.store.is_ancestor(*id, rebuilt.main)? {
                 continue;
             }
-            let run = self.store.commit(*id)?.trailer("Run").and_then(|run| RunId::parse(run).ok());
+            let commit = self.store.commit(*id)?;
+            let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
+            // What may not land without an approval is no more good than its merge was.
+            if let Some(run) = &run
+                && let Some(why) = self.lacks_approval(&commit, run)?
+            {
+                rebuilt.notes.push(format!("not merged again: {why}"));
+                continue;
+            }
             let candidate = Candidate { name: id.to_string(), commit: *id, branch: None, run, reviewed_by: None };
             match self.merge_one(writer, rebuilt.wake, &candidate, &mut newest)? {
                 Fate::Merged { commit, .. } => rebuilt.wake = commit,
