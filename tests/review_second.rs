@@ -203,6 +203,18 @@ fn one_decision_is_about_one_run() {
     let author = [("GIT_AUTHOR_EMAIL", "eve@example.invalid")];
     let more = world.commit("a", &commit, &[&commit], &[], "more", &author);
     refused(&world, "a commit more", &more, &branch, "another commit upon a run that waits");
+    let wake = world.tip("a", "wake");
+    let merged = world.commit("a", &commit, &[&commit, &wake], &[], "more", &author);
+    refused(&world, "a merge upon it", &merged, &branch, "another commit upon a run that waits");
+    // A record that somebody squashed below another run lands with it, so it is asked for as well.
+    let (evil, squashed) = world.waiting("a", "scribe", json!([create("n-evil")]));
+    let below = world.commit("a", &squashed, &[&wake], &[], "a person's words", &author);
+    world.git("a", &["update-ref", "refs/heads/wake", &below]);
+    world.git("a", &["branch", "-qD", &evil]);
+    let (upon, harmless) = world.waiting("a", "scribe", json!([create("harmless")]));
+    world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    refused(&world, "what lies below", &harmless, &upon, "lands without its approval");
+    world.git("a", &["branch", "-qD", &upon]);
     std::fs::remove_file(world.dir("remote.git/hooks/pre-receive")).unwrap();
     world.git("a", &["push", "-q", "origin", &format!("{more}:refs/heads/{branch}")]);
     let said = world.sync("b");
@@ -246,6 +258,27 @@ fn what_is_not_trusted_is_approved_by_reviewers_alone() {
     let parent = world.git("a", &["log", "-1", "--format=%P", &own]);
     let forged = world.commit("a", &own, &[&parent], &[], &message, &[("GIT_AUTHOR_EMAIL", "carla@example.invalid")]);
     refused(&world, "an approval", &forged, "wake", "approves what is not trusted");
+}
+
+/// A decision that was taken back before it was carried out lets nothing in, where the gate knows so.
+#[test]
+fn an_approval_that_was_withdrawn_lets_nothing_in() {
+    let rules = "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+    let world = world(World::gated(), rules);
+    let (branch, commit) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.sync("a");
+    let wake = world.tip("a", "wake");
+    as_person(&world, "a", "ben", &["approve", &branch]).exits(0);
+    world.git("a", &["push", "-q", "origin", "refs/brain/reviews"]);
+    // As after a kill between the record and the merge.
+    world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &commit]);
+    as_person(&world, "a", "ben", &["reject", &branch, "--why", "no"]).exits(0);
+    world.git("a", &["push", "-q", "origin", "refs/brain/reviews"]);
+    let merge =
+        world.commit("a", &commit, &[&wake, &commit], &[], "merge", &[("GIT_AUTHOR_EMAIL", "eve@example.invalid")]);
+    refused(&world, "by an older approval", &merge, "wake", "lands without its approval");
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
 }
 
 fn memory(world: &World) -> String {

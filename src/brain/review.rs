@@ -9,7 +9,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::snapshot_beside;
 use crate::limits;
 use crate::model::Origin;
-use crate::model::ids::RunId;
+use crate::model::ids::{RunId, hash_fields};
 use crate::review::belief::{Beside, consequence, outline, speak_of_the_same, standing};
 use crate::review::page;
 use crate::review::{Answered, Belief, Change, ChangeKind, Question, ReviewRecord, Verdict};
@@ -27,6 +27,8 @@ const KEPT: &str = "waiting.json";
 /// A run in a list, as its record has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Outline {
+    /// The rules by which it was made.
+    rules: String,
     waits: String,
     at: String,
     origin: Origin,
@@ -91,14 +93,15 @@ impl Brain {
     pub fn reviews(&self) -> Result<ReviewList, BrainError> {
         let (review, store) = (self.cycle.review_of_main()?, &self.cycle.store);
         let origins = &self.cycle.shared.policy.settings.origins;
-        // A commit never changes, so neither does what its record says.
+        let rules = format!("{:016x}", hash_fields(&[crate::model::json::inline(&review).as_bytes()]));
+        // A commit never changes, so neither does what its record says, and by the same rules it waits as before.
         let known: BTreeMap<String, Outline> = store.cached_document(KEPT).unwrap_or_default();
         let mut kept = BTreeMap::new();
         let mut waiting = Vec::new();
         for (branch, tip, run) in self.cycle.branches_of_runs()? {
-            let outline = match known.get(&tip.to_string()) {
+            let outline = match known.get(&tip.to_string()).filter(|outline| outline.rules == rules) {
                 Some(outline) => Ok(outline.clone()),
-                None => self.outline(&branch, tip, &run),
+                None => self.outline(&branch, tip, &run, &rules),
             };
             let waits = outline.as_ref().map_or_else(|_| "pending".to_owned(), |outline| outline.waits.clone());
             let mut line = ReviewLine {
@@ -128,18 +131,22 @@ impl Brain {
             }
             waiting.push(line);
         }
-        if kept.len() != known.len() || kept.keys().any(|tip| !known.contains_key(tip)) {
+        if kept.len() != known.len()
+            || kept.iter().any(|(tip, outline)| known.get(tip).is_none_or(|known| known.rules != outline.rules))
+        {
             store.keep_document(KEPT, &kept);
         }
         waiting.sort_by(|a, b| b.consequence.total_cmp(&a.consequence).then_with(|| a.run.cmp(&b.run)));
         Ok(ReviewList { waiting })
     }
 
-    fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId) -> Result<Outline, BrainError> {
+    fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId, rules: &str) -> Result<Outline, BrainError> {
         let waiting = self.cycle.waiting_run(branch.clone(), tip, run.clone())?;
         let record = self.cycle.waiting_record(&waiting)?;
+        let rule = self.cycle.rule_of(&waiting)?.filter(|_| waiting.waits != "conflict");
         Ok(Outline {
-            waits: waiting.waits,
+            rules: rules.to_owned(),
+            waits: rule.map_or(waiting.waits, |rule| format!("rule {rule}")),
             at: record.at.to_string(),
             expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
             changes: outline(&record),

@@ -156,6 +156,30 @@ impl Draft {
         })
     }
 
+    /// Of a rule's run that would wait for its origin and states nothing, leaves its answers alone: weights that nobody could judge ask no
+    /// person, and what comes from a stranger shapes none before it is trusted.
+    pub fn shape_nothing_of_strangers(&mut self) {
+        let ops = &mut self.document.ops;
+        let shapes = |op: &Operation| {
+            matches!(
+                op,
+                Operation::Activate(_)
+                    | Operation::Connect(_)
+                    | Operation::Adjust(_)
+                    | Operation::Disconnect(_)
+                    | Operation::Reinforce(_)
+            )
+        };
+        let answers = |op: &Operation| matches!(op, Operation::Acknowledge(_));
+        if self.held.as_deref() == Some(HELD_FOR_ORIGIN)
+            && self.consumed.is_empty()
+            && ops.iter().all(|op| shapes(op) || answers(op))
+        {
+            ops.retain(answers);
+            self.held = None;
+        }
+    }
+
     /// The draft of a run that a person makes by hand: it is of this machine, descends from nothing, and has no operations unless
     /// they are added.
     pub fn by_hand(shared: &Shared, base: CommitId, run: RunId, cognition: &str) -> Result<Self, CycleError> {

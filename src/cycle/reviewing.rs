@@ -96,7 +96,9 @@ impl Cycle {
     pub fn waiting_run(&self, branch: Branch, tip: CommitId, run: RunId) -> Result<WaitingRun, CycleError> {
         let commit = self.commit_of_run(tip, &run)?;
         let above = if commit.id == tip { None } else { Some(self.store.commit(tip)?) };
-        let waits = above.as_ref().unwrap_or(&commit).trailer("Review").unwrap_or("pending").to_owned();
+        // A conflict is noted above the run; of itself no run says it.
+        let own = commit.trailer("Review").map(|own| if own == "conflict" { "asked" } else { own });
+        let waits = above.as_ref().map_or(own, |above| above.trailer("Review")).unwrap_or("pending").to_owned();
         Ok(WaitingRun { branch, tip, commit, run, waits })
     }
 

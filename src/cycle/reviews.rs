@@ -162,8 +162,8 @@ impl Cycle {
         Ok(asked.filter(|asked| !asked.starts_with("rule ")))
     }
 
-    /// The same by other settings; without its own commit, an approval of the run is enough. Here the newest decision holds. Of what landed
-    /// elsewhere it is the one that was carried out first, which need not be the newest: there any approval that counts is enough.
+    /// The same by other settings; without its own commit, an approval of the run is enough. Here, and at a gate, the newest decision holds that was
+    /// known before. Of what landed elsewhere it is the one that was carried out first, which need not be the newest: there any approval that counts is enough.
     pub(super) fn lacks_approval_by(
         &self,
         (run, commit): (&RunId, Option<CommitId>),
@@ -179,7 +179,7 @@ impl Cycle {
             if commit.is_none_or(|commit| review.commit == commit.to_string()) && self.counts(review, settings, rule)? {
                 match review.verdict {
                     Verdict::Approve => return Ok(None),
-                    Verdict::Amend | Verdict::Reject if newest => break,
+                    Verdict::Amend | Verdict::Reject if newest && self.store.knows_review(&review.path())? => break,
                     Verdict::Amend | Verdict::Reject => {}
                 }
             }

@@ -345,7 +345,12 @@ impl Spawn {
         let (store, shared) = (self.cycle.store()?, &self.cycle.shared);
         let network = TreeNetwork::remembering(&store, store.tree_of(self.tip)?, &shared.neurons);
         shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
-        let draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
+        let mut draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
+        let member = shared.policy.agents.get(&self.job.agent);
+        let is_rule = member.is_some_and(|member| matches!(member.agent.cognition, Cognition::Reflex { .. }));
+        if is_rule {
+            draft.shape_nothing_of_strangers();
+        }
         Ok((!draft.document.ops.is_empty() || !self.job.stimuli.is_empty()).then_some(draft))
     }
 

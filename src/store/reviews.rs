@@ -19,6 +19,12 @@ impl Store {
         }
     }
 
+    /// Whether a decision was here before a push that is judged.
+    pub fn knows_review(&self, path: &str) -> Result<bool, StoreError> {
+        let Some(known) = self.ref_target(REVIEWS)? else { return Ok(false) };
+        Ok(self.file(self.tree_of(known)?, path)?.is_some())
+    }
+
     /// Takes the decisions of a push that is judged for those that are known: wake may rest on them.
     pub fn expect_reviews(&self, incoming: CommitId) {
         self.incoming_reviews.set(Some(incoming));

@@ -16,8 +16,10 @@ impl Judge<'_> {
     /// decisions may be refused, and that stops nothing else.
     pub(super) fn reviewers(&mut self, commit: &Commit) -> Result<(), CycleError> {
         let named: Vec<String> = commit.trailer_values("Reviewed-by").map(str::to_owned).collect();
-        // Of a commit without a run, such as one of settings, the trailer says what git's users mean by it.
-        if !self.decisions_known || named.is_empty() || commit.trailer("Run").is_none() {
+        // Of a commit without a run, such as one of settings, the trailer says what git's users mean by it. Any line counts: `git log --grep`
+        // looks at all of them.
+        let names_a_run = commit.message.lines().any(|line| line.starts_with("Run: "));
+        if !self.decisions_known || named.is_empty() || !names_a_run {
             return Ok(());
         }
         let about = commit.trailer_values("Run").chain(commit.trailer_values("Trigger").filter_map(about));

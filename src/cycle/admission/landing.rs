@@ -100,14 +100,25 @@ impl Judge<'_> {
                 is_own = false;
             }
         }
-        let tip = store.commit(tip)?;
-        if is_own
-            && tip.trailer("Review").is_none()
-            && let [below] = tip.parents[..]
-            && !trunks.contains(&below)
-            && store.commit(below)?.trailer("Review").is_some()
-            && self.decisions_known
+        // What lies below it is held to what wake is held to: a record that somebody squashed is one that lands with it.
+        let here = self.main.map(|main| self.settings_of(main)).transpose()?.flatten();
+        if let (Some(here), Some(wake)) =
+            (here.filter(|here| here.review.names_reviewers()), self.wake.or(store.tip(store.wake())?))
         {
+            self.landed_between(wake, tip, &HashSet::from([run.clone()]), &here)?;
+        }
+        let store = &self.cycle.store;
+        // The run, or a note right upon it.
+        let own = self.cycle.commit_of_run(tip, &run)?;
+        let is_whole = own.trailer("Run") == Some(run.as_str())
+            && (own.id == tip || store.commit(tip)?.trailer("Review") == Some("conflict"));
+        let mut waits = false;
+        for id in store.commits_beyond(tip, &trunks)? {
+            let commit = store.commit(id)?;
+            waits |= commit.trailer("Run") == Some(run.as_str()) && commit.trailer("Review").is_some();
+        }
+        if is_own && waits && !is_whole && self.decisions_known {
+            let tip = store.commit(tip)?;
             self.fault(&tip, "", 0, "is another commit upon a run that waits");
         }
         Ok(())
@@ -227,7 +238,12 @@ impl Judge<'_> {
         // A rule that main has given up holds nothing back.
         let lacks = |settings: &Settings| {
             let Some(waits) = self.cycle.waits_by(record, own, tree, settings)? else { return Ok(None) };
-            self.cycle.lacks_approval_by((&record.run, id), &settings.review, waits.strip_prefix("rule "), false)
+            self.cycle.lacks_approval_by(
+                (&record.run, id),
+                &settings.review,
+                waits.strip_prefix("rule "),
+                self.records.all,
+            )
         };
         Ok(match lacks(then)? {
             None => None,

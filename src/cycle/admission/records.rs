@@ -18,8 +18,8 @@ pub(super) struct Records {
     trunks: Vec<(Branch, TreeId)>,
     /// The branches of runs that wait, by their run's record.
     waiting: BTreeMap<String, Vec<(Branch, BlobId)>>,
-    /// Whether main and wake are held against the branches of runs as well.
-    all: bool,
+    /// Whether this is the gate: there main and wake are held against the branches of runs as well.
+    pub(super) all: bool,
     brought: HashMap<CommitId, Vec<String>>,
 }
 

@@ -25,6 +25,7 @@ use super::admission::{Door, Fault};
 use super::{Cycle, CycleError, signed};
 use crate::cycle::commit::run_of;
 use crate::limits;
+use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
 pub use offer::Outlet;
 pub use overruled::Overruled;
@@ -371,6 +372,17 @@ impl Cycle {
         Ok(wishes)
     }
 
+    /// The run that waits, below whatever somebody put upon it; the tip itself, if there is none.
+    fn waiting_below(&self, tip: CommitId, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
+        for id in self.store.commits_beyond(tip, &[wake])? {
+            let commit = self.store.commit(id)?;
+            if commit.trailer("Run") == Some(run.as_str()) && commit.trailer("Review").is_some() {
+                return Ok(id);
+            }
+        }
+        Ok(tip)
+    }
+
     fn waits_for_review(&self, tip: CommitId) -> Result<bool, CycleError> {
         Ok(self.store.commit(tip)?.trailer("Review").is_some())
     }
@@ -380,7 +392,10 @@ impl Cycle {
         for (branch, tip) in theirs {
             let Some(run) = run_of(&self.store.runs_prefix(), branch) else { continue };
             // What somebody put upon a run that waits keeps nobody from deciding on the run.
-            let waiting = if self.waits_for_review(*tip)? { *tip } else { self.commit_of_run(*tip, &run)?.id };
+            let waiting = match self.waits_for_review(*tip)? {
+                true => *tip,
+                false => self.waiting_below(*tip, wake, &run)?,
+            };
             if !self.waits_for_review(waiting)? || self.store.is_ancestor(waiting, wake)? {
                 continue;
             }
