@@ -250,7 +250,7 @@ fn the_recipe_searches_and_its_gardener_is_told_nothing_of_a_hidden_gate() {
     }
     assert!(all.iter().any(|one| one["class"] == "fruit"), "{report:#}");
     // A gardener that prints what it is told.
-    let told = "import json, sys\nasked = json.load(sys.stdin)\npast = json.dumps(asked['question']['past'])\n\
+    let told = "import json, sys\nasked = json.load(sys.stdin)\npast = json.dumps(asked['question']['past'])[-3500:]\n\
                 mechanism = {'name': 'told', 'intuition': past}\n\
                 print(json.dumps({'proposals': [{'mechanism': mechanism, 'payload': {'level': 0.5, 'trend': 0, 'season': 0, 'period': 3}}]}))\n";
     let told = world.sandbox.file("told.py", told);

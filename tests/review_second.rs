@@ -127,13 +127,14 @@ fn two_decisions_that_meet_keep_no_third_machine_out() {
         };
         as_person(world, machine, person, args).exits(0);
     };
-    for (first, second) in [
-        ("approve", "reject"),
-        ("reject", "approve"),
-        ("amend", "approve"),
-        ("approve", "amend"),
-        ("reject", "amend"),
-        ("amend", "reject"),
+    // What the second reviewer does before he syncs takes nothing of the first decision down with it.
+    for (first, second, then) in [
+        ("approve", "reject", "sleep"),
+        ("reject", "approve", "activate"),
+        ("amend", "approve", "activate"),
+        ("approve", "amend", "activate"),
+        ("reject", "amend", "sleep"),
+        ("amend", "reject", "nothing"),
     ] {
         let world = world(World::gated(), rules);
         ["b", "c"].iter().for_each(|name| world.clone(name));
@@ -143,6 +144,15 @@ fn two_decisions_that_meet_keep_no_third_machine_out() {
         }
         decide(&world, "b", "ben", &branch, first);
         decide(&world, "a", "anna", &branch, second);
+        match then {
+            "sleep" => drop(as_person(&world, "a", "anna", &["sleep"]).exits(0)),
+            "activate" => {
+                let used = json!([{"op": "activate", "id": "milk", "strength": 0.5}]);
+                let delta = world.sandbox.file("used.json", delta(used).to_string());
+                as_person(&world, "a", "anna", &["apply", &delta]).exits(0);
+            }
+            _ => {}
+        }
         for (name, person) in [("b", "ben"), ("a", "anna"), ("c", "carla"), ("b", "ben"), ("c", "carla")] {
             let said = as_person(&world, name, person, &["sync"]);
             assert_eq!(said.code, 0, "{first} {second}, {name}: {said}");
@@ -161,7 +171,10 @@ fn two_decisions_that_meet_keep_no_third_machine_out() {
         }
         let lessons = world.json("c", &["prime"])["lessons"].to_string();
         assert!(!(first != "reject" && lessons.contains("rejected")), "{first} {second}: {lessons}");
-        let has = |id: &str| world.try_brain("c", &["show", id]).code == 0;
+        let has = |id: &str| {
+            let shown = world.try_brain("c", &["show", id]);
+            shown.code == 0 && !shown.out.contains("\"archived\"")
+        };
         let expected = match first {
             "approve" => (true, true),
             "reject" => (false, false),
@@ -169,6 +182,8 @@ fn two_decisions_that_meet_keep_no_third_machine_out() {
             _ => (false, true),
         };
         assert_eq!((has("tea"), has("milk")), expected, "{first} {second}");
+        let main = world.git("c", &["ls-tree", "-r", "--name-only", "main"]);
+        assert!(first != "reject" || !main.contains("milk"), "{first} {second}: a night keeps what was rejected");
     }
 }
 
@@ -260,6 +275,48 @@ fn what_is_not_trusted_is_approved_by_reviewers_alone() {
     refused(&world, "an approval", &forged, "wake", "approves what is not trusted");
 }
 
+/// An approval is about a record; another one under its id, or an origin that somebody writes by hand, is none of it.
+#[test]
+fn nothing_else_lands_by_an_approval() {
+    let rules = "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n\n[origins]\nother = \"tainted\"\n";
+    let world = world(World::gated(), rules);
+    let (branch, commit) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.sync("a");
+    let wake = world.tip("a", "wake");
+    as_person(&world, "a", "ben", &["approve", &branch]).exits(0);
+    world.git("a", &["push", "-q", "origin", "refs/brain/reviews"]);
+    let eve = [("GIT_AUTHOR_EMAIL", "eve@example.invalid")];
+    let path = world.path_of("a", &commit, &format!("{}.json", run_of(&branch)));
+    let record = world.git("a", &["show", &format!("{commit}:{path}")]) + "\n";
+    let evil = record.replace("by hand", "by foot");
+    assert_ne!(record, evil);
+    let exchanged = world.commit("a", &commit, &[&wake], &[(&path, Some(&evil))], "a person's words", &eve);
+    refused(&world, "another record", &exchanged, "wake", "another record than the one that was approved");
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    // What is left of a rejected run goes by nobody's plain revert.
+    let (second, _) = world.waiting("a", "scribe", json!([create("milk")]));
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    as_person(&world, "a", "ben", &["reject", &second, "--why", "no"]).exits(0);
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    let left = world.git("a", &["log", "wake", "--format=%H", "-1", "--grep=^reject ", "--no-merges"]);
+    let path = world.path_of("a", "wake", &format!("{}.json", run_of(&second)));
+    let tip = world.tip("a", "wake");
+    let message = format!("Revert\n\nThis reverts commit {left}.\n");
+    let reverted = world.commit("a", &tip, &[&tip], &[(&path, None)], &message, &eve);
+    refused(&world, "a revert of a rejection", &reverted, "wake", "written once for ever");
+    // Nobody writes an approval into a neuron.
+    world.brain("a", &["feed", "--origin", "web:x.example", "Anna grows green tea in Uji."]);
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    let id = memory(&world);
+    let file = world.path_of("a", "wake", &format!("{id}.json"));
+    let neuron = world.git("a", &["show", &format!("wake:{file}")]) + "\n";
+    let approved = neuron.replace("web:x.example", "approved:web:x.example");
+    assert_ne!(neuron, approved);
+    let tip = world.tip("a", "wake");
+    let by_hand = world.commit("a", &tip, &[&tip], &[(&file, Some(&approved))], "tidy", &eve);
+    refused(&world, "an origin by hand", &by_hand, "wake", "approves what is not trusted");
+}
+
 /// A decision that was taken back before it was carried out lets nothing in, where the gate knows so.
 #[test]
 fn an_approval_that_was_withdrawn_lets_nothing_in() {
@@ -282,7 +339,7 @@ fn an_approval_that_was_withdrawn_lets_nothing_in() {
 }
 
 fn memory(world: &World) -> String {
-    let found = world.json("a", &["find", "tea"]);
+    let found = world.json("a", &["recall", "green tea in Uji"]);
     found["results"][0]["id"].as_str().unwrap().to_owned()
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Effect, Operation, RunRecord};
 use crate::merge::Conflict;
 use crate::model::ids::NeuronId;
@@ -140,6 +141,22 @@ impl Brain {
             }
         }
         Ok(worth(review, record, |op| !matches!(op, Operation::Reword(reword) if gone.contains(&reword.id))))
+    }
+
+    /// Refuses to approve a run upon whose branch somebody put another commit: a decision is about one run, as it was shown.
+    pub(super) fn refuse_more(&self, request: &ReviewRequest, waiting: &WaitingRun) -> Result<(), BrainError> {
+        let is_whole = waiting.tip == waiting.commit.id
+            || self.cycle.store.commit(waiting.tip)?.trailer("Review") == Some("conflict");
+        if is_whole || request.verdict == Verdict::Reject {
+            return Ok(());
+        }
+        Err(BrainError::Refused {
+            message: format!("{} has another commit upon the run that waits: {}", waiting.branch, waiting.tip),
+            hint: Some(format!(
+                "`git update-ref refs/heads/{} {}` leaves that commit out",
+                waiting.branch, waiting.commit.id
+            )),
+        })
     }
 
     /// The numbers of the operations of a waiting run that are about those neurons, by id or by concept, with what they need.

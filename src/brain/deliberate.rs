@@ -8,9 +8,9 @@ use crate::cycle::commit::Draft;
 use crate::cycle::deliberation::{Handoff, Question};
 use crate::cycle::network::TreeNetwork;
 use crate::deliberation::classes::Class;
-use crate::deliberation::events::{Event, jsonl};
+use crate::deliberation::events::{Action, Event, jsonl};
 use crate::deliberation::forest::Forest;
-use crate::deliberation::gates::{GateRecord, GateResult};
+use crate::deliberation::gates::{GateRecord, GateResult, MEASURED};
 use crate::deliberation::record::{CycleRecord, ResultRecord, Standing};
 use crate::deliberation::verdict::{Mechanism, Proposal};
 use crate::delta::operation::Deliberate;
@@ -73,6 +73,8 @@ pub struct CycleLine {
     pub weather: std::collections::BTreeMap<String, String>,
     /// Results, by tree and key.
     pub results: Vec<ResultLine>,
+    /// Hypotheses that no gate was asked about, and minds whose answer had no form: what the nursery or the reader said.
+    pub held: Vec<String>,
     /// Seeds that are carried on.
     pub seeds: usize,
     /// Gates that the skeptic wants changed; a person may change the settings.
@@ -122,7 +124,12 @@ impl Brain {
         if !request.dry_run {
             let tree = self.cycle.store.tree_of(self.at(None)?)?;
             for (run, cycle) in self.cycle.cycles_of(tree, &goal)? {
-                self.land_fruits(&run, &cycle)?;
+                // Fruit that cannot land stops no cycle: whoever entered it may have had no right to.
+                if let Err(error) = self.land_fruits(&run, &cycle) {
+                    report.notes.push(format!(
+                        "fruit of {run} does not land: {error}; `git brain revert {run}` takes that cycle back"
+                    ));
+                }
             }
         }
         for _ in 0..request.cycles.max(1) {
@@ -224,6 +231,13 @@ impl Brain {
             }
             let payload = result.proposal.payload.to_string();
             let mut document = Document::parse(payload.as_bytes(), "the fruit").map_err(BrainError::from)?;
+            if let Some(op) = document.ops.iter().find(|op| !MEASURED.contains(&op.name())) {
+                return Err(BrainError::refused(format!("its operation {} is one that no gate measures", op.name())));
+            }
+            // The same delta may wait already, for a cycle that was taken back.
+            if self.waits_already(&document)? {
+                continue;
+            }
             document.agent = Some(agent.clone());
             let mechanism = &result.proposal.mechanism;
             let text = format!("{}: {}", mechanism.name, mechanism.intuition);
@@ -244,6 +258,17 @@ impl Brain {
             fruits.push((result.key.clone(), run, landed.merged));
         }
         Ok(fruits)
+    }
+
+    /// Whether a fruit of the same operations waits for a person.
+    fn waits_already(&self, document: &Document) -> Result<bool, BrainError> {
+        for waiting in self.cycle.waiting_runs()? {
+            let is_fruit = waiting.commit.trailer("Trigger").is_some_and(|reason| reason.starts_with("fruit of "));
+            if is_fruit && self.cycle.waiting_record(&waiting)?.ops == document.ops {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Lands what agents that deliberate brought to fruit in runs that have landed.
@@ -268,7 +293,8 @@ impl Brain {
         let settings = self.cycle.deliberation_of_main()?;
         let cycles = self.cycle.cycles_of(tree, &goal)?;
         if cycles.is_empty() {
-            let goals: Vec<String> = self.cycle.deliberated_goals(tree)?.iter().map(ToString::to_string).collect();
+            let others = self.cycle.deliberated_goals(tree)?.into_iter().filter(|other| *other != goal);
+            let goals: Vec<String> = others.map(|other| other.to_string()).collect();
             let hint = if goals.is_empty() {
                 "`git brain deliberate GOAL` runs a cycle".to_owned()
             } else {
@@ -358,9 +384,32 @@ fn line_of(run: Option<&RunId>, cycle: &CycleRecord, fruits: &[(String, RunId, b
         run: run.map(ToString::to_string),
         weather: cycle.forecast.trees.iter().map(|(id, sky)| (id.clone(), word(&sky.weather))).collect(),
         results: results.collect(),
+        held: held_of(cycle),
         seeds: cycle.seeds.len(),
         amendments: cycle.amendments.iter().map(|one| one.text.clone()).collect(),
     }
+}
+
+/// What was not examined, and why.
+fn held_of(cycle: &CycleRecord) -> Vec<String> {
+    let named = |key: &str| {
+        let of_seed = cycle.seeds.iter().find(|seed| seed.key == key).map(|seed| &seed.proposal);
+        let of_result = cycle.results.iter().find(|result| result.key == key).map(|result| &result.proposal);
+        of_seed.or(of_result).map_or_else(|| key.to_owned(), |proposal| proposal.mechanism.name.clone())
+    };
+    let told = |event: &Event| match event.action {
+        Action::NurseryCheck if event.outputs["fate"] != "sprout" => {
+            let failed = event.outputs["failed"].as_array().into_iter().flatten().filter_map(|one| one.as_str());
+            let failed = failed.collect::<Vec<_>>().join(", ");
+            let fate = event.outputs["fate"].as_str().unwrap_or_default();
+            Some(format!("{}: {fate} by the nursery ({failed})", named(&event.target)))
+        }
+        Action::Mine | Action::HandoffSchemaViolation if !event.reason.is_empty() => {
+            Some(format!("{} on {}: {}", event.role.as_str(), event.target, event.reason))
+        }
+        _ => None,
+    };
+    cycle.events.iter().filter_map(told).collect()
 }
 
 /// A gate that did not pass, with its figure.

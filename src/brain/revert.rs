@@ -120,6 +120,21 @@ impl Brain {
         origin: Option<&Origin>,
         dry_run: bool,
     ) -> Result<AmendReport, BrainError> {
+        self.revert_beside(chosen, origin, None, dry_run)
+    }
+
+    /// Takes runs back for a decision that stands elsewhere: what wake there has of their neurons stays, and becomes what it is there.
+    pub(super) fn revert_but(&self, chosen: Chosen, there: CommitId) -> Result<AmendReport, BrainError> {
+        self.revert_beside(chosen, None, Some(there), false)
+    }
+
+    fn revert_beside(
+        &self,
+        chosen: Chosen,
+        origin: Option<&Origin>,
+        there: Option<CommitId>,
+        dry_run: bool,
+    ) -> Result<AmendReport, BrainError> {
         let cycle = &self.cycle;
         let mut report = AmendReport { wake: self.at(None)?.to_string(), dry_run, ..AmendReport::default() };
         let mut parts = Cycle::parts_to_revert(chosen);
@@ -132,6 +147,9 @@ impl Brain {
             let (base, by) = self.person_run(&[b"revert", &(index as u64).to_be_bytes()])?;
             let clock = cycle.shared.world.now();
             let mut reverted = cycle.reverting(&part, base, &by, clock)?;
+            if let Some(there) = there {
+                cycle.as_there(&mut reverted, there)?;
+            }
             if let (Some(origin), true) = (origin, index + 1 == count) {
                 let queued = cycle.queued_of_origin(origin, cycle.store.tree_of(base)?)?;
                 reverted.amends.files.extend(queued);

@@ -201,8 +201,8 @@ impl Brain {
             belief.waits = format!("{} by {}", review.verdict.done(), review.reviewer);
             belief.notes.extend((!review.why.is_empty()).then(|| format!("why: {}", review.why)));
             belief.notes.extend(review.lands.as_ref().map(|landed| {
-                let kept: Vec<String> = review.kept.iter().map(usize::to_string).collect();
-                let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(",") };
+                let kept = crate::model::ranges(&review.kept);
+                let kept = if kept.is_empty() { "none".to_owned() } else { kept };
                 format!("of these operations {kept} landed, and {} edited, as {landed}", review.edited)
             }));
             return Ok(Some(belief));

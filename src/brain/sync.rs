@@ -133,6 +133,9 @@ impl Brain {
         let theirs = TreeNetwork::new(store, store.tree_of(overruled.there)?);
         for run in &overruled.runs {
             self.undo_nights_of(run, overruled.there, notes)?;
+            for landed in self.cycle.reviews_of(run)?.into_iter().filter_map(|review| review.lands) {
+                self.undo_nights_of(&landed, overruled.there, notes)?;
+            }
             let here = store.tree_of(self.at(None)?)?;
             let ours = TreeNetwork::new(store, here);
             let path = layout::run(run);
@@ -158,7 +161,7 @@ impl Brain {
             }
             taken_back.sort_by(|a, b| b.run.cmp(&a.run));
             if !taken_back.is_empty() {
-                self.revert(taken_back, None, false)?;
+                self.revert_but(taken_back, overruled.there)?;
             }
             if is_other {
                 self.cycle.give_way(run, overruled.there)?;

@@ -70,6 +70,7 @@ impl Brain {
         let Some(waiting) = self.cycle.waiting_named(&request.run)? else {
             return self.finish_decision(request);
         };
+        self.refuse_more(request, &waiting)?;
         let wake = self.cycle.store.tree_of(self.at(None)?)?;
         let second = TreeNetwork::new(&self.cycle.store, wake).record(&waiting.run)?.is_some();
         let record = match self.cycle.waiting_record(&waiting) {

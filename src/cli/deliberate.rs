@@ -90,6 +90,11 @@ fn told(line: &CycleLine) -> String {
             _ => result.class.as_str(),
         };
         text += &format!("  {class:<13} {}  ({})\n", safe_line(&result.name), safe_line(&result.tree));
+        let figures: Vec<String> =
+            result.gates.iter().filter_map(|gate| Some(format!("{} {}", gate.name, gate.figure?))).collect();
+        if result.standing.is_some() {
+            text += &format!("                {}\n", safe_line(&figures.join(", ")));
+        }
         if !result.failed.is_empty() {
             text += &format!("                failed {}\n", safe_line(&result.failed.join(", ")));
         }
@@ -105,6 +110,7 @@ fn told(line: &CycleLine) -> String {
     if line.results.is_empty() {
         text += "  nothing was examined\n";
     }
+    text.extend(line.held.iter().map(|one| format!("  not examined  {}\n", safe_line(one))));
     text.extend(line.amendments.iter().map(|one| format!("  amendment for a person: {}\n", safe_line(one))));
     text + &format!("  {} in the bank\n", plural(line.seeds, "seed", "seeds"))
 }
@@ -142,7 +148,13 @@ fn shown(report: &ForestReport) -> String {
     }
     for fruit in forest.fruits.values() {
         let class = if fruit.standing == Standing::Ensemble { "ensemble" } else { "fruit" };
-        text += &format!("  {class:<9} {}  ({})\n", safe_line(&fruit.proposal.mechanism.name), safe_line(&fruit.tree));
+        let figures: Vec<String> = fruit.figures.iter().map(|(name, figure)| format!("{name} {figure}")).collect();
+        text += &format!(
+            "  {class:<9} {}  ({})\n            {}\n",
+            safe_line(&fruit.proposal.mechanism.name),
+            safe_line(&fruit.tree),
+            safe_line(&figures.join(", "))
+        );
     }
     text.extend(forest.amendments.iter().map(|one| format!("amendment for a person: {}\n", safe_line(&one.text))));
     text += &format!("{} in the bank\n", plural(forest.seeds.len(), "seed", "seeds"));

@@ -12,7 +12,7 @@ use crate::brain::{
     Belief, Brain, BrainError, Decision, ReviewLine, ReviewList, ReviewReport, ReviewRequest, ReviewVerdict, Source,
     Tone, blocks, html, markdown, path_in, plain, read_source,
 };
-use crate::model::plural;
+use crate::model::{plural, ranges};
 
 pub(super) fn review(session: &Session, args: &args::Review) -> Done {
     let brain = session.brain()?;
@@ -128,8 +128,8 @@ fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) 
     let kept = match review.of {
         0 => String::new(),
         of => {
-            let kept: Vec<String> = review.kept.iter().map(usize::to_string).collect();
-            let kept = if kept.is_empty() { String::new() } else { format!(" (--only {})", kept.join(",")) };
+            let kept = ranges(&review.kept);
+            let kept = if kept.is_empty() { kept } else { format!(" (--only {kept})") };
             let edited = if review.edited > 0 { format!(", and {} edited", review.edited) } else { String::new() };
             format!(" {} of {}{kept}{edited}", review.kept.len(), plural(of, "operation", "operations"))
         }

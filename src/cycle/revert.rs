@@ -145,6 +145,21 @@ impl Cycle {
         Ok(out)
     }
 
+    /// Of what taking back would remove, archive or empty, makes what another tree has of it.
+    pub fn as_there(&self, reverted: &mut Reverted, there: CommitId) -> Result<(), CycleError> {
+        let theirs = TreeNetwork::new(&self.store, self.store.tree_of(there)?);
+        let removed: Vec<(NeuronId, Neuron)> =
+            reverted.amends.removed.iter().map(|(id, now)| (id.clone(), now.clone())).collect();
+        let changed = reverted.applied.neurons.iter().filter_map(|(id, (now, _))| Some((id.clone(), now.clone()?)));
+        for (id, now) in removed.into_iter().chain(changed.collect::<Vec<_>>()) {
+            let Some(their) = theirs.neuron(&id)?.filter(|their| !their.is_archived()) else { continue };
+            reverted.amends.removed.remove(&id);
+            reverted.amends.unmarked.insert(id.clone());
+            reverted.applied.neurons.insert(id, (Some(now), their));
+        }
+        Ok(())
+    }
+
     /// What other machines took back of what these runs took back.
     fn beside_reverts(&self, chosen: &Chosen, tree: TreeId) -> Result<Beside, CycleError> {
         let mut beside = Beside::default();

@@ -26,6 +26,7 @@ use crate::deliberation::classes::Class;
 use crate::deliberation::record::CycleRecord;
 use crate::delta::operation::{Acknowledge, Deliberate};
 use crate::delta::{Document, DocumentError, LedgerEntry, Operation};
+use crate::model::Level;
 use crate::model::document::{Cognition, Rule};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
@@ -348,7 +349,8 @@ impl Spawn {
         let mut draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
         let member = shared.policy.agents.get(&self.job.agent);
         let is_rule = member.is_some_and(|member| matches!(member.agent.cognition, Cognition::Reflex { .. }));
-        if is_rule {
+        // An agent that asks for more care than the settings is taken at its word.
+        if is_rule && shared.policy.settings.origins.level(&draft.origin) == Level::Review {
             draft.shape_nothing_of_strangers();
         }
         Ok((!draft.document.ops.is_empty() || !self.job.stimuli.is_empty()).then_some(draft))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gates::{ExecutionMode, GateRecord, SANITY};
+use super::gates::{ExecutionMode, GateRecord, GateResult, SANITY, is_reserved};
 
 /// The class of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,6 +41,8 @@ pub fn classify(record: &GateRecord, is_sick: bool) -> Class {
     let is_sound = passed.iter().any(|gate| gate.name == SANITY) || !record.asked.iter().any(|name| name == SANITY);
     // Sanity, size and newness pass without any effect: what speaks for a candidate is the rest.
     let speaks = |name: &str| ["G2", "G3", "G4"].iter().any(|gate| name.starts_with(gate)) || !name.starts_with('G');
+    // What was not measured says nothing against a candidate.
+    let answered = |gate: &GateResult| !gate.broken && (gate.figure.is_some() || !is_reserved(&gate.name));
     let promising = passed.iter().filter(|gate| gate.hard && speaks(&gate.name)).count();
     if is_sick {
         Class::SickLeaf
@@ -48,7 +50,7 @@ pub fn classify(record: &GateRecord, is_sick: bool) -> Class {
         Class::Fruit
     } else if is_real && is_sound && promising > 0 {
         Class::GoldenLeaf
-    } else if promising == 0 && is_real && record.gates.iter().all(|gate| !gate.broken) {
+    } else if promising == 0 && is_real && record.gates.iter().all(answered) {
         Class::DeadLeaf
     } else {
         Class::NormalLeaf
@@ -57,7 +59,7 @@ pub fn classify(record: &GateRecord, is_sick: bool) -> Class {
 
 #[cfg(test)]
 mod tests {
-    use super::super::gates::{ALIGNMENT, GATES, GateResult};
+    use super::super::gates::{ALIGNMENT, GATES};
     use super::*;
 
     fn record(passed: impl Fn(&str) -> bool, mode: ExecutionMode) -> GateRecord {

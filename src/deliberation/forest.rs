@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Class, classify};
-use super::gates::ExecutionMode;
+use super::gates::{ExecutionMode, GATES, is_reserved};
 use super::record::{Amendment, CycleRecord, Standing};
 use super::seeds::{Seed, rank_latest};
 use super::verdict::Proposal;
@@ -48,6 +48,8 @@ pub struct Fruit {
     pub tree: String,
     /// The proposal.
     pub proposal: Proposal,
+    /// What gates measured of it, by their names.
+    pub figures: BTreeMap<String, f64>,
 }
 
 /// What all cycles of a goal have left.
@@ -117,7 +119,9 @@ impl Forest {
             }
             if let Some(standing) = result.standing() {
                 let (tree, proposal) = (result.tree.clone(), result.proposal.clone());
-                self.fruits.insert(result.key.clone(), Fruit { standing, tree, proposal });
+                let gates = result.record.iter().flat_map(|record| &record.gates);
+                let figures = gates.filter_map(|gate| Some((gate.name.clone(), gate.figure?))).collect();
+                self.fruits.insert(result.key.clone(), Fruit { standing, tree, proposal, figures });
             }
         }
         if self.rules != cycle.rules {
@@ -208,6 +212,20 @@ pub fn validate_alone(cycle: &CycleRecord) -> Vec<Fault> {
             }
             if result.class == Class::Fruit && record.execution_mode != ExecutionMode::ToolExecuted {
                 fault(&place, "is fruit, and no tool ran its gates".to_owned());
+            }
+            let lie = record.gates.iter().find_map(super::gates::GateResult::lies);
+            if let Some(lie) = lie {
+                fault(&place, lie);
+            }
+            let built_in = GATES.iter().filter(|(.., is_handoff)| !is_handoff).map(|(name, ..)| *name);
+            let asked = |name: &str| record.asked.iter().any(|asked| asked == name);
+            if built_in.clone().any(|name| asked(name) || record.gates.iter().any(|gate| gate.name == name))
+                && !built_in.clone().all(asked)
+            {
+                fault(&place, "has not been asked all built-in gates".to_owned());
+            }
+            if record.asked.iter().any(|name| is_reserved(name) && !GATES.iter().any(|(known, ..)| known == name)) {
+                fault(&place, "has a gate of an unknown name".to_owned());
             }
             let mut names = BTreeSet::new();
             if !record.gates.iter().all(|gate| names.insert(&gate.name)) {

@@ -18,6 +18,12 @@ pub const GATES: [(&str, bool, bool); 9] = [
     ("G9 cost", true, false),
 ];
 
+/// Whether a name is that of a built-in gate, or could be taken for one.
+pub fn is_reserved(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next() == Some('G') && chars.next().is_some_and(|c| c.is_ascii_digit())
+}
+
 /// The gate that asks whether a delta can be applied.
 pub const SANITY: &str = "G1 sanity";
 /// The gate that a mind answers.
@@ -60,6 +66,23 @@ pub struct GateResult {
     /// Whether it gave no answer, such as a program that fails: that says nothing about the candidate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub broken: bool,
+}
+
+impl GateResult {
+    /// What is wrong with an answer of a built-in gate: what it says does not follow from its figure. `None`: nothing, or the gate is a program.
+    pub fn lies(&self) -> Option<String> {
+        let (_, hard, _) = GATES.iter().find(|(name, ..)| *name == self.name)?;
+        let holds = |figure: f64| match self.name.as_str() {
+            "G4 out of sample" => figure > self.threshold,
+            "G5 turnover" | "G9 cost" => figure <= self.threshold,
+            "G6 novelty" => figure < self.threshold,
+            _ => figure >= self.threshold,
+        };
+        if self.hard != *hard {
+            return Some(format!("{} is not as hard as it is", self.name));
+        }
+        (self.passed != self.figure.is_some_and(holds)).then(|| format!("{} says otherwise than its figure", self.name))
+    }
 }
 
 /// What all gates say of a candidate.
@@ -159,15 +182,19 @@ pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate:
     let above = |figure: Option<f64>, least: f64| (figure, least, figure.is_some_and(|figure| figure > least));
     let at_most = |figure: Option<f64>, most: f64| (figure, most, figure.is_some_and(|figure| figure <= most));
     let below = |figure: Option<f64>, most: f64| (figure, most, figure.is_some_and(|figure| figure < most));
+    // What is stored is what decides.
+    let (lower, percentile, left) = (lower.map(rounded), percentile.map(rounded), left.map(rounded));
+    let (test, turnover) = (mean(&measured.test).map(rounded), measured.turnover.map(rounded));
+    let similarity = measured.similarity.map(rounded);
     let mut gates = Vec::new();
     for (name, hard, _) in GATES.into_iter().filter(|(.., is_handoff)| !is_handoff) {
         let (figure, threshold, passed) = match name {
             SANITY => at_least(Some(sound), 1.0),
             "G2 effect" => at_least(lower, thresholds.effect),
             "G3 percentile" => at_least(percentile, thresholds.percentile),
-            "G4 out of sample" => above(mean(&measured.test), thresholds.out_of_sample),
-            "G5 turnover" => at_most(measured.turnover, thresholds.turnover),
-            "G6 novelty" => below(measured.similarity, thresholds.similarity),
+            "G4 out of sample" => above(test, thresholds.out_of_sample),
+            "G5 turnover" => at_most(turnover, thresholds.turnover),
+            "G6 novelty" => below(similarity, thresholds.similarity),
             "G8 decay" => at_least(left, thresholds.decay),
             _ => at_most(measured.bytes.map(|bytes| bytes as f64), thresholds.bytes as f64),
         };

@@ -49,15 +49,24 @@ impl Minds {
 
     fn record(self, tree: &str, proposal: &Proposal) -> GateRecord {
         let n = self.number("gates", proposal);
-        let gates = GATES.iter().filter(|(.., handoff)| !handoff).enumerate().map(|(at, (name, hard, _))| GateResult {
-            name: (*name).to_owned(),
-            hard: *hard,
+        let gates = GATES.iter().filter(|(.., handoff)| !handoff).enumerate().map(|(at, (name, hard, _))| {
             // Half of them pass everything.
-            passed: n.is_multiple_of(2) || n >> (at + 1) & 1 == 0,
-            figure: Some(1.0),
-            threshold: 1.0,
-            note: String::new(),
-            broken: false,
+            let passed = n.is_multiple_of(2) || n >> (at + 1) & 1 == 0;
+            let figure = match (&name[..2], passed) {
+                ("G4", true) | ("G5" | "G9", false) => 2.0,
+                ("G6", true) => 0.5,
+                ("G4" | "G6", false) | (_, true) => 1.0,
+                (_, false) => 0.5,
+            };
+            GateResult {
+                name: (*name).to_owned(),
+                hard: *hard,
+                passed,
+                figure: Some(figure),
+                threshold: 1.0,
+                note: String::new(),
+                broken: false,
+            }
         });
         GateRecord {
             domain: tree.to_owned(),
@@ -376,7 +385,18 @@ fn the_validator_finds_what_a_cycle_must_not_say() {
     fn fruit(cycle: &mut CycleRecord) -> &mut super::record::ResultRecord {
         cycle.results.iter_mut().find(|result| result.class == Class::Fruit).unwrap()
     }
-    let cases: [(&str, Spoil); 14] = [
+    let cases: [(&str, Spoil); 18] = [
+        ("a figure that was not met", |c| fruit(c).record.as_mut().unwrap().gates[1].figure = Some(-5.0)),
+        ("no figure", |c| fruit(c).record.as_mut().unwrap().gates[1].figure = None),
+        ("a gate made soft", |c| {
+            let gate = &mut fruit(c).record.as_mut().unwrap().gates[1];
+            (gate.hard, gate.passed, gate.figure) = (false, false, Some(0.0));
+        }),
+        ("gates that were not asked", |c| {
+            let record = fruit(c).record.as_mut().unwrap();
+            record.asked.truncate(1);
+            record.gates.retain(|gate| record.asked.contains(&gate.name));
+        }),
         ("no gates", |c| {
             let record = fruit(c).record.as_mut().unwrap();
             (record.asked, record.gates) = (Vec::new(), Vec::new());

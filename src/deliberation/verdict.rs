@@ -105,6 +105,11 @@ pub struct Alignment {
     pub reason: String,
 }
 
+/// Most characters of a mechanism's name.
+const NAME_CHARS: usize = 300;
+/// Most characters of its other texts.
+const TEXT_CHARS: usize = 4000;
+
 /// An answer of a mind that is not of the form that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {message}")]
@@ -139,6 +144,17 @@ pub fn proposals(text: &str, most: usize) -> Result<Vec<Proposal>, Malformed> {
         let wrong = |message: &str| Malformed { field: format!("proposals[{at}]"), message: message.to_owned() };
         if proposal.mechanism.name.trim().is_empty() {
             return Err(wrong("mechanism.name is empty"));
+        }
+        let Mechanism { name, intuition, pseudocode, regime_suggestion, .. } = &proposal.mechanism;
+        for (field, text, most) in [
+            ("name", name, NAME_CHARS),
+            ("intuition", intuition, TEXT_CHARS),
+            ("pseudocode", pseudocode, TEXT_CHARS),
+            ("regime_suggestion", regime_suggestion, TEXT_CHARS),
+        ] {
+            if text.chars().count() > most {
+                return Err(wrong(&format!("mechanism.{field} is longer than {most} characters")));
+            }
         }
         share(&format!("proposals[{at}].mechanism.lookahead_risk"), proposal.mechanism.lookahead_risk)?;
         if !proposal.payload.is_object() {

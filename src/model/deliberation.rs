@@ -22,6 +22,8 @@ pub struct Deliberation {
     pub aligner: String,
     /// Program and arguments of the mind `command`: a question as JSON on standard input, an answer on standard output. Inert until trusted.
     pub argv: Vec<String>,
+    /// Files and folders that this program may read, beside its own and those of the system.
+    pub reads: Vec<String>,
     /// Hypotheses for each tree and cycle, 1 to 16.
     pub hypotheses: u32,
     /// Most rounds of debate, 0 to 8.
@@ -143,6 +145,7 @@ impl Default for Deliberation {
             diverger: String::new(),
             aligner: "reflex-structural".to_owned(),
             argv: Vec::new(),
+            reads: Vec::new(),
             hypotheses: 3,
             max_debate_rounds: 2,
             cull_severity: Severity::High,
@@ -231,6 +234,14 @@ impl Deliberation {
             if gate.name.is_empty() || gate.argv.is_empty() || taken {
                 return Err((format!("gate[{at}]"), "needs a name of its own and an argv".to_owned()));
             }
+            let mut name = gate.name.chars();
+            if name.next() == Some('G') && name.next().is_some_and(|c| c.is_ascii_digit()) {
+                return Err((format!("gate[{at}]"), format!("{:?} reads like a built-in gate", gate.name)));
+            }
+        }
+        if !self.gates.brain && !self.gate.iter().any(|gate| gate.hard) {
+            let message = "is false, and no hard [[deliberation.gate]] judges in place of the built-in ones".to_owned();
+            return Err(("gates.brain".to_owned(), message));
         }
         Ok(())
     }

@@ -2,6 +2,19 @@
 
 use std::fmt::Display;
 
+/// Numbers in order, neighbours as ranges: `1,3-15`.
+pub fn ranges(numbers: &[usize]) -> String {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => parts.push((*number, *number)),
+        }
+    }
+    let part = |(from, to): &(usize, usize)| if from == to { from.to_string() } else { format!("{from}-{to}") };
+    parts.iter().map(part).collect::<Vec<_>>().join(",")
+}
+
 /// A count and what is counted: `1 neuron`, `2 neurons`.
 pub fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
     let word = which(&count, one, many);

@@ -96,6 +96,12 @@ impl Review {
         odd.map_or(Ok(()), |name| Err(format!("[review]: {name:?} is no address of a person, nor FORGE:LOGIN")))
     }
 
+    /// Whether it names that person as one who may decide on anything.
+    pub fn names(&self, address: &str) -> bool {
+        let all = self.reviewers.iter().chain(&self.bots).chain(self.rule.iter().flat_map(|rule| &rule.reviewers));
+        all.into_iter().any(|name| name == address)
+    }
+
     /// Whether it names anybody who may decide.
     pub fn names_reviewers(&self) -> bool {
         !self.reviewers.is_empty() || self.rule.iter().any(|rule| !rule.reviewers.is_empty())

@@ -6,7 +6,7 @@ use super::belief::{Belief, Change, ChangeKind, Question, Tie};
 use super::words::Became;
 use crate::delta::render::{clip, short};
 use crate::model::ids::is_invisible;
-use crate::model::plural;
+use crate::model::{plural, ranges};
 
 /// How a piece of text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,19 +215,6 @@ fn neuron(change: &Change, all: bool, lines: &mut Vec<(usize, Vec<Span>)>) {
     if hidden > 0 {
         lines.push((3, vec![(Tone::Faint, format!("… and {} more", plural(hidden, "connection", "connections")))]));
     }
-}
-
-/// Numbers in order, neighbours as ranges: `1,3-15`.
-fn ranges(numbers: &[usize]) -> String {
-    let mut parts: Vec<(usize, usize)> = Vec::new();
-    for number in numbers {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == *number => *last = *number,
-            _ => parts.push((*number, *number)),
-        }
-    }
-    let part = |(from, to): &(usize, usize)| if from == to { from.to_string() } else { format!("{from}-{to}") };
-    parts.iter().map(part).collect::<Vec<_>>().join(",")
 }
 
 fn tie(tie: &Tie) -> Vec<Span> {

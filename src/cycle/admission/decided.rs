@@ -6,10 +6,11 @@
 use super::Judge;
 use crate::cycle::CycleError;
 use crate::delta::RunRecord;
-use crate::model::Origin;
 use crate::model::ids::RunId;
+use crate::model::layout::Place;
+use crate::model::{Neuron, Origin};
 use crate::review::{REASON, ReviewRecord};
-use crate::store::Commit;
+use crate::store::{Commit, File, FileChange};
 
 impl Judge<'_> {
     /// Refuses a reviewer whom a commit names and who decided nothing about its runs. For what comes from a remote this is not asked: its
@@ -54,11 +55,32 @@ impl Judge<'_> {
 
     /// Refuses an approval of an origin, by anybody but the reviewers of main: it lets what they have seen once into what everybody believes.
     pub(super) fn approves(&mut self, commit: &Commit, record: &RunRecord, path: &str) -> Result<(), CycleError> {
-        let is_approved = |origin: &Origin| origin.classes().any(|class| class == "approved");
         let approves = |(before, after): &(Origin, Origin)| is_approved(after) && !is_approved(before);
         if record.approves.is_empty() && !record.effects.iter().filter_map(|e| e.origin.as_ref()).any(approves) {
             return Ok(());
         }
+        self.may_approve(commit, path)
+    }
+
+    /// The same of neurons that a person's commit writes by hand.
+    pub(super) fn approves_by_hand(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        for change in changes {
+            let (Place::Neuron(_), Some(new)) = (Place::of(&change.path), change.new) else { continue };
+            let origin = |file: File| -> Result<Option<Origin>, CycleError> {
+                Ok(Neuron::decode(&store.blob(file.blob)?, &change.path).ok().map(|neuron| neuron.origin))
+            };
+            let before = change.old.map(origin).transpose()?.flatten();
+            if origin(new)?.is_some_and(|after| is_approved(&after))
+                && !before.is_some_and(|before| is_approved(&before))
+            {
+                return self.may_approve(commit, &change.path);
+            }
+        }
+        Ok(())
+    }
+
+    fn may_approve(&mut self, commit: &Commit, path: &str) -> Result<(), CycleError> {
         let settings = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
         let may = &settings.review.reviewers;
         if !may.is_empty() && !may.contains(&commit.email) {
@@ -93,4 +115,8 @@ impl Judge<'_> {
 /// The run whose review a trigger names.
 fn about(trigger: &str) -> Option<&str> {
     trigger.strip_prefix(REASON)
+}
+
+fn is_approved(origin: &Origin) -> bool {
+    origin.classes().any(|class| class == "approved")
 }

@@ -15,7 +15,7 @@ use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
 use crate::review::Verdict;
 use crate::review::rules::is_beside;
-use crate::store::{Branch, Commit, CommitId, Tips};
+use crate::store::{Branch, Commit, CommitId, File, Tips};
 
 impl Cycle {
     /// What is wrong with runs that wake here has already, such as those of a clone: they had to wait, and nobody who may has approved them.
@@ -30,7 +30,7 @@ impl Cycle {
         }
         let mut at = store.commit(wake)?;
         while let Some(parent) = at.parents.first().copied() {
-            judge.landing(&at, parent, &here)?;
+            judge.landing(&at, parent, &here, true)?;
             judge.reviewers(&at)?;
             at = store.commit(parent)?;
         }
@@ -66,7 +66,7 @@ impl Judge<'_> {
         while fresh.contains(&at) {
             let commit = self.cycle.store.commit(at)?;
             let Some(parent) = commit.parents.first().copied() else { break };
-            landed.extend(self.landing(&commit, parent, &here)?);
+            landed.extend(self.landing(&commit, parent, &here, false)?);
             at = parent;
         }
         if let Some(before) = self.cycle.store.tip(branch)?
@@ -117,7 +117,7 @@ impl Judge<'_> {
             let commit = store.commit(id)?;
             waits |= commit.trailer("Run") == Some(run.as_str()) && commit.trailer("Review").is_some();
         }
-        if is_own && waits && !is_whole && self.decisions_known {
+        if is_own && waits && !is_whole && self.records.all {
             let tip = store.commit(tip)?;
             self.fault(&tip, "", 0, "is another commit upon a run that waits");
         }
@@ -151,9 +151,7 @@ impl Judge<'_> {
                 continue;
             }
             // What wake here has was judged when it came.
-            if let Some(wake) = store.tip(store.wake())?
-                && store.file(store.tree_of(wake)?, &change.path)? == change.new
-            {
+            if self.is_in_wake(change.new, &change.path)? {
                 continue;
             }
             let Some(record) = self.record(commit.tree, &run)? else { continue };
@@ -200,12 +198,22 @@ impl Judge<'_> {
     }
 
     /// Judges the runs that one commit of wake's line brings; these runs.
-    fn landing(&mut self, commit: &Commit, parent: CommitId, here: &Settings) -> Result<Vec<RunId>, CycleError> {
+    fn landing(
+        &mut self,
+        commit: &Commit,
+        parent: CommitId,
+        here: &Settings,
+        again: bool,
+    ) -> Result<Vec<RunId>, CycleError> {
         let store = &self.cycle.store;
         let (mut then, mut landed) = (None, Vec::new());
         for change in store.diff(Some(store.tree_of(parent)?), Some(commit.tree), layout::RUNS)? {
             let Place::Run(run) = Place::of(&change.path) else { continue };
             if change.old.is_some() || run.agent().as_str() == HUMAN {
+                continue;
+            }
+            // A merge with another machine brings what wake here has already, which is judged `again` only where a person asks.
+            if !again && self.is_in_wake(change.new, &change.path)? {
                 continue;
             }
             let Some(record) = self.record(commit.tree, &run)? else { continue };
@@ -245,10 +253,42 @@ impl Judge<'_> {
                 self.records.all,
             )
         };
-        Ok(match lacks(then)? {
-            None => None,
-            Some(_) => lacks(here)?.map(|why| format!("lands without its approval: {why}")),
-        })
+        // Whatever a commit says: what lands is the record that was approved.
+        let other = |settings: &Settings| -> Result<Option<String>, CycleError> {
+            if self.cycle.waits_by(record, own, tree, settings)?.is_none() || !settings.review.names_reviewers() {
+                return Ok(None);
+            }
+            let (store, path) = (&self.cycle.store, layout::run(&record.run));
+            let landed = store.file(landed.tree, &path)?;
+            let reviews = self.cycle.reviews_of(&record.run)?;
+            let approved = reviews.iter().filter(|review| review.verdict == Verdict::Approve);
+            let mut commits = approved.filter_map(|review| CommitId::parse(&review.commit).ok()).peekable();
+            if commits.peek().is_none() {
+                return Ok(None);
+            }
+            for commit in commits {
+                if store.commit(commit).is_ok() && store.file(store.tree_of(commit)?, &path)? == landed {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(format!("{} is another record than the one that was approved", record.run)))
+        };
+        for ask in [&lacks as &dyn Fn(&Settings) -> Result<Option<String>, CycleError>, &other] {
+            if ask(then)?.is_some()
+                && let Some(why) = ask(here)?
+            {
+                return Ok(Some(format!("lands without its approval: {why}")));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_in_wake(&self, file: Option<File>, path: &str) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        match store.tip(store.wake())? {
+            Some(wake) => Ok(store.file(store.tree_of(wake)?, path)? == file),
+            None => Ok(false),
+        }
     }
 
     /// The settings of main as it was where a commit of wake went on: who was offline landed by what main had been.

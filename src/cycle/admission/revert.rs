@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Judge;
 use crate::cycle::CycleError;
-use crate::model::layout;
+use crate::model::layout::{self, Place};
 use crate::store::{Commit, CommitId, File, FileChange, TreeId};
 
 /// What git writes into the message of a revert.
@@ -47,6 +47,20 @@ impl Judge<'_> {
         if changes.iter().any(|change| beside(&change)) {
             return Ok(HashSet::new());
         }
-        Ok(brought.into_iter().filter(|change| change.old.is_none()).map(|change| change.path).collect())
+        let gone: HashSet<String> =
+            brought.into_iter().filter(|change| change.old.is_none()).map(|change| change.path).collect();
+        // What is left of a run that was thrown away or amended stands for that decision.
+        let settings = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
+        let may = |email: &String| settings.review.names(email);
+        if settings.review.names_reviewers() && !may(&commit.email) {
+            for path in &gone {
+                if let Place::Run(run) = Place::of(path)
+                    && self.record(before, &run)?.is_some_and(|record| record.is_left_over())
+                {
+                    return Ok(HashSet::new());
+                }
+            }
+        }
+        Ok(gone)
     }
 }

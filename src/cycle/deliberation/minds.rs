@@ -48,6 +48,9 @@ pub(super) struct Topic<'a> {
     pub seed: u64,
     pub agent: &'a AgentName,
     pub argv: &'a [String],
+    pub reads: &'a [String],
+    /// Whether payloads are deltas that gates measure on the brain.
+    pub on_brain: bool,
     /// Results of earlier cycles on this tree, newest last, with their gates.
     pub past: &'a [Value],
     /// Gates that skeptics want changed, each with what became of it.
@@ -142,7 +145,7 @@ impl Topic<'_> {
 
     /// Proposals of a model whose payload is what its schema asks for: an endpoint may hold nothing to it.
     fn held(&self, mind: &Member, proposals: Vec<Proposal>) -> Result<Vec<Proposal>, Malformed> {
-        if mind.mind == "command" || self.evidence.older().is_empty() {
+        if mind.mind == "command" || !self.on_brain || self.evidence.older().is_empty() {
             return Ok(proposals);
         }
         let (concepts, memories) = self.named();
@@ -170,7 +173,7 @@ impl Topic<'_> {
 
     /// What a payload may be: ties from concepts of the tree to its memories.
     fn payload_schema(&self) -> Value {
-        if self.evidence.older().is_empty() {
+        if !self.on_brain || self.evidence.older().is_empty() {
             return json!({"type": "object"});
         }
         let (concepts, memories) = self.named();
@@ -212,7 +215,7 @@ impl Topic<'_> {
         let input = json!({
             "role": role.as_str(), "goal": self.goal, "tree": self.title, "question": question, "schema": schema, "memories": memories,
         });
-        let said = run_program(self.cycle, self.agent, self.argv, &[], limits::COMMAND_TIMEOUT_MS, &input);
+        let said = run_program(self.cycle, self.agent, self.argv, self.reads, limits::COMMAND_TIMEOUT_MS, &input);
         let said = said.map_err(|error| Silent::Gone(error.to_string()))?;
         read(&String::from_utf8_lossy(&said)).map_err(|error| Silent::Formless(error.to_string()))
     }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
+use crate::deliberation::classes::classify;
 use crate::deliberation::cycle::{Setting, answers, conclude, judged_on};
 use crate::deliberation::forest::{Forest, read_cycle};
 use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
@@ -279,6 +280,8 @@ impl Cycle {
             seed,
             agent: &agent,
             argv: &settings.argv,
+            reads: &settings.reads,
+            on_brain: settings.gates.brain,
             past: &past,
             amendments: &amendments,
         };
@@ -485,11 +488,22 @@ impl Job<'_> {
     fn past_of(&self, tree: &str) -> Vec<Value> {
         let results = self.past.iter().flat_map(|(_, cycle)| &cycle.results).filter(|result| result.tree == tree);
         let is_hidden = |name: &str| self.settings.gate.iter().any(|gate| gate.hidden && gate.name == name);
-        let gates = |record: &GateRecord| -> Vec<Value> {
-            record.gates.iter().filter(|gate| !is_hidden(&gate.name)).map(|gate| json!(gate)).collect()
+        let any_hidden = self.settings.gate.iter().any(|gate| gate.hidden);
+        // Where a gate is hidden, so is what follows from it: whether the aligner was asked, and the class.
+        let seen = |record: &GateRecord| {
+            let shows = |name: &str| !(is_hidden(name) || any_hidden && name == ALIGNMENT);
+            let mut seen = record.clone();
+            seen.asked.retain(|name| shows(name));
+            seen.gates.retain(|gate| shows(&gate.name));
+            seen
         };
         let told = results.map(|result| {
-            json!({"proposal": result.proposal, "class": result.class, "gates": result.record.as_ref().map(gates)})
+            let record = result.record.as_ref().map(seen);
+            let class = match &record {
+                Some(record) if any_hidden => classify(record, result.is_sick),
+                _ => result.class,
+            };
+            json!({"proposal": result.proposal, "class": class, "gates": record.map(|record| record.gates)})
         });
         let mut told: Vec<Value> = told.collect();
         told.drain(..told.len().saturating_sub(TOLD));
