@@ -448,3 +448,46 @@ fn each_gate_reads_a_figure_of_its_own() {
         assert_eq!(failed(threshold), [gate], "{threshold}");
     }
 }
+
+/// Whoever follows sees steps before the cycle is entered, and each once.
+#[test]
+fn steps_are_followed_while_they_are_taken() {
+    let world = fed(SMALL, 120);
+    let dir = world.dir("a").display().to_string();
+    let program = env!("CARGO_BIN_EXE_git-brain");
+    let mut follow = world.sandbox.command(program, &["-C", &dir, "events", "recall", "--follow"]);
+    let mut follow = follow.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let (lines, wake) = (std::sync::Mutex::new(Vec::new()), world.tip("a", "wake"));
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    let early = std::thread::scope(|scope| {
+        let out = follow.stdout.take().unwrap();
+        let lines = &lines;
+        scope.spawn(move || {
+            for line in std::io::BufRead::lines(std::io::BufReader::new(out)).map_while(Result::ok) {
+                lines.lock().unwrap().push(line);
+            }
+        });
+        let seen = scope.spawn(|| {
+            let mut early = 0;
+            while !ended.load(std::sync::atomic::Ordering::SeqCst) {
+                if world.tip("a", "wake") == wake {
+                    early = lines.lock().unwrap().len();
+                }
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            early
+        });
+        world.brain("a", &["deliberate", "recall", "--trees", "turbine", "--cycles", "2"]);
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        ended.store(true, std::sync::atomic::Ordering::SeqCst);
+        let early = seen.join().unwrap();
+        follow.kill().unwrap();
+        follow.wait().unwrap();
+        early
+    });
+    let told: Vec<Value> = lines.into_inner().unwrap().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let stored = world.brain("a", &["events", "recall"]);
+    assert_eq!(told.len(), stored.lines().count(), "each once");
+    assert!(early > 0, "nothing was told before the cycle was entered");
+    assert!(told.iter().any(|event| event["action"] == "validate_post_save"));
+}

@@ -100,6 +100,17 @@ pub(super) fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec
         "wake" => Ok(Take::Wake),
         _ => Err(BrainError::usage(format!("--take {word}: it is run or wake, or N=run"))),
     };
+    if conflicts.is_empty()
+        && let Some(word) = take.first()
+    {
+        return Err(BrainError::Usage {
+            message: format!("--take {word}: the run conflicts with nothing, so there is nothing to settle"),
+            hint: Some(
+                "a rewording that another one keeps out lands by `git brain review RUN --edit`, or by a new one"
+                    .to_owned(),
+            ),
+        });
+    }
     let mut sides: Vec<Option<Take>> = vec![None; conflicts.len()];
     for word in take {
         match word.split_once('=') {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::commit::Draft;
-use crate::cycle::deliberation::{Handoff, Question};
+use crate::cycle::deliberation::{Handoff, Question, told_live};
 use crate::cycle::network::TreeNetwork;
 use crate::deliberation::classes::Class;
 use crate::deliberation::events::{Action, Event, jsonl};
@@ -113,12 +113,14 @@ impl Brain {
         &self,
         request: &DeliberateRequest,
         told: &mut dyn FnMut(&CycleLine),
+        watch: &(dyn Fn(&Event) + Sync),
     ) -> Result<DeliberateReport, BrainError> {
         let goal = AgentName::parse(&request.goal).map_err(|e| BrainError::usage(format!("the goal {e}")))?;
         let agent = self.deliberating(request.agent.as_deref())?;
         // One coordinator at a time.
         let _alone = self.cycle.store.lock(LockName::Deliberation)?;
         self.cycle.forget_handoffs()?;
+        self.cycle.store.forget_live();
         let mut report =
             DeliberateReport { goal: goal.to_string(), cycles: Vec::new(), wake: String::new(), notes: Vec::new() };
         if !request.dry_run {
@@ -140,7 +142,13 @@ impl Brain {
                 self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"deliberate", goal.as_str().as_bytes()], 0)?;
             let initiative = if agent.as_str() == HUMAN { "person".to_owned() } else { agent.to_string() };
             let trees = request.trees.clone();
-            let cycle = self.cycle.deliberate(&Question { goal: goal.clone(), trees, initiative, run, limits })?;
+            let question = Question { goal: goal.clone(), trees, initiative, run, limits };
+            let live = told_live(self.cycle.store.common_dir());
+            let cycle = self.cycle.deliberate(&question, &|event| {
+                live(event);
+                watch(event);
+            });
+            let cycle = cycle.inspect_err(|_| self.cycle.store.forget_live())?;
             let (run, fruits) = match request.dry_run {
                 true => (None, Vec::new()),
                 false => {
@@ -149,6 +157,7 @@ impl Brain {
                     (Some(run), fruits)
                 }
             };
+            self.cycle.store.forget_live();
             let line = line_of(run.as_ref(), &cycle, &fruits);
             told(&line);
             report.cycles.push(line);
@@ -325,6 +334,12 @@ impl Brain {
         cycles.retain(|(run, _)| after.is_none_or(|after| run.as_str() > after));
         let last = cycles.last().map(|(run, _)| run.to_string());
         Ok((cycles.into_iter().flat_map(|(_, cycle)| cycle.events).collect(), last))
+    }
+
+    /// The steps of a deliberation that is under way, oldest first. Its cycle has them again, once it is entered.
+    pub fn live_events(&self) -> Vec<Event> {
+        let lines = self.cycle.store.told_live(crate::limits::DELIBERATION_BYTES);
+        lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Events as lines of JSON.

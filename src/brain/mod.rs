@@ -68,6 +68,7 @@ pub use crate::cycle::deliberation::Handoff;
 pub use crate::cycle::file::{Finding, Level};
 pub use crate::cycle::inhibition::Inhibition;
 pub use crate::deliberation::classes::Class as LeafClass;
+pub use crate::deliberation::events::Event as DeliberationEvent;
 pub use crate::deliberation::gates::GateRecord;
 pub use crate::deliberation::record::Standing;
 pub use crate::delta::{Method, Valued};

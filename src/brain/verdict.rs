@@ -9,7 +9,7 @@ use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
-use crate::cycle::reviewing::{SINCE, WaitingRun};
+use crate::cycle::reviewing::{GONE, SINCE, WaitingRun};
 use crate::cycle::{EVALUATOR, quoted};
 use crate::delta::{Applied, Document, Operation, RunRecord};
 use crate::limits;
@@ -406,7 +406,7 @@ impl Brain {
             });
         }
         if request.only.is_empty() && resolved.is_empty() {
-            let notes = belief.notes.into_iter().filter(|note| note.contains(SINCE)).collect();
+            let notes = belief.notes.into_iter().filter(|note| note.contains(SINCE) || note.contains(GONE)).collect();
             return Ok(Meant { verdict: Verdict::Approve, notes, ..nothing });
         }
         let stays =

@@ -1,15 +1,17 @@
 //! `deliberate`, `events`.
 
+use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
 use super::args;
-use super::output::{safe, safe_line};
+use super::output::{safe, safe_line, say};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, ForestReport, GateRecord, Source, Standing,
-    path_in, read_source,
+    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, DeliberationEvent as Event, ForestReport,
+    GateRecord, Source, Standing, path_in, read_source,
 };
+use crate::model::json::inline;
 use crate::model::plural;
 
 /// How often new events are looked for.
@@ -42,11 +44,20 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         agent: args.agent.clone(),
         dry_run: args.writer.dry_run,
     };
-    let report = brain.deliberate(&request, &mut |line| {
+    let mut print = |line: &CycleLine| {
         if !session.out.is_json() {
             session.out.text(&told(line));
         }
-    })?;
+    };
+    // A cycle takes a minute: whoever sits before it sees where it is.
+    let is_watched = std::io::stderr().is_terminal() && !session.out.is_json();
+    let watch = |event: &Event| {
+        if is_watched {
+            let action = inline(&event.action);
+            say(&format!("  {:<9} {}  {}", event.role.as_str(), action.trim_matches('"'), event.target));
+        }
+    };
+    let report = brain.deliberate(&request, &mut print, &watch)?;
     if session.out.is_json() {
         session.out.document(&report);
     } else {
@@ -195,10 +206,26 @@ fn handoffs(session: &Session, brain: &Brain) -> Done {
 
 pub(super) fn events(session: &Session, args: &args::Events) -> Done {
     let brain = session.brain()?;
-    let mut after = None;
+    let (mut after, mut live, mut entered): (Option<String>, Vec<Event>, Vec<Event>) = Default::default();
     loop {
         let (events, last) = brain.events(args.goal.as_deref(), after.as_deref())?;
-        session.out.text(&Brain::events_as_lines(&events));
+        for event in &events {
+            // What was told while it happened is not told again.
+            match live.iter().position(|one| one.is_same(event)) {
+                Some(at) => drop(live.swap_remove(at)),
+                None => session.out.text(&Brain::events_as_lines(std::slice::from_ref(event))),
+            }
+        }
+        if !events.is_empty() {
+            entered = events;
+        }
+        let under_way = if args.follow { brain.live_events() } else { Vec::new() };
+        for event in under_way {
+            if !live.contains(&event) && !entered.iter().any(|one| one.is_same(&event)) {
+                session.out.text(&Brain::events_as_lines(std::slice::from_ref(&event)));
+                live.push(event);
+            }
+        }
         after = last.or(after);
         if !args.follow {
             return Ok(0);

@@ -109,7 +109,7 @@ impl Output {
     /// Says something beside the data.
     pub(crate) fn say(&self, text: &str) {
         if !self.json {
-            let _ = writeln!(anstream::stderr(), "{}", tamed(text));
+            say(text);
         }
     }
 
@@ -306,6 +306,11 @@ pub(crate) fn safe(text: &str) -> String {
 /// The same for text on one line of many: its own line breaks cannot pass for ours.
 pub(crate) fn safe_line(text: &str) -> String {
     safe(text).replace('\n', "\\n")
+}
+
+/// Says something beside the data, from whichever thread.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{}", tamed(text));
 }
 
 /// What is printed in the end: as [`safe`], but for the styles that we use ourselves.

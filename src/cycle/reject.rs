@@ -211,7 +211,12 @@ impl Cycle {
                 self.store.update_refs(&[RefChange::delete(branch.clone(), tip)], "git-brain: sync")?
             {
                 let amended = || -> Result<bool, CycleError> {
-                    Ok(self.reviews_of(&run)?.iter().any(|review| review.verdict == crate::review::Verdict::Amend))
+                    for landed in self.reviews_of(&run)?.into_iter().filter_map(|review| review.lands) {
+                        if self.record_in(tree, &landed)?.is_some() && self.run_to_revert(&landed, tree).is_ok() {
+                            return Ok(true);
+                        }
+                    }
+                    Ok(false)
                 };
                 cleared.push((
                     branch,

@@ -45,6 +45,16 @@ impl Cycle {
             };
             return Err(CycleError::Refused { message: format!("there is no run {run} in wake"), hint });
         };
+        if record.is_left_over() {
+            let landed = self.reviews_of(run)?.into_iter().rev().find_map(|review| review.lands);
+            return Err(CycleError::Refused {
+                message: format!("{run} was thrown away or amended, so there is nothing of it to take back"),
+                hint: Some(match landed {
+                    Some(landed) => format!("`git brain revert {landed}` takes back what landed in its place"),
+                    None => "feeding or proposing it again brings it back".to_owned(),
+                }),
+            });
+        }
         if let Some(by) = self.reverted(tree)?.get(run) {
             return Err(CycleError::Refused {
                 message: format!("{run} is taken back already, by {by}"),

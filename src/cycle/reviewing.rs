@@ -25,6 +25,8 @@ const REPLACED: usize = 10;
 
 /// What says of a memory that a run rewords that wake has reworded it as well.
 pub const SINCE: &str = "was reworded in wake since";
+/// What a note says of a memory that is gone where a run rewords it.
+pub const GONE: &str = "is archived in wake";
 
 /// A run that waits on its branch.
 #[derive(Clone, Debug)]
@@ -401,6 +403,10 @@ impl Cycle {
             let merged =
                 changes.iter().find(|(change, _)| change.id() == Some(id)).and_then(|(_, after)| after.clone());
             let stays = merged.or(network.neuron(id)?).map(|neuron| neuron.concept);
+            if network.neuron(id)?.is_some_and(|neuron| neuron.is_archived()) {
+                notes.push(format!("{id} {GONE}: recall leaves it out, whatever its words become"));
+                continue;
+            }
             let is_open = outcome.conflicts.iter().any(|conflict| conflict.neuron == id.as_str());
             if stays.as_ref() == Some(&meant.value) && now != from.value && now != meant.value {
                 notes.push(format!("{id} {SINCE}: {now:?} goes, and {:?} takes its place", meant.value));

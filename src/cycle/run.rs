@@ -12,7 +12,7 @@ use super::budget::{Exhausted, Payer};
 use super::command::{self, CommandError};
 use super::commit::{Committed, Draft};
 use super::context::without_raw_input;
-use super::deliberation::Question;
+use super::deliberation::{Question, told_live};
 use super::job::Job;
 use super::judging::{Looked, Veil};
 use super::knowledge::Knowledge;
@@ -238,7 +238,8 @@ impl Spawn {
                     run: this.run.clone(),
                     limits: authority.1,
                 };
-                let document = entered(&goal, &this.job, &cycle.deliberate(&question)?);
+                let live = told_live(store.common_dir());
+                let document = entered(&goal, &this.job, &cycle.deliberate(&question, &live)?);
                 let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
                 let applied = draft.apply(&store, &this.cycle.shared)?;
                 draft.settle(&applied, &store, &this.cycle.shared, true).map(Some)

@@ -240,6 +240,11 @@ impl TreeDeliberation {
         Ok(())
     }
 
+    /// The steps so far.
+    pub fn steps(&self) -> &[ToldStep] {
+        &self.told
+    }
+
     /// What it gave, once it is done.
     pub fn grown(self) -> Grown {
         let mut leaves = Vec::new();

@@ -9,6 +9,33 @@ use super::{Store, StoreError};
 const ANSWER_BYTES: u64 = 1 << 20;
 
 impl Store {
+    fn live_file(&self) -> PathBuf {
+        self.private_dir().join("deliberation.jsonl")
+    }
+
+    /// Adds a line to what a deliberation under way tells. It is for whoever watches: what is lost of it is in the cycle.
+    pub fn tell_live(&self, line: &str) {
+        let open = || std::fs::OpenOptions::new().create(true).append(true).open(self.live_file());
+        if std::fs::create_dir_all(self.private_dir()).is_ok()
+            && let Ok(mut file) = open()
+        {
+            let _ = std::io::Write::write_all(&mut file, format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// What a deliberation under way has told, at most the last `most` bytes.
+    pub fn told_live(&self, most: usize) -> Vec<String> {
+        let text = std::fs::read_to_string(self.live_file()).unwrap_or_default();
+        let start = text.len().saturating_sub(most);
+        let lines = text.get(start..).unwrap_or_default().lines();
+        lines.map(str::to_owned).collect()
+    }
+
+    /// Forgets what a deliberation has told: its cycle has it.
+    pub fn forget_live(&self) {
+        let _ = std::fs::remove_file(self.live_file());
+    }
+
     fn handoff_dir(&self) -> PathBuf {
         self.private_dir().join("handoffs")
     }

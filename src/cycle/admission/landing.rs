@@ -30,7 +30,7 @@ impl Cycle {
         }
         let mut at = store.commit(wake)?;
         while let Some(parent) = at.parents.first().copied() {
-            judge.landing(&at, parent, &here, true)?;
+            judge.landing(&at, parent, (&here, wake), true)?;
             judge.reviewers(&at)?;
             at = store.commit(parent)?;
         }
@@ -66,7 +66,7 @@ impl Judge<'_> {
         while fresh.contains(&at) {
             let commit = self.cycle.store.commit(at)?;
             let Some(parent) = commit.parents.first().copied() else { break };
-            landed.extend(self.landing(&commit, parent, &here, false)?);
+            landed.extend(self.landing(&commit, parent, (&here, tip), false)?);
             at = parent;
         }
         if let Some(before) = self.cycle.store.tip(branch)?
@@ -202,14 +202,19 @@ impl Judge<'_> {
         &mut self,
         commit: &Commit,
         parent: CommitId,
-        here: &Settings,
+        (here, tip): (&Settings, CommitId),
         again: bool,
     ) -> Result<Vec<RunId>, CycleError> {
         let store = &self.cycle.store;
+        let tip = store.tree_of(tip)?;
         let (mut then, mut landed) = (None, Vec::new());
         for change in store.diff(Some(store.tree_of(parent)?), Some(commit.tree), layout::RUNS)? {
             let Place::Run(run) = Place::of(&change.path) else { continue };
             if change.old.is_some() || run.agent().as_str() == HUMAN {
+                continue;
+            }
+            // A commit more can have taken it back, such as one that gives way to a decision that came first.
+            if store.file(tip, &change.path)? != change.new {
                 continue;
             }
             // A merge with another machine brings what wake here has already, which is judged `again` only where a person asks.

@@ -16,6 +16,7 @@ use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
 use crate::deliberation::classes::classify;
 use crate::deliberation::cycle::{Setting, answers, conclude, judged_on};
+use crate::deliberation::events::Event;
 use crate::deliberation::forest::{Forest, read_cycle};
 use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
 use crate::deliberation::record::CycleRecord;
@@ -37,6 +38,20 @@ use crate::store::{CommitId, TreeId};
 use bench::Bench;
 pub use handoff::Handoff;
 use minds::{Silent, Topic, run_program, seed_of};
+
+/// What is told of each step of a tree as it is taken, by whichever thread takes it.
+pub type Watch<'a> = &'a (dyn Fn(&Event) + Sync);
+
+/// Tells steps to whoever follows from another process; a store is of one thread.
+pub fn told_live(folder: &std::path::Path) -> impl Fn(&Event) + Sync + use<> {
+    let (folder, one) = (folder.to_owned(), std::sync::Mutex::new(()));
+    move |event| {
+        let _one = one.lock();
+        if let Ok(store) = crate::store::Store::open(&folder) {
+            store.tell_live(&model_json::inline(event));
+        }
+    }
+}
 
 /// What is deliberated on.
 #[derive(Clone, Debug)]
@@ -108,7 +123,7 @@ impl Cycle {
     ///
     /// # Errors
     /// A cast that does not play, a mind that cannot be reached, a program that is not trusted: then nothing is kept.
-    pub fn deliberate(&self, question: &Question) -> Result<CycleRecord, CycleError> {
+    pub fn deliberate(&self, question: &Question, watch: Watch<'_>) -> Result<CycleRecord, CycleError> {
         let settings = self.deliberation_of_main()?;
         let models = &self.shared.policy.settings.models;
         let cast = Cast::of(&settings, |mind| match mind {
@@ -136,6 +151,7 @@ impl Cycle {
             titles: &titles,
             sky: &sky,
             wake,
+            watch,
         };
         let grown = self.side_by_side(&job)?;
         let evidence = grown.iter().map(|(grown, hash)| (grown.tree.clone(), hash.clone())).collect();
@@ -333,7 +349,23 @@ impl Cycle {
                 }
                 Want::Align(all) => self.align(job, id, &all, &topic)?,
             };
-            tree.take(told).map_err(|error| CycleError::Unanswered(format!("{title}: {error}")))?;
+            let before_it = tree.steps().len();
+            let taken = tree.take(told);
+            for step in &tree.steps()[before_it..] {
+                (job.watch)(&Event {
+                    ts: self.shared.world.now(),
+                    agent: step.agent.clone(),
+                    role: step.role,
+                    action: step.action,
+                    target: step.target.clone(),
+                    inputs: step.step.inputs.clone(),
+                    outputs: step.step.outputs.clone(),
+                    reason: step.step.reason.clone(),
+                    cycle: before.cycle + 1,
+                    initiative: question.initiative.clone(),
+                });
+            }
+            taken.map_err(|error| CycleError::Unanswered(format!("{title}: {error}")))?;
         }
         Ok((tree.grown(), hash))
     }
@@ -471,6 +503,7 @@ struct Job<'a> {
     titles: &'a BTreeMap<String, String>,
     sky: &'a Forecast,
     wake: CommitId,
+    watch: Watch<'a>,
 }
 
 /// What a candidate is examined by.
