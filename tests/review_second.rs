@@ -187,6 +187,50 @@ fn two_decisions_that_meet_keep_no_third_machine_out() {
     }
 }
 
+/// The same of a text that shares its concepts with others: what gives way says what it does, and no more.
+#[test]
+fn a_text_that_gives_way_leaves_what_it_shares() {
+    let rules = "[review]\nreviewers = [\"anna@example.invalid\", \"ben@example.invalid\"]\n";
+    for (first, second) in [("approve", "only"), ("only", "approve"), ("reject", "approve"), ("approve", "reject")] {
+        let world = world(World::gated(), rules);
+        world.brain("a", &["feed", "Anna grows green tea in Uji."]);
+        world.sync("a");
+        ["b", "c"].iter().for_each(|name| world.clone(name));
+        world.brain("a", &["feed", "--origin", "web:x.example", "Uji sells green tea to Anna and to Boris."]);
+        for name in ["a", "b", "c"] {
+            world.sync(name);
+        }
+        let branch = world.json("a", &["review"])["waiting"][0]["branch"].as_str().unwrap().to_owned();
+        let belief = world.json("a", &["review", &branch, "--no-questions"]);
+        let neurons = belief["reviews"][0]["neurons"].as_array().unwrap();
+        let memory = neurons.iter().find(|one| one["type"] == "episodic").unwrap()["id"].as_str().unwrap().to_owned();
+        let decide = |machine: &str, person: &str, decision: &str| {
+            let args: &[&str] = match decision {
+                "only" => &["approve", &branch, "--only", &memory],
+                "reject" => &["reject", &branch, "--why", "no"],
+                _ => &["approve", &branch],
+            };
+            as_person(&world, machine, person, args).exits(0);
+        };
+        decide("b", "ben", first);
+        decide("a", "anna", second);
+        as_person(&world, "a", "anna", &["recall", "green tea", "--learn"]);
+        as_person(&world, "a", "anna", &["approve", "--origin", "web:x.example"]);
+        world.brain("c", &["feed", "Carla drinks green tea in Uji."]);
+        for (name, person) in [("b", "ben"), ("c", "carla"), ("a", "anna"), ("b", "ben"), ("c", "carla"), ("a", "anna")]
+        {
+            let said = as_person(&world, name, person, &["sync"]);
+            assert_eq!(said.code, 0, "{first} {second}, {name}: {said}");
+        }
+        let said = as_person(&world, "b", "ben", &["sync"]);
+        assert_eq!(said.code, 0, "{said}");
+        world.same(&["a", "b"]);
+        let shown = world.try_brain("b", &["show", &memory]);
+        let is_believed = shown.code == 0 && !shown.out.contains("\"archived\"");
+        assert_eq!(is_believed, first != "reject", "{first} {second}: {shown}");
+    }
+}
+
 #[test]
 fn a_rule_that_was_given_up_for_a_while_keeps_nobody_out_later() {
     let world = world(World::gated(), STRICT);

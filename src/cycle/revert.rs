@@ -164,6 +164,12 @@ impl Cycle {
         for (id, now) in removed.into_iter().chain(changed.collect::<Vec<_>>()) {
             let Some(their) = theirs.neuron(&id)?.filter(|their| !their.is_archived()) else { continue };
             reverted.amends.removed.remove(&id);
+            // A record says what its commit does, and no more.
+            if now == their {
+                reverted.amends.unmarked.remove(&id);
+                reverted.applied.neurons.remove(&id);
+                continue;
+            }
             reverted.amends.unmarked.insert(id.clone());
             reverted.applied.neurons.insert(id, (Some(now), their));
         }
