@@ -440,6 +440,19 @@ def refusal(world, f):
     if not f.parents:
         return "another history"
 
+    # The branch of a run has that run, and at most a note about a conflict right upon it: one decision is about one run.
+    if f.branch in world.branches.values():
+        own = f.branch.rsplit("/", 1)[-1]
+        beyond = reached - world.behind(true["main"]) - world.behind(true["wake"])
+        named = lambda message: next((value for k, value in trailers_of(message) if k.lower() == "run"), None)
+        waits = lambda message: next((value for k, value in trailers_of(message) if k.lower() == "review"), None)
+        below = [commits[one].message for one in beyond]
+        if any(waits(message) and named(message) not in (None, own) for message in [f.message, *below]):
+            return "upon another run that waits"
+        is_note = waits(f.message) == "conflict" and len(f.parents) == 1 and named(commits[f.parents[0]].message) == own
+        if named(f.message) != own and not is_note and any(waits(message) and named(message) == own for message in below):
+            return "a commit upon a run that waits"
+
     # Main takes sleeps, their undoing, and what people commit, in one line.
     if f.branch == "main":
         if agent not in (None, SLEEP):
