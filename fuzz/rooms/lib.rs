@@ -6,6 +6,8 @@ pub mod chemistry;
 pub mod cognition;
 #[path = "../../src/consolidation/mod.rs"]
 pub mod consolidation;
+#[path = "../../src/deliberation/mod.rs"]
+pub mod deliberation;
 #[path = "../../src/delta/mod.rs"]
 pub mod delta;
 #[path = "../../src/limits.rs"]
