@@ -103,8 +103,11 @@ impl CycleError {
     /// True if it may be gone the next time: a disk that is full or failed, a lock that somebody held.
     pub fn is_passing(&self) -> bool {
         match self {
+            // A cycle under way has found the repository before: that it is not found again is the disk's fault.
+            Self::Store(StoreError::NoRepository { .. } | StoreError::NoBrain { .. })
+            | Self::World(_)
+            | Self::Busy(_) => true,
             Self::Store(error) => error.is_of_the_system() || matches!(error, StoreError::Busy { .. }),
-            Self::World(_) | Self::Busy(_) => true,
             Self::Model(error) => error.may_pass() || matches!(**error, LlmError::Timeout { .. }),
             _ => false,
         }
