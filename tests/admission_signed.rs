@@ -131,8 +131,6 @@ fn an_agents_key_brings_its_own_run_and_nothing_beside_it() {
     let x = world.path_of("a", &wake, "/x.json");
     let stronger = world.git("a", &["show", &format!("{wake}:{x}")]).replace("20000", "60000") + "\n";
     let own = branch.rsplit('/').next().unwrap().to_owned();
-    let empty = record.lines().filter(|line| !line.contains("activate")).collect::<Vec<_>>().join("\n") + "\n";
-    let _ = empty;
     // The record as it is, on main, with settings and an agent beside it.
     for (what, branch, from) in
         [("on main", "main", &main), ("on wake", "wake", &wake), ("on its branch", branch.as_str(), &wake)]
@@ -155,7 +153,8 @@ fn an_agents_key_brings_its_own_run_and_nothing_beside_it() {
     refused(&world, "a run on main", &run, "main", "takes runs by sleeps alone");
     // Its own record and one of a person, which is not done again, and a neuron that is written anew.
     let human = own.replace("-memory", "-human");
-    let by_human = path.replace(&own, &human).replace(&format!("/{}/", shard(&own)), &format!("/{}/", shard(&human)));
+    let (day, _) = path.split_once(&format!("/{}/{own}", shard(&own))).unwrap();
+    let by_human = format!("{day}/{}/{human}.json", shard(&human));
     let said = record.replace(&own, &human).replace("\"agent\": \"memory\"", "\"agent\": \"human\"");
     let files = [(path.as_str(), Some(record.as_str())), (&by_human, Some(&said)), (&x, Some(&stronger))];
     let forged = of_agent(&world, "memory", &wake, &[&wake], &files, &message);
