@@ -23,6 +23,7 @@ pub fn signing() -> Option<World> {
         ("ann", "ann@example.invalid"),
         ("keys/memory", "memory@git-brain.invalid"),
         ("keys/perception", "perception@git-brain.invalid"),
+        ("keys/evaluator", "evaluator@git-brain.invalid"),
         ("keys/sleep", "sleep@git-brain.invalid"),
     ] {
         let path = sandbox.file(name, "");
@@ -218,7 +219,7 @@ fn a_key_that_was_removed_has_a_remedy_for_what_it_signed() {
         doctor.contains(&format!("commit {run} is not signed by memory@git-brain.invalid: ED25519 key SHA256:")),
         "{doctor}"
     );
-    let remedy = format!("git config brain.signedSince {wake}");
+    let remedy = format!("git config --add brain.signedSince {wake}");
     assert!(doctor.contains(&remedy), "{doctor}");
     assert!(
         doctor.contains(&format!("add a line with the address and the key to {allowed}, on each machine")),
@@ -240,6 +241,51 @@ fn a_key_that_was_removed_has_a_remedy_for_what_it_signed() {
     }
     world.sync("c");
     assert_eq!(world.tip("c", "wake"), wake);
+}
+
+/// The same of decisions: their commits lead to no trunk, and have a line of their own in the settings.
+#[test]
+fn a_reviewer_whose_key_was_removed_has_a_remedy_for_what_was_decided() {
+    let Some(world) = signing() else { return };
+    world.write("a", "brain.toml", "[review]\nreviewers = [\"ann@example.invalid\"]\n");
+    world.git(
+        "a",
+        &[
+            "-c",
+            "gpg.format=ssh",
+            "-c",
+            &format!("user.signingkey={}", world.sandbox.path("ann")),
+            "commit",
+            "-qa",
+            "-S",
+            "-m",
+            "who decides",
+        ],
+    );
+    let (approved, ..) = waiting(&world, json!([{"op": "activate", "id": "x", "strength": 0.5}]));
+    let (rejected, ..) = waiting(&world, json!([{"op": "activate", "id": "x", "strength": 0.4}]));
+    world.sync("a");
+    world.clone("c");
+    for key in ["brain.sign", "brain.signingKey", "brain.agentKeys", "brain.allowedSigners", "brain.requireSignatures"]
+    {
+        world.git("c", &["config", key, &world.git("a", &["config", key])]);
+    }
+    world.brain("a", &["approve", &approved]);
+    world.brain("a", &["reject", &rejected, "--why", "no"]);
+    world.sync("a");
+    let allowed = world.sandbox.path("allowed");
+    let keys = std::fs::read_to_string(&allowed).unwrap();
+    let left: String = keys.lines().filter(|line| !line.starts_with("ann@")).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&allowed, left).unwrap();
+    for of in ["wake", "refs/brain/reviews"] {
+        let answer = world.try_brain("c", &["sync"]);
+        assert!(answer.code == 3 && answer.err.contains("is not signed by ann@example.invalid"), "{of}: {answer}");
+        world.git("c", &["config", "--add", "brain.signedSince", &world.git("a", &["rev-parse", of])]);
+    }
+    world.sync("c");
+    world.git("a", &["config", "--add", "brain.signedSince", &world.git("a", &["rev-parse", "wake"])]);
+    world.git("a", &["config", "--add", "brain.signedSince", &world.git("a", &["rev-parse", "refs/brain/reviews"])]);
+    world.same(&["a", "c"]);
 }
 
 #[test]

@@ -319,6 +319,91 @@ fn what_is_not_trusted_is_approved_by_reviewers_alone() {
     refused(&world, "an approval", &forged, "wake", "approves what is not trusted");
 }
 
+/// Nor is a merge by hand a way round, or a commit that brings records as well.
+#[test]
+fn no_merge_approves_what_is_not_trusted() {
+    let world =
+        world(World::gated(), "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[origins]\nother = \"tainted\"\n");
+    let old = world.tip("a", "wake");
+    world.brain("a", &["feed", "--origin", "web:x.example", "Anna grows green tea in Uji."]);
+    world.sync("a");
+    let wake = world.tip("a", "wake");
+    let id = memory(&world);
+    let path = world.path_of("a", &wake, &format!("/{id}.json"));
+    let approved =
+        world.git("a", &["show", &format!("{wake}:{path}")]).replace("\"web:x.example\"", "\"approved:web:x.example\"")
+            + "\n";
+    let edit = [(path.as_str(), Some(approved.as_str()))];
+    let carla = [("GIT_AUTHOR_NAME", "carla"), ("GIT_AUTHOR_EMAIL", "carla@example.invalid")];
+    // All that wake has since, with the approval in it, on an old commit.
+    let side = world.commit("a", &wake, &[&old], &edit, "side\n", &carla);
+    for (what, from, parents) in [
+        ("a merge with an old commit", &wake, [wake.as_str(), old.as_str()]),
+        ("a merge with a commit beside it", &wake, [wake.as_str(), side.as_str()]),
+    ] {
+        let forged = world.commit("a", from, &parents, &edit, "tidy\n", &carla);
+        refused(&world, what, &forged, "wake", "approves what is not trusted");
+    }
+    // Who may does.
+    let ben = [("GIT_AUTHOR_NAME", "ben"), ("GIT_AUTHOR_EMAIL", "ben@example.invalid")];
+    let merged = world.commit("a", &wake, &[&wake, &old], &edit, "tidy\n", &ben);
+    world.git("a", &["push", "-q", "origin", &format!("{merged}:refs/heads/wake")]);
+}
+
+/// Who reviews changes, and a machine was away meanwhile: what was decided stays decided.
+#[test]
+fn what_a_reviewer_decided_stays_when_another_takes_over() {
+    let rules = "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+    let world = world(World::gated(), rules);
+    let runs: Vec<String> = [json!([create("tea")]), json!([create("milk"), create("juice")]), json!([create("wine")])]
+        .into_iter()
+        .map(|ops| world.waiting("a", "scribe", ops).0)
+        .collect();
+    world.sync("a");
+    world.clone("b");
+    as_person(&world, "a", "ben", &["approve", &runs[0]]).exits(0);
+    as_person(&world, "a", "ben", &["approve", &runs[1], "--only", "1"]).exits(0);
+    as_person(&world, "a", "ben", &["reject", &runs[2], "--why", "no"]).exits(0);
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    world.write("a", "brain.toml", &rules.replace("ben@", "mara@"));
+    world.git("a", &["commit", "-qam", "ben left"]);
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+    world.clone("c");
+    world.sync("c");
+    world.same(&["a", "c"]);
+    // Without a decision of either, nothing is thrown away.
+    let (branch, run) = world.waiting("a", "scribe", json!([create("cola")]));
+    world.sync("a");
+    let wake = world.tip("a", "wake");
+    let path = world.path_of("a", &run, &format!("{}.json", run_of(&branch)));
+    let thrown = world.path_of("a", &wake, &format!("{}.json", run_of(&runs[2])));
+    let left = world.git("a", &["show", &format!("{wake}:{thrown}")]).replace(run_of(&runs[2]), run_of(&branch)) + "\n";
+    let forged = world.commit("a", &wake, &[&wake], &[(&path, Some(&left))], "away\n", &[]);
+    refused(&world, "thrown away", &forged, "wake", "is thrown away without a decision of");
+}
+
+/// A machine that was offline ran by what main had been, and brings it.
+#[test]
+fn a_rule_of_today_judges_nothing_that_landed_before_it() {
+    let reviewers = "[review]\nreviewers = [\"ben@example.invalid\"]\n";
+    let world = world(World::gated(), reviewers);
+    world.clone("b");
+    world.brain("b", &["trust", "--yes"]);
+    let landed = apply(&world, "b", json!([create("tea")]))["run"].as_str().unwrap().to_owned();
+    let rules = format!("{reviewers}\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n");
+    world.write("a", "brain.toml", &rules);
+    world.git("a", &["commit", "-qam", "a rule"]);
+    world.apply("a", json!([create("milk")]));
+    world.sync("a");
+    world.sync("b");
+    world.sync("a");
+    world.same(&["a", "b"]);
+    assert!(world.git("a", &["ls-tree", "-r", "--name-only", "wake"]).contains(&landed));
+    assert!(world.try_brain("b", &["check"]).code == 0);
+}
+
 /// An approval is about a record; another one under its id, or an origin that somebody writes by hand, is none of it.
 #[test]
 fn nothing_else_lands_by_an_approval() {

@@ -88,7 +88,7 @@ impl Brain {
         let (files, mut findings) = check_tree(&store, store.tree_of(commit)?, look)?;
         let branches = if revision.is_none() { check_branches(&store, look)? } else { Vec::new() };
         findings.extend(late_commits(&store, commit, world)?);
-        let since: Vec<CommitId> = store.signed_since()?.into_iter().collect();
+        let since = store.signed_since()?;
         let unsigned = signed::unsigned(&store, commit, &since)?;
         let unsigned = unsigned.into_iter().map(|(id, why)| {
             Finding::error(&id.to_string(), 0, format!("{why}; {}", signed::remedy(&store, &commit.to_string())))

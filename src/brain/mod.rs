@@ -10,6 +10,7 @@ mod checkout;
 mod ci;
 mod decide;
 mod decision;
+mod declined;
 mod define;
 mod deliberate;
 mod doctor;

@@ -16,9 +16,8 @@ use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
 use crate::model::{Kind, Neuron, Stamp};
-use crate::review::belief::headline;
+use crate::review::Verdict;
 use crate::review::page::visible;
-use crate::review::{ReviewRecord, Verdict};
 use crate::store::CommitId;
 use crate::text::tokens;
 
@@ -72,7 +71,7 @@ pub struct Lesson {
     pub run: String,
     /// The decision and its reason.
     pub words: String,
-    /// What the run said, where it is known here and its origin is trusted.
+    /// What of the run it does not let in, where its origin was trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// When it was decided.
@@ -165,6 +164,7 @@ impl Brain {
             if lessons.len() < LESSONS
                 && is_asked
                 && review.verdict != Verdict::Approve
+                && !review.keeps_all()
                 && !review.why.is_empty()
                 && self.cycle.counts_for_its_run(&review)?
                 && self.stands(&network, &review)?
@@ -173,24 +173,12 @@ impl Brain {
                     agent: review.run.agent().to_string(),
                     run: review.run.to_string(),
                     words: review.words(),
-                    about: self.subject_of(&review)?,
+                    about: Some(review.declined.clone()).filter(|said| !said.is_empty()),
                     at: review.at,
                 });
             }
         }
         Ok(lessons)
-    }
-
-    /// What a run said that was decided on. What comes from strangers stays outside.
-    fn subject_of(&self, review: &ReviewRecord) -> Result<Option<String>, BrainError> {
-        let Some(commit) = CommitId::parse(&review.commit).ok().and_then(|id| self.cycle.store.commit(id).ok()) else {
-            return Ok(None);
-        };
-        let record = TreeNetwork::new(&self.cycle.store, commit.tree).record(&review.run)?;
-        let origins = &self.cycle.shared.policy.settings.origins;
-        Ok(record
-            .filter(|record| !origins.is_tainted(&record.origin))
-            .and_then(|record| headline(&record).map(visible)))
     }
 
     /// Memories that came between two commits, newest first. Costs what differs between them.
@@ -324,7 +312,7 @@ impl Fitted {
 }
 
 /// One line, without what steers, cut where it is long.
-fn clip(text: &str) -> String {
+pub(super) fn clip(text: &str) -> String {
     let line = visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &line[..end]),

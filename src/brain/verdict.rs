@@ -1,6 +1,7 @@
 //! A decision about a run that waits, carried out: recorded, landed or thrown away, and learnt from.
 
 use super::decision::{ReviewReport, ReviewRequest, numbered_as, resolutions};
+use super::declined::{SECOND, UNREAD};
 use super::replaced::Landing;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
@@ -20,10 +21,8 @@ use crate::review::page::visible;
 use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Take, Verdict};
 use crate::store::{LockName, is_agents_address};
 
-const SECOND: &str = "wake has another record of the same run: nothing learns from that";
 /// Fewest characters that name a commit.
 const SHORTEST: usize = 7;
-const UNREAD: &str = "its record cannot be read: nothing learns from it";
 
 /// The operations of a run that a decision lets land.
 struct Meant {
@@ -72,11 +71,22 @@ impl Brain {
         };
         self.refuse_more(request, &waiting)?;
         let wake = self.cycle.store.tree_of(self.at(None)?)?;
-        let second = TreeNetwork::new(&self.cycle.store, wake).record(&waiting.run)?.is_some();
+        let second = TreeNetwork::new(&self.cycle.store, wake).record(&waiting.run)?;
+        let undecided = self.cycle.reviews_of(&waiting.run)?.is_empty();
         let record = match self.cycle.waiting_record(&waiting) {
             // Of a run that says nothing there is nothing to judge, and of one that wake has a decision was made: the branch can only go.
             Err(_) if request.verdict == Verdict::Reject => return self.remove_unjudged(request, &waiting, UNREAD),
-            Ok(_) if second && request.verdict == Verdict::Reject && !self.is_decided(&waiting)? => {
+            Ok(_) if second.is_some() && request.verdict == Verdict::Reject && undecided => {
+                if second.is_some_and(|landed| !landed.is_left_over()) {
+                    return Err(BrainError::Refused {
+                        message: format!(
+                            "{} has landed without a decision: {} has its record",
+                            waiting.run,
+                            self.cycle.store.wake()
+                        ),
+                        hint: Some(format!("`git brain revert {}` takes it back", waiting.run)),
+                    });
+                }
                 return self.remove_unjudged(request, &waiting, SECOND);
             }
             record => record?,
@@ -152,6 +162,7 @@ impl Brain {
                     of: if meant.verdict == Verdict::Amend { record.ops.len() } else { 0 },
                     resolved: meant.resolved.clone(),
                     lands,
+                    declined: self.declined(&record, meant.verdict, &meant.kept),
                 }
             }
         };
@@ -208,40 +219,6 @@ impl Brain {
         Ok(report)
     }
 
-    /// Whether a decision about the run was begun here.
-    fn is_decided(&self, waiting: &WaitingRun) -> Result<bool, BrainError> {
-        Ok(!self.cycle.reviews_of(&waiting.run)?.is_empty())
-    }
-
-    /// Removes a branch that says nothing to judge: nothing is recorded, and nothing learns from it.
-    fn remove_unjudged(
-        &self,
-        request: &ReviewRequest,
-        waiting: &WaitingRun,
-        why: &str,
-    ) -> Result<ReviewReport, BrainError> {
-        let reviewer = self.reviewer(waiting, request.on_behalf.as_deref())?;
-        let decision = Decision { by: reviewer.clone(), verb: "reject", review: None };
-        let rejected = self.cycle.reject_run(waiting.branch.as_str(), Some(decision), request.dry_run)?;
-        Ok(ReviewReport {
-            run: waiting.run.to_string(),
-            branch: waiting.branch.to_string(),
-            verdict: Verdict::Reject,
-            review: String::new(),
-            reviewer,
-            landed: None,
-            expected: None,
-            value: 0.0,
-            error: None,
-            credited: 0,
-            everywhere: rejected.everywhere,
-            wake: self.at(None)?.to_string(),
-            notes: vec![why.to_owned()],
-            already: false,
-            dry_run: request.dry_run,
-        })
-    }
-
     /// Goes on with a decision whose run waits nowhere any more: what is left is to learn from it.
     fn finish_decision(&self, request: &ReviewRequest) -> Result<ReviewReport, BrainError> {
         let last = request.run.rsplit('/').next().unwrap_or(&request.run);
@@ -265,7 +242,7 @@ impl Brain {
         let said = format!("{run} was {} by {} at {}", review.verdict.done(), review.reviewer, review.at);
         if !self.cycle.counts_for_its_run(&review)? {
             return Err(BrainError::Refused {
-                message: format!("{said}, which does not count: `[review]` names others"),
+                message: format!("{said}, which counts no more: `[review]` names others now"),
                 hint: Some(format!(
                     "`git brain log` shows what became of it; `git brain revert {run}` takes it back, and `git brain revert` of that run brings it again"
                 )),
@@ -325,7 +302,7 @@ impl Brain {
     }
 
     /// Who decides here, if that is a person who may. Whoever writes down a decision that was made elsewhere need not be one.
-    fn reviewer(&self, waiting: &WaitingRun, on_behalf: Option<&str>) -> Result<String, BrainError> {
+    pub(super) fn reviewer(&self, waiting: &WaitingRun, on_behalf: Option<&str>) -> Result<String, BrainError> {
         let (name, address) = self.cycle.store.user();
         if is_agents_address(&address) {
             return Err(BrainError::Refused {
@@ -405,7 +382,8 @@ impl Brain {
                 )),
             });
         }
-        if request.only.is_empty() && resolved.is_empty() {
+        let names_all = (1..=all).all(|number| request.only.contains(&number) || !lands(&record.ops[number - 1]));
+        if (request.only.is_empty() || names_all) && resolved.is_empty() {
             let notes = belief.notes.into_iter().filter(|note| note.contains(SINCE) || note.contains(GONE)).collect();
             return Ok(Meant { verdict: Verdict::Approve, notes, ..nothing });
         }
@@ -531,7 +509,7 @@ impl Brain {
         if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) {
             return Ok(None);
         }
-        let text = review.words();
+        let text = review.lesson();
         let known = self.entries_of(&record.run)?;
         if let Some(entry) = known.iter().find(|entry| entry.outcome.text.as_deref() == Some(text.as_str())) {
             return Ok(Some((entry.error, entry.pathway.len())));

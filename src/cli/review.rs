@@ -118,7 +118,7 @@ fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) 
     let uncounted = match (counts, stands) {
         (true, _) if *of_another => "\n        is about another commit of the run, and lets this one not in",
         (true, false) if *is_open => "\n        is not carried out yet: `git brain review` lists the run",
-        (false, _) => "\n        does not count: `[review]` names others for that run",
+        (false, _) => "\n        does not count today: `[review]` names others for that run",
         (true, false) => {
             "\n        does not stand: wake has not what it decided, because it was undone or another decision came first"
         }
@@ -129,7 +129,7 @@ fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) 
         0 => String::new(),
         of => {
             let kept = ranges(&review.kept);
-            let kept = if kept.is_empty() { kept } else { format!(" (--only {kept})") };
+            let kept = if kept.is_empty() || review.keeps_all() { String::new() } else { format!(" (--only {kept})") };
             let edited = if review.edited > 0 { format!(", and {} edited", review.edited) } else { String::new() };
             format!(" {} of {}{kept}{edited}", review.kept.len(), plural(of, "operation", "operations"))
         }

@@ -56,7 +56,7 @@ impl Cycle {
     pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
         for review in self.reviews_of(run)?.iter().rev() {
             if self.counts_for_its_run(review)? {
-                return Ok(Some(review.words()));
+                return Ok(Some(review.lesson()));
             }
         }
         Ok(None)
@@ -217,7 +217,7 @@ impl Cycle {
                 }
             }
             if is_new {
-                return Ok(signed::unsigned_commit(store, &commit)?.is_none());
+                return Ok(store.precedes_signing(id)? || signed::unsigned_commit(store, &commit)?.is_none());
             }
         }
         Ok(false)
@@ -287,7 +287,10 @@ impl Cycle {
             let commit = self.store.commit(id)?;
             if commit.is_of_agents_domain() {
                 fault(id, "", format!("is by {}, and agents review nothing", commit.email));
-            } else if signatures && let Some(why) = signed::unsigned_commit(&self.store, &commit)? {
+            } else if signatures
+                && !self.store.precedes_signing(id)?
+                && let Some(why) = signed::unsigned_commit(&self.store, &commit)?
+            {
                 fault(id, "", why);
             }
             if commit.committed > self.shared.world.latest_seconds() && !self.shared.world.is_fixed() {
@@ -373,7 +376,11 @@ impl Cycle {
             }
             if let Some(theirs) = self.reviews_to_take(remote, here, there)? {
                 let faults = match self.store.commit(theirs) {
-                    Ok(_) => self.judge_reviews(theirs, here)?,
+                    Ok(_) => {
+                        let mut faults = self.judge_reviews(theirs, here)?;
+                        faults.extend(self.two_of_one(theirs, here)?);
+                        faults
+                    }
                     Err(error) => {
                         vec![Fault { commit: theirs.to_string(), message: error.to_string(), ..Fault::default() }]
                     }
@@ -410,6 +417,22 @@ impl Cycle {
             }
         }
         Err(CycleError::Busy(format!("others pushed reviews to {} first, again and again", remote.name)))
+    }
+
+    /// Decisions that a remote has under the name of others here: what is written once has one content, and joined with them it could go nowhere.
+    fn two_of_one(&self, theirs: CommitId, here: Option<CommitId>) -> Result<Vec<Fault>, CycleError> {
+        let Some(here) = here else { return Ok(Vec::new()) };
+        let store = &self.store;
+        let changes = store.diff(Some(store.tree_of(here)?), Some(store.tree_of(theirs)?), "")?;
+        let two = changes.into_iter().filter(|change| change.old.is_some() && change.new.is_some());
+        let fault = |path| Fault {
+            commit: theirs.to_string(),
+            path,
+            line: 1,
+            message: "is another decision than the one of that name here".to_owned(),
+            ..Fault::default()
+        };
+        Ok(two.map(|change| fault(change.path)).collect())
     }
 
     /// What of a remote's reviews is new here.

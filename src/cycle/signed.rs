@@ -33,7 +33,7 @@ pub fn remedies(store: &Store, commit: &str) -> Vec<String> {
         )
     });
     let since = format!(
-        "if they are good, and were made before signing was set up there, or their key was removed or has expired since: `git config {CONFIG_SINCE} {commit}` \
+        "if they are good, and were made before signing was set up there, or their key was removed or has expired since: `git config --add {CONFIG_SINCE} {commit}` \
          lets in all that leads to that commit, in this repository; each that lacks them needs it, the gate too (docs/signing.md). `git config brain.sign true` signs from now on"
     );
     add.into_iter().chain([since]).collect()

@@ -463,6 +463,17 @@ fn states(op: &Operation) -> bool {
     }
 }
 
+/// What a decision does not let in, as the run says it: of several the longest memory.
+pub fn declined<'r>(verdict: Verdict, kept: &[usize], record: &'r RunRecord) -> Option<&'r str> {
+    let away = (1..=record.ops.len()).filter(|number| verdict == Verdict::Reject || !kept.contains(number));
+    let said = away.filter_map(|number| match &record.ops[number - 1] {
+        Operation::Create(create) => Some((create.kind == Kind::Episodic, create.concept.as_str())),
+        Operation::Reword(reword) => Some((true, reword.concept.as_str())),
+        _ => None,
+    });
+    said.max_by_key(|(is_memory, text)| (*is_memory, text.len())).map(|(_, text)| text)
+}
+
 /// What a run is worth by a decision: the share of what it states that the decision keeps and that `holds` in the brain afterwards; where it
 /// states nothing, of all its operations.
 pub fn worth(review: &ReviewRecord, record: &RunRecord, holds: impl Fn(&Operation) -> bool) -> f64 {

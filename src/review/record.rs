@@ -114,6 +114,9 @@ pub struct ReviewRecord {
     /// Of an amendment, the run that lands in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lands: Option<RunId>,
+    /// What it does not let in, as the run said it; empty: nothing, or it comes from strangers, whose words teach nobody.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub declined: String,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -159,6 +162,18 @@ impl ReviewRecord {
         }
         text.truncate(end);
         text
+    }
+
+    /// Whether all that the run says lands, also if as a run of the reviewer: one that settles a conflict for the run.
+    pub fn keeps_all(&self) -> bool {
+        self.verdict == Verdict::Approve
+            || self.verdict == Verdict::Amend && self.edited == 0 && self.kept.len() == self.of
+    }
+
+    /// The same with what it does not let in, as agents are told of it: `rejected by Anna: a rumour ("Tea is poison.")`.
+    pub fn lesson(&self) -> String {
+        let words = self.words();
+        if self.declined.is_empty() { words } else { format!("{words} (\"{}\")", self.declined) }
     }
 
     /// The canonical bytes.
@@ -233,6 +248,7 @@ mod tests {
             of: 2,
             resolved: Vec::new(),
             lands: None,
+            declined: String::new(),
         }
     }
 

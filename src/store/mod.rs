@@ -344,6 +344,20 @@ fn local_value(repository: &git2::Repository, key: &str) -> Result<Option<String
     }
 }
 
+/// Every value of a key that may be given several times.
+fn local_values(repository: &git2::Repository, key: &str) -> Result<Vec<String>, StoreError> {
+    let wrap = |e| StoreError::git(format!("local configuration key {key}"), e);
+    let local = match repository.config().map_err(wrap)?.open_level(git2::ConfigLevel::Local) {
+        Ok(local) => local,
+        Err(e) if e.code() == git2::ErrorCode::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(wrap(e)),
+    };
+    let mut values = Vec::new();
+    let entries = local.multivar(key, None).map_err(wrap)?;
+    entries.for_each(|entry| values.extend(entry.value().ok().map(str::to_owned))).map_err(wrap)?;
+    Ok(values)
+}
+
 fn brain_branches(repository: &git2::Repository) -> Result<Option<(Branch, Branch)>, StoreError> {
     let (main, wake) = (local_value(repository, CONFIG_MAIN)?, local_value(repository, CONFIG_WAKE)?);
     match (main, wake) {

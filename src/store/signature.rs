@@ -122,15 +122,28 @@ impl Store {
         self.flag(CONFIG_REQUIRE)
     }
 
-    /// The commit from which on signatures are required, if one is named.
-    pub fn signed_since(&self) -> Result<Option<CommitId>, StoreError> {
-        let Some(text) = self.local_config(CONFIG_SINCE)? else { return Ok(None) };
-        match self.resolve(&text)? {
-            Some(commit) => Ok(Some(commit)),
-            // A whole id of a commit that has not come yet: until then it lets nothing in.
-            None if CommitId::parse(&text).is_ok() => Ok(None),
-            None => Err(unusable(format!("{CONFIG_SINCE} is {text}, which names no commit"))),
+    /// The commits from which on signatures are required, as far as any are named: of the trunks, and of the decisions.
+    pub fn signed_since(&self) -> Result<Vec<CommitId>, StoreError> {
+        let mut since = Vec::new();
+        for text in super::local_values(&self.repository, CONFIG_SINCE)? {
+            match self.resolve(&text)? {
+                Some(commit) => since.push(commit),
+                // A whole id of a commit that has not come yet: until then it lets nothing in.
+                None if CommitId::parse(&text).is_ok() => {}
+                None => return Err(unusable(format!("{CONFIG_SINCE} is {text}, which names no commit"))),
+            }
         }
+        Ok(since)
+    }
+
+    /// Whether a commit leads to one from which on signatures are required.
+    pub fn precedes_signing(&self, commit: CommitId) -> Result<bool, StoreError> {
+        for since in self.signed_since()? {
+            if self.is_ancestor(commit, since)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Is that commit signed by a key that may sign for that identity, an address of the file of allowed signers?

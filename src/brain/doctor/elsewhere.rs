@@ -61,7 +61,7 @@ impl Visit<'_> {
             return Ok(());
         }
         let tip = store.need_tip(store.wake())?;
-        let since: Vec<_> = store.signed_since()?.into_iter().collect();
+        let since = store.signed_since()?;
         let commits = store.commits_beyond(tip, &since)?;
         for id in commits.iter().rev().take(limits::SIGNATURES_LOOKED_AT) {
             if let Some(why) = signed::unsigned_commit(store, &store.commit(*id)?)? {

@@ -10,7 +10,7 @@ use crate::model::ids::RunId;
 use crate::model::layout::Place;
 use crate::model::{Neuron, Origin};
 use crate::review::{REASON, ReviewRecord};
-use crate::store::{Commit, File, FileChange};
+use crate::store::{Commit, File, FileChange, TreeId};
 
 impl Judge<'_> {
     /// Refuses a reviewer whom a commit names and who decided nothing about its runs. For what comes from a remote this is not asked: its
@@ -62,18 +62,26 @@ impl Judge<'_> {
         self.may_approve(commit, path)
     }
 
-    /// The same of neurons that a person's commit writes by hand.
-    pub(super) fn approves_by_hand(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
+    /// The same of neurons that a person's commit writes by hand; of a merge, beside what the other parent has too.
+    pub(super) fn approves_by_hand(
+        &mut self,
+        commit: &Commit,
+        changes: &[FileChange],
+        other: Option<TreeId>,
+    ) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         for change in changes {
             let (Place::Neuron(_), Some(new)) = (Place::of(&change.path), change.new) else { continue };
             let origin = |file: File| -> Result<Option<Origin>, CycleError> {
                 Ok(Neuron::decode(&store.blob(file.blob)?, &change.path).ok().map(|neuron| neuron.origin))
             };
-            let before = change.old.map(origin).transpose()?.flatten();
-            if origin(new)?.is_some_and(|after| is_approved(&after))
-                && !before.is_some_and(|before| is_approved(&before))
-            {
+            let there = other.map(|tree| store.file(tree, &change.path)).transpose()?.flatten();
+            let approved = |file| Ok::<_, CycleError>(origin(file)?.is_some_and(|origin| is_approved(&origin)));
+            let mut before = false;
+            for file in change.old.into_iter().chain(there) {
+                before |= approved(file)?;
+            }
+            if !before && approved(new)? {
                 return self.may_approve(commit, &change.path);
             }
         }

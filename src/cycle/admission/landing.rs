@@ -145,8 +145,9 @@ impl Judge<'_> {
                 own.insert(run, commit);
             }
         }
-        for change in store.diff(Some(store.tree_of(before)?), Some(commit.tree), layout::RUNS)? {
+        'changes: for change in store.diff(Some(store.tree_of(before)?), Some(commit.tree), layout::RUNS)? {
             let Place::Run(run) = Place::of(&change.path) else { continue };
+            let mut refused = None;
             if change.old.is_some() || run.agent().as_str() == HUMAN {
                 continue;
             }
@@ -157,7 +158,16 @@ impl Judge<'_> {
             let Some(record) = self.record(commit.tree, &run)? else { continue };
             let own = own.get(&run);
             if record.is_left_over() {
-                if let Some(why) = self.thrown_away(&run, thrown.get(&run).or(own), here)? {
+                let by = thrown.get(&run).or(own);
+                // Who decided when it was thrown away need not decide now: machines that were away take it as those that were there did.
+                let then = by.and_then(|by| by.parents.first()).map(|parent| self.settings_at(*parent)).transpose()?;
+                for settings in then.flatten().iter().chain([here]) {
+                    match self.thrown_away(&run, by, settings)? {
+                        None => continue 'changes,
+                        Some(why) => refused = Some(why),
+                    }
+                }
+                if let Some(why) = refused {
                     self.fault(&commit, &change.path, 1, why);
                 }
                 continue;
@@ -169,7 +179,7 @@ impl Judge<'_> {
             else {
                 continue;
             };
-            if let Some(why) = self.unapproved(&record, own, &commit, (&then, here))? {
+            if let Some(why) = self.unapproved(&record, own, &commit, &[then, here.clone()])? {
                 self.fault(&commit, &change.path, 1, why);
             }
         }
@@ -207,7 +217,7 @@ impl Judge<'_> {
     ) -> Result<Vec<RunId>, CycleError> {
         let store = &self.cycle.store;
         let tip = store.tree_of(tip)?;
-        let (mut then, mut landed) = (None, Vec::new());
+        let (mut own, mut landed) = (None, Vec::new());
         for change in store.diff(Some(store.tree_of(parent)?), Some(commit.tree), layout::RUNS)? {
             let Place::Run(run) = Place::of(&change.path) else { continue };
             if change.old.is_some() || run.agent().as_str() == HUMAN {
@@ -226,12 +236,20 @@ impl Judge<'_> {
             if lands_nothing(&record) {
                 continue;
             }
-            if then.is_none() {
-                then = Some(self.settings_at(parent)?);
+            if own.is_none() {
+                own = Some(self.own_commits(commit, parent)?);
             }
-            let Some(Some(settings)) = &then else { continue };
-            let own = self.own_commit(commit, &run)?;
-            if let Some(why) = self.unapproved(&record, own.as_ref(), commit, (settings, here))? {
+            let own = own.as_ref().and_then(|own| own.get(&run));
+            // A machine that was offline let it land by what main was where the run started, whatever main is where it comes.
+            let mut by = Vec::new();
+            for from in own.and_then(|own| own.parents.first().copied()).into_iter().chain([parent]) {
+                by.extend(self.settings_at(from)?);
+            }
+            if by.is_empty() {
+                continue;
+            }
+            by.push(here.clone());
+            if let Some(why) = self.unapproved(&record, own, commit, &by)? {
                 self.fault(commit, &change.path, 1, why);
             }
             landed.push(run);
@@ -239,13 +257,13 @@ impl Judge<'_> {
         Ok(landed)
     }
 
-    /// Why a run may not land: it had to wait by what main was then and by what it is now, and nobody who may has approved it.
+    /// Why a run may not land: it had to wait by all that main was meanwhile, and nobody who may has approved it.
     fn unapproved(
         &self,
         record: &RunRecord,
         own: Option<&Commit>,
         landed: &Commit,
-        (then, here): (&Settings, &Settings),
+        by: &[Settings],
     ) -> Result<Option<String>, CycleError> {
         let (id, tree) = (own.map(|own| own.id), own.map_or(landed.tree, |own| own.tree));
         // A rule that main has given up holds nothing back.
@@ -279,9 +297,14 @@ impl Judge<'_> {
             Ok(Some(format!("{} is another record than the one that was approved", record.run)))
         };
         for ask in [&lacks as &dyn Fn(&Settings) -> Result<Option<String>, CycleError>, &other] {
-            if ask(then)?.is_some()
-                && let Some(why) = ask(here)?
-            {
+            let mut refused = None;
+            for settings in by {
+                refused = ask(settings)?;
+                if refused.is_none() {
+                    break;
+                }
+            }
+            if let Some(why) = refused {
                 return Ok(Some(format!("lands without its approval: {why}")));
             }
         }
@@ -312,14 +335,16 @@ impl Judge<'_> {
         Ok(Settings::read(&String::from_utf8_lossy(&text), &[]).ok())
     }
 
-    /// The run's own commit, where a commit of wake is it or merges it.
-    fn own_commit(&self, commit: &Commit, run: &RunId) -> Result<Option<Commit>, CycleError> {
-        let is_of = |commit: &Commit| commit.parents.len() == 1 && commit.trailer("Run") == Some(run.as_str());
-        let own = match commit.parents.get(1) {
-            Some(right) => self.cycle.commit_of_run(*right, run)?,
-            None => commit.clone(),
-        };
-        Ok(Some(own).filter(is_of))
+    /// The own commits of runs, where a commit of wake is one or merges some, however deep they lie behind it.
+    fn own_commits(&self, commit: &Commit, parent: CommitId) -> Result<HashMap<RunId, Commit>, CycleError> {
+        let mut own: HashMap<RunId, Commit> = HashMap::new();
+        for (commit, run) in self.cycle.runs_in(commit.id, &[parent])? {
+            // Of several that name the run the one that had to wait speaks for it.
+            if commit.trailer("Review").is_some() || !own.contains_key(&run) {
+                own.insert(run, commit);
+            }
+        }
+        Ok(own)
     }
 }
 

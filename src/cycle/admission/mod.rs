@@ -448,9 +448,7 @@ impl Judge<'_> {
                 self.metadata(commit, before)?;
             }
         }
-        if records.is_empty() {
-            self.approves_by_hand(commit, changes)?;
-        }
+        self.approves_by_hand(commit, changes, None)?;
         for run in records {
             self.brought(commit, run, before, changes, records.len() == 1)?;
         }

@@ -6,18 +6,20 @@ use crate::store::{Commit, CommitId};
 
 /// That commits must be signed here.
 pub(super) struct Signing {
-    /// The commit up to which none need be.
-    pub(super) since: Option<CommitId>,
+    /// The commits up to which none need be.
+    pub(super) since: Vec<CommitId>,
 }
 
 impl Judge<'_> {
     /// Whether that commit must be signed here.
     pub(super) fn must_be_signed(&self, commit: &Commit) -> Result<bool, CycleError> {
         let Some(signing) = &self.signing else { return Ok(false) };
-        Ok(match signing.since {
-            Some(since) => !self.cycle.store.is_ancestor(commit.id, since)?,
-            None => true,
-        })
+        for since in &signing.since {
+            if self.cycle.store.is_ancestor(commit.id, *since)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Where signatures are required here: by a key that may sign for its author.

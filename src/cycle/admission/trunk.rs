@@ -148,6 +148,7 @@ impl Judge<'_> {
     /// A merge by plain git. It may decide as it likes, but takes nothing away that is written once.
     fn merged_by_hand(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
         let store = &self.cycle.store;
+        let base = store.merge_bases(left, right)?.first().map(|base| store.tree_of(*base)).transpose()?;
         let (left, right) = (store.tree_of(left)?, store.tree_of(right)?);
         let changes = store.diff(Some(left), Some(commit.tree), "")?;
         let others: HashSet<String> =
@@ -169,6 +170,18 @@ impl Judge<'_> {
         }
         let own: Vec<FileChange> = changes.iter().filter(|change| others.contains(&change.path)).cloned().collect();
         self.files(commit, &own)?;
+        self.approves_by_hand(commit, &own, Some(right))?;
+        // Who names a reviewer says that these are the words that somebody has seen: of what one side alone changed there is nothing to decide.
+        let names_reviewer = commit.trailer("Reviewed-by").is_some() && commit.trailer("Run").is_some();
+        for change in own.iter().filter(|_| names_reviewer) {
+            let (before, theirs) = (base.map(|base| store.file(base, &change.path)), store.file(right, &change.path)?);
+            let before = before.transpose()?.flatten();
+            if matches!(Place::of(&change.path), Place::Neuron(_)) && (before == change.old || before == theirs) {
+                let message =
+                    "is as neither parent has it, and one of them alone changed it: its reviewer saw something else";
+                self.fault(commit, &change.path, 1, message);
+            }
+        }
         for change in &own {
             match Place::of(&change.path) {
                 Place::Run(run) if change.old.is_none() => self.brought(commit, &run, left, &changes, false)?,
