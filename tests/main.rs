@@ -21,6 +21,7 @@ mod crash;
 mod cycle;
 mod decide;
 mod deliberation;
+mod deliberation_hostile;
 mod docs;
 mod embeddings;
 mod endpoint;

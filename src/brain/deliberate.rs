@@ -10,7 +10,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::deliberation::classes::Class;
 use crate::deliberation::events::{Action, Event, jsonl};
 use crate::deliberation::forest::Forest;
-use crate::deliberation::gates::{GateRecord, GateResult, MEASURED};
+use crate::deliberation::gates::{GateRecord, GateResult, MEASURED, SANITY};
 use crate::deliberation::record::{CycleRecord, ResultRecord, Standing};
 use crate::deliberation::verdict::{Mechanism, Proposal};
 use crate::delta::operation::Deliberate;
@@ -75,6 +75,8 @@ pub struct CycleLine {
     pub results: Vec<ResultLine>,
     /// Hypotheses that no gate was asked about, and minds whose answer had no form: what the nursery or the reader said.
     pub held: Vec<String>,
+    /// What the skeptic did, round by round.
+    pub debates: Vec<String>,
     /// Seeds that are carried on.
     pub seeds: usize,
     /// Gates that the skeptic wants changed; a person may change the settings.
@@ -127,7 +129,7 @@ impl Brain {
             let tree = self.cycle.store.tree_of(self.at(None)?)?;
             for (run, cycle) in self.cycle.cycles_of(tree, &goal)? {
                 // Fruit that cannot land stops no cycle: whoever entered it may have had no right to.
-                if let Err(error) = self.land_fruits(&run, &cycle) {
+                if let Err(error) = self.land_fruits(&run, &cycle, true) {
                     report.notes.push(format!(
                         "fruit of {run} does not land: {error}; `git brain revert {run}` takes that cycle back"
                     ));
@@ -153,7 +155,7 @@ impl Brain {
                 true => (None, Vec::new()),
                 false => {
                     let run = self.enter(&goal, &agent, &cycle)?;
-                    let fruits = self.land_fruits(&run, &cycle)?;
+                    let fruits = self.land_fruits(&run, &cycle, false)?;
                     (Some(run), fruits)
                 }
             };
@@ -208,6 +210,8 @@ impl Brain {
         let ops = vec![Operation::Deliberate(Deliberate { goal: goal.clone(), cycle: value })];
         let document = Document { agent: Some(agent.clone()), prediction: None, ops };
         let bytes = json::pretty(&document);
+        // Nothing is entered that nobody could read.
+        Document::parse(&bytes, "the cycle")?;
         let cast = &cycle.cast;
         let cognition = match &cast.skeptic {
             Some(skeptic) => format!("deliberation:{},{}", cast.gardener.mind, skeptic.mind),
@@ -218,11 +222,20 @@ impl Brain {
         RunId::parse(&report.run).map_err(|e| BrainError::refused(e.to_string()))
     }
 
-    /// Makes each fruit of a cycle an ordinary run, unless it is one already: it waits for review, or lands as `[review]` says of its agent.
-    fn land_fruits(&self, entered: &RunId, cycle: &CycleRecord) -> Result<Vec<(String, RunId, bool)>, BrainError> {
+    /// Makes each fruit of a cycle an ordinary run, unless it is one already: it waits for review, or lands as `[review]` says of its agent. What
+    /// another process measured is measured `again`: a record is a claim. Where the gates of the brain were not asked nothing lands.
+    fn land_fruits(
+        &self,
+        entered: &RunId,
+        cycle: &CycleRecord,
+        again: bool,
+    ) -> Result<Vec<(String, RunId, bool)>, BrainError> {
         let mut fruits = Vec::new();
-        let is_fruit =
-            |result: &&ResultRecord| result.class == Class::Fruit && result.proposal.payload.get("ops").is_some();
+        let on_brain = |record: &GateRecord| record.asked.iter().any(|name| name == SANITY);
+        let is_fruit = |result: &&ResultRecord| {
+            let is_delta = result.proposal.payload.get("ops").is_some() && result.record.as_ref().is_some_and(on_brain);
+            result.class == Class::Fruit && is_delta
+        };
         for (at, result) in cycle.results.iter().filter(is_fruit).enumerate() {
             let agent = entered.agent();
             let chance = hash_fields(&[entered.as_str().as_bytes(), result.key.as_bytes()]);
@@ -247,6 +260,9 @@ impl Brain {
             if self.waits_already(&document)? {
                 continue;
             }
+            if again {
+                self.measured_again(&run, result)?;
+            }
             document.agent = Some(agent.clone());
             let mechanism = &result.proposal.mechanism;
             let text = format!("{}: {}", mechanism.name, mechanism.intuition);
@@ -269,6 +285,27 @@ impl Brain {
         Ok(fruits)
     }
 
+    /// Refuses a fruit whose gates say otherwise here and now.
+    fn measured_again(&self, run: &RunId, result: &ResultRecord) -> Result<(), BrainError> {
+        let question = Question {
+            goal: run.agent(),
+            trees: Vec::new(),
+            initiative: String::new(),
+            run: run.clone(),
+            limits: self.cycle.shared.policy.authority(&run.agent())?.1,
+        };
+        let record = self.cycle.measured_again(&question, result)?;
+        if record.passes_all_but_alignment() {
+            return Ok(());
+        }
+        let failed: Vec<String> = record.gates.iter().filter(|gate| gate.hard && !gate.passed).map(failure).collect();
+        Err(BrainError::refused(format!(
+            "measured again, {} fails {}",
+            result.proposal.mechanism.name,
+            failed.join(", ")
+        )))
+    }
+
     /// Whether a fruit of the same operations waits for a person.
     fn waits_already(&self, document: &Document) -> Result<bool, BrainError> {
         for waiting in self.cycle.waiting_runs()? {
@@ -289,7 +326,7 @@ impl Brain {
         for run in merged.iter().filter_map(|run| RunId::parse(run).ok()).filter(|run| thinks(&run.agent())) {
             let tree = self.cycle.store.tree_of(self.at(None)?)?;
             if let Some(cycle) = self.cycle.cycle_of(tree, &run)? {
-                self.land_fruits(&run, &cycle)?;
+                self.land_fruits(&run, &cycle, true)?;
             }
         }
         Ok(())
@@ -388,7 +425,13 @@ fn line_of(run: Option<&RunId>, cycle: &CycleRecord, fruits: &[(String, RunId, b
             class: result.class,
             standing: result.standing(),
             gates: result.record.iter().flat_map(|record| record.gates.clone()).collect(),
-            failed: gates.filter(|gate| !gate.passed).map(failure).chain(unanswered).collect(),
+            failed: match &result.record {
+                None => {
+                    let checks = result.nursery.checks.iter().filter(|check| !check.passed);
+                    checks.map(|check| format!("{} of the nursery ({})", check.name, check.figure)).collect()
+                }
+                Some(_) => gates.filter(|gate| !gate.passed).map(failure).chain(unanswered).collect(),
+            },
             risks: result.risks.iter().flat_map(|verdict| verdict.weaknesses.clone()).collect(),
             run: fruit.map(|(_, run, _)| run.to_string()),
             landed: fruit.is_some_and(|(.., landed)| *landed),
@@ -400,6 +443,7 @@ fn line_of(run: Option<&RunId>, cycle: &CycleRecord, fruits: &[(String, RunId, b
         weather: cycle.forecast.trees.iter().map(|(id, sky)| (id.clone(), word(&sky.weather))).collect(),
         results: results.collect(),
         held: held_of(cycle),
+        debates: debated(cycle),
         seeds: cycle.seeds.len(),
         amendments: cycle.amendments.iter().map(|one| one.text.clone()).collect(),
     }
@@ -412,8 +456,24 @@ fn held_of(cycle: &CycleRecord) -> Vec<String> {
         let of_result = cycle.results.iter().find(|result| result.key == key).map(|result| &result.proposal);
         of_seed.or(of_result).map_or_else(|| key.to_owned(), |proposal| proposal.mechanism.name.clone())
     };
+    let is_result = |key: &str| cycle.results.iter().any(|result| result.key == key);
+    let culled = |key: &str| {
+        let rounds = cycle.events.iter().filter(|event| event.action == Action::DebateRound);
+        rounds.flat_map(|event| event.inputs["culled"].as_array().into_iter().flatten()).any(|one| one == key)
+    };
     let told = |event: &Event| match event.action {
-        Action::NurseryCheck if event.outputs["fate"] != "sprout" => {
+        Action::SkepticChallenge if event.outputs["kind"] == "hypothesis" && culled(&event.target) => {
+            let risks = event.outputs["risks"].as_array().into_iter().flatten().filter_map(|one| one.as_str());
+            let (name, severity) = (event.outputs["name"].as_str(), event.outputs["severity"].as_str());
+            Some(format!(
+                "{}: culled by the skeptic ({}: {})",
+                name.unwrap_or(&event.target),
+                severity.unwrap_or_default(),
+                risks.collect::<Vec<_>>().join("; ")
+            ))
+        }
+        // What is a result says it there.
+        Action::NurseryCheck if event.outputs["fate"] != "sprout" && !is_result(&event.target) => {
             let failed = event.outputs["failed"].as_array().into_iter().flatten().filter_map(|one| one.as_str());
             let failed = failed.collect::<Vec<_>>().join(", ");
             let fate = event.outputs["fate"].as_str().unwrap_or_default();
@@ -424,7 +484,29 @@ fn held_of(cycle: &CycleRecord) -> Vec<String> {
         }
         _ => None,
     };
-    cycle.events.iter().filter_map(told).collect()
+    let mut held: Vec<String> = cycle.events.iter().filter_map(told).collect();
+    if cycle.forecast.allocated().next().is_none() {
+        held.push("no tree had a slot: all burn (something of theirs was quarantined in the last cycle)".to_owned());
+    }
+    held
+}
+
+/// What the skeptic did with the hypotheses of each tree, round by round.
+fn debated(cycle: &CycleRecord) -> Vec<String> {
+    let rounds = cycle.events.iter().filter(|event| event.action == Action::DebateRound);
+    let told = rounds.map(|event| {
+        let of = |key: &str| event.outputs[key].as_u64().unwrap_or(0);
+        format!(
+            "{} round {}: {} attacked, {} culled, {} sent back, {} let through",
+            event.target,
+            of("round"),
+            of("in"),
+            of("culled"),
+            of("revised"),
+            of("proceeded")
+        )
+    });
+    told.collect()
 }
 
 /// A gate that did not pass, with its figure.

@@ -14,6 +14,7 @@ use crate::brain::{
 use crate::model::json::inline;
 use crate::model::plural;
 
+const OUT_OF_SAMPLE: &str = "G4 out of sample";
 /// How often new events are looked for.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -121,6 +122,7 @@ fn told(line: &CycleLine) -> String {
     if line.results.is_empty() {
         text += "  nothing was examined\n";
     }
+    text.extend(line.debates.iter().map(|one| format!("  skeptic       {}\n", safe_line(one))));
     text.extend(line.held.iter().map(|one| format!("  not examined  {}\n", safe_line(one))));
     text.extend(line.amendments.iter().map(|one| format!("  amendment for a person: {}\n", safe_line(one))));
     text + &format!("  {} in the bank\n", plural(line.seeds, "seed", "seeds"))
@@ -141,7 +143,7 @@ fn ended(report: &DeliberateReport) -> String {
 fn shown(report: &ForestReport) -> String {
     let forest = &report.forest;
     let mut text = format!(
-        "{} after {}: {}, {} closed\n",
+        "{} after {}: {}, {} closed for good\n",
         report.goal,
         plural(forest.cycle as usize, "cycle", "cycles"),
         plural(forest.fruits.len(), "fruit", "fruits"),
@@ -157,7 +159,11 @@ fn shown(report: &ForestReport) -> String {
             plural(tree.deaths as usize, "dead leaf", "dead leaves")
         );
     }
-    for fruit in forest.fruits.values() {
+    // By the effect on the half that nobody mined, where it was measured.
+    let effect = |figures: &std::collections::BTreeMap<String, f64>| figures.get(OUT_OF_SAMPLE).copied().unwrap_or(0.0);
+    let mut fruits: Vec<_> = forest.fruits.values().collect();
+    fruits.sort_by(|a, b| effect(&b.figures).total_cmp(&effect(&a.figures)));
+    for fruit in fruits {
         let class = if fruit.standing == Standing::Ensemble { "ensemble" } else { "fruit" };
         let figures: Vec<String> = fruit.figures.iter().map(|(name, figure)| format!("{name} {figure}")).collect();
         text += &format!(

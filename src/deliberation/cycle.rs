@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::classes::Class;
 use super::events::{Action, Event};
 use super::forest::{Forest, validate};
-use super::gates::GateRecord;
 use super::record::{Amendment, CycleRecord, ResultRecord};
 use super::roles::{Cast, Role};
 use super::seeds::{Features, Kept, Seed, rank};
@@ -55,7 +54,9 @@ pub fn answers(before: &Forest, settings: &Deliberation) -> Vec<Value> {
         false => "answered: the gates were changed",
     };
     let told = |one: &Amendment| json!({"candidate": one.candidate, "text": one.text, "answer": answer});
-    before.amendments.iter().rev().take(limits::DELIBERATED_AMENDMENTS).map(told).collect()
+    // They are asked for where a candidate passed every gate, and so would tell of hidden ones.
+    let told_of = if settings.hides() { &[][..] } else { &before.amendments };
+    told_of.iter().rev().take(limits::DELIBERATED_AMENDMENTS).map(told).collect()
 }
 
 /// Makes a cycle of what trees gave. The order of the trees does not matter.
@@ -122,12 +123,14 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
             if before.closed.contains(&result.key) || !seen.insert(result.key.clone()) {
                 continue;
             }
-            let kept = if result.class == Class::GoldenLeaf { Some(Kept::Golden) } else { kept };
+            let open = result.open_class(settings);
+            let kept = if open == Class::GoldenLeaf { Some(Kept::Golden) } else { kept };
             let known = seeds.iter().find(|seed| seed.key == result.key);
             let (since, from) = known.map_or((cycle, None), |seed| (seed.since, seed.from.clone()));
             seeds.retain(|seed| seed.key != result.key);
             if let Some(kept) = kept {
-                let evidence = result.record.as_ref().map_or(0.0, GateRecord::share_passed);
+                let evidence = result.record.as_ref().map(|record| record.without_hidden(settings).share_passed());
+                let evidence = evidence.unwrap_or(0.0);
                 let features = Features::of(&judgement, &result.proposal, option, from.is_some(), evidence);
                 seeds.push(Seed {
                     key: result.key.clone(),
@@ -147,7 +150,8 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
     }
     results.sort_by(|a, b| (&a.tree, &a.key).cmp(&(&b.tree, &b.key)));
     let is_closed = |key: &str| {
-        let closes = |result: &ResultRecord| matches!(result.class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
+        let closing = |class| matches!(class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
+        let closes = |result: &ResultRecord| result.class == Class::Fruit || closing(result.open_class(settings));
         before.closed.contains(key) || results.iter().any(|result| result.key == key && closes(result))
     };
     let mut seeds = rank(seeds, is_closed, settings.seeds as usize);

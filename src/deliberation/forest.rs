@@ -92,9 +92,10 @@ impl Forest {
             if tree.recent.len() > RECENT {
                 tree.recent.remove(0);
             }
-            let fruits = results.iter().filter(|result| result.class == Class::Fruit).count();
-            tree.fruits += fruits as u64;
-            tree.deaths += results.iter().filter(|result| result.class == Class::DeadLeaf).count() as u64;
+            tree.fruits += results.iter().filter(|result| result.class == Class::Fruit).count() as u64;
+            let counted = |class| results.iter().filter(|result| result.open_class(settings) == class).count();
+            let fruits = counted(Class::Fruit);
+            tree.deaths += counted(Class::DeadLeaf) as u64;
             tree.idle = if examined.is_empty() { tree.idle + 1 } else { 0 };
             tree.dry = match (fruits, examined.is_empty()) {
                 (0, true) => tree.dry,
@@ -102,10 +103,10 @@ impl Forest {
                 _ => 0,
             };
             for result in &examined {
-                tree.dead = if result.class == Class::DeadLeaf { tree.dead + 1 } else { 0 };
+                tree.dead = if result.open_class(settings) == Class::DeadLeaf { tree.dead + 1 } else { 0 };
             }
             let mut records = results.iter().filter_map(|result| result.record.as_ref());
-            tree.undecided = records.any(super::gates::GateRecord::lacks_alignment_alone);
+            tree.undecided = !settings.hides() && records.any(super::gates::GateRecord::lacks_alignment_alone);
             tree.burnt = results.iter().any(|result| result.class == Class::SickLeaf);
             tree.frozen = tree.frozen.saturating_sub(1);
             if cycle.forecast.trees.get(id).is_some_and(|sky| sky.freezes) {
@@ -114,7 +115,8 @@ impl Forest {
             }
         }
         for result in &cycle.results {
-            if matches!(result.class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf) {
+            let closes = |class| matches!(class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
+            if result.class == Class::Fruit || closes(result.open_class(settings)) {
                 self.closed.insert(result.key.clone());
             }
             if let Some(standing) = result.standing() {
@@ -199,6 +201,9 @@ pub fn validate_alone(cycle: &CycleRecord) -> Vec<Fault> {
         if !keys.insert(&result.key) {
             fault(&place, "is there twice".to_owned());
         }
+        if let Some(why) = result.proposal.too_large() {
+            fault(&place, why);
+        }
         if result.proposal.key() != result.key {
             fault(&place, "has another payload than its key says".to_owned());
         }
@@ -237,6 +242,9 @@ pub fn validate_alone(cycle: &CycleRecord) -> Vec<Fault> {
     }
     for seed in &cycle.seeds {
         let place = format!("seed {}", seed.key);
+        if let Some(why) = seed.proposal.too_large() {
+            fault(&place, why);
+        }
         if !(0.0..=1.0).contains(&seed.score) {
             fault(&place, format!("has score {}", seed.score));
         }

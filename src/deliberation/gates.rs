@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::deliberation::Gates;
+use crate::model::deliberation::{Deliberation, Gates};
 use crate::model::ids::hash_fields;
 
 /// A built-in gate: name, whether it is hard, whether a mind answers it.
@@ -73,6 +73,8 @@ impl GateResult {
     pub fn lies(&self) -> Option<String> {
         let (_, hard, _) = GATES.iter().find(|(name, ..)| *name == self.name)?;
         let holds = |figure: f64| match self.name.as_str() {
+            // Cycles of before passed an effect of nothing.
+            "G2 effect" if figure == self.threshold => self.passed,
             "G4 out of sample" => figure > self.threshold,
             "G5 turnover" | "G9 cost" => figure <= self.threshold,
             "G6 novelty" => figure < self.threshold,
@@ -104,8 +106,26 @@ pub struct GateRecord {
 impl GateRecord {
     /// Whether every gate that was asked has answered, and there was one that decides.
     pub fn is_complete(&self) -> bool {
-        let answered = |name: &String| self.gates.iter().any(|gate| gate.name == *name && !gate.broken);
-        self.gates.iter().any(|gate| gate.hard) && self.asked.iter().all(answered)
+        self.gates.iter().any(|gate| gate.hard) && self.asked.iter().all(|name| self.has_answered(name))
+    }
+
+    /// Whether a gate has answered. One that is not hard keeps nothing waiting: not even where it is broken.
+    fn has_answered(&self, name: &str) -> bool {
+        self.gates.iter().any(|gate| gate.name == name && !(gate.broken && gate.hard))
+    }
+
+    /// The record as who proposes may know it: without gates that are hidden, and without what follows from them, which is whether the aligner was asked.
+    #[must_use]
+    pub fn without_hidden(&self, settings: &Deliberation) -> Self {
+        if !settings.hides() {
+            return self.clone();
+        }
+        let is_hidden = |name: &str| settings.gate.iter().any(|gate| gate.hidden && gate.name == name);
+        let shows = |name: &str| name != ALIGNMENT && !is_hidden(name);
+        let mut seen = self.clone();
+        seen.asked.retain(|name| shows(name));
+        seen.gates.retain(|gate| shows(&gate.name));
+        seen
     }
 
     /// Whether only the answer to the handoff is missing.
@@ -116,9 +136,8 @@ impl GateRecord {
     /// Whether every hard gate that has answered passed, and all but the handoff have.
     pub fn passes_all_but_alignment(&self) -> bool {
         let others = self.asked.iter().filter(|name| *name != ALIGNMENT);
-        let answered = |name: &String| self.gates.iter().any(|gate| gate.name == *name && !gate.broken);
         others.clone().count() > 0
-            && others.clone().all(answered)
+            && others.clone().all(|name| self.has_answered(name))
             && self.gates.iter().all(|gate| gate.passed || !gate.hard || gate.name == ALIGNMENT)
     }
 
@@ -184,13 +203,14 @@ pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate:
     let below = |figure: Option<f64>, most: f64| (figure, most, figure.is_some_and(|figure| figure < most));
     // What is stored is what decides.
     let (lower, percentile, left) = (lower.map(rounded), percentile.map(rounded), left.map(rounded));
-    let (test, turnover) = (mean(&measured.test).map(rounded), measured.turnover.map(rounded));
+    let test = lower_bound(&measured.test, seed).map(rounded);
+    let turnover = measured.turnover.map(rounded);
     let similarity = measured.similarity.map(rounded);
     let mut gates = Vec::new();
     for (name, hard, _) in GATES.into_iter().filter(|(.., is_handoff)| !is_handoff) {
         let (figure, threshold, passed) = match name {
             SANITY => at_least(Some(sound), 1.0),
-            "G2 effect" => at_least(lower, thresholds.effect),
+            "G2 effect" => above(lower, thresholds.effect),
             "G3 percentile" => at_least(percentile, thresholds.percentile),
             "G4 out of sample" => above(test, thresholds.out_of_sample),
             "G5 turnover" => at_most(turnover, thresholds.turnover),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::classes::Class;
+use super::classes::{Class, classify};
 use super::events::Event;
 use super::gates::{ALIGNMENT, GateRecord};
 use super::nursery::Report;
@@ -12,6 +12,7 @@ use super::roles::Cast;
 use super::seeds::Seed;
 use super::sky::Forecast;
 use super::verdict::{Proposal, Verdict};
+use crate::model::deliberation::Deliberation;
 
 /// What became of a hypothesis that was closed or examined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,18 @@ pub enum Standing {
 }
 
 impl ResultRecord {
+    /// Its class as who proposes may know it: where gates are hidden, by the others alone. What proposers see, their share, their temperature and
+    /// their seeds among it, follows from this one.
+    pub fn open_class(&self, settings: &Deliberation) -> Class {
+        match &self.record {
+            Some(record) if settings.hides() => {
+                let seen = record.without_hidden(settings);
+                if seen.gates.is_empty() { Class::NormalLeaf } else { classify(&seen, self.is_sick) }
+            }
+            _ => self.class,
+        }
+    }
+
     /// How far it carries; `None`: it is no fruit.
     pub fn standing(&self) -> Option<Standing> {
         let aligned = self.record.iter().flat_map(|record| &record.gates).find(|gate| gate.name == ALIGNMENT);

@@ -91,7 +91,7 @@ pub enum Unanswered {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
     /// A mind that cannot be reached.
-    #[error("the {} cannot be reached: {why}", role.as_str())]
+    #[error("the {} has given no answer: {why}", role.as_str())]
     Unreachable {
         /// Its role.
         role: Role,
@@ -305,11 +305,24 @@ impl TreeDeliberation {
 
     fn mined(&mut self, count: usize, temperature: f64, proposals: Vec<Proposal>, why: &str) {
         let seeds = self.hypotheses.len();
+        let (said, all) = (proposals.len().min(count), self.hypotheses.len());
         let new = proposals.into_iter().take(count).filter(|proposal| self.add(proposal.clone())).count();
         let tree = self.tree.clone();
+        let why = match (why.is_empty(), new + all) {
+            (true, 0) if said > 0 => {
+                format!("{said} proposed, and all are closed or were measured on the same evidence")
+            }
+            (true, 0) => "proposed nothing new".to_owned(),
+            _ => why.to_owned(),
+        };
         let names: Vec<String> = self.hypotheses.iter().map(|one| one.proposal.mechanism.name.clone()).collect();
         let inputs = json!({"asked": count, "temperature": temperature, "seeds": seeds});
-        self.enter(Role::Gardener, Action::Mine, &tree, (inputs, json!({"new": new, "hypotheses": names}), why));
+        self.enter(
+            Role::Gardener,
+            Action::Mine,
+            &tree,
+            (inputs, json!({"new": new, "hypotheses": names}), why.as_str()),
+        );
         self.next_round();
     }
 
@@ -336,7 +349,8 @@ impl TreeDeliberation {
             }
             let Some(verdict) = verdicts.next() else { break };
             let key = self.hypotheses[at].proposal.key();
-            let told = json!({"kind": "hypothesis", "verdict": verdict.verdict, "severity": verdict.severity, "risks": verdict.weaknesses});
+            let name = &self.hypotheses[at].proposal.mechanism.name;
+            let told = json!({"kind": "hypothesis", "name": name, "verdict": verdict.verdict, "severity": verdict.severity, "risks": verdict.weaknesses});
             self.enter(Role::Skeptic, Action::SkepticChallenge, &key, (json!({"round": self.round}), told, ""));
             match verdict.verdict {
                 Decision::Reject if verdict.severity >= self.cull => {

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::limits;
 use crate::model::deliberation::Severity;
 use crate::model::ids::hash_fields;
 
@@ -37,6 +38,16 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// What keeps its payload out, if anything does: a cycle must be read by everybody who has it.
+    pub fn too_large(&self) -> Option<String> {
+        let bytes = self.payload.to_string().len();
+        if bytes > limits::DELIBERATED_PAYLOAD_BYTES {
+            return Some(format!("payload has {bytes} bytes, and {} fit", limits::DELIBERATED_PAYLOAD_BYTES));
+        }
+        (depth(&self.payload) > limits::DELIBERATED_PAYLOAD_DEPTH)
+            .then(|| format!("payload is nested deeper than {}", limits::DELIBERATED_PAYLOAD_DEPTH))
+    }
+
     /// Its identity: equal payloads are the same proposal, whatever is said of them.
     pub fn key(&self) -> String {
         format!("{:016x}", hash_fields(&[self.payload.to_string().as_bytes()]))
@@ -120,6 +131,15 @@ pub struct Malformed {
     pub message: String,
 }
 
+/// How deep a document is nested.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
     serde_json::from_str(text).map_err(|e| Malformed { field: format!("line {}", e.line()), message: e.to_string() })
 }
@@ -159,6 +179,9 @@ pub fn proposals(text: &str, most: usize) -> Result<Vec<Proposal>, Malformed> {
         share(&format!("proposals[{at}].mechanism.lookahead_risk"), proposal.mechanism.lookahead_risk)?;
         if !proposal.payload.is_object() {
             return Err(wrong("payload is no object"));
+        }
+        if let Some(why) = proposal.too_large() {
+            return Err(wrong(&why));
         }
     }
     Ok(answer.proposals)

@@ -13,7 +13,7 @@
 //! | heavy rain, rain | five seeds, or two, wait there | three times, twice the weight |
 //! | drizzle | nothing of all that | weight one |
 //!
-//! The first that holds counts. Every seventh cycle is a monsoon: trees that are neither burning nor frozen are equal, at the highest temperature.
+//! The first that holds counts. Where that leaves no tree a slot, those that do not burn are tried, and none freezes. Every seventh cycle is a monsoon: trees that are neither burning nor frozen are equal, at the highest temperature.
 
 use std::collections::BTreeMap;
 
@@ -51,6 +51,14 @@ pub fn forecast(forest: &Forest, trees: &[String], settings: &Deliberation) -> F
         let temperature = temperature_of(id, weather, monsoon, &settings.temperature_spread);
         let freezes = weather == Weather::Thunderstorm;
         skies.insert(id.clone(), Sky { weather, hypotheses: 0, temperature, freezes });
+    }
+    // Where all are frozen there is no better place for the attention: they are tried, and none freezes anew.
+    if weights.values().all(|weight| *weight == 0.0) {
+        for (id, weight) in &mut weights {
+            if let Some(sky) = skies.get_mut(*id).filter(|sky| sky.weather != Weather::Wildfire) {
+                (*weight, sky.freezes) = (1.0, false);
+            }
+        }
     }
     for (id, share) in allocate(&weights, settings.slots, settings.hypotheses) {
         if let Some(sky) = skies.get_mut(id) {

@@ -48,6 +48,13 @@ pub struct Deliberation {
     pub gate: Vec<UserGate>,
 }
 
+impl Deliberation {
+    /// Whether some gate is hidden from those who propose.
+    pub fn hides(&self) -> bool {
+        self.gate.iter().any(|gate| gate.hidden)
+    }
+}
+
 /// How grave an objection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -53,6 +53,8 @@ pub(super) struct Topic<'a> {
     pub on_brain: bool,
     /// Results of earlier cycles on this tree, newest last, with their gates.
     pub past: &'a [Value],
+    /// What was measured on the same evidence: a rule does not mine it again.
+    pub known: &'a [Proposal],
     /// Gates that skeptics want changed, each with what became of it.
     pub amendments: &'a [Value],
 }
@@ -67,8 +69,9 @@ impl Topic<'_> {
         refused: &[(Proposal, Vec<String>)],
     ) -> Result<Vec<Proposal>, Silent> {
         if let Some(algorithm) = Algorithm::named(&mind.mind) {
+            let gone = refused.iter().map(|(proposal, _)| proposal).chain(self.known);
             let closed: BTreeSet<(NeuronId, NeuronId)> =
-                refused.iter().filter_map(|(proposal, _)| pair_of(&proposal.mechanism.name)).collect();
+                gone.filter_map(|proposal| pair_of(&proposal.mechanism.name)).collect();
             let mined =
                 reflex::mine(algorithm, self.evidence, count, temperature, self.seed ^ closed.len() as u64, &closed);
             return Ok(mined.into_iter().map(proposal_of).collect());
@@ -294,7 +297,12 @@ pub(super) fn run_program(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
-    let said = runtime.block_on(cycle.shared.ask(agent, &[], &program, input.to_string().into_bytes()))?;
+    let said = runtime.block_on(cycle.shared.ask(agent, &[], &program, input.to_string().into_bytes()));
+    // A program of the settings is no agent's, and has no definition.
+    let said = said.map_err(|error| match error.to_string().strip_prefix(&format!("{agent}: ")) {
+        Some(said) => CycleError::refused(said.replace("in its definition", "(its `reads` in [deliberation])")),
+        None => error,
+    })?;
     said.map_err(|exhausted| CycleError::Exhausted(exhausted.to_string()))
 }
 

@@ -4,6 +4,7 @@
 mod bench;
 mod handoff;
 mod minds;
+mod past;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +15,11 @@ use serde_json::{Value, json};
 
 use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
-use crate::deliberation::classes::classify;
 use crate::deliberation::cycle::{Setting, answers, conclude, judged_on};
 use crate::deliberation::events::Event;
 use crate::deliberation::forest::{Forest, read_cycle};
 use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
-use crate::deliberation::record::CycleRecord;
+use crate::deliberation::record::{CycleRecord, ResultRecord};
 use crate::deliberation::roles::{Cast, Member, Role};
 use crate::deliberation::sky::Forecast;
 use crate::deliberation::tree::{Grown, HANDOFF, Told, TreeDeliberation, Unanswered, Want};
@@ -177,6 +177,18 @@ impl Cycle {
     /// Programs that are not trusted here; files that cannot be read.
     pub fn gates_of(&self, question: &Question, proposal: &Proposal) -> Result<GateRecord, CycleError> {
         let settings = self.deliberation_of_main()?;
+        let wake = self.store.need_tip(self.store.wake())?;
+        let past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
+        self.gates_beside(question, proposal, &Forest::after(past.iter().map(|(_, cycle)| cycle), &settings))
+    }
+
+    fn gates_beside(
+        &self,
+        question: &Question,
+        proposal: &Proposal,
+        before: &Forest,
+    ) -> Result<GateRecord, CycleError> {
+        let settings = self.deliberation_of_main()?;
         if !settings.gate.is_empty() {
             self.shared.policy.require_trusted_programs()?;
         }
@@ -184,12 +196,25 @@ impl Cycle {
             return Err(CycleError::Usage { message: "one tree is examined on: --trees TOPIC".to_owned(), hint: None });
         };
         let wake = self.store.need_tip(self.store.wake())?;
-        let past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
-        let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
         let bench = Bench::of(self, wake, title, (question.run.clone(), question.limits.clone()))?;
         let tree = concept_id(title).to_string();
-        let examined = Examined { question, settings: &settings, before: &before };
+        let examined = Examined { question, settings: &settings, before };
         self.examine(&examined, &bench, &tree, proposal)
+    }
+
+    /// The words of a tree. A topic that a person named need be no neuron: its id begins with its words.
+    fn title_of(&self, wake: CommitId, id: &str) -> Result<String, CycleError> {
+        let network = super::network::TreeNetwork::new(&self.store, self.store.tree_of(wake)?);
+        let named = NeuronId::parse(id).ok().map(|id| network.neuron(&id)).transpose()?.flatten();
+        let words = || id.rsplit_once('-').map_or(id, |(words, _)| words).replace('-', " ");
+        Ok(named.map_or_else(words, |neuron| neuron.concept))
+    }
+
+    /// Measures a result again that another process measured, beside no other fruit.
+    pub fn measured_again(&self, question: &Question, result: &ResultRecord) -> Result<GateRecord, CycleError> {
+        let wake = self.store.need_tip(self.store.wake())?;
+        let trees = vec![self.title_of(wake, &result.tree)?];
+        self.gates_beside(&Question { trees, ..question.clone() }, &result.proposal, &Forest::default())
     }
 
     /// Trees by id, each with the words that its memories are recalled by.
@@ -225,11 +250,7 @@ impl Cycle {
             }
         } else {
             for id in before.trees.keys() {
-                // A topic that a person named need be no neuron: its id begins with its words.
-                let named = NeuronId::parse(id).ok().map(|id| words(&id)).transpose()?.flatten();
-                let words = named
-                    .unwrap_or_else(|| id.rsplit_once('-').map_or(id.as_str(), |(words, _)| words).replace('-', " "));
-                titles.insert(id.clone(), words);
+                titles.insert(id.clone(), self.title_of(wake, id)?);
             }
         }
         match titles.is_empty() {
@@ -288,6 +309,7 @@ impl Cycle {
         let agent = question.run.agent();
         let seed = seed_of(question.goal.as_str(), id, before.cycle + 1, &hash);
         let (past, amendments) = (job.past_of(id), answers(before, settings));
+        let known = job.measured_on(&hash);
         let topic = Topic {
             cycle: self,
             goal: question.goal.as_str(),
@@ -299,13 +321,15 @@ impl Cycle {
             reads: &settings.reads,
             on_brain: settings.gates.brain,
             past: &past,
+            known: &known,
             amendments: &amendments,
         };
         let judged_on = judged_on(Some(&hash), settings);
         let seeds = before.seeds_of(id).filter(|seed| seed.judged_on != judged_on);
         let seeds = seeds.map(|seed| seed.proposal.clone()).collect();
         let share = (sky.hypotheses, sky.temperature);
-        let mut tree = TreeDeliberation::new(id, share, seeds, &before.closed, cast, settings);
+        let closed = before.closed.iter().cloned().chain(known.iter().map(Proposal::key)).collect();
+        let mut tree = TreeDeliberation::new(id, share, seeds, &closed, cast, settings);
         loop {
             let told = match tree.want().clone() {
                 Want::Done => break,
@@ -513,37 +537,6 @@ struct Examined<'a> {
     before: &'a Forest,
 }
 
-/// Results that a gardener is told of, the newest.
-const TOLD: usize = 200;
-
-impl Job<'_> {
-    /// The newest results of a tree with what their gates said.
-    fn past_of(&self, tree: &str) -> Vec<Value> {
-        let results = self.past.iter().flat_map(|(_, cycle)| &cycle.results).filter(|result| result.tree == tree);
-        let is_hidden = |name: &str| self.settings.gate.iter().any(|gate| gate.hidden && gate.name == name);
-        let any_hidden = self.settings.gate.iter().any(|gate| gate.hidden);
-        // Where a gate is hidden, so is what follows from it: whether the aligner was asked, and the class.
-        let seen = |record: &GateRecord| {
-            let shows = |name: &str| !(is_hidden(name) || any_hidden && name == ALIGNMENT);
-            let mut seen = record.clone();
-            seen.asked.retain(|name| shows(name));
-            seen.gates.retain(|gate| shows(&gate.name));
-            seen
-        };
-        let told = results.map(|result| {
-            let record = result.record.as_ref().map(seen);
-            let class = match &record {
-                Some(record) if any_hidden => classify(record, result.is_sick),
-                _ => result.class,
-            };
-            json!({"proposal": result.proposal, "class": class, "gates": record.map(|record| record.gates)})
-        });
-        let mut told: Vec<Value> = told.collect();
-        told.drain(..told.len().saturating_sub(TOLD));
-        told
-    }
-}
-
 /// An answer, or what stands for one without a form.
 fn said(role: Role, answer: Result<Told, Silent>, formless: impl FnOnce(String) -> Told) -> Told {
     match answer {
@@ -570,7 +563,11 @@ fn verdicts<'p>(
     for (proposal, record) in all {
         match topic.attack(skeptic, proposal, record) {
             Ok(verdict) => verdicts.push(verdict),
-            Err(Silent::Gone(why) | Silent::Formless(why)) => return Told::Unreachable(Role::Skeptic, why),
+            Err(Silent::Gone(why)) => return Told::Unreachable(Role::Skeptic, why),
+            Err(Silent::Formless(why)) => {
+                let why = format!("{} answers in no form, also when it is asked again: {why}", skeptic.mind);
+                return Told::Unreachable(Role::Skeptic, why);
+            }
         }
     }
     Told::Verdicts(verdicts)
