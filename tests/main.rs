@@ -64,6 +64,7 @@ mod real_git;
 mod recall;
 mod revert;
 mod review;
+mod review_answers;
 mod review_clones;
 mod review_day;
 mod review_edges;

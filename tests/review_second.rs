@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const STRICT: &str = "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"strict\"\nneurons = [\"n-*\"]\nreviewers = [\"mara@example.invalid\"]\n\n\
                       [[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
 
-fn world(world: World, rules: &str) -> World {
+pub fn world(world: World, rules: &str) -> World {
     let scribe = json!({
         "name": "scribe", "role": "Writes down what people decide.", "trigger": {"any": []},
         "cognition": {"kind": "reflex", "rule": "memory"},
@@ -36,7 +36,7 @@ fn as_person(world: &World, machine: &str, person: &str, args: &[&str]) -> crate
     crate::sandbox::Answer::of(args.join(" "), command.current_dir(dir).output().unwrap())
 }
 
-fn run_of(branch: &str) -> &str {
+pub fn run_of(branch: &str) -> &str {
     branch.rsplit('/').next().unwrap()
 }
 

@@ -14,7 +14,7 @@ use crate::cycle::merge::waits_because;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
 use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Reason, count};
-use crate::delta::{Effect, RunRecord, render};
+use crate::delta::{Effect, REJECTED, RunRecord, render};
 use crate::limits;
 use crate::model::ids::{NeuronId, RunId, SignalId, StimulusId};
 use crate::model::layout::{self, Place};
@@ -99,6 +99,12 @@ pub struct LogEntry {
     pub subject: String,
     /// What the merge settled, one line each.
     pub decisions: Vec<String>,
+    /// Who made it, if that was a person: the author as git knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Who let it in, by its trailers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reviewers: Vec<String>,
 }
 
 impl LogEntry {
@@ -300,7 +306,16 @@ impl Brain {
         let text = |c: &Commit, key: &str| c.trailer(key).map(str::to_owned);
         let run = text(commit, "Run").or_else(|| text(&run_commit, "Run"));
         let decisions = LogEntry::settled(commit).map(str::to_owned).collect();
+        let mut reviewers: Vec<String> = [commit, &run_commit]
+            .into_iter()
+            .flat_map(|c| c.trailer_values("Reviewed-by"))
+            .map(str::to_owned)
+            .collect();
+        reviewers.dedup();
+        let author = (!run_commit.is_of_agents_domain()).then(|| run_commit.author.clone());
         Ok(LogEntry {
+            author,
+            reviewers,
             commit: commit.id.to_string(),
             at: crate::model::Stamp::from_unix(commit.at).to_string(),
             agent: text(&run_commit, "Agent"),
@@ -320,7 +335,18 @@ impl Brain {
         if let Ok(run) = RunId::parse(what)
             && let Some(record) = self.record_of(&network, &run)?
         {
-            return Ok(Shown { kind: "run", document: value(&record), facts: record_lines(&record) });
+            let mut facts = record_lines(&record);
+            // What is left of a run says that a person threw it away; the decision says what of it landed.
+            if record.is_left_over()
+                && let Some(review) = self.cycle.reviews_of(&run)?.last()
+            {
+                facts.retain(|fact| !fact.ends_with(REJECTED));
+                facts.push(format!("note: {}", review.words()));
+                facts.extend(
+                    review.lands.as_ref().map(|landed| format!("note: landed in part or in another form as {landed}")),
+                );
+            }
+            return Ok(Shown { kind: "run", document: value(&record), facts });
         }
         if let Ok(run) = RunId::parse(what)
             && run.agent().as_str() == SLEEP

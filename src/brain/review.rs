@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::reviewing::After;
 use crate::cycle::snapshot::snapshot_beside;
 use crate::limits;
-use crate::model::Origin;
 use crate::model::ids::{RunId, hash_fields};
-use crate::review::belief::{Beside, consequence, outline, speak_of_the_same, standing};
+use crate::model::{Kind, Origin};
+use crate::review::belief::{Beside, consequence, is_said, outline, speak_of_the_same, standing};
 use crate::review::page;
 use crate::review::{Answered, Belief, Change, ChangeKind, Question, ReviewRecord, Verdict};
 use crate::store::{Branch, CommitId};
@@ -88,6 +89,9 @@ pub struct Decision {
     pub of_another: bool,
 }
 
+/// The key of a snapshot that is kept nowhere.
+const KEPT_NOWHERE: [u8; 20] = [0; 20];
+
 impl Brain {
     /// The runs that wait, the most consequential first. Costs one small record for each that has come since the last list.
     pub fn reviews(&self) -> Result<ReviewList, BrainError> {
@@ -161,9 +165,9 @@ impl Brain {
     /// There is no such run (exit code 2).
     pub fn review(&self, name: &str, ask: bool) -> Result<Belief, BrainError> {
         if let Some(waiting) = self.cycle.waiting_named(name)? {
-            let mut belief = self.cycle.belief(&waiting)?;
-            if ask && let Some(base) = waiting.commit.parents.first() {
-                self.ask_both(&mut belief, *base, waiting.commit.id)?;
+            let (mut belief, after) = self.cycle.belief_and_after(&waiting)?;
+            if ask {
+                self.ask_both(&mut belief, after)?;
             }
             return Ok(belief);
         }
@@ -186,7 +190,15 @@ impl Brain {
                 Some(belief) => Ok(belief),
                 None => Ok(self.cycle.belief_of_merged(&record, wake)?),
             },
-            Some(record) => Ok(self.cycle.belief_of_merged(&record, wake)?),
+            Some(record) => {
+                let mut belief = self.cycle.belief_of_merged(&record, wake)?;
+                if let Some(review) = self.cycle.reviews_of(&run)?.last() {
+                    belief.notes.insert(0, format!("{}, {}", review.words(), review.at));
+                }
+                let by = self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, &run)?;
+                belief.notes.extend(by.map(|by| format!("taken back by {by}: wake has nothing of it any more")));
+                Ok(belief)
+            }
             None => Err(unknown(format!("there is no run {run}, neither waiting nor in wake"))),
         }
     }
@@ -210,8 +222,8 @@ impl Brain {
         Ok(None)
     }
 
-    /// Asks recall the questions that a change touches, before and after it, and keeps those whose answers differ.
-    fn ask_both(&self, belief: &mut Belief, before: CommitId, after: CommitId) -> Result<(), BrainError> {
+    /// Asks recall the questions that a change touches, of wake as it is and as it would be, and keeps those whose answers differ.
+    fn ask_both(&self, belief: &mut Belief, after: After) -> Result<(), BrainError> {
         let mut questions: Vec<String> = Vec::new();
         let mut add = |text: &str| {
             // A long text is asked for by its beginning: an answer costs the words of the question.
@@ -231,6 +243,10 @@ impl Brain {
                 _ => {}
             }
         }
+        // What a correction archives when it lands is among what would be otherwise, and in no effect of its own.
+        for neuron in after.values().flatten().filter(|neuron| neuron.is_archived()) {
+            add(&neuron.concept);
+        }
         // Names that new memories are about.
         for change in belief.neurons.iter().filter(|change| change.what == ChangeKind::Born) {
             let ties = change.ties.iter().filter_map(|tie| tie.concept.as_deref());
@@ -245,19 +261,20 @@ impl Brain {
         if questions.is_empty() {
             return Ok(());
         }
-        let of = |commit| snapshot_beside(&self.cycle.store, self.cycle.store.tree_of(commit)?);
-        let (old, new) = (of(before)?, of(after)?);
+        let wake = self.at(None)?;
+        let old = snapshot_beside(&self.cycle.store, self.cycle.store.tree_of(wake)?)?;
+        let changes: Vec<_> = after.iter().map(|(id, neuron)| (id.clone(), neuron.clone())).collect();
+        let (new, none) = (old.advanced(&changes, KEPT_NOWHERE), After::new());
         for question in questions {
-            let answers = |commit, snapshot: &_| -> Result<Vec<Answered>, BrainError> {
+            let answers = |snapshot: &_, changed: &After| -> Result<Vec<Answered>, BrainError> {
                 let filters = crate::activation::recall::Filters { top: Some(ANSWERS), ..Default::default() };
-                let now = self.cycle.shared.world.now();
-                let (found, _) = self.cycle.recall(commit, snapshot, &question, filters, now, &mut |_, _| ())?;
+                let (found, _) = self.cycle.recall_if(wake, snapshot, &question, filters, changed)?;
                 Ok(found
                     .into_iter()
                     .map(|one| Answered { id: one.neuron.id.to_string(), text: one.neuron.concept.clone() })
                     .collect())
             };
-            let (was, is) = (answers(before, &old)?, answers(after, &new)?);
+            let (was, is) = (answers(&old, &none)?, answers(&new, &after)?);
             let same = |a: &[Answered], b: &[Answered]| a.iter().all(|one| b.contains(one));
             // An order that changes behind the first is no other answer.
             if was.first() != is.first() || !same(&was, &is) || !same(&is, &was) {
@@ -269,15 +286,17 @@ impl Brain {
 
     /// Finds memories of wake that speak of the same as new ones.
     fn look_beside(&self, belief: &mut Belief) -> Result<(), BrainError> {
-        let is_said = |change: &&Change| match change.what {
-            ChangeKind::Born => change.kind == "episodic",
+        let says = |change: &&Change| match change.what {
+            ChangeKind::Born => {
+                change.kind == "episodic" || change.kind == "semantic" && is_said(Kind::Semantic, &change.concept)
+            }
             ChangeKind::Changed => !change.words.is_empty(),
             _ => false,
         };
         let told: Vec<(String, String)> = belief
             .neurons
             .iter()
-            .filter(is_said)
+            .filter(says)
             .take(limits::REVIEW_QUESTIONS)
             .map(|change| (change.id.clone(), change.concept.clone()))
             .collect();
@@ -291,7 +310,7 @@ impl Brain {
             let filters = crate::activation::recall::Filters { top: Some(ANSWERS), ..Default::default() };
             let (found, _) = self.cycle.recall(wake, &snapshot, &question, filters, now, &mut |_, _| ())?;
             for one in found.into_iter().map(|one| one.neuron) {
-                let is_other = one.id.as_str() != id && one.kind == crate::model::Kind::Episodic;
+                let is_other = one.id.as_str() != id && (one.kind == Kind::Episodic || is_said(one.kind, &one.concept));
                 if is_other && speak_of_the_same(&text, &one.concept) {
                     belief.beside.push(Beside {
                         new: text.clone(),

@@ -12,6 +12,11 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
     if let [branch] = args.what.as_slice()
         && is_sleep_branch(branch)
     {
+        if args.of_one_run() {
+            return Err(BrainError::usage(
+                "--only, --take, --document and --at speak of one run that waits, and a sleep lands whole",
+            ));
+        }
         let report = brain.approve(branch, args.writer.dry_run)?;
         session.out.report(&report, super::night::told);
         return Ok(0);
@@ -21,13 +26,17 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
     {
         return super::review::approve(session, &brain, run, args);
     }
-    if args.what.len() > 1 && args.what.iter().any(|name| is_run(name)) {
-        if !args.only.is_empty() || !args.take.is_empty() || args.document.is_some() || args.at.is_some() {
+    let mut names_runs = false;
+    for name in &args.what {
+        names_runs = names_runs || is_run(name) || brain.is_reviewed(name)?;
+    }
+    if args.what.len() > 1 && names_runs {
+        if args.of_one_run() {
             return Err(BrainError::usage("--only, --take, --document and --at speak of one run"));
         }
         return super::review::approve_each(session, &brain, args);
     }
-    if !args.only.is_empty() || !args.take.is_empty() || args.document.is_some() || args.at.is_some() {
+    if args.of_one_run() {
         return Err(BrainError::usage("--only, --take, --document and --at speak of one run that waits"));
     }
     let report = match &args.origin {

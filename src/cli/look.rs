@@ -121,6 +121,9 @@ pub(super) fn log(session: &Session, args: &args::Log) -> Done {
     fault.map_or(Ok(0), Err)
 }
 
+/// Fields that a merge settled which a person is shown at once.
+const SETTLED: usize = 3;
+
 fn told(history: &History) -> String {
     let mut text = String::new();
     for entry in &history.entries {
@@ -129,7 +132,17 @@ fn told(history: &History) -> String {
             let trigger = entry.trigger.as_deref().map(|t| format!("  ({})", safe_line(t))).unwrap_or_default();
             text += &format!("           {}{trigger}\n", safe_line(run));
         }
-        text.extend(entry.decisions.iter().map(|d| format!("           merged {}\n", safe(d))));
+        let who = entry.author.iter().map(|name| format!("by {}", safe_line(name)));
+        let who = who.chain(entry.reviewers.iter().map(|name| format!("reviewed by {}", safe_line(name))));
+        let who = who.collect::<Vec<_>>().join(", ");
+        if !who.is_empty() {
+            text += &format!("           {who}\n");
+        }
+        text.extend(entry.decisions.iter().take(SETTLED).map(|d| format!("           merged {}\n", safe(d))));
+        if entry.decisions.len() > SETTLED {
+            let more = entry.decisions.len() - SETTLED;
+            text += &format!("           … and {}; --json has all\n", plural(more, "field merged", "fields merged"));
+        }
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Recall at a commit: from a question to the best memories, read from git, with what is not trusted held back. For whoever
 //! asks: a person, or a tool that a model calls.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::conversation::talk_of;
 use super::network::TreeNetwork;
@@ -9,6 +9,7 @@ use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
 use crate::activation::Snapshot;
 use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
 use crate::limits;
+use crate::model::ids::NeuronId;
 use crate::model::settings::Origins;
 use crate::model::{Kind, Neuron, Stamp, plural};
 use crate::store::CommitId;
@@ -28,6 +29,9 @@ pub struct Recalled {
 
 /// What was found, best first, and what a person should know about it.
 pub type Remembered = (Vec<Recalled>, Vec<String>);
+
+/// How a neuron is read.
+type NeuronById<'a> = &'a dyn Fn(&NeuronId) -> Result<Option<Neuron>, CycleError>;
 
 impl Cycle {
     /// The best memories of a commit for a question, no two of which say the same. The vectors of embeddings are filled in where the
@@ -61,6 +65,41 @@ impl Cycle {
         (now, tokens): (Stamp, Option<usize>),
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
+        let neuron = |id: &NeuronId| Ok(network.neuron(id)?);
+        self.recall_by(commit, snapshot, query, filters, (now, tokens), (progress, &neuron))
+    }
+
+    /// [`Cycle::recall`] as it would be if these neurons were otherwise, or gone; `snapshot` has them.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn recall_if(
+        &self,
+        commit: CommitId,
+        snapshot: &Snapshot,
+        query: &str,
+        filters: Filters,
+        changed: &BTreeMap<NeuronId, Option<Neuron>>,
+    ) -> Result<Remembered, CycleError> {
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
+        let neuron = |id: &NeuronId| match changed.get(id) {
+            Some(changed) => Ok(changed.clone()),
+            None => Ok(network.neuron(id)?),
+        };
+        let now = self.shared.world.now();
+        self.recall_by(commit, snapshot, query, filters, (now, None), (&mut |_, _| (), &neuron))
+    }
+
+    fn recall_by(
+        &self,
+        commit: CommitId,
+        snapshot: &Snapshot,
+        query: &str,
+        filters: Filters,
+        (now, tokens): (Stamp, Option<usize>),
+        (progress, neuron): (EmbeddingProgress<'_>, NeuronById<'_>),
+    ) -> Result<Remembered, CycleError> {
         let settings = &self.shared.policy.settings;
         let Meaning { alike, mut notes } = self.meaning(commit, snapshot, query, progress)?;
         let top = filters.top;
@@ -73,13 +112,12 @@ impl Cycle {
             let is_all = found.len() < most;
             (together(found, said), is_all)
         };
-        let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
         // Concepts stay where the memories that made them are archived: nobody asks for those.
         let is_remnant = |neuron: &Neuron| {
             let leads = || index.graph.find(&neuron.id).is_some_and(|node| index.leads_to_memory(node));
             neuron.kind == Kind::Semantic && neuron.activation_count > 0 && !leads()
         };
-        let read = |found: &Found| Ok(network.neuron(&found.id)?.filter(|neuron| !is_remnant(neuron)));
+        let read = |found: &Found| Ok(neuron(&found.id)?.filter(|neuron| !is_remnant(neuron)));
         let origins = &settings.origins;
         let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
         let places = top.unwrap_or(settings.recall.top);

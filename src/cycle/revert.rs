@@ -105,6 +105,11 @@ impl Cycle {
         Ok((whole.into_iter().map(|run| run.run).collect(), mixed.iter().map(|run| run.origin.to_string()).collect()))
     }
 
+    /// The run that took one back, if that stands.
+    pub fn taken_back_by(&self, tree: TreeId, run: &RunId) -> Result<Option<RunId>, CycleError> {
+        Ok(self.reverted(tree)?.remove(run))
+    }
+
     /// The runs of a tree that are taken back, and by which run.
     pub(super) fn reverted(&self, tree: TreeId) -> Result<BTreeMap<RunId, RunId>, CycleError> {
         Ok(reverted_among(&self.all_records(tree, RunId::is_a_persons)?))

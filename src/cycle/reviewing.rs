@@ -80,6 +80,9 @@ struct Landing {
     notes: Vec<String>,
 }
 
+/// Neurons as they would be; `None`: gone.
+pub type After = std::collections::BTreeMap<NeuronId, Option<Neuron>>;
+
 impl Cycle {
     /// The runs that wait on branches of their own, by branch.
     pub fn waiting_runs(&self) -> Result<Vec<WaitingRun>, CycleError> {
@@ -153,8 +156,24 @@ impl Cycle {
 
     /// What a waiting run would change, as a belief diff without questions.
     pub fn belief(&self, waiting: &WaitingRun) -> Result<Belief, CycleError> {
+        Ok(self.belief_and_after(waiting)?.0)
+    }
+
+    /// The same, with the neurons as they would be once it has landed; `None`: gone.
+    pub fn belief_and_after(&self, waiting: &WaitingRun) -> Result<(Belief, After), CycleError> {
         let (weight, record) = self.weighed(waiting)?;
         let landing = self.landing(waiting, &record, Wanted::Changes)?;
+        let own = TreeNetwork::new(&self.store, waiting.commit.tree);
+        let mut after = After::new();
+        for (effect, merged) in &landing.changes {
+            let Some(id) = effect.id().cloned() else { continue };
+            let neuron = match (merged, &effect.removed) {
+                (Some(merged), _) => Some(merged.clone()),
+                (None, Some(_)) => None,
+                (None, None) => own.neuron(&id)?,
+            };
+            after.insert(id, neuron);
+        }
         let mut belief = self.belief_of(&record, landing)?;
         (belief.branch, belief.commit) = (waiting.branch.to_string(), waiting.commit.id.to_string());
         (belief.waits, belief.consequence) = (waiting.waits.clone(), weight);
@@ -187,7 +206,11 @@ impl Cycle {
         if replaced.len() > REPLACED {
             belief.notes.push(format!("{} more memories go with them", replaced.len() - REPLACED));
         }
-        Ok(belief)
+        for Replaced { neuron, .. } in replaced {
+            let (archived, run) = (Some(record.run.clone()), Some(record.run.clone()));
+            after.insert(neuron.id.clone(), Some(Neuron { archived, run, ..neuron }));
+        }
+        Ok((belief, after))
     }
 
     /// Holds a waiting run against all that a merge and a gate ask for: its format, what its agent may, whether its operations do again what

@@ -280,13 +280,13 @@ fn fields(effect: &Effect) -> Vec<(String, String, String)> {
     fields
 }
 
-/// How consequential a record is, the larger the sooner a person should look: 0.1 for each neuron that is made, 0.02 if it is a concept, 1 for each that is
+/// How consequential a record is, the larger the sooner a person should look: 0.1 for each neuron that is made, 0.02 if it is a word or a name, 1 for each that is
 /// reworded, retyped, archived, restored or removed, the weight that moves in existing connections as a share of the greatest weight,
 /// 0.5 for each flag, 1 for each goal; 2 more for a conflict, 1 more for an origin that is not trusted.
 pub fn consequence(record: &RunRecord, conflict: bool, tainted: bool) -> f64 {
     let of_effect = |effect: &Effect| -> f64 {
         if let Some(made) = &effect.created {
-            return if made.kind == Kind::Semantic { 0.02 } else { 0.1 };
+            return if is_said(made.kind, &made.concept) { 0.1 } else { 0.02 };
         }
         let whole = [
             effect.removed.is_some(),
@@ -447,13 +447,16 @@ pub fn headline(record: &RunRecord) -> Option<&str> {
 /// Words from which on a text says something.
 const SENTENCE_WORDS: usize = 5;
 
+/// Whether a neuron says something: it is no concept, or one in a whole sentence.
+pub fn is_said(kind: Kind, concept: &str) -> bool {
+    kind != Kind::Semantic || concept.split_whitespace().count() >= SENTENCE_WORDS
+}
+
 /// Whether an operation says something by itself: connections, activations, signals and new concepts belong to what others say.
 fn states(op: &Operation) -> bool {
     match op {
         // A concept is a word or a name; a sentence is a belief, whatever its type.
-        Operation::Create(create) => {
-            create.kind != Kind::Semantic || create.concept.split_whitespace().count() >= SENTENCE_WORDS
-        }
+        Operation::Create(create) => is_said(create.kind, &create.concept),
         Operation::Reword(_)
         | Operation::Retype(_)
         | Operation::Archive(_)

@@ -239,7 +239,7 @@ fn tie(tie: &Tie) -> Vec<Span> {
 fn question(question: &Question) -> Vec<(usize, Vec<Span>)> {
     let mut lines = vec![(1, vec![(Tone::Strong, flat(&question.question))])];
     let only = |from: &[super::Answered], other: &[super::Answered]| -> Vec<String> {
-        from.iter().filter(|a| !other.iter().any(|b| b.id == a.id)).map(|a| quoted(&a.text)).collect()
+        from.iter().filter(|a| !other.contains(a)).map(|a| quoted(&a.text)).collect()
     };
     let gone = only(&question.before, &question.after);
     let came = only(&question.after, &question.before);

@@ -47,6 +47,13 @@ pub struct Approve {
     pub writer: Writer,
 }
 
+impl Approve {
+    /// Whether it says something of one run that waits.
+    pub fn of_one_run(&self) -> bool {
+        !self.only.is_empty() || !self.take.is_empty() || self.document.is_some() || self.at.is_some()
+    }
+}
+
 /// `reject`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour without a source\"")]
