@@ -1,5 +1,7 @@
 //! `sync`: this brain and another repository of it.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::{Brain, BrainError};
@@ -50,6 +52,37 @@ pub struct PushedBranch {
     pub commit: Option<String>,
 }
 
+/// Who may decide now that might not before, and which rules are others, in words.
+fn other_rules(before: &Review, now: &Review) -> Vec<String> {
+    let people = |may: &[String]| if may.is_empty() { "everybody here".to_owned() } else { may.join(", ") };
+    let mut said = Vec::new();
+    if before.reviewers != now.reviewers {
+        said.push(format!("{} may decide, before {}", people(&now.reviewers), people(&before.reviewers)));
+    }
+    if before.bots != now.bots {
+        let bots = |bots: &[String]| if bots.is_empty() { "no bot".to_owned() } else { bots.join(", ") };
+        said.push(format!("on forges the word of {} counts, before that of {}", bots(&now.bots), bots(&before.bots)));
+    }
+    let names: BTreeSet<&str> = before.rule.iter().chain(&now.rule).map(|rule| rule.name.as_str()).collect();
+    for name in names {
+        let of = |review: &Review| review.rule.iter().find(|rule| rule.name == name).cloned();
+        let who = |review: &Review| people(review.reviewers_of(Some(name)));
+        match (of(before), of(now)) {
+            (None, Some(_)) => said.push(format!("the rule {name} is new, and {} may decide", who(now))),
+            (Some(_), None) => said.push(format!("the rule {name} is gone")),
+            (old, new) if old != new && who(before) != who(now) => {
+                said.push(format!("by the rule {name} {} may decide, before {}", who(now), who(before)));
+            }
+            (old, new) if old != new => said.push(format!("the rule {name} is another one")),
+            _ => {}
+        }
+    }
+    if said.is_empty() {
+        said.push("the order of its rules".to_owned());
+    }
+    said
+}
+
 impl Brain {
     /// Brings this brain and a remote to the same main and wake; with `without_refused`, after leaving out the commits here that the remote
     /// would refuse.
@@ -70,14 +103,9 @@ impl Brain {
         // Who may push to main decides who reviews: that is never done in silence.
         let now = self.cycle.review_of_main()?;
         if now != review {
-            let named = |review: &Review| match review.reviewers.is_empty() {
-                true => "everybody here".to_owned(),
-                false => review.reviewers.join(", "),
-            };
             synced.notes.push(format!(
-                "[review] of {main} is another one now, and holds: {} may decide, before {}; `git log -p {main} -- {}` shows who changed it",
-                named(&now),
-                named(&review),
+                "[review] of {main} is another one now, and holds: {}; `git log -p {main} -- {}` shows who changed it",
+                other_rules(&review, &now).join("; "),
                 layout::SETTINGS,
                 main = self.cycle.store.main()
             ));
@@ -175,5 +203,35 @@ impl Brain {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::review::ReviewRule;
+
+    #[test]
+    fn a_rule_that_changes_is_told() {
+        let rule = |name: &str, may: &[&str]| ReviewRule {
+            name: name.to_owned(),
+            reviewers: may.iter().map(|one| (*one).to_owned()).collect(),
+            ..ReviewRule::default()
+        };
+        let review = |rule: Vec<ReviewRule>| Review { reviewers: vec!["anna".to_owned()], bots: Vec::new(), rule };
+        let before = review(vec![rule("web", &[]), rule("old", &[])]);
+        let now = review(vec![rule("web", &["mallory"]), rule("new", &["ben"])]);
+        assert_eq!(
+            other_rules(&before, &now),
+            [
+                "the rule new is new, and ben may decide",
+                "the rule old is gone",
+                "by the rule web mallory may decide, before anna"
+            ]
+        );
+        assert_eq!(
+            other_rules(&before, &Review { reviewers: vec!["mallory".to_owned()], ..before.clone() })[0],
+            "mallory may decide, before anna"
+        );
     }
 }

@@ -80,6 +80,9 @@ struct Landing {
     notes: Vec<String>,
 }
 
+/// Commits below a run that are named.
+const BELOW: usize = 5;
+
 /// Neurons as they would be; `None`: gone.
 pub type After = std::collections::BTreeMap<NeuronId, Option<Neuron>>;
 
@@ -193,6 +196,24 @@ impl Cycle {
                     format!("{agent} may no longer {lost}: it might when the run was made, and that counts"),
                 );
             }
+        }
+        // A decision about it lands what it rests on as well.
+        let trunks: Vec<CommitId> = [self.store.main(), self.store.wake()]
+            .into_iter()
+            .filter_map(|trunk| self.store.tip(trunk).transpose())
+            .collect::<Result<_, _>>()?;
+        let below = self.store.commits_beyond(waiting.commit.id, &trunks)?;
+        for id in below.into_iter().filter(|id| *id != waiting.commit.id).take(BELOW) {
+            let commit = self.store.commit(id)?;
+            belief.notes.insert(
+                0,
+                format!(
+                    "it rests on {id}, which lands with it: {:?}, by {} <{}>",
+                    commit.subject(),
+                    commit.author,
+                    commit.email
+                ),
+            );
         }
         if !belief.conflicts.is_empty() {
             belief.waits = "conflict".to_owned();
