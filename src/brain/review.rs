@@ -125,7 +125,8 @@ impl Brain {
             match outline {
                 Ok(outline) => {
                     let tainted = origins.is_tainted(&outline.origin);
-                    line.consequence = outline.consequence + standing(outline.waits == "conflict", tainted);
+                    let all = outline.consequence + standing(outline.waits == "conflict", tainted);
+                    line.consequence = (all * 1000.0).round() / 1000.0;
                     (line.at, line.expected, line.changes) =
                         (outline.at.clone(), outline.expected, outline.changes.clone());
                     line.origin = outline.origin.to_string();

@@ -155,8 +155,12 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
         text += &format!("archived what was replaced or is gone; `git brain revert {run}` brings it back\n");
     }
     if let Some(Correction { corrects, by }) = &report.corrected {
-        let verb = if request.dry_run { "would be" } else { "is" };
-        text += &format!("{} {verb} replaced by {}\n", safe_line(corrects), safe_line(by));
+        let verb = match (request.dry_run, report.archived.is_empty()) {
+            (true, _) => "would be replaced by",
+            (false, false) => "is replaced by",
+            (false, true) => "stays until it is replaced by",
+        };
+        text += &format!("{} {verb} {}\n", safe_line(corrects), safe_line(by));
     }
     let known = if report.known > 0 { format!(", {} known already", report.known) } else { String::new() };
     let verb = if request.dry_run { "would store" } else { "stored" };

@@ -305,7 +305,7 @@ pub fn consequence(record: &RunRecord, conflict: bool, tainted: bool) -> f64 {
     };
     let effects: f64 = record.effects.iter().map(of_effect).sum();
     let operations: f64 = record.ops.iter().map(of_operation).sum();
-    effects + operations + standing(conflict, tainted)
+    ((effects + operations + standing(conflict, tainted)) * 1000.0).round() / 1000.0
 }
 
 /// The part of [`consequence`] that does not follow from the record.

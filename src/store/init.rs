@@ -56,6 +56,16 @@ pub struct Made {
 /// Makes a repository at `dir`, which is absent or empty and in no repository: branches `main` and `wake` at one first
 /// commit of `files`, main checked out. The clone of a brain's own repository becomes a brain as it is. `program` is how git shall call this program's merge driver.
 pub fn create(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &str) -> Result<Made, StoreError> {
+    let is_new = !dir.exists();
+    let made = create_at(dir, files, first, program);
+    // What is refused leaves nothing: a folder with something in it is not removed.
+    if made.is_err() && is_new {
+        let _ = std::fs::remove_dir(dir);
+    }
+    made
+}
+
+fn create_at(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &str) -> Result<Made, StoreError> {
     std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
     let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
     let git_dir = dir.join(".git");
