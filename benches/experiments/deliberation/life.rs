@@ -13,8 +13,13 @@ use crate::{Draw, brain};
 const ANSWERS: &str = "10";
 const RESAMPLES: usize = 2000;
 
-/// Thresholds that everything passes.
-const OPEN: &str = "effect = -9.0\npercentile = 0.0\nout_of_sample = -9.0\nturnover = 1.0\nsimilarity = 1.0\ndecay = 0.0\nbytes = 1000000000\n";
+/// What lands of a cycle.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Nothing,
+    Fruit,
+    Everything,
+}
 
 #[derive(Deserialize)]
 struct Set {
@@ -45,11 +50,11 @@ struct Figures {
 /// Lives through a set in each of three ways and prints a table.
 pub fn live(set: &Path, cycles: usize) -> Result<()> {
     let set: Set = serde_json::from_slice(&std::fs::read(set)?)?;
-    let ways = [("none", None), ("by the gates", Some("")), ("every proposal", Some(OPEN))];
+    let ways = [("none", Way::Nothing), ("by the gates", Way::Fruit), ("every proposal", Way::Everything)];
     let mut all: [Figures; 3] = Default::default();
     for world in &set.worlds {
-        for ((_, gates), figures) in ways.iter().zip(&mut all) {
-            lived(world, *gates, cycles, figures)?;
+        for ((_, way), figures) in ways.iter().zip(&mut all) {
+            lived(world, *way, cycles, figures)?;
         }
     }
     println!("{} worlds, {} questions, {cycles} cycles each.\n", set.worlds.len(), all[0].recall.len());
@@ -71,8 +76,8 @@ pub fn live(set: &Path, cycles: usize) -> Result<()> {
     Ok(())
 }
 
-/// One world in one way: `gates` are thresholds beside the usual ones; `None`: nothing is deliberated.
-fn lived(world: &World, gates: Option<&str>, cycles: usize, figures: &mut Figures) -> Result<()> {
+/// One world in one way.
+fn lived(world: &World, way: Way, cycles: usize, figures: &mut Figures) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let dir = folder.path().join("brain");
     brain(Path::new("."), &["init", "--no-hooks", dir.to_str().context("a path")?], None)?;
@@ -80,17 +85,14 @@ fn lived(world: &World, gates: Option<&str>, cycles: usize, figures: &mut Figure
     let file = folder.path().join("rows.jsonl");
     std::fs::write(&file, rows)?;
     brain(&dir, &["feed", "--file", file.to_str().context("a path")?], None)?;
-    if let Some(gates) = gates {
-        let settings = format!("\n[deliberation.gates]\n{gates}");
+    if way != Way::Nothing {
         let agent = json!({
             "name": "gardener", "role": "Finds what follows from what.", "trigger": {"any": [{"signal": "any"}]},
             "cognition": {"kind": "deliberation", "goal": "recall"},
             "capabilities": {"operations": ["deliberate", "connect"], "types": ["semantic", "episodic"]},
         });
-        let toml = std::fs::read_to_string(dir.join("brain.toml"))? + &settings;
-        std::fs::write(dir.join("brain.toml"), toml)?;
         std::fs::write(dir.join("agents/gardener.json"), agent.to_string())?;
-        commit(&dir, &["brain.toml", "agents"])?;
+        commit(&dir, &["agents"])?;
         let start = Instant::now();
         let told =
             brain(&dir, &["deliberate", "recall", "--agent", "gardener", "--cycles", &cycles.to_string()], None)?;
@@ -102,7 +104,12 @@ fn lived(world: &World, gates: Option<&str>, cycles: usize, figures: &mut Figure
             .flat_map(|cycle| cycle["results"].as_array().into_iter().flatten());
         for result in results {
             figures.examined += 1;
-            figures.merged += usize::from(result["landed"] == true);
+            figures.merged += usize::from(way == Way::Fruit && result["landed"] == true);
+        }
+        if way == Way::Everything {
+            for payload in payloads(&dir)? {
+                figures.merged += usize::from(brain(&dir, &["apply", "-"], Some(&payload)).is_ok());
+            }
         }
     }
     for asked in world.questions.iter().filter(|asked| !asked.gold.is_empty()) {
@@ -113,6 +120,22 @@ fn lived(world: &World, gates: Option<&str>, cycles: usize, figures: &mut Figure
         figures.recall.push(there as f64 / asked.gold.len() as f64);
     }
     Ok(())
+}
+
+/// The deltas of all results, as the cycles' files have them.
+fn payloads(dir: &Path) -> Result<Vec<String>> {
+    let git = |args: &[&str]| -> Result<String> {
+        let output = std::process::Command::new("git").arg("-C").arg(dir).args(args).output()?;
+        anyhow::ensure!(output.status.success(), "git {args:?}");
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let mut found = Vec::new();
+    for path in git(&["ls-tree", "-r", "--name-only", "wake", "network/deliberations"])?.lines() {
+        let cycle: Value = serde_json::from_str(&git(&["show", &format!("wake:{path}")])?)?;
+        let results = cycle["cycle"]["results"].as_array().into_iter().flatten();
+        found.extend(results.map(|result| result["proposal"]["payload"].to_string()));
+    }
+    Ok(found)
 }
 
 /// Commits files of main and trusts them.
