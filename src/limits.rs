@@ -55,7 +55,7 @@ pub const RUN_PART: usize = 4;
 /// Amendments of gates that the minds of a cycle are told of, the newest.
 pub const DELIBERATED_AMENDMENTS: usize = 8;
 /// Bytes of what a hypothesis would do.
-pub const DELIBERATED_PAYLOAD_BYTES: usize = 16 << 10;
+pub const DELIBERATED_PAYLOAD_BYTES: usize = 8 << 10;
 /// How deep that is nested: a cycle's file holds it some levels down, and is read to [`JSON_DEPTH`].
 pub const DELIBERATED_PAYLOAD_DEPTH: usize = 16;
 /// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.

@@ -344,10 +344,10 @@ fn no_merge_approves_what_is_not_trusted() {
         let forged = world.commit("a", from, &parents, &edit, "tidy\n", &carla);
         refused(&world, what, &forged, "wake", "approves what is not trusted");
     }
-    // Who may does.
+    // Who may does, by a commit that says so.
     let ben = [("GIT_AUTHOR_NAME", "ben"), ("GIT_AUTHOR_EMAIL", "ben@example.invalid")];
-    let merged = world.commit("a", &wake, &[&wake, &old], &edit, "tidy\n", &ben);
-    world.git("a", &["push", "-q", "origin", &format!("{merged}:refs/heads/wake")]);
+    let own = world.commit("a", &wake, &[&wake], &edit, "I know her\n", &ben);
+    world.git("a", &["push", "-q", "origin", &format!("{own}:refs/heads/wake")]);
 }
 
 /// Who reviews changes, and a machine was away meanwhile: what was decided stays decided.
@@ -384,24 +384,57 @@ fn what_a_reviewer_decided_stays_when_another_takes_over() {
     refused(&world, "thrown away", &forged, "wake", "is thrown away without a decision of");
 }
 
-/// A machine that was offline ran by what main had been, and brings it.
+/// The gate asks main as it is: whoever starts from an old state would pass a rule by for ever. What a machine landed offline waits then, and nothing
+/// else of it stays behind.
 #[test]
-fn a_rule_of_today_judges_nothing_that_landed_before_it() {
+fn what_landed_offline_waits_where_a_rule_came_meanwhile() {
     let reviewers = "[review]\nreviewers = [\"ben@example.invalid\"]\n";
     let world = world(World::gated(), reviewers);
     world.clone("b");
     world.brain("b", &["trust", "--yes"]);
     let landed = apply(&world, "b", json!([create("tea")]))["run"].as_str().unwrap().to_owned();
+    world.apply("b", json!([create("own")]));
     let rules = format!("{reviewers}\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n");
     world.write("a", "brain.toml", &rules);
     world.git("a", &["commit", "-qam", "a rule"]);
     world.apply("a", json!([create("milk")]));
     world.sync("a");
+    let said = world.try_brain("b", &["sync"]).exits(3).err;
+    assert!(said.contains("lands without its approval"), "{said}");
+    world.brain("b", &["sync", "--without-refused"]);
     world.sync("b");
     world.sync("a");
     world.same(&["a", "b"]);
-    assert!(world.git("a", &["ls-tree", "-r", "--name-only", "wake"]).contains(&landed));
-    assert!(world.try_brain("b", &["check"]).code == 0);
+    let files = world.git("a", &["ls-tree", "-r", "--name-only", "wake"]);
+    assert!(!files.contains(&landed) && files.contains("/own.json") && files.contains("/milk.json"), "{files}");
+    // It waits for who decides, on every machine.
+    as_person(&world, "a", "ben", &["approve", &landed]).exits(0);
+    as_person(&world, "a", "ben", &["sync"]).exits(0);
+    world.sync("b");
+    world.same(&["a", "b"]);
+    assert!(world.git("b", &["ls-tree", "-r", "--name-only", "wake"]).contains("/tea.json"));
+}
+
+/// A merge decides between its sides, and says nothing itself.
+#[test]
+fn a_merge_by_hand_has_no_words_of_its_own() {
+    let rules = "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+    let world = world(World::gated(), rules);
+    let (branch, run) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.sync("a");
+    let wake = world.tip("a", "wake");
+    as_person(&world, "a", "ben", &["approve", &branch]).exits(0);
+    world.git("a", &["push", "-q", "origin", "refs/brain/reviews"]);
+    let path = world.path_of("a", &run, "/tea.json");
+    let other = world.git("a", &["show", &format!("{run}:{path}")]).replace("\"tea\"", "\"poison\"") + "\n";
+    for message in ["tidy\n", "tidy\n\nReviewed-by: ben <ben@example.invalid>\n"] {
+        for (what, file) in [("other words", Some(other.as_str())), ("none of it", None)] {
+            let forged = world.commit("a", &run, &[&wake, &run], &[(&path, file)], message, &[]);
+            refused(&world, what, &forged, "wake", "as the side that changed it does not have it");
+        }
+    }
+    let plain = world.commit("a", &run, &[&wake, &run], &[], "tidy\n", &[]);
+    world.git("a", &["push", "-q", "origin", &format!("{plain}:refs/heads/wake")]);
 }
 
 /// An approval is about a record; another one under its id, or an origin that somebody writes by hand, is none of it.

@@ -76,17 +76,14 @@ impl Brain {
         let record = match self.cycle.waiting_record(&waiting) {
             // Of a run that says nothing there is nothing to judge, and of one that wake has a decision was made: the branch can only go.
             Err(_) if request.verdict == Verdict::Reject => return self.remove_unjudged(request, &waiting, UNREAD),
-            Ok(_) if second.is_some() && request.verdict == Verdict::Reject && undecided => {
-                if second.is_some_and(|landed| !landed.is_left_over()) {
-                    return Err(BrainError::Refused {
-                        message: format!(
-                            "{} has landed without a decision: {} has its record",
-                            waiting.run,
-                            self.cycle.store.wake()
-                        ),
-                        hint: Some(format!("`git brain revert {}` takes it back", waiting.run)),
-                    });
-                }
+            Ok(_) if undecided && second.as_ref().is_some_and(|landed| !landed.is_left_over()) => {
+                let (run, wake) = (&waiting.run, self.cycle.store.wake());
+                return Err(BrainError::Refused {
+                    message: format!("{run} has landed without a decision: {wake} has its record"),
+                    hint: Some(format!("`git brain revert {run}` takes it back")),
+                });
+            }
+            Ok(_) if undecided && second.is_some() && request.verdict == Verdict::Reject => {
                 return self.remove_unjudged(request, &waiting, SECOND);
             }
             record => record?,

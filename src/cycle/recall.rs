@@ -66,7 +66,7 @@ impl Cycle {
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
         let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
-        let neuron = |id: &NeuronId| Ok(network.neuron(id)?);
+        let neuron = |id: &NeuronId| network.neuron(id);
         self.recall_by(commit, snapshot, query, filters, (now, tokens), (progress, &neuron))
     }
 

@@ -205,15 +205,22 @@ impl Cycle {
         let below = self.store.commits_beyond(waiting.commit.id, &trunks)?;
         for id in below.into_iter().filter(|id| *id != waiting.commit.id).take(BELOW) {
             let commit = self.store.commit(id)?;
-            belief.notes.insert(
-                0,
-                format!(
-                    "it rests on {id}, which lands with it: {:?}, by {} <{}>",
-                    commit.subject(),
-                    commit.author,
-                    commit.email
-                ),
-            );
+            let (author, email) = (&commit.author, &commit.email);
+            // Its own words say what its author likes; what it does is read off its files.
+            let parent = commit.parents.first().map(|parent| self.store.tree_of(*parent)).transpose()?;
+            let changes = self.store.diff(parent, Some(commit.tree), "")?;
+            let mut does: Vec<String> = Vec::new();
+            for change in changes.iter().filter(|change| change.old.is_none()) {
+                let Place::Run(run) = Place::of(&change.path) else { continue };
+                let record = self.record_in(commit.tree, &run)?;
+                does.extend(record.iter().flat_map(|record| &record.ops).map(operation));
+            }
+            if does.is_empty() {
+                does.extend(changes.iter().map(|change| change.path.clone()));
+            }
+            does.truncate(BELOW);
+            let does = does.join("; ");
+            belief.notes.insert(0, format!("it rests on {id} by {author} <{email}>, which lands with it: {does}"));
         }
         if !belief.conflicts.is_empty() {
             belief.waits = "conflict".to_owned();

@@ -42,8 +42,7 @@ pub fn classify(record: &GateRecord, is_sick: bool) -> Class {
     // Sanity, size and newness pass without any effect: what speaks for a candidate is the rest.
     let speaks = |name: &str| ["G2", "G3", "G4"].iter().any(|gate| name.starts_with(gate)) || !name.starts_with('G');
     // What was not measured says nothing against a candidate.
-    let answered =
-        |gate: &GateResult| !gate.hard || !gate.broken && (gate.figure.is_some() || !is_reserved(&gate.name));
+    let answered = |gate: &GateResult| !gate.broken && (gate.figure.is_some() || !is_reserved(&gate.name));
     // A gate without an answer could have stopped it.
     let is_broken = record.gates.iter().any(|gate| gate.hard && gate.broken);
     let promising = passed.iter().filter(|gate| gate.hard && speaks(&gate.name)).count();

@@ -171,7 +171,7 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
         setting.goal,
         step(json!({"results": results.len()}), json!({"faults": 0, "fruits": fruits}), ""),
     );
-    let record = CycleRecord {
+    let mut record = CycleRecord {
         cycle,
         cast: setting.cast.clone(),
         rules: rules_of(settings),
@@ -182,8 +182,16 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
         amendments,
         events,
     };
+    // What does not fit into one run goes from the end of the bank, where the least is.
+    while !fits(&record) && record.seeds.pop().is_some() {}
     let faults = validate(before, &record);
     if faults.is_empty() { Ok(record) } else { Err(faults) }
+}
+
+/// Whether a run can hold a cycle, with what its document has around it.
+fn fits(record: &CycleRecord) -> bool {
+    let (dense, laid_out) = (crate::model::json::inline(record).len(), crate::model::json::pretty(record).len());
+    laid_out + laid_out / 4 <= limits::DELTA_BYTES && dense <= limits::DELIBERATION_BYTES
 }
 
 /// Seeds of trees that freeze blow to the tree with the fewest seeds that does not: hypotheses outlive a place that gave nothing.

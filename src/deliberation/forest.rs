@@ -69,6 +69,9 @@ pub struct Forest {
     pub fruits: BTreeMap<String, Fruit>,
     /// Keys that never come back: rejected, quarantined, dead or promoted.
     pub closed: BTreeSet<String>,
+    /// Where gates are hidden, the payloads that passed the others: newness is asked of these, because whether one was promoted is not told.
+    #[serde(skip)]
+    pub passed: Option<Vec<serde_json::Value>>,
 }
 
 impl Forest {
@@ -114,6 +117,10 @@ impl Forest {
                 tree.dead = 0;
             }
         }
+        if settings.hides() {
+            let passed = cycle.results.iter().filter(|result| result.open_class(settings) == Class::Fruit);
+            self.passed.get_or_insert_default().extend(passed.map(|result| result.proposal.payload.clone()));
+        }
         for result in &cycle.results {
             let closes = |class| matches!(class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
             if result.class == Class::Fruit || closes(result.open_class(settings)) {
@@ -142,8 +149,9 @@ impl Forest {
 
     /// What a candidate must differ from: the payloads that were promoted.
     pub fn promoted(&self) -> impl Iterator<Item = &serde_json::Value> {
-        let promoted = self.fruits.values().filter(|fruit| fruit.standing == Standing::Promoted);
-        promoted.map(|fruit| &fruit.proposal.payload)
+        let told = self.passed.is_none();
+        let promoted = self.fruits.values().filter(move |fruit| told && fruit.standing == Standing::Promoted);
+        promoted.map(|fruit| &fruit.proposal.payload).chain(self.passed.iter().flatten())
     }
 
     /// Seeds of a tree, best first.

@@ -8,7 +8,7 @@ use crate::cycle::CycleError;
 use crate::delta::RunRecord;
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
-use crate::model::{Neuron, Origin};
+use crate::model::{Neuron, Origin, Settings};
 use crate::review::{REASON, ReviewRecord};
 use crate::store::{Commit, File, FileChange, TreeId};
 
@@ -91,7 +91,11 @@ impl Judge<'_> {
     fn may_approve(&mut self, commit: &Commit, path: &str) -> Result<(), CycleError> {
         let settings = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
         let may = &settings.review.reviewers;
-        if !may.is_empty() && !may.contains(&commit.email) {
+        let from = commit.parents.first().copied().unwrap_or(commit.id);
+        let lets = |settings: &Settings| {
+            settings.review.reviewers.is_empty() || settings.review.reviewers.contains(&commit.email)
+        };
+        if !self.settings_since(from, &settings)?.iter().any(lets) {
             let why = format!("approves what is not trusted, by {}: {} may", commit.email, may.join(", "));
             self.fault(commit, path, 1, why);
         }

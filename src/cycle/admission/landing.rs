@@ -4,12 +4,14 @@
 //! Whether it had to wait is read off its own commit where that is there, and off the rules that main had when it landed.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::{Door, Fault, Judge};
 use crate::cycle::commit::{branch_of, run_of};
 
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::RunRecord;
+use crate::limits;
 use crate::model::Settings;
 use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
@@ -57,7 +59,7 @@ impl Judge<'_> {
         }
         // A night brings to main what wake has: a wake that was not let in is no way round.
         if is_main {
-            return match self.cycle.store.tip(branch)? {
+            return match self.there(branch) {
                 Some(before) if before != tip => self.landed_between(before, tip, &HashSet::new(), &here),
                 _ => Ok(()),
             };
@@ -69,7 +71,7 @@ impl Judge<'_> {
             landed.extend(self.landing(&commit, parent, (&here, tip), false)?);
             at = parent;
         }
-        if let Some(before) = self.cycle.store.tip(branch)?
+        if let Some(before) = self.there(branch)
             && before != tip
         {
             // What came on the line that goes on from here was judged by what main was when it came.
@@ -159,28 +161,27 @@ impl Judge<'_> {
             let own = own.get(&run);
             if record.is_left_over() {
                 let by = thrown.get(&run).or(own);
-                // Who decided when it was thrown away need not decide now: machines that were away take it as those that were there did.
-                let then = by.and_then(|by| by.parents.first()).map(|parent| self.settings_at(*parent)).transpose()?;
-                for settings in then.flatten().iter().chain([here]) {
+                let from = by.and_then(|by| by.parents.first().copied()).unwrap_or(before);
+                for settings in self.settings_since(from, here)?.iter() {
                     match self.thrown_away(&run, by, settings)? {
                         None => continue 'changes,
                         Some(why) => refused = Some(why),
                     }
                 }
                 if let Some(why) = refused {
-                    self.fault(&commit, &change.path, 1, why);
+                    let brought = self.brought_by(&commit, None, &change.path)?;
+                    self.fault(&brought, &change.path, 1, why);
                 }
                 continue;
             }
             if lands_nothing(&record) || judged.contains(&run) {
                 continue;
             }
-            let Some(then) = self.settings_at(own.and_then(|own| own.parents.first().copied()).unwrap_or(before))?
-            else {
-                continue;
-            };
-            if let Some(why) = self.unapproved(&record, own, &commit, &[then, here.clone()])? {
-                self.fault(&commit, &change.path, 1, why);
+            let from = own.and_then(|own| own.parents.first().copied()).unwrap_or(before);
+            let by = self.settings_since(from, here)?;
+            if let Some(why) = self.unapproved(&record, own, &commit, &by)? {
+                let brought = self.brought_by(&commit, own, &change.path)?;
+                self.fault(&brought, &change.path, 1, why);
             }
         }
         Ok(())
@@ -240,17 +241,11 @@ impl Judge<'_> {
                 own = Some(self.own_commits(commit, parent)?);
             }
             let own = own.as_ref().and_then(|own| own.get(&run));
-            // A machine that was offline let it land by what main was where the run started, whatever main is where it comes.
-            let mut by = Vec::new();
-            for from in own.and_then(|own| own.parents.first().copied()).into_iter().chain([parent]) {
-                by.extend(self.settings_at(from)?);
-            }
-            if by.is_empty() {
-                continue;
-            }
-            by.push(here.clone());
+            let from = own.and_then(|own| own.parents.first().copied()).unwrap_or(parent);
+            let by = self.settings_since(from, here)?;
             if let Some(why) = self.unapproved(&record, own, commit, &by)? {
-                self.fault(commit, &change.path, 1, why);
+                let brought = self.brought_by(commit, own, &change.path)?;
+                self.fault(&brought, &change.path, 1, why);
             }
             landed.push(run);
         }
@@ -311,22 +306,70 @@ impl Judge<'_> {
         Ok(None)
     }
 
+    /// Main or wake as the other side has it, as far as it is known here.
+    fn there(&self, branch: &Branch) -> Option<CommitId> {
+        let tip = if branch == self.cycle.store.main() { self.before } else { self.had };
+        tip.filter(|tip| self.cycle.store.commit(*tip).is_ok())
+    }
+
+    /// The commit that let a record in: of a merge of two wakes that of the wake which had it, down to the one above the run's own.
+    fn brought_by(&self, commit: &Commit, own: Option<&Commit>, path: &str) -> Result<Commit, CycleError> {
+        let store = &self.cycle.store;
+        let mut at = commit.clone();
+        for _ in 0..limits::HISTORY_WALK {
+            let mut below = None;
+            for parent in at.parents.iter().filter(|parent| own.is_none_or(|own| own.id != **parent)) {
+                let parent = store.commit(*parent)?;
+                if store.file(parent.tree, path)?.is_some() {
+                    below = Some(parent);
+                    break;
+                }
+            }
+            match below {
+                Some(below) => at = below,
+                None => break,
+            }
+        }
+        Ok(at)
+    }
+
     fn is_in_wake(&self, file: Option<File>, path: &str) -> Result<bool, CycleError> {
         let store = &self.cycle.store;
-        match store.tip(store.wake())? {
-            Some(wake) => Ok(store.file(store.tree_of(wake)?, path)? == file),
-            None => Ok(false),
+        match self.had.map(|wake| store.commit(wake)) {
+            Some(Ok(wake)) => Ok(store.file(wake.tree, path)? == file),
+            // What lies elsewhere, and was not fetched, has nothing that is known.
+            Some(Err(_)) | None => Ok(false),
         }
     }
 
-    /// The settings of main as it was where a commit of wake went on: who was offline landed by what main had been.
-    fn settings_at(&self, commit: CommitId) -> Result<Option<Settings>, CycleError> {
+    /// The settings by which something is judged that began at a commit: those of main as it is, and for a machine that was away each that main had
+    /// since. Who starts from an old state passes no gate by that.
+    pub(super) fn settings_since(&mut self, from: CommitId, here: &Settings) -> Result<Rc<[Settings]>, CycleError> {
         let store = &self.cycle.store;
-        let Some(main) = self.main else { return Ok(None) };
-        match store.merge_bases(main, commit)?.first() {
-            Some(then) => self.settings_of(*then),
-            None => Ok(None),
+        let Some(main) = self.main.filter(|_| !self.as_now) else {
+            let before = self.before.filter(|before| store.commit(*before).is_ok());
+            let before = before.map(|before| self.settings_of(before)).transpose()?.flatten();
+            return Ok([here.clone()].into_iter().chain(before).collect());
+        };
+        let then = store.merge_bases(main, from)?.first().copied();
+        if let Some(known) = self.meanwhile.get(&then) {
+            return Ok(Rc::clone(known));
         }
+        let (mut all, mut seen) = (vec![here.clone()], HashSet::new());
+        for commit in store.first_parents(main, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if seen.insert(store.file(commit.tree, layout::SETTINGS)?.map(|file| file.blob)) {
+                all.extend(self.settings_of(commit.id)?);
+            }
+            // What main merged lies behind the commit that has it.
+            if then.is_none_or(|then| commit.id == then || !store.is_ancestor(then, commit.id).unwrap_or(false)) {
+                break;
+            }
+        }
+        all.extend(then.map(|then| self.settings_of(then)).transpose()?.flatten());
+        let all: Rc<[Settings]> = Rc::from(all);
+        self.meanwhile.insert(then, Rc::clone(&all));
+        Ok(all)
     }
 
     pub(super) fn settings_of(&self, main: CommitId) -> Result<Option<Settings>, CycleError> {

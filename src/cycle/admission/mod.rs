@@ -36,6 +36,7 @@ mod stamps;
 mod trunk;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -44,6 +45,7 @@ use super::network::metadata_of;
 use super::trailers::SLEEP;
 use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
+use crate::model::Settings;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
@@ -209,6 +211,20 @@ impl Cycle {
             going_out: matches!(door, Door::Out { .. }),
             grounds: vec![grounds],
             first: known.is_empty(),
+            had: match door {
+                Door::Out { had, .. } => *had,
+                _ => store.tip(store.wake())?,
+            },
+            // A main that comes with the push judges beside the one that is there: what was made before it was made under that.
+            before: match door {
+                Door::Out { main, .. } => *main,
+                _ => store.tip(store.main())?,
+            },
+            as_now: match door {
+                Door::Push { .. } | Door::Out { .. } => !known.is_empty(),
+                Door::Sync | Door::Merge => false,
+            },
+            meanwhile: HashMap::new(),
             tips: tips.values().chain(known).copied().collect(),
             examined: HashSet::new(),
             missing: Vec::new(),
@@ -236,6 +252,8 @@ pub enum Door {
         main: Option<CommitId>,
         /// Wake there, if it may not come in.
         wake: Option<CommitId>,
+        /// Wake there, as far as it is known here.
+        had: Option<CommitId>,
     },
     /// A branch that lies here already, which a person merges. What was made here under a fixed clock stays here.
     Merge,
@@ -264,6 +282,15 @@ struct Judge<'c> {
     grounds: Vec<Grounds>,
     /// True if there is nothing here yet: then histories may begin.
     first: bool,
+    /// Wake as the other side has it: what it has was judged when it came.
+    had: Option<CommitId>,
+    /// Main as the other side has it.
+    before: Option<CommitId>,
+    /// Whether reviewers and rules are those of main as it is now, as at a gate, which saw each thing when it came. A machine that was away
+    /// asks what main was meanwhile as well.
+    as_now: bool,
+    /// By where a history left main: the settings that main had since.
+    meanwhile: HashMap<Option<CommitId>, Rc<[Settings]>>,
     /// What is here, and what is to come: the histories that are judged, or were.
     tips: Vec<CommitId>,
     /// Files that were found good, by path and content.

@@ -52,7 +52,8 @@ impl Judge<'_> {
         // What is left of a run that was thrown away or amended stands for that decision.
         let settings = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
         let may = |email: &String| settings.review.names(email);
-        if settings.review.names_reviewers() && !may(&commit.email) {
+        // Who threw it away may take that back, also if main names others by now: a decision that gives way does so.
+        if settings.review.names_reviewers() && !may(&commit.email) && named.email != commit.email {
             for path in &gone {
                 if let Place::Run(run) = Place::of(path)
                     && self.record(before, &run)?.is_some_and(|record| record.is_left_over())

@@ -4,7 +4,7 @@
 //! held against the rules of the format only. A sleep is not slept again: its record must name every neuron that it
 //! changed, and nothing that is written once may go.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Judge;
 use crate::consolidation::record::EVERY_LINE;
@@ -148,7 +148,8 @@ impl Judge<'_> {
     /// A merge by plain git. It may decide as it likes, but takes nothing away that is written once.
     fn merged_by_hand(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
         let store = &self.cycle.store;
-        let base = store.merge_bases(left, right)?.first().map(|base| store.tree_of(*base)).transpose()?;
+        let bases = store.merge_bases(left, right)?;
+        let bases = bases.iter().map(|base| store.tree_of(*base)).collect::<Result<Vec<_>, _>>()?;
         let (left, right) = (store.tree_of(left)?, store.tree_of(right)?);
         let changes = store.diff(Some(left), Some(commit.tree), "")?;
         let others: HashSet<String> =
@@ -171,17 +172,7 @@ impl Judge<'_> {
         let own: Vec<FileChange> = changes.iter().filter(|change| others.contains(&change.path)).cloned().collect();
         self.files(commit, &own)?;
         self.approves_by_hand(commit, &own, Some(right))?;
-        // Who names a reviewer says that these are the words that somebody has seen: of what one side alone changed there is nothing to decide.
-        let names_reviewer = commit.trailer("Reviewed-by").is_some() && commit.trailer("Run").is_some();
-        for change in own.iter().filter(|_| names_reviewer) {
-            let (before, theirs) = (base.map(|base| store.file(base, &change.path)), store.file(right, &change.path)?);
-            let before = before.transpose()?.flatten();
-            if matches!(Place::of(&change.path), Place::Neuron(_)) && (before == change.old || before == theirs) {
-                let message =
-                    "is as neither parent has it, and one of them alone changed it: its reviewer saw something else";
-                self.fault(commit, &change.path, 1, message);
-            }
-        }
+        self.decides_between(commit, (left, right), &bases)?;
         for change in &own {
             match Place::of(&change.path) {
                 Place::Run(run) if change.old.is_none() => self.brought(commit, &run, left, &changes, false)?,
@@ -191,6 +182,41 @@ impl Judge<'_> {
         self.metadata(commit, left)?;
         self.metadata(commit, right)?;
         self.connections(commit, &changes, Some(left))
+    }
+
+    /// Refuses a merge that changes what only one of its sides had changed: it decides between sides, and what it says itself would be taken for
+    /// what the run says that it lands. Of several bases one may show that both had.
+    fn decides_between(
+        &mut self,
+        commit: &Commit,
+        (left, right): (TreeId, TreeId),
+        bases: &[TreeId],
+    ) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let mut paths: BTreeSet<String> = BTreeSet::new();
+        for side in [left, right] {
+            let changes = store.diff(Some(side), Some(commit.tree), layout::NEURONS)?;
+            paths.extend(changes.into_iter().map(|change| change.path));
+        }
+        let mut wrong = Vec::new();
+        for path in paths {
+            let file = |tree| store.file(tree, &path);
+            let (ours, theirs, merged) = (file(left)?, file(right)?, file(commit.tree)?);
+            let mut is_wrong = !bases.is_empty();
+            for base in bases {
+                let base = file(*base)?;
+                let one_sided = (ours == base && merged != theirs) || (theirs == base && merged != ours);
+                is_wrong &= one_sided;
+            }
+            if is_wrong || ours == theirs && merged != ours {
+                wrong.push(path);
+            }
+        }
+        for path in wrong {
+            let message = "is as the side that changed it does not have it: a merge decides between sides, and a commit of your own says more";
+            self.fault(commit, &path, 1, message);
+        }
+        Ok(())
     }
 
     /// S: its record names what it changed.

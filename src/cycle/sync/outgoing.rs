@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
 use crate::cycle::admission::{Door, Fault, Judged};
-use crate::cycle::commit::{Committed, Draft};
+use crate::cycle::commit::{Committed, Draft, branch_of};
 use crate::cycle::file::{Level, examine, examine_place};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
@@ -19,6 +19,7 @@ use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
 use crate::delta::{Document, RunRecord};
 use crate::limits;
+use crate::model::Settings;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, Stimulus, json, plural};
@@ -41,6 +42,8 @@ struct Rebuilt {
     main: CommitId,
     wake: CommitId,
     notes: Vec<String>,
+    /// Branches of runs that wait again.
+    held: Vec<(Branch, CommitId)>,
 }
 
 impl Cycle {
@@ -52,7 +55,9 @@ impl Cycle {
         not_taken: Option<CommitId>,
     ) -> Result<Judged, CycleError> {
         let known: Vec<CommitId> = there.values().copied().collect();
-        self.judge(tips, &known, &Door::Out { main: there.get(self.store.main()).copied(), wake: not_taken })
+        let at = |branch| there.get(branch).copied();
+        let (main, had) = (at(self.store.main()), at(self.store.wake()));
+        self.judge(tips, &known, &Door::Out { main, wake: not_taken, had })
     }
 
     /// The faults of what is here and was not at the remote when it was last seen; none where there is no remote.
@@ -126,6 +131,7 @@ impl Cycle {
                 changes.push(RefChange::advance(branch.clone(), old, new));
             }
         }
+        changes.extend(rebuilt.held.iter().map(|(branch, commit)| RefChange::create(branch.clone(), *commit)));
         match self.store.update_refs(&changes, "git-brain: sync --without-refused")? {
             RefOutcome::Done { left } => synced.left.extend(left),
             RefOutcome::Modified { branch, .. } => {
@@ -209,7 +215,7 @@ impl Cycle {
         refused: &BTreeMap<Branch, BTreeSet<Fault>>,
     ) -> Result<Rebuilt, CycleError> {
         let good = (self.newest_good(here.0, left)?, self.newest_good(here.1, left)?);
-        let mut rebuilt = Rebuilt { main: good.0, wake: good.1, notes: Vec::new() };
+        let mut rebuilt = Rebuilt { main: good.0, wake: good.1, notes: Vec::new(), held: Vec::new() };
         let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
         rebuilt.notes.extend(self.commit_lines(refused)?.into_iter().map(|line| format!("left out: {line}")));
         if here.0 != good.0 {
@@ -314,6 +320,8 @@ impl Cycle {
                 && let Some(why) = self.lacks_approval(&commit, run)?
             {
                 rebuilt.notes.push(format!("not merged again: {why}"));
+                let held = self.held_again(writer, &commit, run)?;
+                rebuilt.held.extend(held.filter(|(branch, _)| rebuilt.held.iter().all(|(known, _)| known != branch)));
                 continue;
             }
             let candidate = Candidate { name: id.to_string(), commit: *id, branch: None, run, reviewed_by: None };
@@ -326,6 +334,39 @@ impl Cycle {
             }
         }
         Ok(())
+    }
+
+    /// The branch of a run that landed here and may not, with its commit as one that waits: who decides finds it there.
+    fn held_again(
+        &self,
+        writer: &ObjectWriter<'_>,
+        commit: &Commit,
+        run: &RunId,
+    ) -> Result<Option<(Branch, CommitId)>, CycleError> {
+        let branch = branch_of(self.store.wake(), run)?;
+        let Some(record) = self.record_in(commit.tree, run)? else { return Ok(None) };
+        let Some(main) = self.store.tip(self.store.main())? else { return Ok(None) };
+        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
+        let settings = Settings::read(&String::from_utf8_lossy(&text), &[])?;
+        let waits = self.waits_by(&record, Some(commit), commit.tree, &settings)?;
+        let (Some(waits), None) = (waits, self.store.tip(&branch)?) else { return Ok(None) };
+        let mut trailers = commit.trailers.clone();
+        if trailers.iter().all(|(key, _)| key != "Review") {
+            trailers.push(("Review".to_owned(), waits));
+        }
+        // What stands between the first line and the trailers.
+        let (_, rest) = commit.message.split_once("\n\n").unwrap_or_default();
+        let body = rest.trim_end().rsplit_once("\n\n").map_or("", |(body, _)| body);
+        let held = writer.commit(&CommitSpec {
+            tree: commit.tree,
+            parents: commit.parents.clone(),
+            author: Author::Agent(run.agent()),
+            at: commit.at,
+            subject: commit.subject().to_owned(),
+            body: body.to_owned(),
+            trailers,
+        })?;
+        Ok(Some((branch, held)))
     }
 
     /// Does again, as new runs, the operations of people.
