@@ -14,6 +14,8 @@
 //! | [`limits`] | every bound, with its reason | pure |
 //! | [`model`] | neuron, connection, salience, ids, canonical JSON | pure |
 //! | [`text`] | words, sentences, names of English, French and Japanese | pure |
+//! | [`integrity`] | ritual in what minds say: measured, taken out, judged | pure |
+//! | [`council`] | votes of different minds: sealed, counted, escalated | pure |
 //! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
 //! | [`delta`] | operations: read, apply, diff, render; capabilities | pure |
 //! | [`merge`] | the typed three-way merge, conflicts as data | pure |
@@ -42,11 +44,13 @@ pub mod chemistry;
 pub mod cli;
 pub mod cognition;
 pub mod consolidation;
+pub mod council;
 pub mod cycle;
 pub mod deliberation;
 pub mod delta;
 pub mod forge;
 pub mod http;
+pub mod integrity;
 pub mod limits;
 pub mod llm;
 pub mod merge;

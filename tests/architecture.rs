@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 21] = [
     "limits",
     "model",
     "text",
+    "integrity",
+    "council",
     "deliberation",
     "delta",
     "merge",

@@ -43,6 +43,8 @@ mod hostile_text;
 mod in_repo;
 mod incidents;
 mod inhibition;
+mod integrity;
+mod integrity_cli;
 mod life;
 mod machines;
 mod malicious;

@@ -76,7 +76,7 @@ impl Brain {
         let record = match self.cycle.waiting_record(&waiting) {
             // Of a run that says nothing there is nothing to judge, and of one that wake has a decision was made: the branch can only go.
             Err(_) if request.verdict == Verdict::Reject => return self.remove_unjudged(request, &waiting, UNREAD),
-            Ok(_) if undecided && second.as_ref().is_some_and(|landed| !landed.is_left_over()) => {
+            Ok(record) if undecided && second.as_ref() == Some(&record) && !record.is_left_over() => {
                 let (run, wake) = (&waiting.run, self.cycle.store.wake());
                 return Err(BrainError::Refused {
                     message: format!("{run} has landed without a decision: {wake} has its record"),

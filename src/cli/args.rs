@@ -5,6 +5,7 @@ mod decide;
 mod deliberate;
 mod feed;
 mod find;
+mod integrity;
 mod learn;
 mod review;
 mod serve;
@@ -20,6 +21,7 @@ pub use decide::{Approve, Reject, Restore, Revert, Trust};
 pub use deliberate::{Deliberate, Events, Prime};
 pub use feed::Feed;
 pub use find::Find;
+pub use integrity::{Council, Integrity, IntegrityAction};
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
 pub use review::{Ci, Pr, Review, ReviewFormat};
 pub use serve::Serve;
@@ -129,6 +131,10 @@ pub enum Command {
     Deliberate(Deliberate),
     /// Print the events of deliberations, one JSON document a line
     Events(Events),
+    /// Count the votes of several minds on one question
+    Council(Council),
+    /// Measure ritual in what minds say, take it out, judge replies
+    Integrity(Integrity),
     /// Print what an agent should know before it starts, within a budget of tokens
     Prime(Prime),
     /// Tell the brain's story, and its distance from the ledger

@@ -8,7 +8,10 @@ use super::args::Cli;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Remember", &["init", "feed", "outcome", "goal", "sleep"]),
     ("Ask", &["recall", "find", "prime", "chat", "decide", "serve", "propagate"]),
-    ("Agents", &["run", "watch", "apply", "deliberate", "events", "trust", "models", "signals"]),
+    (
+        "Agents",
+        &["run", "watch", "apply", "deliberate", "events", "council", "integrity", "trust", "models", "signals"],
+    ),
     ("History", &["log", "show", "diff", "why", "blame", "ledger", "story", "revert", "restore"]),
     ("Review", &["review", "approve", "reject", "pr", "ci"]),
     ("Share", &["sync", "merge", "import", "export", "merge-tree"]),
@@ -29,7 +32,7 @@ const START: &str = "Examples:\n  git brain init notes\n  git brain -C notes fee
                      git brain -C notes recall where does Anna live\n\n`git brain help COMMAND` describes a command.";
 
 /// Examples by command. A command that is not here has examples of its own.
-const EXAMPLES: [(&str, &str); 43] = [
+const EXAMPLES: [(&str, &str); 45] = [
     (
         "feed",
         "git brain feed \"Anna moved to Kyoto in May\"\ngit brain feed diary.md notes/ 'letters/*.txt'\n\
@@ -46,6 +49,12 @@ const EXAMPLES: [(&str, &str); 43] = [
         "deliberate",
         "git brain deliberate recall --cycles 3\ngit brain deliberate recall --trees \"billing,hall two\" --dry-run\n\
          git brain deliberate recall --show",
+    ),
+    ("council", "git brain council votes.json\ngit brain --json council < votes.json"),
+    (
+        "integrity",
+        "git brain integrity measure reply.txt --since before.txt\ngit brain integrity filter < reply.txt\n\
+         git brain integrity evaluate --cases > cases.jsonl\ngit brain integrity report",
     ),
     ("events", "git brain events recall\ngit brain events --follow"),
     ("prime", "git brain prime\ngit brain prime --client editor --about \"billing release-2\" --tokens 600"),

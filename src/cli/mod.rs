@@ -6,12 +6,14 @@ mod amend;
 pub mod args;
 mod ask;
 mod chat;
+mod council;
 mod deliberate;
 mod demo;
 mod fit;
 pub mod help;
 mod hits;
 mod house;
+mod integrity;
 mod interrupt;
 mod learn;
 mod life;
@@ -185,6 +187,8 @@ impl Session {
             Command::Blame(args) => look::blame(&self, &args),
             Command::Deliberate(args) => deliberate::deliberate(&self, &args),
             Command::Events(args) => deliberate::events(&self, &args),
+            Command::Council(args) => council::council(&self, &args),
+            Command::Integrity(args) => integrity::integrity(&self, &args),
             Command::Prime(args) => look::prime(&self, &args),
             Command::Story(args) => story::story(&self, &args),
             Command::Sync(args) => sync::sync(&self, &args),

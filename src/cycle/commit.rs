@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::job::{Cause, Job};
 use super::network::{TreeNetwork, format_of};
 use super::policy::{EVALUATOR, HUMAN};
+use super::said::{measured, said_by};
 use super::trailers::ANSWERS;
 use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError, Shared};
@@ -390,7 +391,10 @@ impl Draft {
             trailers.push(("Depth".to_owned(), self.depth.to_string()));
         }
         let models = self.cognition.strip_prefix("llm:").or_else(|| self.cognition.strip_prefix("chain:"));
-        trailers.extend(models.map(|models| ("Model".to_owned(), models.to_owned())));
+        if let Some(models) = models {
+            trailers.push(("Model".to_owned(), models.to_owned()));
+            trailers.extend(measured(&said_by(&self.document)));
+        }
         trailers.extend(stimulus_trailers(&self.roots));
         let named = |key: &str, runs: &[RunId]| {
             runs.iter().take(MESSAGE_LINES).map(|run| (key.to_owned(), run.to_string())).collect::<Vec<_>>()

@@ -56,6 +56,7 @@ pub mod revert;
 pub mod reviewing;
 pub mod reviews;
 pub mod run;
+mod said;
 mod sides;
 pub mod signals;
 pub mod signed;

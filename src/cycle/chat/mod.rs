@@ -322,6 +322,7 @@ fn answered_by(answer: &ChatAnswer) -> Vec<Trailer> {
     }
     if !models.is_empty() {
         trailers.push(("Model".to_owned(), models.join(",")));
+        trailers.extend(super::said::measured(&answer.reply));
     }
     trailers
 }
