@@ -50,11 +50,11 @@ const EXAMPLES: [(&str, &str); 45] = [
         "git brain deliberate recall --cycles 3\ngit brain deliberate recall --trees \"billing,hall two\" --dry-run\n\
          git brain deliberate recall --show",
     ),
-    ("council", "git brain council votes.json\ngit brain --json council < votes.json"),
+    ("council", "git brain council votes.json\ngit brain --json council votes.json"),
     (
         "integrity",
-        "git brain integrity measure reply.txt --since before.txt\ngit brain integrity filter < reply.txt\n\
-         git brain integrity evaluate --cases > cases.jsonl\ngit brain integrity report",
+        "git brain integrity measure reply.txt --since before.txt\ngit brain integrity filter reply.txt\n\
+         git brain integrity evaluate --cases\ngit brain integrity report",
     ),
     ("events", "git brain events recall\ngit brain events --follow"),
     ("prime", "git brain prime\ngit brain prime --client editor --about \"billing release-2\" --tokens 600"),
