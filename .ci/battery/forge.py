@@ -523,10 +523,19 @@ def refusal(world, f):
                 if outside(f.files) != outside(right):
                     return "a sleep that changes settings"
             return bad([path for path in changes if not path.startswith("network/")])
-        # A person's, who may decide as he likes.
+        # A person's, who may decide between its sides as he likes.
         for files in (left, right):
             if any(IMMUTABLE.match(path) and f.files.get(path) != entry for path, entry in files.items()):
                 return "written once"
+        # Between sides: a neuron that one side alone changed is as that side has it. Of several bases one may show that both did.
+        common = world.behind(f.parents[0]) & world.behind(f.parents[1])
+        bases = [world.files(commits[one].tree) for one in common if not any(one != other and one in world.behind(other) for other in common)]
+        def foreign(path):
+            ours, theirs, now = left.get(path), right.get(path), f.files.get(path)
+            one_sided = lambda base: (ours == base and now != theirs) or (theirs == base and now != ours)
+            return (ours == theirs and now != ours) or (bool(bases) and all(one_sided(base.get(path)) for base in bases))
+        if any(foreign(path) for path in {*left, *right, *f.files} if path.startswith("network/neurons/")):
+            return "words of its own"
         own = set(changes) & set(world.diff(right, f.files))
         if any(backwards(world, files, f.files) for files in (left, right)):
             return "metadata"
