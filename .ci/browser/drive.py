@@ -696,6 +696,10 @@ class Run:
             browser.until(lambda: browser.is_shown("#panel .problem"), "the missing commit")
             self.equal(self.look("foreign"), [], "nor by an address")
             browser.click("#panel-close")
+            # Perceiving what was said goes on behind the answer.
+            asked = ("const x = new XMLHttpRequest(); x.open('GET', '/conversations/' + sessionStorage.getItem('git-brain-conversation'), false); "
+                     "x.setRequestHeader('Authorization', 'Bearer ' + sessionStorage.getItem('git-brain-token')); x.send(); return x.responseText.includes('keeps a secret [1]')")
+            browser.until(lambda: browser.js(asked), "the answer to be remembered")
             browser.reload()
             self.until(".reply")
             self.equal([self.look("foreign"), self.look("unseen")], [[], []], "nor by what is shown again after a reload")
