@@ -4,13 +4,15 @@
 //! both is the conversation. An answer has the origins of all that it was made of. What of it is evidence, and what only
 //! [talk], is told by its source and its text, and stored nowhere.
 
+use std::collections::BTreeSet;
+
 use super::network::TreeNetwork;
 use super::stimulus::{self, Labels};
 use super::{Cycle, CycleError, Progress};
 use crate::delta::render;
 use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, session_id};
-use crate::model::{Kind, Link, Neuron, Origin, Stimulus};
+use crate::model::{Kind, Link, Neuron, Origin, Stamp, Stimulus};
 use crate::store::{CommitId, Trailer};
 use crate::text::talk::{self, ANSWERED, ASKED, Talk};
 
@@ -67,17 +69,17 @@ impl Cycle {
         let network = TreeNetwork::new(&self.store, self.store.tree_of(tip)?);
         let is_turn = |neuron: &Neuron| neuron.kind == Kind::Episodic && neuron.session.as_deref() == Some(name);
         let Some(session) = network.neuron(&session_id(name))? else { return Ok(Vec::new()) };
-        let mut next = newest(&network, &session, is_turn)?;
+        // Two turns that were perceived side by side lead to nothing of each other: the session leads to both.
+        let mut open = led_to(&network, &session, is_turn)?;
         let mut turns: Vec<(Speaker, Neuron)> = Vec::new();
-        let mut seen: Vec<NeuronId> = Vec::new();
-        while let Some(turn) = next.take() {
-            if turns.len() == most || seen.contains(&turn.id) {
+        let mut seen: BTreeSet<NeuronId> = open.iter().map(|turn| turn.id.clone()).collect();
+        while let Some(newest) = (0..open.len()).max_by_key(|at| order(&open[*at])) {
+            if turns.len() == most {
                 break;
             }
-            seen.push(turn.id.clone());
-            next = newest(&network, &turn, |before| is_turn(before) && !seen.contains(&before.id))?;
-            let is_answer = talk_of(&turn) == Some(Talk::Answer);
-            turns.push((if is_answer { Speaker::Brain } else { Speaker::Person }, turn));
+            let turn = open.swap_remove(newest);
+            open.extend(led_to(&network, &turn, |before| is_turn(before) && seen.insert(before.id.clone()))?);
+            turns.push((if is_answer(&turn) { Speaker::Brain } else { Speaker::Person }, turn));
         }
         turns.reverse();
         Ok(turns)
@@ -116,19 +118,24 @@ impl Cycle {
     }
 }
 
-/// The newest turn that a neuron leads to.
-fn newest(
+/// The place of a turn in its conversation: by time, and in one second an answer behind what was asked.
+fn order(turn: &Neuron) -> (Stamp, bool, NeuronId) {
+    (turn.created_at, is_answer(turn), turn.id.clone())
+}
+
+fn is_answer(turn: &Neuron) -> bool {
+    talk_of(turn) == Some(Talk::Answer)
+}
+
+/// The turns that a neuron leads to.
+fn led_to(
     network: &TreeNetwork<'_>,
     from: &Neuron,
-    is_turn: impl Fn(&Neuron) -> bool,
-) -> Result<Option<Neuron>, CycleError> {
-    let mut found: Option<Neuron> = None;
+    mut is_turn: impl FnMut(&Neuron) -> bool,
+) -> Result<Vec<Neuron>, CycleError> {
+    let mut found = Vec::new();
     for connection in from.connections.iter().filter(|c| c.link == Link::FeedsInto && c.weight > 0) {
-        let Some(neuron) = network.neuron(&connection.target)? else { continue };
-        let later = found.as_ref().is_none_or(|best| (best.created_at, &best.id) < (neuron.created_at, &neuron.id));
-        if later && is_turn(&neuron) {
-            found = Some(neuron);
-        }
+        found.extend(network.neuron(&connection.target)?.filter(|neuron| is_turn(neuron)));
     }
     Ok(found)
 }
