@@ -8,7 +8,7 @@ pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
 use crate::council::vote::{Members, Vote};
 
-/// What a council is counted from, as one JSON document.
+/// The document that a council is counted from.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {

@@ -1,4 +1,4 @@
-//! What a decision keeps out: the words of a run that do not land, and branches that say nothing to judge.
+//! The words of a run that a decision keeps out, and branches that say nothing to judge.
 
 use super::decision::{ReviewReport, ReviewRequest};
 use super::prime::clip;
@@ -15,7 +15,7 @@ pub(super) const SECOND: &str = "wake has another record of the same run: nothin
 pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from it";
 
 impl Brain {
-    /// What a decision keeps out, in the run's words; of a run of strangers nothing is told.
+    /// The words of a run that a decision keeps out; of a run of strangers nothing is told.
     pub(super) fn declined(&self, record: &RunRecord, verdict: Verdict, kept: &[usize]) -> String {
         let is_tainted = self.cycle.shared.policy.settings.origins.is_tainted(&record.origin);
         let asked = verdict != Verdict::Approve && !is_tainted;

@@ -75,7 +75,7 @@ pub struct CycleLine {
     pub results: Vec<ResultLine>,
     /// Hypotheses that no gate was asked about, and minds whose answer had no form: what the nursery or the reader said.
     pub held: Vec<String>,
-    /// What the skeptic did, round by round.
+    /// The debates, round by round.
     pub debates: Vec<String>,
     /// Seeds that are carried on.
     pub seeds: usize,
@@ -491,7 +491,7 @@ fn held_of(cycle: &CycleRecord) -> Vec<String> {
     held
 }
 
-/// What the skeptic did with the hypotheses of each tree, round by round.
+/// The debates of each tree, round by round.
 fn debated(cycle: &CycleRecord) -> Vec<String> {
     let rounds = cycle.events.iter().filter(|event| event.action == Action::DebateRound);
     let told = rounds.map(|event| {

@@ -22,12 +22,12 @@ use crate::limits;
 use crate::model::Stamp;
 use crate::text::tokens;
 
-/// What a text was measured by.
+/// The measures of a text.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// The language: `en`, `ja` or `fr`.
     pub lang: &'static str,
-    /// What was counted.
+    /// The counts.
     pub counts: Counts,
     /// The metrics; null: undefined, or a rate of fewer than 200 tokens.
     pub metrics: Metrics,
@@ -45,7 +45,7 @@ pub struct Evaluation {
     pub categories: BTreeMap<Category, Summary>,
 }
 
-/// What an agent's replies were measured by on one day.
+/// The measures of an agent's replies on one day.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredDay {
     /// The day, `YYYY-MM-DD`.
@@ -127,7 +127,7 @@ fn documents<T: DeserializeOwned>(lines: &str) -> Result<Vec<T>, BrainError> {
 }
 
 impl Brain {
-    /// What the replies of models were measured by, by agent and day, along wake's own line and the runs that it merged.
+    /// The measures of what models said, by agent and day, along wake's own line and the runs that it merged.
     ///
     /// # Errors
     /// Commits that cannot be read.

@@ -73,6 +73,7 @@ pub use crate::cycle::inhibition::Inhibition;
 pub use crate::deliberation::classes::Class as LeafClass;
 pub use crate::deliberation::events::Event as DeliberationEvent;
 pub use crate::deliberation::gates::GateRecord;
+pub use crate::deliberation::gates::OUT_OF_SAMPLE;
 pub use crate::deliberation::record::Standing;
 pub use crate::delta::{Method, Valued};
 pub use crate::forge::{Kind as ForgeKind, State as RequestState, Written};

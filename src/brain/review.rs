@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::After;
-use crate::cycle::snapshot::snapshot_beside;
+use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot_beside};
 use crate::limits;
 use crate::model::ids::{RunId, hash_fields};
 use crate::model::{Kind, Origin};
@@ -89,9 +89,6 @@ pub struct Decision {
     pub of_another: bool,
 }
 
-/// The key of a snapshot that is kept nowhere.
-const KEPT_NOWHERE: [u8; 20] = [0; 20];
-
 impl Brain {
     /// The runs that wait, the most consequential first. Costs one small record for each that has come since the last list.
     pub fn reviews(&self) -> Result<ReviewList, BrainError> {
@@ -166,7 +163,8 @@ impl Brain {
     /// There is no such run (exit code 2).
     pub fn review(&self, name: &str, ask: bool) -> Result<Belief, BrainError> {
         if let Some(waiting) = self.cycle.waiting_named(name)? {
-            let (mut belief, after) = self.cycle.belief_and_after(&waiting)?;
+            let mut after = After::new();
+            let mut belief = self.cycle.belief_with(&waiting, ask.then_some(&mut after))?;
             if ask {
                 self.ask_both(&mut belief, after)?;
             }

@@ -1,16 +1,16 @@
 //! `council`.
 
-use super::integrity::text_of;
 use super::output::safe_line;
 use super::{Done, Session, args};
 use crate::brain::council::{Opinion, Tally, Verdict, count};
+use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
 
 /// The exit code of a question that a person must decide.
 const ESCALATES: u8 = 1;
 
 pub(super) fn council(session: &Session, args: &args::Council) -> Done {
-    let verdict = count(&text_of(session, &args.file)?)?;
+    let verdict = count(&session.text_of(&args.file, DOCUMENT_BYTES)?)?;
     session.out.report(&verdict, told);
     Ok(if verdict.escalates() { ESCALATES } else { 0 })
 }

@@ -8,13 +8,13 @@ use super::args;
 use super::output::{safe, safe_line, say};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, DeliberationEvent as Event, ForestReport,
-    GateRecord, Source, Standing, path_in, read_source,
+    Brain, CycleLine, DeliberateReport, DeliberateRequest, DeliberationEvent as Event, ForestReport, GateRecord,
+    OUT_OF_SAMPLE, Standing,
 };
+use crate::limits::DELTA_BYTES;
 use crate::model::json::inline;
 use crate::model::plural;
 
-const OUT_OF_SAMPLE: &str = "G4 out of sample";
 /// How often new events are looked for.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -24,7 +24,7 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         return handoffs(session, &brain);
     }
     if let [id, file] = args.answer.as_slice() {
-        brain.answer_handoff(id, &text_of(session, Path::new(file))?)?;
+        brain.answer_handoff(id, &session.text_of(Path::new(file), DELTA_BYTES)?)?;
         session.out.say(&format!("Answered {id}."));
         return Ok(0);
     }
@@ -34,7 +34,7 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         return Ok(0);
     }
     if let Some(file) = &args.examine {
-        let delta = text_of(session, file)?;
+        let delta = session.text_of(file, DELTA_BYTES)?;
         session.out.report(&brain.examine(&goal, &args.trees.join(","), &delta)?, examined);
         return Ok(0);
     }
@@ -65,15 +65,6 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         session.out.text(&ended(&report));
     }
     Ok(0)
-}
-
-fn text_of(session: &Session, file: &Path) -> Result<String, BrainError> {
-    let source = match file == Path::new("-") {
-        true => Source::Stdin,
-        false => Source::File(path_in(&session.dir, file)),
-    };
-    let (bytes, name) = read_source(&source, crate::limits::DELTA_BYTES)?;
-    String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))
 }
 
 fn examined(record: &GateRecord) -> String {

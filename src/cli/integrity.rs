@@ -1,24 +1,22 @@
 //! `integrity`.
 
-use std::path::Path;
-
 use super::output::{safe, safe_line};
 use super::{Done, Session, args};
 use crate::brain::integrity::{
     Evaluation, IntegrityReport, Measured, Metrics, evaluate, evaluation_cases, filter, measure, scores,
 };
-use crate::brain::{BrainError, Source, path_in, read_source};
+use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
 
 pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
     match &args.action {
         args::IntegrityAction::Measure { file, lang, since } => {
-            let since = since.as_deref().map(|file| text_of(session, file)).transpose()?;
-            let measured = measure(&text_of(session, file)?, lang.as_deref(), since.as_deref())?;
+            let since = since.as_deref().map(|file| session.text_of(file, DOCUMENT_BYTES)).transpose()?;
+            let measured = measure(&session.text_of(file, DOCUMENT_BYTES)?, lang.as_deref(), since.as_deref())?;
             session.out.report(&measured, told);
         }
         args::IntegrityAction::Filter { file, lang } => {
-            let filtered = filter(&text_of(session, file)?, lang.as_deref())?;
+            let filtered = filter(&session.text_of(file, DOCUMENT_BYTES)?, lang.as_deref())?;
             session.out.report(&filtered, |filtered| safe(&filtered.text));
         }
         args::IntegrityAction::Evaluate { cases: true, .. } => {
@@ -26,10 +24,11 @@ pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
             session.out.text(&cases);
         }
         args::IntegrityAction::Evaluate { file, .. } => {
-            session.out.report(&evaluate(&text_of(session, file)?)?, judged);
+            session.out.report(&evaluate(&session.text_of(file, DOCUMENT_BYTES)?)?, judged);
         }
         args::IntegrityAction::Score { file } => {
-            let lines: String = scores(&text_of(session, file)?)?.iter().map(|score| inline(score) + "\n").collect();
+            let lines: String =
+                scores(&session.text_of(file, DOCUMENT_BYTES)?)?.iter().map(|score| inline(score) + "\n").collect();
             session.out.text(&lines);
         }
         args::IntegrityAction::Report { agent } => {
@@ -37,15 +36,6 @@ pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
         }
     }
     Ok(0)
-}
-
-pub(super) fn text_of(session: &Session, file: &Path) -> Result<String, BrainError> {
-    let source = match file == Path::new("-") {
-        true => Source::Stdin,
-        false => Source::File(path_in(&session.dir, file)),
-    };
-    let (bytes, name) = read_source(&source, crate::limits::DOCUMENT_BYTES)?;
-    String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))
 }
 
 /// A figure, or why there is none.

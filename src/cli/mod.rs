@@ -32,12 +32,12 @@ mod vitals;
 mod write;
 
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
-use crate::brain::{Brain, BrainError, Override, Server, World};
+use crate::brain::{Brain, BrainError, Override, Server, Source, World, path_in, read_source};
 use args::{Cli, Command};
 use output::Output;
 
@@ -127,6 +127,16 @@ impl Session {
         let dir = cli.dir.unwrap_or_else(|| PathBuf::from("."));
         let to_warn = Cell::new(commits(&cli.command));
         Ok((Self { dir, flags, world, out: Output::new(cli.json), to_warn }, cli.command))
+    }
+
+    /// A text that the command line names; `-` is standard input.
+    fn text_of(&self, file: &Path, most: usize) -> Result<String, BrainError> {
+        let source = match file == Path::new("-") {
+            true => Source::Stdin,
+            false => Source::File(path_in(&self.dir, file)),
+        };
+        let (bytes, name) = read_source(&source, most)?;
+        String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))
     }
 
     /// Opens the brain around the folder of `-C`.

@@ -159,23 +159,23 @@ impl Cycle {
 
     /// What a waiting run would change, as a belief diff without questions.
     pub fn belief(&self, waiting: &WaitingRun) -> Result<Belief, CycleError> {
-        Ok(self.belief_and_after(waiting)?.0)
+        self.belief_with(waiting, None)
     }
 
-    /// The same, with the neurons as they would be once it has landed; `None`: gone.
-    pub fn belief_and_after(&self, waiting: &WaitingRun) -> Result<(Belief, After), CycleError> {
+    /// The same; `after` gets the neurons as they would be once it has landed.
+    pub fn belief_with(&self, waiting: &WaitingRun, after: Option<&mut After>) -> Result<Belief, CycleError> {
         let (weight, record) = self.weighed(waiting)?;
         let landing = self.landing(waiting, &record, Wanted::Changes)?;
         let own = TreeNetwork::new(&self.store, waiting.commit.tree);
-        let mut after = After::new();
-        for (effect, merged) in &landing.changes {
+        let mut becomes = After::new();
+        for (effect, merged) in landing.changes.iter().filter(|_| after.is_some()) {
             let Some(id) = effect.id().cloned() else { continue };
             let neuron = match (merged, &effect.removed) {
                 (Some(merged), _) => Some(merged.clone()),
                 (None, Some(_)) => None,
                 (None, None) => own.neuron(&id)?,
             };
-            after.insert(id, neuron);
+            becomes.insert(id, neuron);
         }
         let mut belief = self.belief_of(&record, landing)?;
         (belief.branch, belief.commit) = (waiting.branch.to_string(), waiting.commit.id.to_string());
@@ -236,9 +236,12 @@ impl Cycle {
         }
         for Replaced { neuron, .. } in replaced {
             let (archived, run) = (Some(record.run.clone()), Some(record.run.clone()));
-            after.insert(neuron.id.clone(), Some(Neuron { archived, run, ..neuron }));
+            becomes.insert(neuron.id.clone(), Some(Neuron { archived, run, ..neuron }));
         }
-        Ok((belief, after))
+        if let Some(after) = after {
+            *after = becomes;
+        }
+        Ok(belief)
     }
 
     /// Holds a waiting run against all that a merge and a gate ask for: its format, what its agent may, whether its operations do again what

@@ -217,7 +217,8 @@ impl Cycle {
                 }
             }
             if is_new {
-                return Ok(store.precedes_signing(id)? || signed::unsigned_commit(store, &commit)?.is_none());
+                return Ok(store.leads_to_any(id, &store.signed_since()?)?
+                    || signed::unsigned_commit(store, &commit)?.is_none());
             }
         }
         Ok(false)
@@ -282,13 +283,13 @@ impl Cycle {
             fault(tip, "", format!("brings more than {} reviews at once", limits::REVIEWS_AT_ONCE));
             return Ok(faults);
         }
-        let signatures = self.store.requires_signatures()?;
+        let (signatures, since) = (self.store.requires_signatures()?, self.store.signed_since()?);
         for id in commits {
             let commit = self.store.commit(id)?;
             if commit.is_of_agents_domain() {
                 fault(id, "", format!("is by {}, and agents review nothing", commit.email));
             } else if signatures
-                && !self.store.precedes_signing(id)?
+                && !self.store.leads_to_any(id, &since)?
                 && let Some(why) = signed::unsigned_commit(&self.store, &commit)?
             {
                 fault(id, "", why);

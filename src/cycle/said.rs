@@ -1,4 +1,4 @@
-//! What a model said, measured: the trailer by which the drift of an agent is read off the history.
+//! The measures of what a model said: the trailer by which the drift of an agent is read off the history.
 
 use super::trailers::INTEGRITY;
 use crate::delta::{Document, Operation};
@@ -19,7 +19,7 @@ pub(super) fn said_by(document: &Document) -> String {
     stated.chain(expected).collect::<Vec<_>>().join("\n")
 }
 
-/// What a text of a model was measured by, as the trailer of its commit; `None`: it said nothing.
+/// The measures of a text of a model, as the trailer of its commit; `None`: it said nothing.
 pub(super) fn measured(text: &str) -> Option<Trailer> {
     let lang = detect(text).unwrap_or(Lang::En);
     let counts = Counts::of(text, lang, crate::text::tokens(text) as u64);

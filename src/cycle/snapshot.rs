@@ -57,6 +57,9 @@ impl Cycle {
     }
 }
 
+/// The key of a snapshot that is kept nowhere.
+pub const KEPT_NOWHERE: [u8; 20] = [0; 20];
+
 /// The snapshot of a tree that is asked once, such as that of a run that waits: it follows the nearest kept one also by many files, and is
 /// not kept.
 pub fn snapshot_beside(store: &Store, tree: TreeId) -> Result<Snapshot, CycleError> {

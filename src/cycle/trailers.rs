@@ -8,7 +8,7 @@ pub const SLEEP_TRAILER: &str = "Sleep";
 pub const SNAPSHOT_TRAILER: &str = "Snapshot";
 /// Trailer of a run that waits for a person: a signal that it answers.
 pub const ANSWERS: &str = "Answers";
-/// Trailer of what a model said: what it was measured by, as counts.
+/// Trailer of a text of a model: its measures, as counts.
 pub const INTEGRITY: &str = "Integrity";
 /// Trailer of the commits that take a sleep back: the sleep.
 pub const UNDOES_TRAILER: &str = "Undoes";

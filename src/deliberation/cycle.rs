@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::classes::Class;
 use super::events::{Action, Event};
 use super::forest::{Forest, validate};
-use super::record::{Amendment, CycleRecord, ResultRecord};
+use super::record::{Amendment, CycleRecord};
 use super::roles::{Cast, Role};
 use super::seeds::{Features, Kept, Seed, rank};
 use super::sky::{Forecast, Weather};
@@ -150,9 +150,7 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
     }
     results.sort_by(|a, b| (&a.tree, &a.key).cmp(&(&b.tree, &b.key)));
     let is_closed = |key: &str| {
-        let closing = |class| matches!(class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
-        let closes = |result: &ResultRecord| result.class == Class::Fruit || closing(result.open_class(settings));
-        before.closed.contains(key) || results.iter().any(|result| result.key == key && closes(result))
+        before.closed.contains(key) || results.iter().any(|result| result.key == key && result.closes(settings))
     };
     let mut seeds = rank(seeds, is_closed, settings.seeds as usize);
     blow(&mut seeds, setting.forecast);

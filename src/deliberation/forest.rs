@@ -122,8 +122,7 @@ impl Forest {
             self.passed.get_or_insert_default().extend(passed.map(|result| result.proposal.payload.clone()));
         }
         for result in &cycle.results {
-            let closes = |class| matches!(class, Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
-            if result.class == Class::Fruit || closes(result.open_class(settings)) {
+            if result.closes(settings) {
                 self.closed.insert(result.key.clone());
             }
             if let Some(standing) = result.standing() {

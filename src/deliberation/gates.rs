@@ -10,7 +10,7 @@ pub const GATES: [(&str, bool, bool); 9] = [
     (SANITY, true, false),
     ("G2 effect", true, false),
     ("G3 percentile", true, false),
-    ("G4 out of sample", true, false),
+    (OUT_OF_SAMPLE, true, false),
     ("G5 turnover", true, false),
     ("G6 novelty", true, false),
     (ALIGNMENT, true, true),
@@ -24,6 +24,8 @@ pub fn is_reserved(name: &str) -> bool {
     chars.next() == Some('G') && chars.next().is_some_and(|c| c.is_ascii_digit())
 }
 
+/// The gate that asks for an effect on the half that nobody mined.
+pub const OUT_OF_SAMPLE: &str = "G4 out of sample";
 /// The gate that asks whether a delta can be applied.
 pub const SANITY: &str = "G1 sanity";
 /// The gate that a mind answers.
@@ -75,7 +77,7 @@ impl GateResult {
         let holds = |figure: f64| match self.name.as_str() {
             // Cycles of before passed an effect of nothing.
             "G2 effect" if figure == self.threshold => self.passed,
-            "G4 out of sample" => figure > self.threshold,
+            OUT_OF_SAMPLE => figure > self.threshold,
             "G5 turnover" | "G9 cost" => figure <= self.threshold,
             "G6 novelty" => figure < self.threshold,
             _ => figure >= self.threshold,
@@ -212,7 +214,7 @@ pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate:
             SANITY => at_least(Some(sound), 1.0),
             "G2 effect" => above(lower, thresholds.effect),
             "G3 percentile" => at_least(percentile, thresholds.percentile),
-            "G4 out of sample" => above(test, thresholds.out_of_sample),
+            OUT_OF_SAMPLE => above(test, thresholds.out_of_sample),
             "G5 turnover" => at_most(turnover, thresholds.turnover),
             "G6 novelty" => below(similarity, thresholds.similarity),
             "G8 decay" => at_least(left, thresholds.decay),
@@ -222,7 +224,7 @@ pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate:
             (SANITY, _) => measured.fault.clone(),
             _ if !measured.fault.is_empty() => String::new(),
             ("G2 effect", None) => too_few(&measured.train, "older"),
-            ("G4 out of sample", None) => too_few(&measured.test, "newer"),
+            (OUT_OF_SAMPLE, None) => too_few(&measured.test, "newer"),
             ("G3 percentile", None) => too_few(&measured.train, "older"),
             ("G8 decay", None) => "there is no effect to keep".to_owned(),
             _ => String::new(),

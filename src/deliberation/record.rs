@@ -53,6 +53,12 @@ pub enum Standing {
 }
 
 impl ResultRecord {
+    /// Whether it never comes back. A candidate that passed all that is shown is closed, whatever a hidden gate said.
+    pub fn closes(&self, settings: &Deliberation) -> bool {
+        let ends = matches!(self.open_class(settings), Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
+        self.class == Class::Fruit || ends
+    }
+
     /// Its class as who proposes may know it: where gates are hidden, by the others alone. What proposers see, their share, their temperature and
     /// their seeds among it, follows from this one.
     pub fn open_class(&self, settings: &Deliberation) -> Class {

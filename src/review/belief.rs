@@ -466,7 +466,7 @@ fn states(op: &Operation) -> bool {
     }
 }
 
-/// What a decision does not let in, as the run says it: of several the longest memory.
+/// The words of a run that a decision does not let in: of several the longest memory.
 pub fn declined<'r>(verdict: Verdict, kept: &[usize], record: &'r RunRecord) -> Option<&'r str> {
     let away = (1..=record.ops.len()).filter(|number| verdict == Verdict::Reject || !kept.contains(number));
     let said = away.filter_map(|number| match &record.ops[number - 1] {

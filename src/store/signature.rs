@@ -136,10 +136,10 @@ impl Store {
         Ok(since)
     }
 
-    /// Whether a commit leads to one from which on signatures are required.
-    pub fn precedes_signing(&self, commit: CommitId) -> Result<bool, StoreError> {
-        for since in self.signed_since()? {
-            if self.is_ancestor(commit, since)? {
+    /// Whether a commit leads to one of those, such as the ones from which on signatures are required.
+    pub fn leads_to_any(&self, commit: CommitId, those: &[CommitId]) -> Result<bool, StoreError> {
+        for that in those {
+            if self.is_ancestor(commit, *that)? {
                 return Ok(true);
             }
         }

@@ -1,4 +1,4 @@
-//! How far the patterns of `integrity` agree with people: precision and recall of each label on the utterances of `tests/data/integrity`, by language.
+//! Agreement of the patterns of `integrity` with people: precision and recall of each label on the utterances of `tests/data/integrity`, by language.
 //!
 //! ```text
 //! cargo bench --bench agreement

@@ -13,7 +13,7 @@ use crate::{Draw, brain};
 const ANSWERS: &str = "10";
 const RESAMPLES: usize = 2000;
 
-/// What lands of a cycle.
+/// The part of a cycle that lands.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Nothing,

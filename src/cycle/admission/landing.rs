@@ -346,17 +346,17 @@ impl Judge<'_> {
     /// since. Who starts from an old state passes no gate by that.
     pub(super) fn settings_since(&mut self, from: CommitId, here: &Settings) -> Result<Rc<[Settings]>, CycleError> {
         let store = &self.cycle.store;
-        let Some(main) = self.main.filter(|_| !self.as_now) else {
-            let before = self.before.filter(|before| store.commit(*before).is_ok());
-            let before = before.map(|before| self.settings_of(before)).transpose()?.flatten();
-            return Ok([here.clone()].into_iter().chain(before).collect());
+        let then = match self.main.filter(|_| !self.as_now) {
+            Some(main) => store.merge_bases(main, from)?.first().copied(),
+            None => self.before.filter(|before| store.commit(*before).is_ok()),
         };
-        let then = store.merge_bases(main, from)?.first().copied();
-        if let Some(known) = self.meanwhile.get(&then) {
+        let key = (self.main, then);
+        if let Some(known) = self.meanwhile.get(&key) {
             return Ok(Rc::clone(known));
         }
         let (mut all, mut seen) = (vec![here.clone()], HashSet::new());
-        for commit in store.first_parents(main, None).take(limits::HISTORY_WALK) {
+        let walked = self.main.filter(|_| !self.as_now).map(|main| store.first_parents(main, None));
+        for commit in walked.into_iter().flatten().take(limits::HISTORY_WALK) {
             let commit = commit?;
             if seen.insert(store.file(commit.tree, layout::SETTINGS)?.map(|file| file.blob)) {
                 all.extend(self.settings_of(commit.id)?);
@@ -368,7 +368,7 @@ impl Judge<'_> {
         }
         all.extend(then.map(|then| self.settings_of(then)).transpose()?.flatten());
         let all: Rc<[Settings]> = Rc::from(all);
-        self.meanwhile.insert(then, Rc::clone(&all));
+        self.meanwhile.insert(key, Rc::clone(&all));
         Ok(all)
     }
 

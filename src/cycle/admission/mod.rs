@@ -259,6 +259,9 @@ pub enum Door {
     Merge,
 }
 
+/// Settings of main by main and by a commit of it.
+type Meanwhile = HashMap<(Option<CommitId>, Option<CommitId>), Rc<[Settings]>>;
+
 /// A look at many commits.
 struct Judge<'c> {
     cycle: &'c Cycle,
@@ -289,8 +292,8 @@ struct Judge<'c> {
     /// Whether reviewers and rules are those of main as it is now, as at a gate, which saw each thing when it came. A machine that was away
     /// asks what main was meanwhile as well.
     as_now: bool,
-    /// By where a history left main: the settings that main had since.
-    meanwhile: HashMap<Option<CommitId>, Rc<[Settings]>>,
+    /// By main, and by where a history left it: the settings that main had since.
+    meanwhile: Meanwhile,
     /// What is here, and what is to come: the histories that are judged, or were.
     tips: Vec<CommitId>,
     /// Files that were found good, by path and content.

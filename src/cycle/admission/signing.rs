@@ -14,12 +14,7 @@ impl Judge<'_> {
     /// Whether that commit must be signed here.
     pub(super) fn must_be_signed(&self, commit: &Commit) -> Result<bool, CycleError> {
         let Some(signing) = &self.signing else { return Ok(false) };
-        for since in &signing.since {
-            if self.cycle.store.is_ancestor(commit.id, *since)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(!self.cycle.store.leads_to_any(commit.id, &signing.since)?)
     }
 
     /// Where signatures are required here: by a key that may sign for its author.

@@ -172,7 +172,9 @@ impl Judge<'_> {
         let own: Vec<FileChange> = changes.iter().filter(|change| others.contains(&change.path)).cloned().collect();
         self.files(commit, &own)?;
         self.approves_by_hand(commit, &own, Some(right))?;
-        self.decides_between(commit, (left, right), &bases)?;
+        let touched = changes.iter().map(|change| &change.path).chain(&others);
+        let neurons = touched.filter(|path| matches!(Place::of(path), Place::Neuron(_))).cloned().collect();
+        self.decides_between(commit, (left, right), &bases, neurons)?;
         for change in &own {
             match Place::of(&change.path) {
                 Place::Run(run) if change.old.is_none() => self.brought(commit, &run, left, &changes, false)?,
@@ -191,13 +193,9 @@ impl Judge<'_> {
         commit: &Commit,
         (left, right): (TreeId, TreeId),
         bases: &[TreeId],
+        paths: BTreeSet<String>,
     ) -> Result<(), CycleError> {
         let store = &self.cycle.store;
-        let mut paths: BTreeSet<String> = BTreeSet::new();
-        for side in [left, right] {
-            let changes = store.diff(Some(side), Some(commit.tree), layout::NEURONS)?;
-            paths.extend(changes.into_iter().map(|change| change.path));
-        }
         let mut wrong = Vec::new();
         for path in paths {
             let file = |tree| store.file(tree, &path);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::activation::Snapshot;
 use crate::activation::recall::{Filters, answer};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::snapshot::snapshot;
+use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot};
 use crate::cycle::{Cycle, CycleError};
 use crate::deliberation::gates::{MEASURED, Measured, likeness, mean, splitmix};
 use crate::deliberation::trial::{ANSWERS, Evidence, Memory, Probe};
@@ -20,8 +20,6 @@ use crate::store::{CommitId, TreeId};
 
 /// Seconds of a week: how long an effect must last.
 const WEEK: i64 = 7 * 86_400;
-/// The key of a snapshot that is kept nowhere.
-const BESIDE: [u8; 20] = [0; 20];
 
 /// One tree's evidence, and the brain that candidates are tried on.
 pub(super) struct Bench<'c> {
@@ -114,7 +112,7 @@ impl<'c> Bench<'c> {
         };
         let changes: Vec<_> =
             applied.neurons.iter().map(|(id, (_, neuron))| (id.clone(), Some(after(neuron)))).collect();
-        self.snapshot.advanced(&changes, BESIDE)
+        self.snapshot.advanced(&changes, KEPT_NOWHERE)
     }
 
     /// What recall is worth on each probe.

@@ -1,4 +1,4 @@
-//! What earlier cycles tell a tree: results with their gates, and what was measured on the same evidence.
+//! The past of a tree: results of earlier cycles with their gates, and proposals that were measured on the same evidence.
 
 use serde_json::{Value, json};
 
