@@ -478,3 +478,15 @@ pub const FORGE_OPTION_CHARS: usize = 15_000;
 pub const FORGE_PARAGRAPHS: usize = 500;
 /// Requests that one command opens or updates without being told which: each is a page for a person to read.
 pub const FORGE_REQUESTS: usize = 100;
+/// Members of a council at most: pairs are compared, so the cost grows with the square.
+pub const COUNCIL_MEMBERS: usize = 64;
+/// Bytes of a reasoning at most: longer ones cost time in every pair, and no reader follows them.
+pub const COUNCIL_REASONING_BYTES: usize = 16 * 1024;
+/// Items of evidence in one vote at most: as many as a voter can have been shown.
+pub const COUNCIL_EVIDENCE_ITEMS: usize = 64;
+/// Bytes of one item of evidence at most: an item is a pointer or a quotation, not a document.
+pub const COUNCIL_EVIDENCE_BYTES: usize = 4 * 1024;
+/// Bytes of the content of a message at most: a vote of the largest size, written as JSON, fits.
+pub const COUNCIL_CONTENT_BYTES: usize = 1024 * 1024;
+/// Age and lead of a message's timestamp at most: ids of this span are remembered, and clocks differ by less.
+pub const COUNCIL_WINDOW_MS: i64 = 5 * 60 * 1000;

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::likeness::Trigrams;
-use super::limits::{ALIKE, LOW_CONFIDENCE};
+use super::rules::{ALIKE, LOW_CONFIDENCE};
 use super::vote::{Decision, Vote};
 
 /// A sign of a shared failure.

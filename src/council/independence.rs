@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{MemberId, rounded};
-use super::limits::SHRINKAGE;
+use super::rules::SHRINKAGE;
 use super::vote::{Decision, Members};
 
 /// A past question: its votes and its known outcome.

@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::base64;
 use super::digest::{canonical, sha256_hex};
 use super::ids::{MemberId, MessageId, ThreadId};
-use super::limits;
 use super::vote::BROADCAST;
+use crate::limits;
 
 /// The type of a message, in the proto's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,8 +127,8 @@ pub enum MessageFault {
     /// A message to another recipient.
     #[error("the message is addressed to {0:?}")]
     WrongRecipient(MemberId),
-    /// A content larger than `limits::CONTENT_BYTES`.
-    #[error("the content has {0} bytes, at most {max} are allowed", max = limits::CONTENT_BYTES)]
+    /// A content larger than `limits::COUNCIL_CONTENT_BYTES`.
+    #[error("the content has {0} bytes, at most {max} are allowed", max = limits::COUNCIL_CONTENT_BYTES)]
     TooLong(usize),
 }
 
@@ -142,9 +143,9 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// An inbox that has taken nothing, with a window of `limits::WINDOW_MS`.
+    /// An inbox that has taken nothing, with a window of `limits::COUNCIL_WINDOW_MS`.
     pub fn new(recipient_id: MemberId, thread_id: ThreadId) -> Self {
-        let window_ms = limits::WINDOW_MS;
+        let window_ms = limits::COUNCIL_WINDOW_MS;
         Self { recipient_id, thread_id, window_ms, latest_ms: i64::MIN, seen: BTreeMap::new() }
     }
 
@@ -164,7 +165,7 @@ impl Inbox {
         if message.signature.trim().is_empty() {
             return Err(MessageFault::Unsigned(sender_id()));
         }
-        if message.content.len() > limits::CONTENT_BYTES {
+        if message.content.len() > limits::COUNCIL_CONTENT_BYTES {
             return Err(MessageFault::TooLong(message.content.len()));
         }
         if message.thread_id != self.thread_id {
@@ -225,7 +226,7 @@ pub struct MemoryBytes(pub Vec<u8>);
 
 impl From<MemoryBytes> for String {
     fn from(bytes: MemoryBytes) -> Self {
-        base64::encode(&bytes.0)
+        STANDARD.encode(&bytes.0)
     }
 }
 
@@ -233,7 +234,7 @@ impl TryFrom<String> for MemoryBytes {
     type Error = MemoryBytesFault;
 
     fn try_from(text: String) -> Result<Self, MemoryBytesFault> {
-        base64::decode(&text).map(Self).ok_or(MemoryBytesFault)
+        STANDARD.decode(&text).map(Self).map_err(|_| MemoryBytesFault)
     }
 }
 

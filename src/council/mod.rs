@@ -18,13 +18,12 @@
 //! | 4 | `verdict`, `escalation` | all below |
 //! | 3 | `quorum`, `printed`, `failure`, `diversity`, `seal` | 2, 1 |
 //! | 2 | `vote`, `message`, `independence`, `roles` | 1 |
-//! | 1 | `ids`, `likeness`, `digest`, `base64`, `limits` | nothing of this crate |
+//! | 1 | `ids`, `likeness`, `digest`, `rules` | nothing of this crate |
 //!
 //! **Architecture Invariant:** no files, clock, network or randomness. Times, nonces and signatures come in as data.
 //!
 //! Source: seed `alaya.md`, section 3 (AI Sangha), as mended by the decisions on phase 2.
 
-mod base64;
 mod digest;
 pub mod diversity;
 pub mod escalation;
@@ -32,11 +31,11 @@ pub mod failure;
 pub mod ids;
 pub mod independence;
 pub mod likeness;
-pub mod limits;
 pub mod message;
 pub mod printed;
 pub mod quorum;
 pub mod roles;
+pub mod rules;
 pub mod seal;
 pub mod verdict;
 pub mod vote;

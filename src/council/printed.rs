@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ids::rounded;
-use super::limits::LOW_CONFIDENCE;
+use super::rules::LOW_CONFIDENCE;
 use super::vote::{Decision, Vote};
 
 /// The ratio as printed.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::{Family, MemberId, rounded};
 use super::independence::Correlations;
-use super::limits::MINDS;
+use super::rules::MINDS;
 use super::vote::{Decision, Members, Vote};
 
 /// The counts for one decision.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::{canonical, sha256_hex};
 use super::ids::rounded;
-use super::limits::SHARED_EVERY;
+use super::rules::SHARED_EVERY;
 
 /// A role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,9 +8,9 @@ use super::diversity::diversity;
 use super::failure::{SharedFailure, shared_failures};
 use super::ids::{Family, MemberId, rounded};
 use super::independence::{Correlations, PastQuestion};
-use super::limits::MINDS;
 use super::printed::Printed;
 use super::quorum::{Quorum, Tally};
+use super::rules::MINDS;
 use super::vote::{Ballot, Decision, Members, Refused, Vote};
 
 /// Thresholds of a verdict, 0..=1 each. One that is no number makes every decision escalate.

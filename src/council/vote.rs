@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::digest::canonical;
 use super::ids::{Family, MemberId, ThreadId};
-use super::limits;
+use crate::limits;
 
 /// The recipient of a message to all. No member may have this id.
 pub const BROADCAST: &str = "broadcast";
@@ -52,8 +52,8 @@ pub enum MembersFault {
     /// A council without members.
     #[error("the council has no members")]
     None,
-    /// More members than `limits::MEMBERS`.
-    #[error("the council has {0} members, at most {max} are allowed", max = limits::MEMBERS)]
+    /// More members than `limits::COUNCIL_MEMBERS`.
+    #[error("the council has {0} members, at most {max} are allowed", max = limits::COUNCIL_MEMBERS)]
     TooMany(usize),
     /// An id that is empty, has space around it, or is that of a message to all.
     #[error("member id {0:?} is empty, has space around it, or is reserved")]
@@ -80,7 +80,7 @@ impl Members {
         if list.is_empty() {
             return Err(MembersFault::None);
         }
-        if list.len() > limits::MEMBERS {
+        if list.len() > limits::COUNCIL_MEMBERS {
             return Err(MembersFault::TooMany(list.len()));
         }
         let mut seen = BTreeSet::new();
@@ -238,9 +238,9 @@ impl Vote {
         if !self.reasoning.chars().any(char::is_alphanumeric) {
             return Err(VoteFault::NoReasoning(id()));
         }
-        let has_long_evidence = self.evidence.iter().any(|item| item.len() > limits::EVIDENCE_BYTES);
-        let is_too_long = self.reasoning.len() > limits::REASONING_BYTES || has_long_evidence;
-        if is_too_long || self.evidence.len() > limits::EVIDENCE_ITEMS {
+        let has_long_evidence = self.evidence.iter().any(|item| item.len() > limits::COUNCIL_EVIDENCE_BYTES);
+        let is_too_long = self.reasoning.len() > limits::COUNCIL_REASONING_BYTES || has_long_evidence;
+        if is_too_long || self.evidence.len() > limits::COUNCIL_EVIDENCE_ITEMS {
             return Err(VoteFault::TooLong(id()));
         }
         Ok(())
@@ -322,9 +322,9 @@ mod tests {
             ("outside 0..=1", |v| v.confidence = f64::INFINITY),
             ("no reasoning", |v| v.reasoning.clear()),
             ("no reasoning", |v| v.reasoning = " \n\u{200b}…".into()),
-            ("too long", |v| v.reasoning = "r".repeat(limits::REASONING_BYTES + 1)),
-            ("too long", |v| v.evidence = vec!["e".into(); limits::EVIDENCE_ITEMS + 1]),
-            ("too long", |v| v.evidence = vec!["e".repeat(limits::EVIDENCE_BYTES + 1)]),
+            ("too long", |v| v.reasoning = "r".repeat(limits::COUNCIL_REASONING_BYTES + 1)),
+            ("too long", |v| v.evidence = vec!["e".into(); limits::COUNCIL_EVIDENCE_ITEMS + 1]),
+            ("too long", |v| v.evidence = vec!["e".repeat(limits::COUNCIL_EVIDENCE_BYTES + 1)]),
         ];
         let members = members("xy");
         for (reason, spoil) in cases {
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn members_are_refused_with_a_reason() {
         let member = |id: &str, family: &str| Member { id: id.into(), family: family.into() };
-        let many = (0..=limits::MEMBERS).map(|place| member(&format!("m{place}"), "x")).collect();
+        let many = (0..=limits::COUNCIL_MEMBERS).map(|place| member(&format!("m{place}"), "x")).collect();
         let cases = [
             (vec![], "no members"),
             (many, "65 members"),

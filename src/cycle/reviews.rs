@@ -92,10 +92,18 @@ impl Cycle {
 
     /// `[review]` of main, as every machine reads it: neither this command nor this machine says otherwise.
     pub fn review_of_main(&self) -> Result<settings::Review, CycleError> {
-        let Some(main) = self.store.tip(self.store.main())? else { return Ok(settings::Review::default()) };
+        match self.settings_of_main() {
+            // What cannot be read stops commands before this one.
+            Err(CycleError::Settings(_)) => Ok(settings::Review::default()),
+            read => Ok(read?.review),
+        }
+    }
+
+    /// The settings of main as every machine reads them: without flags, and without what is not committed.
+    pub(super) fn settings_of_main(&self) -> Result<Settings, CycleError> {
+        let Some(main) = self.store.tip(self.store.main())? else { return Ok(Settings::default()) };
         let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
-        // What cannot be read stops commands before this one.
-        Ok(Settings::read(&String::from_utf8_lossy(&text), &[]).map(|all| all.review).unwrap_or_default())
+        Ok(Settings::read(&String::from_utf8_lossy(&text), &[])?)
     }
 
     /// Why a run that waits may not land: main names who may decide on it, and none of them has approved that commit.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::deliberation::{Deliberation, Gates};
-use crate::model::ids::hash_fields;
+use crate::model::ids::{hash_fields, splitmix};
 
 /// A built-in gate: name, whether it is hard, whether a mind answers it.
 pub const GATES: [(&str, bool, bool); 9] = [
@@ -282,15 +282,6 @@ pub fn lower_bound(differences: &[f64], seed: u64) -> Option<f64> {
         .collect();
     means.sort_by(f64::total_cmp);
     Some(means[RESAMPLES as usize / 20])
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// The share of random effects that lie below one, in percent; half of those that are equal count.

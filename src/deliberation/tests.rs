@@ -9,7 +9,7 @@ use super::classes::Class;
 use super::cycle::{Setting, answers, conclude, rules_of};
 use super::events::Action;
 use super::forest::{Forest, read_cycle, validate};
-use super::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, splitmix};
+use super::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult};
 use super::record::{CycleRecord, Standing};
 use super::roles::{Cast, CastError};
 use super::sky::Weather;
@@ -18,6 +18,7 @@ use super::verdict::{Alignment, Decision, Judgement, Mechanism, Proposal, Verdic
 use super::weather::forecast;
 use crate::model::Stamp;
 use crate::model::deliberation::{Deliberation, Severity};
+use crate::model::ids::splitmix;
 
 /// Minds that answer by the seed of a proposal, so that the same proposal gets the same answer wherever it is asked about.
 #[derive(Clone, Copy)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::{Language, language};
+
 /// A language that texts are measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -53,55 +55,19 @@ impl Lang {
     }
 }
 
-const ENGLISH: [&str; 36] = [
-    "the", "and", "is", "are", "of", "to", "in", "that", "it", "i", "you", "with", "for", "not", "this", "was", "have",
-    "can", "be", "as", "my", "your", "will", "do", "an", "but", "what", "at", "by", "from", "i'm", "we", "would",
-    "there", "sorry", "if",
-];
-const FRENCH: [&str; 43] = [
-    "le", "la", "les", "et", "est", "sont", "de", "des", "du", "un", "une", "que", "qui", "je", "vous", "ne", "pas",
-    "pour", "dans", "ce", "cette", "il", "elle", "nous", "sur", "avec", "mais", "au", "aux", "en", "mon", "votre",
-    "plus", "peut", "suis", "ou", "si", "son", "mes", "ces", "par", "désolé", "être",
-];
 /// Words that Chinese text has and Japanese text written in ideographs alone rarely does.
 const CHINESE: [char; 12] = ['的', '了', '是', '我', '们', '这', '吗', '你', '很', '没', '说', '为'];
 
-/// Returns the language of a text by script and stop words, or `None` where nothing tells.
+/// The language of a text as the rest of the program guesses it, or `None` where nothing tells. Ideographs alone with one that Japanese hardly has
+/// are Chinese.
 pub fn detect(text: &str) -> Option<Lang> {
-    let (mut kana, mut han, mut latin) = (0_usize, 0_usize, 0_usize);
-    let mut chinese = 0_usize;
-    for letter in text.chars() {
-        match letter {
-            '\u{3041}'..='\u{30FF}' if letter.is_alphabetic() => kana += 1,
-            '\u{4E00}'..='\u{9FFF}' => {
-                han += 1;
-                chinese += usize::from(CHINESE.contains(&letter));
-            }
-            _ => latin += usize::from(letter.is_alphabetic()),
-        }
-    }
-    // One ideograph says about as much as three Latin letters.
-    if (kana + han) * 3 > latin {
-        return match (kana, chinese) {
-            (0, 0) if han == 0 => None,
-            (0, 1..) => Some(Lang::Zh),
-            _ => Some(Lang::Ja),
-        };
-    }
-    let lower = text.to_lowercase().replace('\u{2019}', "'");
-    let (mut english, mut french) = (0_usize, 0_usize);
-    for word in lower.split(|letter: char| !letter.is_alphabetic() && letter != '\'').filter(|word| !word.is_empty()) {
-        let elided =
-            word.split_once('\'').is_some_and(|(head, _)| matches!(head, "l" | "d" | "j" | "n" | "c" | "qu" | "s"));
-        english += usize::from(ENGLISH.contains(&word) || word.ends_with("n't"));
-        french +=
-            usize::from(FRENCH.contains(&word) || elided || word.chars().any(|letter| "éèêàçùœ".contains(letter)));
-    }
-    match english.cmp(&french) {
-        std::cmp::Ordering::Greater => Some(Lang::En),
-        std::cmp::Ordering::Less => Some(Lang::Fr),
-        std::cmp::Ordering::Equal => None,
-    }
+    let has_kana = || text.chars().any(|letter| ('\u{3041}'..='\u{30FF}').contains(&letter));
+    Some(match language(text)? {
+        Language::English => Lang::En,
+        Language::French => Lang::Fr,
+        Language::Japanese if text.chars().any(|letter| CHINESE.contains(&letter)) && !has_kana() => Lang::Zh,
+        Language::Japanese => Lang::Ja,
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A small generator of pseudo-random numbers, so that a seed replays every figure.
 
+use crate::model::ids::splitmix;
+
 /// SplitMix64 (Steele, Lea and Flood 2014): equal seeds give equal sequences. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
@@ -12,11 +14,7 @@ impl SplitMix64 {
 
     /// Returns the next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
+        splitmix(&mut self.0)
     }
 
     /// Returns a number below `bound`, which is at least 1. The bias is below `bound / 2^64`.

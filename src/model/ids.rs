@@ -335,6 +335,15 @@ pub fn later_piece(source: &str) -> Option<&str> {
     source.rsplit_once('#').filter(|(_, piece)| is_number(piece)).map(|(label, _)| label)
 }
 
+/// SplitMix64 (Steele, Lea and Flood 2014).
+pub fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,8 @@
 //! inspection schemes, 1954), and what was before it forgotten, after Fortescue, Kershenbaum and Ydstie (1981), who let the factor of
 //! forgetting follow the error.
 
+use crate::model::ids::splitmix;
+
 /// Variance of what an option is worth before any outcome: that of a number of which only 0..=1 is known.
 const PRIOR_VARIANCE: f64 = 1.0 / 12.0;
 /// Standard deviation that outcomes of one option are taken to have while nothing is known of it, and the judgements that this counts as.
@@ -166,14 +168,7 @@ pub fn choose(prospects: &[Prospect], width: f64, draw: impl Fn(usize) -> f64) -
 /// A standard normal number by a seed: the sum of twelve even draws less six (Irwin and Hall 1927), which every machine adds up alike.
 pub fn normal(seed: u64) -> f64 {
     let mut state = seed;
-    let mut even = || {
-        // SplitMix64 (Steele, Lea and Flood 2014).
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut even = || (splitmix(&mut state) >> 11) as f64 / (1_u64 << 53) as f64;
     (0..12).map(|_| even()).sum::<f64>() - 6.0
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::super::ids::{MemberId, MessageId};
-use super::super::limits;
 use super::super::message::{
     AgentMessage, Inbox, MemoryBytes, MemorySyncRequest, MemorySyncResponse, MessageFault, MessageType, Verifier,
 };
 use super::SplitMix;
+use crate::limits;
 
 /// A stand-in for signatures: the sender's key before a sum over the bytes.
 struct Keys(BTreeMap<MemberId, u64>);
@@ -66,8 +66,8 @@ fn message_is_refused_with_a_reason() {
     assert_eq!(take(&signed(|m| m.sender_id = "z".into())), MessageFault::Forged("z".into()));
     assert_eq!(take(&signed(|m| m.thread_id = "t0".into())), MessageFault::WrongThread("t0".into()));
     assert_eq!(take(&signed(|m| m.recipient_id = "you".into())), MessageFault::WrongRecipient("you".into()));
-    let too_long = signed(|m| m.content = "x".repeat(limits::CONTENT_BYTES + 1));
-    assert_eq!(take(&too_long), MessageFault::TooLong(limits::CONTENT_BYTES + 1));
+    let too_long = signed(|m| m.content = "x".repeat(limits::COUNCIL_CONTENT_BYTES + 1));
+    assert_eq!(take(&too_long), MessageFault::TooLong(limits::COUNCIL_CONTENT_BYTES + 1));
     let reason = take(&of_another).to_string();
     assert_eq!(reason, "the signature is not that of b over this message");
 }
@@ -99,11 +99,11 @@ fn message_is_refused_a_second_time() {
     let forgery = AgentMessage { signature: "0".into(), ..message.clone() };
     assert!(inbox.take(&forgery, NOW_MS, &keys()).is_err());
     inbox.take(&message, NOW_MS, &keys()).unwrap();
-    for later_ms in [0, 1, limits::WINDOW_MS] {
+    for later_ms in [0, 1, limits::COUNCIL_WINDOW_MS] {
         let fault = inbox.take(&message, NOW_MS + later_ms, &keys()).unwrap_err();
         assert_eq!(fault, MessageFault::Replayed(message.id()), "{later_ms}");
     }
-    let next = signed(|m| m.timestamp += 2 * limits::WINDOW_MS);
+    let next = signed(|m| m.timestamp += 2 * limits::COUNCIL_WINDOW_MS);
     inbox.take(&next, next.timestamp, &keys()).unwrap();
     // It is forgotten, and too old: also where the clock is set back.
     for now_ms in [next.timestamp, NOW_MS] {
@@ -114,7 +114,7 @@ fn message_is_refused_a_second_time() {
 
 #[test]
 fn message_is_refused_outside_the_window() {
-    let window = limits::WINDOW_MS;
+    let window = limits::COUNCIL_WINDOW_MS;
     let take = |age_ms: i64| inbox().take(&signed(|m| m.timestamp = NOW_MS - age_ms), NOW_MS, &keys());
     assert!(take(window).is_ok() && take(-window).is_ok());
     assert_eq!(take(window + 1), Err(MessageFault::Stale { sender_id: "a".into(), age_ms: window + 1 }));

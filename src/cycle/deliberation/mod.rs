@@ -32,7 +32,6 @@ use crate::model::deliberation::{Deliberation, UserGate};
 use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, hash_fields};
 use crate::model::json as model_json;
 use crate::model::layout::Place;
-use crate::model::settings::Settings;
 use crate::model::{Kind, layout};
 use crate::store::{CommitId, TreeId};
 use bench::Bench;
@@ -71,9 +70,7 @@ pub struct Question {
 impl Cycle {
     /// `[deliberation]` of main, as every machine reads it: no flag and no branch of a proposer changes gates or thresholds.
     pub fn deliberation_of_main(&self) -> Result<Deliberation, CycleError> {
-        let Some(main) = self.store.tip(self.store.main())? else { return Ok(Deliberation::default()) };
-        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
-        Ok(Settings::read(&String::from_utf8_lossy(&text), &[])?.deliberation)
+        Ok(self.settings_of_main()?.deliberation)
     }
 
     /// The cycles of a goal in a tree, in the order of their runs, but for those that were taken back.

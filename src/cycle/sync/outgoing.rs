@@ -19,7 +19,6 @@ use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
 use crate::delta::{Document, RunRecord};
 use crate::limits;
-use crate::model::Settings;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, Stimulus, json, plural};
@@ -345,10 +344,7 @@ impl Cycle {
     ) -> Result<Option<(Branch, CommitId)>, CycleError> {
         let branch = branch_of(self.store.wake(), run)?;
         let Some(record) = self.record_in(commit.tree, run)? else { return Ok(None) };
-        let Some(main) = self.store.tip(self.store.main())? else { return Ok(None) };
-        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
-        let settings = Settings::read(&String::from_utf8_lossy(&text), &[])?;
-        let waits = self.waits_by(&record, Some(commit), commit.tree, &settings)?;
+        let waits = self.waits_by(&record, Some(commit), commit.tree, &self.settings_of_main()?)?;
         let (Some(waits), None) = (waits, self.store.tip(&branch)?) else { return Ok(None) };
         let mut trailers = commit.trailers.clone();
         if trailers.iter().all(|(key, _)| key != "Review") {

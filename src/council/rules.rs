@@ -1,0 +1,16 @@
+//! Thresholds of the rules, each with its source.
+
+/// Effective minds that a decision needs: with fewer than two, one error decides. Source: decisions on phase 2.
+pub const MINDS: f64 = 2.0;
+
+/// Confidence below which a unanimous vote looks like a shared failure. Source: seed 3.3.2.
+pub const LOW_CONFIDENCE: f64 = 0.5;
+
+/// Likeness above which two reasonings are the same. Source: seed 3.3.2.
+pub const ALIKE: f64 = 0.9;
+
+/// Shared questions at which a measured correlation counts half. Ten: phi of ten pairs has a standard error of about .3.
+pub const SHRINKAGE: f64 = 10.0;
+
+/// One of so many items of evidence is shown to every voter: enough for a common ground, too few to make contexts equal.
+pub const SHARED_EVERY: usize = 3;
