@@ -100,11 +100,12 @@ impl From<ForgeError> for CycleError {
 }
 
 impl CycleError {
-    /// True if it may be gone the next time: a disk that is full or failed, a lock that somebody held.
+    /// True if it may be gone the next time: a disk that is full or failed, a lock that somebody held. An object that is missing as
+    /// well: a folder of packs that could not be listed looks no other, and no stimulus is at fault.
     pub fn is_passing(&self) -> bool {
         match self {
             // A cycle under way has found the repository before: that it is not found again is the disk's fault.
-            Self::Store(StoreError::NoRepository { .. } | StoreError::NoBrain { .. })
+            Self::Store(StoreError::NoRepository { .. } | StoreError::NoBrain { .. } | StoreError::Missing { .. })
             | Self::World(_)
             | Self::Busy(_) => true,
             Self::Store(error) => error.is_of_the_system() || matches!(error, StoreError::Busy { .. }),
