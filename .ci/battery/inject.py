@@ -142,6 +142,9 @@ def may_fail(error, name, arguments, path, below):
         return True
     if path is None or not (path == below or path.startswith(below + "/")):
         return False
+    if error == "EROFS" and os.path.basename(path).startswith("_git2_"):
+        # A probe of libgit2's, made a moment ago: no disk takes a file and is read-only for the next call.
+        return False
     return {"ENOSPC": grows, "EROFS": changes}.get(error, lambda *_: True)(name, arguments)
 
 

@@ -235,6 +235,9 @@ class Row:
         if answer.code == 0 and case.arguments[0] != "hook":
             # A work tree follows later where its index was not synced, which is promised, and attacked by what comes next.
             masked = [line for line in trace.splitlines() if "sync " in line and "INJECTED" in line and "/index.git-brain" not in line]
+            # What was acknowledged stands in the packs as they were; that they were not put together is said.
+            if "small packs were not put together" in str((answer.json() or {}).get("notes")):
+                masked = [line for line in masked if "/objects/pack/tmp_pack_" not in line]
             if masked:
                 raise lab.Fault(f"acknowledged although the disk failed: {masked[0]}")
             if answer.json() is None:

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use jiff::civil::Date;
 
-use crate::model::ids::{NeuronId, later_piece, speaker_id};
+use crate::model::ids::{NeuronId, concept_id, later_piece, normalise, speaker_id};
 use crate::model::{Kind, Neuron};
 use crate::text::date::{self, Period};
 use crate::text::{self, Language, Markup};
@@ -29,7 +29,7 @@ pub const SMALL: u32 = 4;
 pub enum Role {
     /// Nothing: not there any more, archived, or of a kind that is never found by words.
     None = 0,
-    /// An episodic neuron: what is answered.
+    /// An episodic neuron, or a statement: what is answered.
     Memory = 1,
     /// A semantic neuron: what memories can share.
     Concept = 2,
@@ -144,6 +144,16 @@ struct Owned {
     periods: std::ops::Range<usize>,
 }
 
+/// Whether a concept is what an agent or a person stated in a sentence: then it is found as memories are. Names and titles that
+/// reflexes and imports make of texts are in their normal form, under the id of that form.
+pub fn is_statement(neuron: &Neuron) -> bool {
+    let (concept, id) = (&neuron.concept, &neuron.id);
+    // No name ends so, and a script without case has no other form.
+    let is_ended = concept.ends_with(['。', '！']);
+    let is_name = || !is_ended && normalise(concept) == *concept && concept_id(concept) == *id;
+    neuron.kind == Kind::Semantic && !is_name() && text::states(&neuron.concept)
+}
+
 impl Batch {
     /// Reads a neuron; `None` under an id that is not there any more.
     pub fn read(&mut self, id: &NeuronId, neuron: Option<&Neuron>) {
@@ -165,6 +175,7 @@ impl Batch {
             row.created = neuron.created_at.unix();
             match neuron.kind {
                 Kind::Episodic => self.memory(neuron, &mut row),
+                _ if is_statement(neuron) => self.memory(neuron, &mut row),
                 Kind::Semantic => self.concept(neuron, &mut row),
                 Kind::Contextual if neuron.id == speaker_id(&neuron.concept) => {
                     row.role = Role::Speaker;
@@ -347,6 +358,30 @@ mod tests {
         assert_eq!(row.text, text_hash("We met Olga yesterday."), "what is said, without who says it");
         let periods: Vec<String> = row.periods.iter().map(|d| period(*d).unwrap().first.to_string()).collect();
         assert_eq!(periods, ["2023-05-12", "2023-05-13"]);
+    }
+
+    #[test]
+    fn a_concept_in_a_whole_sentence_is_found_as_memories_are() {
+        let role = |id: NeuronId, concept: &str| {
+            let neuron = Neuron::new(id, concept, Kind::Semantic, Stamp::from_unix(1_684_000_000));
+            read(&neuron).0.row(0).role
+        };
+        for stated in [
+            "Certificates are renewed 20 days before they end.",
+            "Die Bestellung wird am Montag verschickt",
+            "Les factures Stripe partent chez Benoît",
+            "抹茶は宇治から東京へ毎週運ばれます。",
+        ] {
+            assert_eq!(role(NeuronId::parse("n1").unwrap(), stated), Role::Memory, "{stated}");
+        }
+        assert_eq!(role(concept_id("抹茶は宇治から運ばれます。"), "抹茶は宇治から運ばれます。"), Role::Memory);
+        for name in ["The Lord of the Rings", "rotating the API keys", "抹茶", "a"] {
+            assert_eq!(role(NeuronId::parse("n1").unwrap(), name), Role::Concept, "{name}");
+        }
+        // As a reflex makes one of a heading.
+        let heading = "readme for debian package of procps";
+        assert_eq!(role(concept_id(heading), heading), Role::Concept);
+        assert_eq!(role(NeuronId::parse("n1").unwrap(), heading), Role::Memory);
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub use crate::forge::{Kind as ForgeKind, State as RequestState, Written};
 pub use crate::review::page::{Block as ReviewBlock, Tone, blocks, html, markdown, plain};
 pub use crate::review::{Belief, ReviewRecord, Verdict as ReviewVerdict};
 pub use crate::store::{CheckedOut, HookDone, HookState};
-pub use crate::text::{Shared, said_from, shared};
+pub use crate::text::{Shared, said_from, shared, states};
 pub use crate::vitals::Verdict;
 pub use crate::vitals::verdict::{Answer as VerdictAnswer, summed_up};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Brain, BrainError, RecallRequest};
 use crate::activation::graph::NodeIx;
+use crate::activation::reading::{Role, is_statement};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::snapshot;
 use crate::delta::render;
@@ -213,8 +214,8 @@ impl Brain {
             }
         }
         let (snapshot, now) = (snapshot(store, tree)?, self.cycle.shared.world.now());
-        let graph = snapshot.graph();
-        let is_memory = |node: &NodeIx| graph.kind(*node) == Kind::Episodic && !graph.is_archived(*node);
+        let (graph, index) = (snapshot.graph(), snapshot.index());
+        let is_memory = |node: &NodeIx| index.role(*node) == Role::Memory && !graph.is_archived(*node);
         let mut salient: Vec<(u16, NodeIx)> =
             graph.nodes().filter(is_memory).map(|node| (graph.salience_at(node, now), node)).collect();
         let best = |a: &(u16, NodeIx), b: &(u16, NodeIx)| b.0.cmp(&a.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1)));
@@ -237,7 +238,7 @@ impl Brain {
 
     /// A memory as it may be shown to an agent that has not asked for it: live, evidence, and of a trusted origin.
     fn shown(&self, neuron: &Neuron) -> Option<PrimeMemory> {
-        let is_fit = neuron.kind == Kind::Episodic
+        let is_fit = (neuron.kind == Kind::Episodic || is_statement(neuron))
             && !neuron.is_archived()
             && crate::cycle::conversation::talk_of(neuron).is_none()
             && !self.cycle.shared.policy.settings.origins.is_tainted(&neuron.origin);

@@ -2,7 +2,7 @@
 
 use super::fit::{Cells, label, padded, width};
 use super::output::{safe, safe_line};
-use crate::brain::{Also, Answer, FindAnswer, RecallAnswer, said_from, shared};
+use crate::brain::{Also, Answer, FindAnswer, RecallAnswer, said_from, shared, states};
 use crate::model::{Kind, Origin, plural};
 
 /// Characters of an id that is a hash which name a neuron well enough: `e-` and 32 bits.
@@ -142,8 +142,8 @@ fn date(hit: &Answer) -> String {
 /// Where a memory comes from: its label or its session, and its origin where that is not this machine.
 fn source(hit: &Answer) -> String {
     let label = match hit.kind {
-        Kind::Episodic => hit.source.as_deref().or(hit.session.as_deref()).unwrap_or("-"),
-        _ => "concept",
+        Kind::Semantic if !states(&hit.text) => "concept",
+        _ => hit.source.as_deref().or(hit.session.as_deref()).unwrap_or("-"),
     };
     if hit.origin == Origin::default() { label.to_owned() } else { format!("{label} ({})", hit.origin) }
 }

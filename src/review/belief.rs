@@ -11,6 +11,7 @@ use crate::delta::{Effect, Operation, RunRecord, render};
 use crate::merge::Conflict;
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Link, Neuron, json};
+use crate::text;
 
 /// A run that waits, and what it would change.
 #[derive(Clone, Debug, Serialize)]
@@ -444,12 +445,9 @@ pub fn headline(record: &RunRecord) -> Option<&str> {
     made.max_by_key(|made| (made.kind == Kind::Episodic, made.concept.len())).map(|made| made.concept.as_str())
 }
 
-/// Words from which on a text says something.
-const SENTENCE_WORDS: usize = 5;
-
 /// Whether a neuron says something: it is no concept, or one in a whole sentence.
 pub fn is_said(kind: Kind, concept: &str) -> bool {
-    kind != Kind::Semantic || concept.split_whitespace().count() >= SENTENCE_WORDS
+    kind != Kind::Semantic || text::states(concept)
 }
 
 /// Whether an operation says something by itself: connections, activations, signals and new concepts belong to what others say.

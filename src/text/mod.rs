@@ -23,7 +23,7 @@ mod word;
 pub use diary::Days;
 pub use language::{Language, is_stop, language, stem};
 pub use markup::Markup;
-pub use phrase::{Phrase, asks, bare_title, is_askable, named_title, phrases, speaker, title};
+pub use phrase::{Phrase, asks, bare_title, is_askable, named_title, phrases, speaker, states, title};
 pub use piece::{Splitter, parts, pieces};
 pub use prose::{sentences, unwrapped};
 pub use shared::{Shared, said_from, shared};

@@ -31,6 +31,8 @@ const NAME_WORDS: usize = 6;
 const TITLE_WORDS: usize = 12;
 /// A shorter first line is taken for a title whatever stands under it.
 const CUT_WORDS: usize = 5;
+/// Words from which on a text says something.
+const STATED_WORDS: usize = 5;
 /// Characters that the name before a colon may have.
 const NAME_CHARS: usize = 40;
 
@@ -230,6 +232,14 @@ pub fn bare_title(title: &str) -> &str {
         _ => None,
     };
     open.map(|at| title[..at].trim_end()).filter(|bare| !bare.is_empty()).unwrap_or(title)
+}
+
+/// True if a text says something by itself: five words or more, and one of them, no function word, does not begin with a capital.
+/// A shorter one, or a row of capitalised words, names something.
+pub fn states(text: &str) -> bool {
+    let words = words(text);
+    let is_small = |word: &Word<'_>| !word.is_stop && word.surface.chars().next().is_some_and(|c| !c.is_uppercase());
+    words.len() >= STATED_WORDS && words.iter().any(is_small)
 }
 
 /// True if a text ends as a question, in ASCII or full width, quotes and brackets aside.
