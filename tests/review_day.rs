@@ -35,7 +35,10 @@ fn what_waits_may_correct_a_memory_of_yours_and_goes_by_the_decision() {
     assert!(texts(&world, "phone number of Lena").iter().all(|(text, _)| text != new));
     assert_eq!(waiting(&world)["origin"], "web:example.org");
     let run = waiting(&world)["run"].as_str().unwrap().to_owned();
-    assert!(world.brain("a", &["review", &run]).contains(&format!("{old} goes when this lands")));
+    let shown = world.brain("a", &["review", &run]);
+    assert!(shown.contains("archived: replaced by what lands") && shown.contains(&old), "{shown}");
+    let list = world.brain("a", &["review"]);
+    assert!(list.contains("1 archived"), "{list}");
     world.brain("a", &["approve", &run]);
     let now = texts(&world, "phone number of Lena");
     assert!(now[0].0 == new && now.iter().all(|(text, _)| !text.contains("1142")), "{now:?}");
@@ -151,7 +154,7 @@ fn a_correction_of_what_never_landed_replaces_what_that_would_have() {
         if rejects {
             world.brain("a", &["reject", &five, "--why", "an old page"]);
         }
-        assert!(world.brain("a", &["review", &seven]).contains("goes when this lands"));
+        assert!(world.brain("a", &["review", &seven]).contains("archived: replaced by what lands"));
         world.brain("a", &["approve", &seven]);
         let now = texts(&world, "ferry leaves from pier 3");
         assert!(now.iter().all(|(text, _)| !text.contains("pier 3")), "{now:?}");

@@ -3,9 +3,11 @@
 use super::decision::{ReviewReport, ReviewRequest};
 use super::prime::clip;
 use super::{Brain, BrainError};
+use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::RunRecord;
+use crate::model::ids::NeuronId;
 use crate::review::Verdict;
 use crate::review::belief::declined;
 
@@ -16,10 +18,20 @@ pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from 
 
 impl Brain {
     /// The words of a run that a decision keeps out; of a run of strangers nothing is told.
-    pub(super) fn declined(&self, record: &RunRecord, verdict: Verdict, kept: &[usize]) -> String {
+    pub(super) fn declined(&self, record: &RunRecord, verdict: Verdict, kept: &[usize]) -> Result<String, BrainError> {
         let is_tainted = self.cycle.shared.policy.settings.origins.is_tainted(&record.origin);
         let asked = verdict != Verdict::Approve && !is_tainted;
-        asked.then(|| declined(verdict, kept, record)).flatten().map(clip).unwrap_or_default()
+        if !asked {
+            return Ok(String::new());
+        }
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let words_of = |id: &NeuronId| {
+            // Words of strangers teach nobody, also where a trusted run speaks of them.
+            let origins = &self.cycle.shared.policy.settings.origins;
+            let neuron = network.neuron(id).ok().flatten().filter(|neuron| !origins.is_tainted(&neuron.origin));
+            neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept)
+        };
+        Ok(declined(verdict, kept, record, words_of).map(|said| clip(&said)).unwrap_or_default())
     }
 
     /// Removes a branch that says nothing to judge: nothing is recorded, and nothing learns from it.

@@ -338,7 +338,7 @@ impl Brain {
             let mut facts = record_lines(&record);
             // What is left of a run says that a person threw it away; the decision says what of it landed.
             if record.is_left_over()
-                && let Some(review) = self.cycle.reviews_of(&run)?.last()
+                && let Some(review) = self.decision_that_stands(&network, &run)?
             {
                 facts.retain(|fact| !fact.ends_with(REJECTED));
                 facts.push(format!("note: {}", review.words()));

@@ -166,7 +166,7 @@ impl Brain {
                 && is_asked
                 && review.verdict != Verdict::Approve
                 && !review.keeps_all()
-                && !review.why.is_empty()
+                && !(review.why.is_empty() && review.declined.is_empty())
                 && self.cycle.counts_for_its_run(&review)?
                 && self.stands(&network, &review)?
             {

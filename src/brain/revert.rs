@@ -55,7 +55,36 @@ impl Brain {
         let run = self.run_named(what)?;
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let chosen = self.cycle.run_to_revert(&run, tree)?;
-        self.revert(chosen, None, dry_run)
+        self.revert_with_archivals(chosen, None, dry_run)
+    }
+
+    /// The same with what archived the memories that those runs replaced.
+    fn revert_with_archivals(
+        &self,
+        mut chosen: Chosen,
+        origin: Option<&Origin>,
+        dry_run: bool,
+    ) -> Result<AmendReport, BrainError> {
+        let archivals = self.cycle.archivals_of(&chosen, self.cycle.store.tree_of(self.at(None)?)?)?;
+        let with_it = archivals
+            .alone
+            .iter()
+            .map(|record| format!("{} archived what that replaces, and is taken back with it", record.run));
+        let beside = archivals.wider.iter().map(|record| {
+            format!(
+                "{0} archived what that replaces, and more: `git brain revert {0}` brings all of it back",
+                record.run
+            )
+        });
+        let removed = archivals.removed.iter().map(|id| {
+            format!("a night has removed {id}, which that replaced: `git brain restore {id}` brings it back")
+        });
+        let notes: Vec<String> = with_it.chain(beside).chain(removed).collect();
+        chosen.extend(archivals.alone);
+        chosen.sort_by(|a, b| b.run.cmp(&a.run));
+        let mut report = self.revert(chosen, origin, dry_run)?;
+        report.notes.extend(notes);
+        Ok(report)
     }
 
     /// The run of an id or commit.
@@ -111,7 +140,7 @@ impl Brain {
         }
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let chosen = self.cycle.runs_of_origin(&origin, tree)?;
-        self.revert(chosen, Some(&origin), dry_run)
+        self.revert_with_archivals(chosen, Some(&origin), dry_run)
     }
 
     pub(super) fn revert(

@@ -94,7 +94,7 @@ impl Brain {
     pub fn reviews(&self) -> Result<ReviewList, BrainError> {
         let (review, store) = (self.cycle.review_of_main()?, &self.cycle.store);
         let origins = &self.cycle.shared.policy.settings.origins;
-        let rules = format!("{:016x}", hash_fields(&[crate::model::json::inline(&review).as_bytes()]));
+        let rules = format!("{:016x}", hash_fields(&[b"what it replaces counts", crate::model::json::inline(&review).as_bytes()]));
         // A commit never changes, so neither does what its record says, and by the same rules it waits as before.
         let known: BTreeMap<String, Outline> = store.cached_document(KEPT).unwrap_or_default();
         let mut kept = BTreeMap::new();
@@ -146,13 +146,14 @@ impl Brain {
         let waiting = self.cycle.waiting_run(branch.clone(), tip, run.clone())?;
         let record = self.cycle.waiting_record(&waiting)?;
         let rule = self.cycle.rule_of(&waiting)?.filter(|_| waiting.waits != "conflict");
+        let replaces = self.cycle.replaces(&waiting, &record)?;
         Ok(Outline {
             rules: rules.to_owned(),
             waits: rule.map_or(waiting.waits, |rule| format!("rule {rule}")),
             at: record.at.to_string(),
             expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
-            changes: outline(&record),
-            consequence: consequence(&record, false, false),
+            changes: outline(&record, replaces),
+            consequence: consequence(&record, replaces, false, false),
             origin: record.origin,
         })
     }
@@ -191,7 +192,7 @@ impl Brain {
             },
             Some(record) => {
                 let mut belief = self.cycle.belief_of_merged(&record, wake)?;
-                if let Some(review) = self.cycle.reviews_of(&run)?.last() {
+                if let Some(review) = self.decision_that_stands(&network, &run)? {
                     belief.notes.insert(0, format!("{}, {}", review.words(), review.at));
                 }
                 let by = self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, &run)?;
@@ -204,7 +205,10 @@ impl Brain {
 
     /// The belief diff of a run that was rejected or amended, where its commit is still here.
     fn refused(&self, run: &RunId) -> Result<Option<Belief>, BrainError> {
-        for review in self.cycle.reviews_of(run)?.iter().rev().filter(|review| review.verdict != Verdict::Approve) {
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let stands = self.decision_that_stands(&network, run)?;
+        let others = self.cycle.reviews_of(run)?.into_iter().rev();
+        for review in stands.into_iter().chain(others).filter(|review| review.verdict != Verdict::Approve) {
             let Ok(commit) = CommitId::parse(&review.commit) else { continue };
             let Ok(commit) = self.cycle.store.commit(commit) else { continue };
             let Some(record) = TreeNetwork::new(&self.cycle.store, commit.tree).record(run)? else { continue };
@@ -309,7 +313,10 @@ impl Brain {
             let filters = crate::activation::recall::Filters { top: Some(ANSWERS), ..Default::default() };
             let (found, _) = self.cycle.recall(wake, &snapshot, &question, filters, now, &mut |_, _| ())?;
             for one in found.into_iter().map(|one| one.neuron) {
-                let is_other = one.id.as_str() != id && (one.kind == Kind::Episodic || is_said(one.kind, &one.concept));
+                let is_gone = belief.neurons.iter().any(|change| {
+                    change.id == one.id.as_str() && matches!(change.what, ChangeKind::Archived | ChangeKind::Removed)
+                });
+                let is_other = !is_gone && one.id.as_str() != id && (one.kind == Kind::Episodic || is_said(one.kind, &one.concept));
                 if is_other && speak_of_the_same(&text, &one.concept) {
                     belief.beside.push(Beside {
                         new: text.clone(),
@@ -339,13 +346,30 @@ impl Brain {
         let record = network.record(&review.run)?;
         let is_left = record.as_ref().is_some_and(|record| record.effects.is_empty());
         Ok(match review.verdict {
-            Verdict::Approve => record.is_some_and(|record| !record.is_left_over()),
+            Verdict::Approve => {
+                record.is_some_and(|record| !record.is_left_over()) && self.lives(network, &review.run)?
+            }
             Verdict::Amend if review.lands.is_some() => lives(review)?,
             Verdict::Amend | Verdict::Reject => {
                 let mut others = self.cycle.reviews_of(&review.run)?.into_iter();
                 is_left && !others.try_fold(false, |any, other| Ok::<_, BrainError>(any || lives(&other)?))?
             }
         })
+    }
+
+    /// The decision on a run that wake has, of several; else the newest.
+    pub(super) fn decision_that_stands(
+        &self,
+        network: &TreeNetwork<'_>,
+        run: &RunId,
+    ) -> Result<Option<ReviewRecord>, BrainError> {
+        let mut reviews = self.cycle.reviews_of(run)?;
+        for at in (0..reviews.len()).rev() {
+            if self.cycle.counts_for_its_run(&reviews[at])? && self.stands(network, &reviews[at])? {
+                return Ok(Some(reviews.swap_remove(at)));
+            }
+        }
+        Ok(reviews.pop())
     }
 
     /// Whether wake has a run that nobody took back.

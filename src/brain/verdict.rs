@@ -72,7 +72,11 @@ impl Brain {
         self.refuse_more(request, &waiting)?;
         let wake = self.cycle.store.tree_of(self.at(None)?)?;
         let second = TreeNetwork::new(&self.cycle.store, wake).record(&waiting.run)?;
-        let undecided = self.cycle.reviews_of(&waiting.run)?.is_empty();
+        let reviews = self.cycle.reviews_of(&waiting.run)?;
+        let undecided = reviews.is_empty();
+        // What was approved has landed, and this is a commit that nobody decided on.
+        let of_another = second.as_ref().is_some_and(|second| !second.is_left_over())
+            && reviews.iter().all(|review| review.commit != waiting.commit.id.to_string());
         let record = match self.cycle.waiting_record(&waiting) {
             // Of a run that says nothing there is nothing to judge, and of one that wake has a decision was made: the branch can only go.
             Err(_) if request.verdict == Verdict::Reject => return self.remove_unjudged(request, &waiting, UNREAD),
@@ -83,7 +87,7 @@ impl Brain {
                     hint: Some(format!("`git brain revert {run}` takes it back")),
                 });
             }
-            Ok(_) if undecided && second.is_some() && request.verdict == Verdict::Reject => {
+            Ok(_) if (undecided && second.is_some() || of_another) && request.verdict == Verdict::Reject => {
                 return self.remove_unjudged(request, &waiting, SECOND);
             }
             record => record?,
@@ -159,7 +163,7 @@ impl Brain {
                     of: if meant.verdict == Verdict::Amend { record.ops.len() } else { 0 },
                     resolved: meant.resolved.clone(),
                     lands,
-                    declined: self.declined(&record, meant.verdict, &meant.kept),
+                    declined: self.declined(&record, meant.verdict, &meant.kept)?,
                 }
             }
         };
@@ -249,7 +253,10 @@ impl Brain {
         let is_same = match review.verdict {
             Verdict::Amend => {
                 let amends = !request.only.is_empty() || !request.take.is_empty() || request.document.is_some();
-                request.verdict == Verdict::Approve && amends && request.only.iter().all(kept)
+                request.verdict == Verdict::Approve
+                    && amends
+                    && request.only.iter().all(kept)
+                    && (request.take.is_empty() || !review.resolved.is_empty())
             }
             verdict => {
                 request.verdict == verdict

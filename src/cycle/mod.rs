@@ -53,6 +53,7 @@ pub mod quoted;
 pub mod recall;
 pub mod reject;
 pub mod revert;
+mod review_commits;
 pub mod reviewing;
 pub mod reviews;
 pub mod run;
@@ -75,6 +76,7 @@ pub mod wake;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 pub use aside::{Aside, Reason};
@@ -90,7 +92,7 @@ use crate::model::document::{Cognition, Condition, Rule, State};
 use crate::model::ids::{AgentName, RunId, StimulusId};
 use crate::model::secret::Secrets;
 use crate::model::settings::Override;
-use crate::store::{Account, Store, Trailer};
+use crate::store::{Account, Store, Trailer, TreeId};
 use crate::world::World;
 use command::Place;
 use job::Cause;
@@ -113,6 +115,10 @@ pub struct Cycle {
     held_by_influence: RefCell<BTreeMap<String, usize>>,
     /// Sentences that this command has said already.
     told: RefCell<BTreeSet<String>>,
+    /// Which commits brought decisions.
+    decisions_walked: RefCell<review_commits::Walk>,
+    /// The runs that are taken back in a tree, and by which run.
+    taken_back: RefCell<Option<(TreeId, Rc<BTreeMap<RunId, RunId>>)>>,
 }
 
 /// What every run of a command shares.
@@ -184,6 +190,8 @@ impl Cycle {
             causes: RefCell::default(),
             held_by_influence: RefCell::default(),
             told: RefCell::default(),
+            decisions_walked: RefCell::default(),
+            taken_back: RefCell::default(),
         })
     }
 
@@ -210,6 +218,8 @@ impl Cycle {
         self.shared.neurons.clear();
         self.shared.concepts.clear();
         self.causes.borrow_mut().clear();
+        self.decisions_walked.take();
+        self.taken_back.take();
     }
 
     /// True if the agent consumes stimuli from the queue.
@@ -228,7 +238,8 @@ impl Cycle {
     /// The same brain on another thread, by its own view of the repository.
     fn beside(dir: PathBuf, store: Store, shared: Arc<Shared>) -> Self {
         let (waiting, causes, held_by_influence, told) = Default::default();
-        Self { dir, store, shared, waiting, causes, held_by_influence, told }
+        let (decisions_walked, taken_back) = Default::default();
+        Self { dir, store, shared, waiting, causes, held_by_influence, told, decisions_walked, taken_back }
     }
 
     /// The rule by which an agent thinks, if it is a reflex.

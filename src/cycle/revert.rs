@@ -5,6 +5,7 @@
 //! signals and answers stay: they are the audit. Signals that still wait are answered, so that they wake nobody.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::commit::Amends;
 use super::network::TreeNetwork;
@@ -14,7 +15,7 @@ use crate::delta::{Applied, Effect, Operation, RunRecord, reverted_among};
 use crate::limits;
 use crate::merge;
 use crate::model::document::Goal;
-use crate::model::ids::{NeuronId, RunId, StimulusId};
+use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::neuron::Version;
 use crate::model::settings::MergePolicy;
@@ -30,6 +31,17 @@ pub struct Reverted {
     pub amends: Amends,
     /// Neurons that become exactly what they were before, those that go included.
     pub exact: usize,
+}
+
+/// What archived the memories that runs replaced.
+#[derive(Debug, Default)]
+pub struct Archivals {
+    /// Runs that did nothing besides, newest first.
+    pub alone: Chosen,
+    /// Runs that did more.
+    pub wider: Chosen,
+    /// Memories that a night has removed since.
+    pub removed: Vec<NeuronId>,
 }
 
 /// The runs that are to be taken back, newest first.
@@ -105,14 +117,52 @@ impl Cycle {
         Ok((whole.into_iter().map(|run| run.run).collect(), mixed.iter().map(|run| run.origin.to_string()).collect()))
     }
 
+    /// What archived the memories that the stimuli of these runs replace: without those runs nothing replaces them.
+    pub fn archivals_of(&self, chosen: &Chosen, tree: TreeId) -> Result<Archivals, CycleError> {
+        let network = TreeNetwork::new(&self.store, tree);
+        let reasons: BTreeSet<String> = (chosen.iter().flat_map(|record| &record.stimuli))
+            .flat_map(|id| ["replaced", "corrected"].map(|how| format!("{how} by {}", episode_id(id))))
+            .collect();
+        let is_of_them =
+            |op: &Operation| matches!(op, Operation::Archive(archive) if reasons.contains(&archive.reason));
+        let mut open: Vec<StimulusId> = chosen.iter().flat_map(|record| record.stimuli.iter().cloned()).collect();
+        let (mut seen, mut found, mut removed) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        while let Some(id) = open.pop() {
+            if seen.len() >= limits::REPLACED_CHAIN {
+                break;
+            }
+            let replaces = network.stimulus_ever(&id)?.map(|stimulus| stimulus.supersedes).unwrap_or_default();
+            for old in replaces.into_iter().filter(|old| seen.insert(old.clone())) {
+                let memory = network.neuron(&episode_id(&old))?;
+                removed.extend(memory.is_none().then(|| episode_id(&old)));
+                open.push(old);
+                let by = memory.and_then(|neuron| neuron.archived);
+                let Some(by) = by.filter(|by| by.is_a_persons() && !found.contains_key(by)) else { continue };
+                if let Some(record) = network.record(&by)?.filter(|record| record.ops.iter().any(is_of_them)) {
+                    found.insert(by, record);
+                }
+            }
+        }
+        found.retain(|run, _| chosen.iter().all(|record| record.run != *run));
+        let (alone, wider) = found.into_values().rev().partition(|record| record.ops.iter().all(is_of_them));
+        Ok(Archivals { alone, wider, removed })
+    }
+
     /// The run that took one back, if that stands.
     pub fn taken_back_by(&self, tree: TreeId, run: &RunId) -> Result<Option<RunId>, CycleError> {
-        Ok(self.reverted(tree)?.remove(run))
+        Ok(self.reverted(tree)?.get(run).cloned())
     }
 
     /// The runs of a tree that are taken back, and by which run.
-    pub(super) fn reverted(&self, tree: TreeId) -> Result<BTreeMap<RunId, RunId>, CycleError> {
-        Ok(reverted_among(&self.all_records(tree, RunId::is_a_persons)?))
+    pub(super) fn reverted(&self, tree: TreeId) -> Result<Rc<BTreeMap<RunId, RunId>>, CycleError> {
+        if let Some((of, known)) = &*self.taken_back.borrow()
+            && *of == tree
+        {
+            return Ok(Rc::clone(known));
+        }
+        let reverted = Rc::new(reverted_among(&self.all_records(tree, RunId::is_a_persons)?));
+        *self.taken_back.borrow_mut() = Some((tree, Rc::clone(&reverted)));
+        Ok(reverted)
     }
 
     /// Records of a tree, newest first.

@@ -20,9 +20,6 @@ use crate::store::{Branch, Commit, CommitId, FileChange, TreeId};
 /// Stimuli whose words are shown.
 const EVIDENCE: usize = 50;
 
-/// Memories that are named as replaced.
-const REPLACED: usize = 10;
-
 /// What says of a memory that a run rewords that wake has reworded it as well.
 pub const SINCE: &str = "was reworded in wake since";
 /// What a note says of a memory that is gone where a run rewords it.
@@ -150,11 +147,22 @@ impl Cycle {
         }
     }
 
-    /// How consequential a waiting run is, and a summary in a line: from its record alone, whatever the size of the brain.
-    pub fn weighed(&self, waiting: &WaitingRun) -> Result<(f64, RunRecord), CycleError> {
+    /// How consequential a waiting run is, and its record: from that and its stimuli alone, whatever the size of the brain.
+    fn weighed(&self, waiting: &WaitingRun) -> Result<(f64, RunRecord), CycleError> {
         let record = self.waiting_record(waiting)?;
         let tainted = self.shared.policy.settings.origins.is_tainted(&record.origin);
-        Ok((consequence(&record, waiting.waits == "conflict", tainted), record))
+        let replaces = self.replaces(waiting, &record)?;
+        Ok((consequence(&record, replaces, waiting.waits == "conflict", tainted), record))
+    }
+
+    /// How many texts the stimuli of a waiting run replace: their memories are archived when it lands.
+    pub fn replaces(&self, waiting: &WaitingRun, record: &RunRecord) -> Result<usize, CycleError> {
+        let network = TreeNetwork::new(&self.store, waiting.commit.tree);
+        let mut replaces = 0;
+        for id in &record.stimuli {
+            replaces += network.stimulus_ever(id)?.map_or(0, |stimulus| stimulus.supersedes.len());
+        }
+        Ok(replaces)
     }
 
     /// What a waiting run would change, as a belief diff without questions.
@@ -228,12 +236,8 @@ impl Cycle {
         let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
         let network = TreeNetwork::remembering(&self.store, wake, &self.shared.neurons);
         let replaced = self.replaced_by(&network, &record, false)?;
-        for Replaced { neuron, .. } in replaced.iter().take(REPLACED) {
-            belief.notes.push(format!("{} goes when this lands, which replaces it: {:?}", neuron.id, neuron.concept));
-        }
-        if replaced.len() > REPLACED {
-            belief.notes.push(format!("{} more memories go with them", replaced.len() - REPLACED));
-        }
+        belief.neurons.extend(replaced.iter().map(|Replaced { neuron, .. }| Change::replaced(neuron)));
+        belief.neurons.sort_by_cached_key(belief::order);
         for Replaced { neuron, .. } in replaced {
             let (archived, run) = (Some(record.run.clone()), Some(record.run.clone()));
             becomes.insert(neuron.id.clone(), Some(Neuron { archived, run, ..neuron }));
@@ -457,9 +461,16 @@ impl Cycle {
             let merged =
                 changes.iter().find(|(change, _)| change.id() == Some(id)).and_then(|(_, after)| after.clone());
             let stays = merged.or(network.neuron(id)?).map(|neuron| neuron.concept);
-            if network.neuron(id)?.is_some_and(|neuron| neuron.is_archived()) {
-                notes.push(format!("{id} {GONE}: recall leaves it out, whatever its words become"));
-                continue;
+            if let Some(by) = network.neuron(id)?.filter(Neuron::is_archived).and_then(|neuron| neuron.archived) {
+                // What an agent archived any later touch brings back.
+                let stays = by.is_a_persons();
+                notes.push(match stays {
+                    true => format!("{id} {GONE}: recall leaves it out, whatever its words become"),
+                    false => format!("{id} {GONE} by {by}: these words bring it back"),
+                });
+                if stays {
+                    continue;
+                }
             }
             let is_open = outcome.conflicts.iter().any(|conflict| conflict.neuron == id.as_str());
             if stays.as_ref() == Some(&meant.value) && now != from.value && now != meant.value {

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::admission::Fault;
+use super::commit::branch_of;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, EVALUATOR, signed};
 use crate::delta::{RunRecord, Valued};
@@ -124,6 +125,20 @@ impl Cycle {
         self.waits_by(&record, Some(own), own.tree, &settings)
     }
 
+    /// The run as it waited, and its record: by its branch, else by the commit that a decision says it saw; `None`: neither is known here.
+    pub(super) fn commit_decided_on(&self, run: &RunId) -> Result<Option<(Commit, RunRecord)>, CycleError> {
+        let branch = branch_of(self.store.wake(), run)?;
+        let tip = self.store.tip(&branch)?.map(|tip| self.commit_of_run(tip, run)).transpose()?;
+        let reviews = self.reviews_of(run)?;
+        let seen = reviews.iter().filter_map(|review| self.store.commit(CommitId::parse(&review.commit).ok()?).ok());
+        for commit in tip.into_iter().chain(seen) {
+            if let Some(record) = self.record_in(commit.tree, run)?.filter(|record| !record.is_left_over()) {
+                return Ok(Some((commit, record)));
+            }
+        }
+        Ok(None)
+    }
+
     /// Why a run waits, if it does: a rule of those settings, its origin, or what its own commit asked for. The rules are asked of the
     /// record: a trailer is a word of whoever made the commit, and one that names a rule which holds no more is given up.
     pub(super) fn waits_by(
@@ -195,8 +210,8 @@ impl Cycle {
         Ok(Some(format!("{run} waits for a decision of {}, and none of them has approved it", may.join(" or "))))
     }
 
-    /// Whether a review is of one who may decide, and signed where signatures are required: a record that somebody wrote into the ref here
-    /// is no decision.
+    /// Whether a review is of one who may decide and who made the commit that brought it, signed where signatures are required: a record that
+    /// somebody else wrote into the ref here is no decision.
     pub fn counts(
         &self,
         review: &ReviewRecord,
@@ -206,30 +221,14 @@ impl Cycle {
         if !is_of_reviewer(review, settings, rule) {
             return Ok(false);
         }
-        let (store, path) = (&self.store, review.path());
-        if !store.requires_signatures()? {
-            return Ok(true);
+        let Some(by) = self.decision_added_by(&review.path())? else { return Ok(false) };
+        let commit = self.store.commit(by)?;
+        if commit.is_of_agents_domain() || commit.email != review.address() {
+            return Ok(false);
         }
-        let Some(tip) = store.reviews()? else { return Ok(false) };
-        let (mut open, mut visited) = (vec![tip], BTreeSet::new());
-        while let Some(id) = open.pop() {
-            if !visited.insert(id) {
-                continue;
-            }
-            let commit = store.commit(id)?;
-            let mut is_new = true;
-            for parent in &commit.parents {
-                if store.file(store.tree_of(*parent)?, &path)?.is_some() {
-                    is_new = false;
-                    open.push(*parent);
-                }
-            }
-            if is_new {
-                return Ok(store.leads_to_any(id, &store.signed_since()?)?
-                    || signed::unsigned_commit(store, &commit)?.is_none());
-            }
-        }
-        Ok(false)
+        Ok(!self.store.requires_signatures()?
+            || self.store.leads_to_any(by, &self.store.signed_since()?)?
+            || signed::unsigned_commit(&self.store, &commit)?.is_none())
     }
 
     fn reviews_below(&self, tip: CommitId, folder: &str) -> Result<Vec<ReviewRecord>, CycleError> {
@@ -314,7 +313,7 @@ impl Cycle {
     }
 
     /// The files that a commit has more than its parents.
-    fn added(&self, commit: &Commit) -> Result<Vec<String>, StoreError> {
+    pub(super) fn added(&self, commit: &Commit) -> Result<Vec<String>, StoreError> {
         let parent = commit.parents.first().map(|parent| self.store.tree_of(*parent)).transpose()?;
         let changes = self.store.diff(parent, Some(commit.tree), "")?;
         Ok(changes.into_iter().filter(|change| change.old.is_none()).map(|change| change.path).collect())

@@ -193,6 +193,21 @@ impl Change {
         self.what != ChangeKind::Changed || !is_empty
     }
 
+    /// A memory that is archived because the run replaces its text.
+    pub fn replaced(neuron: &Neuron) -> Self {
+        Self {
+            id: neuron.id.to_string(),
+            what: ChangeKind::Archived,
+            kind: neuron.kind.to_string(),
+            concept: neuron.concept.clone(),
+            words: Vec::new(),
+            fields: Vec::new(),
+            ties: Vec::new(),
+            operations: Vec::new(),
+            reason: Some("replaced by what lands".to_owned()),
+        }
+    }
+
     /// The change that an effect makes. `after` is the neuron with it, where it is known; `concept_of` names targets.
     pub fn of(
         effect: &Effect,
@@ -235,7 +250,7 @@ impl Change {
             id: id.to_string(),
             what,
             kind: known.map_or_else(|| "neuron".to_owned(), |neuron| neuron.kind.to_string()),
-            concept: known.map(|neuron| neuron.concept.clone()).or(reworded).unwrap_or_default(),
+            concept: reworded.or(known.map(|neuron| neuron.concept.clone())).unwrap_or_default(),
             words,
             fields: fields(effect),
             ties,
@@ -282,9 +297,9 @@ fn fields(effect: &Effect) -> Vec<(String, String, String)> {
 }
 
 /// How consequential a record is, the larger the sooner a person should look: 0.1 for each neuron that is made, 0.02 if it is a word or a name, 1 for each that is
-/// reworded, retyped, archived, restored or removed, the weight that moves in existing connections as a share of the greatest weight,
-/// 0.5 for each flag, 1 for each goal; 2 more for a conflict, 1 more for an origin that is not trusted.
-pub fn consequence(record: &RunRecord, conflict: bool, tainted: bool) -> f64 {
+/// reworded, retyped, archived, restored or removed and for each text that it replaces, the weight that moves in existing connections as a share of the
+/// greatest weight, 0.5 for each flag, 1 for each goal; 2 more for a conflict, 1 more for an origin that is not trusted.
+pub fn consequence(record: &RunRecord, replaces: usize, conflict: bool, tainted: bool) -> f64 {
     let of_effect = |effect: &Effect| -> f64 {
         if let Some(made) = &effect.created {
             return if is_said(made.kind, &made.concept) { 0.1 } else { 0.02 };
@@ -306,7 +321,7 @@ pub fn consequence(record: &RunRecord, conflict: bool, tainted: bool) -> f64 {
     };
     let effects: f64 = record.effects.iter().map(of_effect).sum();
     let operations: f64 = record.ops.iter().map(of_operation).sum();
-    ((effects + operations + standing(conflict, tainted)) * 1000.0).round() / 1000.0
+    ((effects + operations + replaces as f64 + standing(conflict, tainted)) * 1000.0).round() / 1000.0
 }
 
 /// The part of [`consequence`] that does not follow from the record.
@@ -405,10 +420,10 @@ pub fn operation(op: &Operation) -> String {
 }
 
 /// A record in a line: how many neurons it makes, changes and archives, and how many weights of others it moves.
-pub fn outline(record: &RunRecord) -> String {
+pub fn outline(record: &RunRecord, replaces: usize) -> String {
     let count = |keep: &dyn Fn(&Effect) -> bool| record.effects.iter().filter(|effect| keep(effect)).count();
     let born = count(&|effect| effect.created.is_some());
-    let archived = count(&|effect| matches!(effect.archived, Some((None, Some(_)))));
+    let archived = replaces + count(&|effect| matches!(effect.archived, Some((None, Some(_)))));
     let removed = count(&|effect| effect.removed.is_some());
     let changed = count(&|effect| {
         let whole = effect.created.is_some() || effect.removed.is_some();
@@ -464,15 +479,24 @@ fn states(op: &Operation) -> bool {
     }
 }
 
-/// The words of a run that a decision does not let in: of several the longest memory.
-pub fn declined<'r>(verdict: Verdict, kept: &[usize], record: &'r RunRecord) -> Option<&'r str> {
+/// The words of a run that a decision does not let in: of several the longest memory, else the longest of what it does to others.
+pub fn declined(
+    verdict: Verdict,
+    kept: &[usize],
+    record: &RunRecord,
+    words_of: impl Fn(&NeuronId) -> String,
+) -> Option<String> {
     let away = (1..=record.ops.len()).filter(|number| verdict == Verdict::Reject || !kept.contains(number));
     let said = away.filter_map(|number| match &record.ops[number - 1] {
-        Operation::Create(create) => Some((create.kind == Kind::Episodic, create.concept.as_str())),
-        Operation::Reword(reword) => Some((true, reword.concept.as_str())),
+        Operation::Create(create) => Some((1 + u8::from(create.kind == Kind::Episodic), create.concept.clone())),
+        Operation::Reword(reword) => Some((2, reword.concept.clone())),
+        Operation::Archive(archive) => Some((1, format!("archives: {}", words_of(&archive.id)))),
+        Operation::Retype(retype) => Some((0, format!("{}: {}", retype.kind, words_of(&retype.id)))),
+        Operation::Goal(goal) => Some((1, format!("goal: {}", goal.text))),
+        Operation::Flag(flag) => Some((0, format!("flag: {}", flag.name))),
         _ => None,
     });
-    said.max_by_key(|(is_memory, text)| (*is_memory, text.len())).map(|(_, text)| text)
+    said.max_by_key(|(rank, text)| (*rank, text.len())).map(|(_, text)| text)
 }
 
 /// What a run is worth by a decision: the share of what it states that the decision keeps and that `holds` in the brain afterwards; where it

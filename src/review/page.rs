@@ -221,7 +221,13 @@ fn tie(tie: &Tie) -> Vec<Span> {
     let target =
         tie.concept.as_deref().map_or_else(|| tie.target.to_string(), |concept| format!("{:?}", clip(concept)));
     let place = format!("{} {target}  ", tie.link);
-    let weight = |weight: u16| format!("{:.2}", f64::from(weight) / f64::from(u16::MAX));
+    let to = |digits: usize, weight: u16| format!("{:.digits$}", f64::from(weight) / f64::from(u16::MAX));
+    // Where two digits show no difference, more do.
+    let digits = match (tie.before, tie.after) {
+        (Some(before), Some(after)) if before != after && to(2, before) == to(2, after) => 4,
+        _ => 2,
+    };
+    let weight = |weight: u16| to(digits, weight);
     match (tie.before, tie.after) {
         (None, after) => vec![(Tone::Added, format!("+ {place}{}", weight(after.unwrap_or(0))))],
         (Some(before), None) => vec![(Tone::Removed, format!("- {place}{}", weight(before)))],
@@ -230,7 +236,7 @@ fn tie(tie: &Tie) -> Vec<Span> {
             let by = f64::from(tie.by()) / f64::from(u16::MAX);
             vec![
                 (Tone::Plain, format!("~ {place}{} → {} ", weight(before), weight(after))),
-                (tone, format!("({by:+.2})")),
+                (tone, format!("({by:+.digits$})")),
             ]
         }
     }

@@ -261,6 +261,12 @@ impl Store {
     /// The committer as git resolves it: `GIT_COMMITTER_NAME` and `GIT_COMMITTER_EMAIL`, else `user.name` and `user.email`, else
     /// the stated fallback.
     pub fn user(&self) -> (String, String) {
+        // `git -c user.email=…` reaches programs that git starts by these alone.
+        if ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"].iter().any(|name| std::env::var_os(name).is_some())
+            && let Some(user) = self.user_of_git()
+        {
+            return user;
+        }
         let named = |variable: &str| {
             let value = std::env::var(variable).ok()?;
             Some(commit::clean_identity(&value)).filter(|v| !v.is_empty())
@@ -275,6 +281,17 @@ impl Store {
             (Some(name), Some(email)) => (name, email),
             _ => (commit::FALLBACK_NAME.to_owned(), commit::FALLBACK_EMAIL.to_owned()),
         }
+    }
+
+    /// The committer that git itself names.
+    fn user_of_git(&self) -> Option<(String, String)> {
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(self.common_dir()).args(["var", "GIT_COMMITTER_IDENT"]);
+        let said = child::ended(&mut git, b"").ok()?;
+        let said = String::from_utf8(said.stdout).ok()?;
+        let (name, rest) = said.split_once(" <")?;
+        let (name, email) = (commit::clean_identity(name), commit::clean_identity(rest.split_once('>')?.0));
+        (!name.is_empty() && !email.is_empty()).then_some((name, email))
     }
 }
 

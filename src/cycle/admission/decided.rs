@@ -43,13 +43,23 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Refuses a person's run that a decision lands, by anybody but who decided.
+    /// Refuses a person's run that a decision lands, by anybody but who decided, and by whom the settings do not let decide.
     pub(super) fn amends(&mut self, commit: &Commit, run: &RunId, path: &str) -> Result<(), CycleError> {
         let Some(review) = self.landed_by(run)? else { return Ok(()) };
         if review.address() != commit.email {
             let (by, of) = (review.address().to_owned(), review.run);
             self.fault(commit, path, 1, format!("is what {by} made of {of}, and its commit is by {}", commit.email));
+            return Ok(());
         }
+        let Some(here) = self.main.map(|main| self.settings_of(main)).transpose()?.flatten() else { return Ok(()) };
+        let from = commit.parents.first().copied().unwrap_or(commit.id);
+        for settings in self.settings_since(from, &here)?.iter() {
+            if self.may_decide(&review, settings)? {
+                return Ok(());
+            }
+        }
+        let (by, of) = (review.address(), &review.run);
+        self.fault(commit, path, 1, format!("is what {by} made of {of}, and {by} may not decide on that"));
         Ok(())
     }
 

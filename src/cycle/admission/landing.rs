@@ -3,11 +3,11 @@
 //! A merge of its branch, the branch itself, a copy of its commit or of its record are all the same here: wake gets a record of that run.
 //! Whether it had to wait is read off its own commit where that is there, and off the rules that main had when it landed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::{Door, Fault, Judge};
-use crate::cycle::commit::{branch_of, run_of};
+use crate::cycle::commit::run_of;
 
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::RunRecord;
@@ -15,8 +15,8 @@ use crate::limits;
 use crate::model::Settings;
 use crate::model::ids::{HUMAN, RunId};
 use crate::model::layout::{self, Place};
-use crate::review::Verdict;
 use crate::review::rules::is_beside;
+use crate::review::{ReviewRecord, Verdict};
 use crate::store::{Branch, Commit, CommitId, File, Tips};
 
 impl Cycle {
@@ -192,20 +192,36 @@ impl Judge<'_> {
         if own.is_some_and(Commit::is_of_agents_domain) {
             return Ok(Some("is thrown away by an agent, and only people decide".to_owned()));
         }
-        let branch = branch_of(self.cycle.store.wake(), run)?;
-        let tip = self.cycle.store.tip(&branch)?.map(|tip| self.cycle.store.commit(tip)).transpose()?;
-        let waits = tip.as_ref().and_then(|tip| tip.trailer("Review")).unwrap_or_default();
-        let rule = waits.strip_prefix("rule ");
-        let may = here.review.reviewers_of(rule);
-        if may.is_empty() {
-            return Ok(None);
-        }
-        for review in self.cycle.reviews_of(run)? {
-            if review.verdict != Verdict::Approve && self.cycle.counts(&review, &here.review, rule)? {
+        for review in self.cycle.reviews_of(run)?.iter().filter(|review| review.verdict != Verdict::Approve) {
+            if self.may_decide(review, here)? {
                 return Ok(None);
             }
         }
-        Ok(Some(format!("is thrown away without a decision of {}", may.join(" or "))))
+        let may: BTreeSet<&String> =
+            self.rules_of(run, here)?.into_iter().flat_map(|rule| here.review.reviewers_of(rule)).collect();
+        let may: Vec<&str> = may.into_iter().map(String::as_str).collect();
+        Ok((!may.is_empty()).then(|| format!("is thrown away without a decision of {}", may.join(" or "))))
+    }
+
+    /// The rules of those settings by one of which a run waited, as far as it is known here. Where nothing of it came, those whom any rule names are
+    /// believed, as they were where the run is known.
+    fn rules_of<'s>(&self, run: &RunId, here: &'s Settings) -> Result<Vec<Option<&'s str>>, CycleError> {
+        let mut names = here.review.rule.iter().map(|rule| rule.name.as_str());
+        let Some((waited, record)) = self.cycle.commit_decided_on(run)? else {
+            return Ok(std::iter::once(None).chain(names.map(Some)).collect());
+        };
+        let waits = self.cycle.waits_by(&record, Some(&waited), waited.tree, here)?;
+        Ok(vec![names.find(|name| waits.as_deref().and_then(|waits| waits.strip_prefix("rule ")) == Some(*name))])
+    }
+
+    /// Whether a decision is of one who may, by those settings.
+    pub(super) fn may_decide(&self, review: &ReviewRecord, here: &Settings) -> Result<bool, CycleError> {
+        for rule in self.rules_of(&review.run, here)? {
+            if self.cycle.counts(review, &here.review, rule)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Judges the runs that one commit of wake's line brings; these runs.

@@ -8,13 +8,13 @@ use crate::model::ids::RunId;
 use crate::store::{Branch, Commit, CommitId};
 
 impl Cycle {
-    /// Merges what a person names, or what waits, judged as the gate judges it: all of it where signatures are required, else what is
-    /// named. Main is people's own.
+    /// Merges what a person names, or what waits, judged as the gate judges it: all of it where signatures are required or other machines
+    /// take part, else what is named. Main is people's own.
     pub fn merge_judged(&self, candidates: Vec<Candidate>, named: bool, dry_run: bool) -> Result<Report, CycleError> {
         let (mut good, mut refused) = (Vec::new(), Vec::new());
         let main = self.store.tip(self.store.main())?;
         for candidate in candidates {
-            let asked = main != Some(candidate.commit) && (named || self.store.requires_signatures()?);
+            let asked = main != Some(candidate.commit) && (named || self.is_shared()?);
             let mut why = if asked { self.fault_of(&candidate)? } else { None };
             if named && why.is_none() {
                 why = self.answered_already(&candidate)?;
@@ -60,10 +60,15 @@ impl Cycle {
         Ok(trunks)
     }
 
-    /// What waits to be merged and, where signatures are required, is good.
+    /// Whether somebody else judges what wake gets.
+    fn is_shared(&self) -> Result<bool, CycleError> {
+        Ok(self.store.requires_signatures()? || self.store.has_remote()?)
+    }
+
+    /// What waits to be merged and, where somebody else judges it too, is good.
     pub(in crate::cycle) fn judged_pending(&self) -> Result<Vec<Candidate>, CycleError> {
         let mut pending = self.pending()?;
-        if self.store.requires_signatures()? {
+        if self.is_shared()? {
             let mut good = Vec::new();
             for candidate in pending {
                 if self.fault_of(&candidate)?.is_none() {

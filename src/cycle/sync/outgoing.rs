@@ -22,6 +22,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, Stimulus, json, plural};
+use crate::review::REASON;
 use crate::store::{
     Author, Branch, Change, Commit, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome,
     Remote, StoreError, Tips, TreeEdit, TreeId,
@@ -373,6 +374,13 @@ impl Cycle {
                 continue;
             }
             let old = record.run.clone();
+            // What a decision makes of a run lands with a decision that counts, or not at all.
+            if self.is_made_in_vain(&record)? {
+                rebuilt
+                    .notes
+                    .push(format!("run {old}, {}, is not done again: that decision does not count", record.trigger));
+                continue;
+            }
             match self.person_again(writer, rebuilt.wake, record, newest.as_ref()) {
                 Ok(Some(again)) => {
                     let candidate = Candidate {
@@ -399,6 +407,18 @@ impl Cycle {
             }
         }
         Ok(())
+    }
+
+    /// Whether a run is what a decision that does not count makes of another one.
+    fn is_made_in_vain(&self, record: &RunRecord) -> Result<bool, CycleError> {
+        let Some(about) = record.trigger.strip_prefix(REASON) else { return Ok(false) };
+        let Ok(about) = RunId::parse(about) else { return Ok(false) };
+        for review in self.reviews_of(&about)? {
+            if review.lands.as_ref() == Some(&record.run) {
+                return Ok(!self.counts_for_its_run(&review)?);
+            }
+        }
+        Ok(false)
     }
 
     fn person_again(

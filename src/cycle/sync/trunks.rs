@@ -49,6 +49,13 @@ impl Cycle {
                 Some(branch) if self.is_second_record(branch, candidate.commit, &coming)? => {
                     synced.note(super::remedy::second_record(branch, self.store.wake()));
                 }
+                // Whoever rewrites a commit here decides nothing: what waits there is looked at there.
+                Some(branch) if self.waits_there(&candidate, theirs.get(branch))? => {
+                    synced.note(format!(
+                        "{branch} was left alone: the other side has another commit of that run, which waits for a decision: \
+                         `git branch -D {branch}` here, and the next sync brings that one"
+                    ));
+                }
                 _ => pending.push(candidate),
             }
         }
