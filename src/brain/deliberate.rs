@@ -278,7 +278,7 @@ impl Brain {
                 ..Draft::by_hand(shared, base, run.clone(), "deliberation")?
             };
             let applied = draft.apply(&self.cycle.store, shared)?;
-            draft.hold_by_rules(&applied, shared);
+            draft.hold_by_rules(&applied, &shared.policy.settings.review);
             let landed = self.land(draft, &applied, false)?;
             fruits.push((result.key.clone(), run, landed.merged));
         }

@@ -265,7 +265,7 @@ impl Brain {
         };
         let applied = draft.apply(&self.cycle.store, shared)?;
         let mut draft = draft;
-        draft.hold_by_rules(&applied, shared);
+        draft.hold_by_rules(&applied, &shared.policy.settings.review);
         let mut report = self.land(draft, &applied, dry_run)?;
         report.notes.extend(notice);
         Ok(report)

@@ -15,6 +15,7 @@ use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError, Shared};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord, Valued, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
+use crate::model::review::Review;
 use crate::model::{Format, Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
 use crate::review::rules::{Facts, held_by, is_beside};
 use crate::store::{
@@ -234,8 +235,7 @@ impl Draft {
 
     /// Holds the run for a person where a rule of `[review]` fits it. Rules are about agents: what people do, what judges and what makes
     /// the brain is no matter of theirs.
-    pub fn hold_by_rules(&mut self, applied: &Applied, shared: &Shared) {
-        let review = &shared.policy.settings.review;
+    pub fn hold_by_rules(&mut self, applied: &Applied, review: &Review) {
         let agent = self.run.agent();
         if review.rule.is_empty() || [HUMAN, EVALUATOR, "bootstrap"].contains(&agent.as_str()) {
             return;
@@ -261,7 +261,7 @@ impl Draft {
         shared: &Shared,
         durable: bool,
     ) -> Result<Committed, CycleError> {
-        self.hold_by_rules(applied, shared);
+        self.hold_by_rules(applied, &shared.policy.settings.review);
         match durable || self.held.is_some() {
             true => self.commit(applied, store, shared),
             false => self.commit_unpublished(applied, store, shared),

@@ -52,17 +52,17 @@ impl Judge<'_> {
         if !is_wake && !is_main {
             return self.stacked(branch, tip);
         }
+        if is_main {
+            // What a night brings on main landed by what main had become.
+            let was = self.main.replace(tip);
+            let judged = self.landings_of_main(branch, tip);
+            self.main = was;
+            return judged;
+        }
         // What main says now: with a push that moves both, the main of that push.
         let Some(here) = self.main.map(|main| self.settings_of(main)).transpose()?.flatten() else { return Ok(()) };
         if !here.review.names_reviewers() {
             return Ok(());
-        }
-        // A night brings to main what wake has: a wake that was not let in is no way round.
-        if is_main {
-            return match self.there(branch) {
-                Some(before) if before != tip => self.landed_between(before, tip, &HashSet::new(), &here),
-                _ => Ok(()),
-            };
         }
         let (mut at, mut landed) = (tip, HashSet::new());
         while fresh.contains(&at) {
@@ -79,6 +79,15 @@ impl Judge<'_> {
             self.landed_between(before, tip, &judged, &here)?;
         }
         Ok(())
+    }
+
+    /// The same of main: a night brings there what wake has, and a wake that was not let in is no way round.
+    fn landings_of_main(&mut self, main: &Branch, tip: CommitId) -> Result<(), CycleError> {
+        let Some(here) = self.settings_of(tip)?.filter(|here| here.review.names_reviewers()) else { return Ok(()) };
+        match self.there(main) {
+            Some(before) if before != tip => self.landed_between(before, tip, &HashSet::new(), &here),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a branch of a run that brings another run which waits, or more than its run and a note about a conflict: one decision is about

@@ -26,6 +26,7 @@ use super::{Cycle, CycleError, signed};
 use crate::cycle::commit::run_of;
 use crate::limits;
 use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
 pub use offer::Outlet;
 pub use overruled::Overruled;
@@ -87,6 +88,17 @@ struct Theirs {
     begins: bool,
 }
 
+/// The refusal of a remote's decisions, where what was decided here stays here with them.
+fn held_back(error: CycleError) -> CycleError {
+    match error {
+        CycleError::Refused { message, hint } => CycleError::Refused {
+            message: message.replace("all else is done", "main and wake stay here until yours can go there"),
+            hint,
+        },
+        other => other,
+    }
+}
+
 impl Cycle {
     /// Brings this brain and a remote to the same main and wake. With `dry_run`, fetches and judges, and moves nothing. With
     /// `without_refused`, goes on without the commits here that the remote would refuse.
@@ -145,7 +157,13 @@ impl Cycle {
                 ));
             }
             synced.moved |= before != (Some(joined.main), Some(joined.wake));
-            let wishes = self.allowed(remote, self.wishes(&theirs, &joined, synced)?, &theirs, synced)?;
+            let mut wishes = self.allowed(remote, self.wishes(&theirs, &joined, synced)?, &theirs, synced)?;
+            // Without its decision nobody could take what landed by it, and would be shut out.
+            let waits = theirs.reviewed.is_err() && self.rests_on_decisions(&theirs.tips, joined.wake)?;
+            if waits {
+                let trunks = [self.store.main(), self.store.wake()];
+                wishes.retain(|wish| wish.new.is_some() && !trunks.contains(&&wish.branch));
+            }
             (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
             let outcome = match wishes.is_empty() {
                 true => PushOutcome::Done,
@@ -156,7 +174,7 @@ impl Cycle {
             match outcome {
                 PushOutcome::Done => {
                     let ours = [(self.store.main(), joined.main), (self.store.wake(), joined.wake)];
-                    let there = ours.into_iter().filter(|(branch, _)| !theirs.refused.contains_key(branch));
+                    let there = ours.into_iter().filter(|(branch, _)| !waits && !theirs.refused.contains_key(branch));
                     let mut now: Tips = there.map(|(branch, tip)| (branch.clone(), tip)).collect();
                     if self.store.is_radicle(remote)? {
                         let (shown, _) = self.store.remote_tips(remote)?;
@@ -166,7 +184,8 @@ impl Cycle {
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
                     self.tidy_up();
                     self.refusal(remote, theirs.refused)?;
-                    theirs.reviewed?.into_iter().for_each(|note| synced.note(note));
+                    let reviewed = theirs.reviewed.map_err(|error| if waits { held_back(error) } else { error });
+                    reviewed?.into_iter().for_each(|note| synced.note(note));
                     return Ok(());
                 }
                 PushOutcome::Modified => synced.races += 1,
@@ -187,6 +206,19 @@ impl Cycle {
             limits::SYNC_ROUNDS,
             remote.name
         )))
+    }
+
+    /// Whether wake here has runs beyond a remote's that were decided on.
+    fn rests_on_decisions(&self, there: &Tips, wake: CommitId) -> Result<bool, CycleError> {
+        let theirs = there.get(self.store.wake()).map(|tip| self.store.tree_of(*tip)).transpose()?;
+        for change in self.store.diff(theirs, Some(self.store.tree_of(wake)?), layout::RUNS)? {
+            if let Place::Run(run) = Place::of(&change.path)
+                && !self.reviews_of(&run)?.is_empty()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Waits a random while, longer from round to round: who lost together must not come together again.

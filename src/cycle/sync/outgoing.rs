@@ -37,6 +37,9 @@ struct Left {
     good: Vec<CommitId>,
 }
 
+/// How a run thought that a person applied, by whatever agent.
+const APPLIED: &str = "apply";
+
 /// A history in which nothing is refused, as far as it is made.
 struct Rebuilt {
     main: CommitId,
@@ -370,10 +373,16 @@ impl Cycle {
     fn people_again(&self, writer: &ObjectWriter<'_>, left: &Left, rebuilt: &mut Rebuilt) -> Result<(), CycleError> {
         let mut newest = self.newest_run(rebuilt.wake)?;
         for (commit, record) in self.records_of(left)? {
-            if record.agent.as_str() != HUMAN {
+            // What a person applied as an agent nothing wakes again.
+            let is_applied = record.cognition == APPLIED && !record.is_left_over();
+            if record.agent.as_str() != HUMAN && !is_applied {
                 continue;
             }
             let old = record.run.clone();
+            let branch = branch_of(self.store.wake(), &old)?;
+            if rebuilt.held.iter().any(|(known, _)| *known == branch) {
+                continue;
+            }
             // What a decision makes of a run lands with a decision that counts, or not at all.
             if self.is_made_in_vain(&record)? {
                 rebuilt
@@ -382,7 +391,12 @@ impl Cycle {
                 continue;
             }
             match self.person_again(writer, rebuilt.wake, record, newest.as_ref()) {
-                Ok(Some(again)) => {
+                Ok(Some((again, true))) => {
+                    rebuilt.notes.push(format!("run {old} waits for review, as {}", again.run));
+                    newest = newest.max(Some(again.run.clone()));
+                    rebuilt.held.push((again.branch, again.commit));
+                }
+                Ok(Some((again, false))) => {
                     let candidate = Candidate {
                         name: again.branch.to_string(),
                         commit: again.commit,
@@ -421,13 +435,14 @@ impl Cycle {
         Ok(false)
     }
 
+    /// The operations of a person again, as a new run, and whether it waits for review.
     fn person_again(
         &self,
         writer: &ObjectWriter<'_>,
         base: CommitId,
         record: RunRecord,
         newest: Option<&RunId>,
-    ) -> Result<Option<Committed>, CycleError> {
+    ) -> Result<Option<(Committed, bool)>, CycleError> {
         if record.ops.is_empty() || !record.reverts.is_empty() || !record.approves.is_empty() {
             return Ok(None);
         }
@@ -445,7 +460,9 @@ impl Cycle {
         let mut draft = Draft { reason: record.trigger, document, origin, ..by_hand };
         let applied = draft.apply(&self.store, &self.shared)?;
         draft.origin = draft.origin.and(&quoted::by_effects(&applied, origins));
-        draft.write(&applied, writer, &self.store, &self.shared).map(Some)
+        draft.hold_by_rules(&applied, &self.review_of_main()?);
+        let waits = draft.held.is_some();
+        Ok(Some((draft.write(&applied, writer, &self.store, &self.shared)?, waits)))
     }
 
     /// The records of runs that commits which are left out bring, in their order.
@@ -536,7 +553,11 @@ impl Cycle {
             let sleeps = commit.trailer("Sleep").is_some() || commit.trailer("Undoes").is_some();
             let told = faults.iter().any(|fault| fault.commit == commit.id.to_string());
             match commit.agent() {
-                Some(agent) if agent.as_str() != SLEEP && agent.as_str() != HUMAN => agents += 1,
+                Some(agent) if agent.as_str() != SLEEP && agent.as_str() != HUMAN => {
+                    let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
+                    let record = run.map(|run| self.record_in(commit.tree, &run)).transpose()?.flatten();
+                    agents += usize::from(record.is_none_or(|record| record.cognition != APPLIED));
+                }
                 _ if sleeps => rebuilt
                     .notes
                     .push(format!("left out: the night of commit {}; the next sleep consolidates again", commit.id)),

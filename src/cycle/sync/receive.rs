@@ -111,6 +111,10 @@ fn judge_ref(
     update: &Update,
     updates: &[Update],
 ) -> Result<Result<Option<(Branch, CommitId)>, String>, CycleError> {
+    // What stands where decisions have to may go.
+    if update.new.is_none() && update.name.starts_with(REVIEWS) && update.name != REVIEWS {
+        return Ok(Ok(None));
+    }
     let meaning = match meaning(store, &update.name) {
         Ok(meaning) => meaning,
         Err(why) => return Ok(Err(why)),
@@ -176,7 +180,9 @@ fn meaning(store: &Store, name: &str) -> Result<Meaning, String> {
         (Some(folder), Some(short)) => short.starts_with(folder.as_str()) || format!("{short}/") == *folder,
         _ => false,
     };
-    if folder.is_some() && !in_folder && !name.starts_with("refs/git-brain/") {
+    // A ref below the decisions would leave them no room.
+    let is_ours = name.starts_with("refs/git-brain/") || name.starts_with("refs/brain/");
+    if folder.is_some() && !in_folder && !is_ours {
         return Ok(Meaning::Foreign);
     }
     let foreign = || "is none of the brain's: those are main, wake and agents/<name>/<run>".to_owned();
