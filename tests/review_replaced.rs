@@ -35,7 +35,10 @@ fn corrected(world: &World, rules: &str, origin: &[&str]) -> String {
     assert!(found(world, "a").contains(OLD) && !found(world, "a").contains(NEW));
     let branch = branch(world, "a");
     let shown = world.brain("a", &["review", &branch]);
-    assert!(shown.contains("archived: replaced by what lands") && shown.contains(&old) && shown.contains(OLD), "{shown}");
+    assert!(
+        shown.contains("archived: replaced by what lands") && shown.contains(&old) && shown.contains(OLD),
+        "{shown}"
+    );
     branch
 }
 

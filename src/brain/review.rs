@@ -94,7 +94,10 @@ impl Brain {
     pub fn reviews(&self) -> Result<ReviewList, BrainError> {
         let (review, store) = (self.cycle.review_of_main()?, &self.cycle.store);
         let origins = &self.cycle.shared.policy.settings.origins;
-        let rules = format!("{:016x}", hash_fields(&[b"what it replaces counts", crate::model::json::inline(&review).as_bytes()]));
+        let rules = format!(
+            "{:016x}",
+            hash_fields(&[b"what it replaces counts", crate::model::json::inline(&review).as_bytes()])
+        );
         // A commit never changes, so neither does what its record says, and by the same rules it waits as before.
         let known: BTreeMap<String, Outline> = store.cached_document(KEPT).unwrap_or_default();
         let mut kept = BTreeMap::new();
@@ -316,7 +319,9 @@ impl Brain {
                 let is_gone = belief.neurons.iter().any(|change| {
                     change.id == one.id.as_str() && matches!(change.what, ChangeKind::Archived | ChangeKind::Removed)
                 });
-                let is_other = !is_gone && one.id.as_str() != id && (one.kind == Kind::Episodic || is_said(one.kind, &one.concept));
+                let is_other = !is_gone
+                    && one.id.as_str() != id
+                    && (one.kind == Kind::Episodic || is_said(one.kind, &one.concept));
                 if is_other && speak_of_the_same(&text, &one.concept) {
                     belief.beside.push(Beside {
                         new: text.clone(),

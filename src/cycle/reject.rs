@@ -194,6 +194,17 @@ impl Cycle {
         Ok(record.is_some_and(|record| record.is_left_over()))
     }
 
+    /// Whether wake has a run as its branch has it: its commit, or its record, whatever way that came.
+    pub(super) fn has_landed(&self, run: &RunId, tip: CommitId, wake: CommitId) -> Result<bool, CycleError> {
+        let (store, path) = (&self.store, layout::run(run));
+        let own = self.commit_of_run(tip, run)?;
+        if store.is_ancestor(own.id, wake)? {
+            return Ok(true);
+        }
+        let record = store.file(own.tree, &path)?;
+        Ok(record.is_some() && store.file(store.tree_of(wake)?, &path)? == record)
+    }
+
     /// Removes the branches of runs that wake has, or that were thrown away: what is settled waits nowhere.
     /// Each with what became of its run.
     pub(super) fn clear_settled(&self, wake: CommitId) -> Result<Vec<(Branch, &'static str)>, CycleError> {
@@ -201,7 +212,7 @@ impl Cycle {
         let mut cleared = Vec::new();
         for (branch, tip) in self.run_branches()? {
             let Some(run) = run_of(&self.store.runs_prefix(), &branch) else { continue };
-            let in_wake = self.store.is_ancestor(self.commit_of_run(tip, &run)?.id, wake)?;
+            let in_wake = self.has_landed(&run, tip, wake)?;
             let is_rejected = self.is_rejected(tree, &branch)?;
             if !in_wake && !is_rejected {
                 continue;

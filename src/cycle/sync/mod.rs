@@ -369,8 +369,7 @@ impl Cycle {
         for (branch, tip) in theirs.iter().filter(|(branch, _)| run_of(store.runs_prefix().as_str(), branch).is_some())
         {
             let run = run_of(store.runs_prefix().as_str(), branch);
-            let own = run.map(|run| self.commit_of_run(*tip, &run)).transpose()?;
-            if store.is_ancestor(own.map_or(*tip, |own| own.id), joined.wake)? {
+            if run.map(|run| self.has_landed(&run, *tip, joined.wake)).transpose()?.unwrap_or_default() {
                 wish(branch, None);
             }
         }
