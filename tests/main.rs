@@ -73,6 +73,7 @@ mod review_edges;
 mod review_forged;
 mod review_replaced;
 mod review_second;
+mod review_third;
 mod runaway;
 mod sandbox;
 mod secrets;

@@ -23,7 +23,7 @@ pub fn world(world: World, rules: &str) -> World {
 }
 
 /// The command as a person of that name.
-fn as_person(world: &World, machine: &str, person: &str, args: &[&str]) -> crate::sandbox::Answer {
+pub fn as_person(world: &World, machine: &str, person: &str, args: &[&str]) -> crate::sandbox::Answer {
     let email = format!("{person}@example.invalid");
     let dir = world.dir(machine);
     for (key, value) in [("user.name", person), ("user.email", email.as_str())] {
@@ -40,7 +40,7 @@ pub fn run_of(branch: &str) -> &str {
     branch.rsplit('/').next().unwrap()
 }
 
-fn apply(world: &World, machine: &str, ops: Value) -> Value {
+pub fn apply(world: &World, machine: &str, ops: Value) -> Value {
     let dir = world.dir(machine).display().to_string();
     let args = ["-C", &dir, "--json", "apply", "--agent", "scribe", "-"];
     world.sandbox.brain_with(&args, delta(ops).to_string().as_bytes()).exits(0).document()
