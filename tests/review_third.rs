@@ -45,7 +45,11 @@ fn the_reviewers_of_a_rule_throw_away_and_amend_whatever_word_a_commit_has() {
             as_person(&world, "b", "mara", &["sync"]).exits(0);
             world.sync("a");
             world.same(&["a", "b"]);
-            assert_eq!((has(&world, "a", "tea"), has(&world, "a", "milk")), (false, decision[0] == "approve"), "{word:?}");
+            assert_eq!(
+                (has(&world, "a", "tea"), has(&world, "a", "milk")),
+                (false, decision[0] == "approve"),
+                "{word:?}"
+            );
         }
     }
 }
@@ -74,7 +78,8 @@ fn an_amendment_that_does_not_count_lands_nothing() {
     world.sync("b");
     world.same(&["a", "b"]);
     let decided = world.json("a", &["review", "--decided"]);
-    let stands: Vec<_> = decided["decisions"].as_array().unwrap().iter().map(|d| (&d["verdict"], &d["stands"])).collect();
+    let stands: Vec<_> =
+        decided["decisions"].as_array().unwrap().iter().map(|d| (&d["verdict"], &d["stands"])).collect();
     assert_eq!(stands, [(&json!("reject"), &json!(true)), (&json!("amend"), &json!(false))], "{decided}");
 }
 
@@ -98,13 +103,15 @@ fn a_revert_brings_back_what_was_replaced() {
             world.brain("a", &["approve", &run]);
         }
         assert_eq!(texts(&world), [new], "{origin:?}");
-        let log = world.git("a", &["log", "--format=%(trailers:key=Run,valueonly)", "--grep", "Goes out on Monday", "-i", "wake"]);
+        let log = world
+            .git("a", &["log", "--format=%(trailers:key=Run,valueonly)", "--grep", "Goes out on Monday", "-i", "wake"]);
         let run = log.lines().find(|line| line.ends_with("-perception")).unwrap();
         let said = world.brain("a", &["revert", run]);
         assert!(said.contains("archived what that replaces, and is taken back with it"), "{said}");
         assert_eq!(texts(&world), ["The newsletter goes out on Tuesday."], "{origin:?}");
         // Taking that back in turn is as if nothing had been.
-        let by = said.lines().find_map(|line| line.strip_suffix(|c: char| c.is_ascii_hexdigit())?.split_once(" in wake"));
+        let by =
+            said.lines().find_map(|line| line.strip_suffix(|c: char| c.is_ascii_hexdigit())?.split_once(" in wake"));
         let by = by.map(|(run, _)| run.to_owned()).unwrap();
         world.brain("a", &["revert", &by]);
         assert_eq!(texts(&world), [new], "{origin:?}");
@@ -291,4 +298,26 @@ fn a_record_in_the_name_of_another_counts_nowhere() {
     assert!(!has(&world, "a", "tea"));
     let decided = world.json("a", &["review", "--decided"]);
     assert_eq!(decided["decisions"][0]["counts"], Value::Bool(false), "{decided}");
+}
+
+#[test]
+fn what_waits_upon_a_run_that_is_refused_waits_for_everybody() {
+    let world = world(World::gated(), BEN);
+    world.clone("b");
+    world.brain("b", &["trust", "--yes"]);
+    apply(&world, "b", json!([create("tea")]));
+    let (branch, _) = world.waiting("b", "scribe", json!([create("milk")]));
+    world.write("a", "brain.toml", &format!("{BEN}{SCRIBE}"));
+    world.git("a", &["commit", "-qam", "a rule"]);
+    world.sync("a");
+    world.try_brain("b", &["sync"]).exits(3);
+    let told = world.json("b", &["sync", "--without-refused"]);
+    assert!(told["notes"].to_string().contains(&format!("{} waits for review, as", run_of(&branch))), "{told}");
+    world.sync("b");
+    world.sync("a");
+    world.same(&["a", "b"]);
+    let lists = ["a", "b"].map(|machine| world.brain(machine, &["review"]));
+    assert_eq!(lists[0], lists[1]);
+    assert!(lists[0].contains("\"milk\"") && lists[0].contains("\"tea\""), "{}", lists[0]);
+    assert!(world.brain("b", &["check"]).contains("all good"));
 }

@@ -125,16 +125,8 @@ impl Cycle {
         Ok(found)
     }
 
-    /// True if another commit of a candidate's run waits for a person at a remote.
-    pub(super) fn waits_there(&self, candidate: &Candidate, there: Option<&CommitId>) -> Result<bool, CycleError> {
-        match (there, &candidate.run) {
-            (Some(there), Some(run)) if *there != candidate.commit => self.is_held(*there, run),
-            _ => Ok(false),
-        }
-    }
-
     /// True if the run waits for a person: asked for, or in conflict. A commit upon it lets it in no sooner.
-    fn is_held(&self, tip: CommitId, run: &RunId) -> Result<bool, CycleError> {
+    pub(super) fn is_held(&self, tip: CommitId, run: &RunId) -> Result<bool, CycleError> {
         let mut commit = self.store.commit(tip)?;
         loop {
             if commit.trailer("Review").is_some() {

@@ -10,6 +10,7 @@
 //! What (1) refuses moves nothing here; of what (2) refuses the branch is left alone, here and there, and the others go on. `trunks` has the rules by which main and wake of two machines become one.
 //! No agent is started: what came in is news for the next `run`.
 
+mod again;
 mod offer;
 mod outgoing;
 mod overruled;

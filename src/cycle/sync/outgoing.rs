@@ -4,50 +4,24 @@
 //! A refused commit of wake or main stays in their history whatever is committed after it. So the way on is another history: both branches
 //! go back to before it, and what was good is done again upon that. The old tips are kept as rescue refs.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::again::{APPLIED, Left, Rebuilt};
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
 use crate::cycle::admission::{Door, Fault, Judged};
-use crate::cycle::commit::{Committed, Draft, branch_of};
 use crate::cycle::file::{Level, examine, examine_place};
 use crate::cycle::merge::{Candidate, Fate};
-use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::trailers::SLEEP;
-use crate::cycle::trunk::stimulus_trailers;
-use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
-use crate::delta::{Document, RunRecord};
+use crate::cycle::{Cycle, CycleError, HUMAN};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::model::{Stamp, Stimulus, json, plural};
-use crate::review::REASON;
+use crate::model::plural;
 use crate::store::{
-    Author, Branch, Change, Commit, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome,
-    Remote, StoreError, Tips, TreeEdit, TreeId,
+    Branch, Change, Commit, CommitId, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Remote, StoreError,
+    Tips, TreeEdit, TreeId,
 };
-
-/// Commits of wake and main that a remote lacks, and that cannot go there.
-struct Left {
-    /// Those that are refused, and those that descend from one, parents before children.
-    commits: Vec<Commit>,
-    ids: HashSet<CommitId>,
-    /// The other commits that the remote lacks.
-    good: Vec<CommitId>,
-}
-
-/// How a run thought that a person applied, by whatever agent.
-const APPLIED: &str = "apply";
-
-/// A history in which nothing is refused, as far as it is made.
-struct Rebuilt {
-    main: CommitId,
-    wake: CommitId,
-    notes: Vec<String>,
-    /// Branches of runs that wait again.
-    held: Vec<(Branch, CommitId)>,
-}
 
 impl Cycle {
     /// Judges what a remote, which has `there`, would get. `not_taken` is its wake where that may not come in.
@@ -135,6 +109,7 @@ impl Cycle {
             }
         }
         changes.extend(rebuilt.held.iter().map(|(branch, commit)| RefChange::create(branch.clone(), *commit)));
+        changes.extend(rebuilt.gone.iter().map(|(branch, tip)| RefChange::delete(branch.clone(), *tip)));
         match self.store.update_refs(&changes, "git-brain: sync --without-refused")? {
             RefOutcome::Done { left } => synced.left.extend(left),
             RefOutcome::Modified { branch, .. } => {
@@ -218,7 +193,7 @@ impl Cycle {
         refused: &BTreeMap<Branch, BTreeSet<Fault>>,
     ) -> Result<Rebuilt, CycleError> {
         let good = (self.newest_good(here.0, left)?, self.newest_good(here.1, left)?);
-        let mut rebuilt = Rebuilt { main: good.0, wake: good.1, notes: Vec::new(), held: Vec::new() };
+        let mut rebuilt = Rebuilt { main: good.0, wake: good.1, notes: Vec::new(), held: Vec::new(), gone: Vec::new() };
         let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
         rebuilt.notes.extend(self.commit_lines(refused)?.into_iter().map(|line| format!("left out: {line}")));
         if here.0 != good.0 {
@@ -230,6 +205,7 @@ impl Cycle {
         rebuilt.wake = self.with_main(writer, rebuilt.wake, rebuilt.main)?;
         if here.1 != good.1 {
             self.people_again(writer, left, &mut rebuilt)?;
+            self.waiting_again(writer, left, &mut rebuilt)?;
             self.texts_again(writer, here.1, &mut rebuilt)?;
             self.tell_of_the_rest(left, &faults, &mut rebuilt)?;
         }
@@ -336,208 +312,6 @@ impl Cycle {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// The branch of a run that landed here and may not, with its commit as one that waits: who decides finds it there.
-    fn held_again(
-        &self,
-        writer: &ObjectWriter<'_>,
-        commit: &Commit,
-        run: &RunId,
-    ) -> Result<Option<(Branch, CommitId)>, CycleError> {
-        let branch = branch_of(self.store.wake(), run)?;
-        let Some(record) = self.record_in(commit.tree, run)? else { return Ok(None) };
-        let waits = self.waits_by(&record, Some(commit), commit.tree, &self.settings_of_main()?)?;
-        let (Some(waits), None) = (waits, self.store.tip(&branch)?) else { return Ok(None) };
-        let mut trailers = commit.trailers.clone();
-        if trailers.iter().all(|(key, _)| key != "Review") {
-            trailers.push(("Review".to_owned(), waits));
-        }
-        // What stands between the first line and the trailers.
-        let (_, rest) = commit.message.split_once("\n\n").unwrap_or_default();
-        let body = rest.trim_end().rsplit_once("\n\n").map_or("", |(body, _)| body);
-        let held = writer.commit(&CommitSpec {
-            tree: commit.tree,
-            parents: commit.parents.clone(),
-            author: Author::Agent(run.agent()),
-            at: commit.at,
-            subject: commit.subject().to_owned(),
-            body: body.to_owned(),
-            trailers,
-        })?;
-        Ok(Some((branch, held)))
-    }
-
-    /// Does again, as new runs, the operations of people.
-    fn people_again(&self, writer: &ObjectWriter<'_>, left: &Left, rebuilt: &mut Rebuilt) -> Result<(), CycleError> {
-        let mut newest = self.newest_run(rebuilt.wake)?;
-        for (commit, record) in self.records_of(left)? {
-            // What a person applied as an agent nothing wakes again.
-            let is_applied = record.cognition == APPLIED && !record.is_left_over();
-            if record.agent.as_str() != HUMAN && !is_applied {
-                continue;
-            }
-            let old = record.run.clone();
-            let branch = branch_of(self.store.wake(), &old)?;
-            if rebuilt.held.iter().any(|(known, _)| *known == branch) {
-                continue;
-            }
-            // What a decision makes of a run lands with a decision that counts, or not at all.
-            if self.is_made_in_vain(&record)? {
-                rebuilt
-                    .notes
-                    .push(format!("run {old}, {}, is not done again: that decision does not count", record.trigger));
-                continue;
-            }
-            match self.person_again(writer, rebuilt.wake, record, newest.as_ref()) {
-                Ok(Some((again, true))) => {
-                    rebuilt.notes.push(format!("run {old} waits for review, as {}", again.run));
-                    newest = newest.max(Some(again.run.clone()));
-                    rebuilt.held.push((again.branch, again.commit));
-                }
-                Ok(Some((again, false))) => {
-                    let candidate = Candidate {
-                        name: again.branch.to_string(),
-                        commit: again.commit,
-                        branch: Some(again.branch.clone()),
-                        run: Some(again.run.clone()),
-                        reviewed_by: None,
-                    };
-                    match self.merge_one(writer, rebuilt.wake, &candidate, &mut newest)? {
-                        Fate::Merged { commit, .. } => rebuilt.wake = commit,
-                        Fate::Already | Fate::Conflict(_) | Fate::Refused(_) => {}
-                    }
-                    newest = newest.max(Some(again.run.clone()));
-                    rebuilt.notes.push(format!("run {old} is done again, as {}", again.run));
-                }
-                Ok(None) => rebuilt
-                    .notes
-                    .push(format!("run {old} is not done again: it is no list of operations (commit {commit})")),
-                Err(error @ (CycleError::Refused { .. } | CycleError::Document(_) | CycleError::Usage { .. })) => {
-                    rebuilt.notes.push(format!("run {old} is not done again: {error} (commit {commit})"));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a run is what a decision that does not count makes of another one.
-    fn is_made_in_vain(&self, record: &RunRecord) -> Result<bool, CycleError> {
-        let Some(about) = record.trigger.strip_prefix(REASON) else { return Ok(false) };
-        let Ok(about) = RunId::parse(about) else { return Ok(false) };
-        for review in self.reviews_of(&about)? {
-            if review.lands.as_ref() == Some(&record.run) {
-                return Ok(!self.counts_for_its_run(&review)?);
-            }
-        }
-        Ok(false)
-    }
-
-    /// The operations of a person again, as a new run, and whether it waits for review.
-    fn person_again(
-        &self,
-        writer: &ObjectWriter<'_>,
-        base: CommitId,
-        record: RunRecord,
-        newest: Option<&RunId>,
-    ) -> Result<Option<(Committed, bool)>, CycleError> {
-        if record.ops.is_empty() || !record.reverts.is_empty() || !record.approves.is_empty() {
-            return Ok(None);
-        }
-        let mut document =
-            Document { agent: Some(record.agent.clone()), prediction: record.prediction, ops: record.ops };
-        if let Some(clean) = self.shared.secrets.redact_json(&json::pretty(&document)) {
-            document = Document::parse(&clean, "the document")?;
-        }
-        let run = self.new_run_id(&record.agent, base, newest, &[record.run.as_str().as_bytes()], 0)?;
-        let origins = &self.shared.policy.settings.origins;
-        let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
-        // As little trusted as it was, and as what it takes up.
-        let origin = record.origin.and(&quoted::by_hand(&document, &network, origins)?);
-        let by_hand = Draft::by_hand(&self.shared, base, run, &record.cognition)?;
-        let mut draft = Draft { reason: record.trigger, document, origin, ..by_hand };
-        let applied = draft.apply(&self.store, &self.shared)?;
-        draft.origin = draft.origin.and(&quoted::by_effects(&applied, origins));
-        draft.hold_by_rules(&applied, &self.review_of_main()?);
-        let waits = draft.held.is_some();
-        Ok(Some((draft.write(&applied, writer, &self.store, &self.shared)?, waits)))
-    }
-
-    /// The records of runs that commits which are left out bring, in their order.
-    fn records_of(&self, left: &Left) -> Result<Vec<(CommitId, RunRecord)>, CycleError> {
-        let mut records = Vec::new();
-        for commit in left.commits.iter().filter(|commit| commit.parents.len() == 1) {
-            let before = self.store.tree_of(commit.parents[0])?;
-            for change in self.store.diff(Some(before), Some(commit.tree), layout::RUNS)? {
-                let (Place::Run(_), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else {
-                    continue;
-                };
-                // What cannot be read is named among the faults.
-                if let Ok(record) = RunRecord::decode(&self.store.content(file.blob)?, &change.path) {
-                    records.push((commit.id, record));
-                }
-            }
-        }
-        Ok(records)
-    }
-
-    /// Queues again the texts that were fed, those of a clock ahead of this one as fed now.
-    fn texts_again(&self, writer: &ObjectWriter<'_>, old: CommitId, rebuilt: &mut Rebuilt) -> Result<(), CycleError> {
-        let store = &self.store;
-        let (was, tree) = (store.tree_of(old)?, store.tree_of(rebuilt.wake)?);
-        let format = format_of(store, tree)?;
-        let network = TreeNetwork::new(store, tree);
-        let last = Stamp::from_unix(self.shared.world.latest_seconds());
-        let (mut edits, mut ids) = (Vec::new(), Vec::new());
-        for change in store.diff(Some(tree), Some(was), layout::STIMULI)? {
-            let (Place::Stimulus(id), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else {
-                continue;
-            };
-            let bytes = store.content(file.blob)?;
-            let Ok(mut stimulus) = Stimulus::decode(&bytes, &change.path) else {
-                rebuilt.notes.push(format!("not fed again: {}, which cannot be read", change.path));
-                continue;
-            };
-            if let Cow::Owned(clean) = self.shared.secrets.redact(&stimulus.text) {
-                stimulus.text = clean;
-            }
-            if stimulus.at > last {
-                stimulus.at = self.shared.world.now();
-            }
-            if let Some(run) = stimulus.answers.clone()
-                && network.record(&run)?.is_none()
-            {
-                (stimulus.answers, stimulus.value) = (None, None);
-                rebuilt
-                    .notes
-                    .push(format!("{id} is fed again without the run that it answers, {run}, which is left out"));
-            }
-            let path = layout::stimulus(&stimulus.id, stimulus.at);
-            if store.file(tree, &path)?.is_some() || network.stimulus(&id)?.is_some() {
-                continue;
-            }
-            edits.push(TreeEdit::new(layout::queue_entry(&stimulus.id), Some(layout::queued(&path, format))));
-            edits.push(TreeEdit::new(path, Some(stimulus.encode())));
-            ids.push(id);
-        }
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let texts = plural(ids.len(), "text", "texts");
-        let mut trailers = stimulus_trailers(&ids);
-        trailers.extend(self.newest_run(rebuilt.wake)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
-        rebuilt.wake = writer.commit(&CommitSpec {
-            tree: writer.edit(Some(tree), edits)?,
-            parents: vec![rebuilt.wake],
-            author: Author::User,
-            at: self.shared.world.commit_seconds(),
-            subject: format!("stimulus: {texts} again, without what is refused"),
-            body: String::new(),
-            trailers,
-        })?;
-        rebuilt.notes.push(format!("{texts} wait to be perceived again, by the next `git brain run`"));
         Ok(())
     }
 

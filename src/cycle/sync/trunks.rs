@@ -10,7 +10,7 @@
 //! main, so that who walks wake back finds it. Outside the network, wake has what main has.
 
 use super::{Synced, remedy};
-use crate::cycle::merge::{conflict_of, edits_of, in_words};
+use crate::cycle::merge::{Candidate, conflict_of, edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::{Options, Outcome};
@@ -35,6 +35,14 @@ struct Chosen {
 }
 
 impl Cycle {
+    /// True if another commit of a candidate's run waits for a person at a remote.
+    fn waits_there(&self, candidate: &Candidate, there: Option<&CommitId>) -> Result<bool, CycleError> {
+        match (there, &candidate.run) {
+            (Some(there), Some(run)) if *there != candidate.commit => self.is_held(*there, run),
+            _ => Ok(false),
+        }
+    }
+
     /// (3) Moves main and wake to what both sides have together.
     pub(super) fn join(&self, theirs: &Tips, synced: &mut Synced) -> Result<Joined, CycleError> {
         // What a killed process left on branches goes along, unless what comes in has another record of it.

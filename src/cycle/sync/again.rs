@@ -1,0 +1,289 @@
+//! What is done again upon a history without what is refused: runs that wait, operations of people, texts that were fed.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::cycle::commit::{Committed, Draft, branch_of};
+use crate::cycle::merge::{Candidate, Fate};
+use crate::cycle::network::{TreeNetwork, format_of};
+use crate::cycle::trunk::stimulus_trailers;
+use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
+use crate::delta::{Document, RunRecord};
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::model::{Stamp, Stimulus, json, plural};
+use crate::review::REASON;
+use crate::store::{Author, Branch, Commit, CommitId, CommitSpec, ObjectWriter, TreeEdit};
+
+/// How a run thought that a person applied, by whatever agent.
+pub(super) const APPLIED: &str = "apply";
+
+/// Commits of wake and main that a remote lacks, and that cannot go there.
+pub(super) struct Left {
+    /// Those that are refused, and those that descend from one, parents before children.
+    pub commits: Vec<Commit>,
+    pub ids: HashSet<CommitId>,
+    /// The other commits that the remote lacks.
+    pub good: Vec<CommitId>,
+}
+
+/// A history in which nothing is refused, as far as it is made.
+pub(super) struct Rebuilt {
+    pub main: CommitId,
+    pub wake: CommitId,
+    pub notes: Vec<String>,
+    /// Branches of runs that wait again.
+    pub held: Vec<(Branch, CommitId)>,
+    /// Branches whose runs wait on other ones now.
+    pub gone: Vec<(Branch, CommitId)>,
+}
+
+impl Cycle {
+    /// The branch of a run that landed here and may not, with its commit as one that waits: who decides finds it there.
+    pub(super) fn held_again(
+        &self,
+        writer: &ObjectWriter<'_>,
+        commit: &Commit,
+        run: &RunId,
+    ) -> Result<Option<(Branch, CommitId)>, CycleError> {
+        let branch = branch_of(self.store.wake(), run)?;
+        let Some(record) = self.record_in(commit.tree, run)? else { return Ok(None) };
+        let waits = self.waits_by(&record, Some(commit), commit.tree, &self.settings_of_main()?)?;
+        let (Some(waits), None) = (waits, self.store.tip(&branch)?) else { return Ok(None) };
+        let mut trailers = commit.trailers.clone();
+        if trailers.iter().all(|(key, _)| key != "Review") {
+            trailers.push(("Review".to_owned(), waits));
+        }
+        // What stands between the first line and the trailers.
+        let (_, rest) = commit.message.split_once("\n\n").unwrap_or_default();
+        let body = rest.trim_end().rsplit_once("\n\n").map_or("", |(body, _)| body);
+        let held = writer.commit(&CommitSpec {
+            tree: commit.tree,
+            parents: commit.parents.clone(),
+            author: Author::Agent(run.agent()),
+            at: commit.at,
+            subject: commit.subject().to_owned(),
+            body: body.to_owned(),
+            trailers,
+        })?;
+        Ok(Some((branch, held)))
+    }
+
+    /// Does again, as new runs, the operations of people.
+    pub(super) fn people_again(
+        &self,
+        writer: &ObjectWriter<'_>,
+        left: &Left,
+        rebuilt: &mut Rebuilt,
+    ) -> Result<(), CycleError> {
+        let mut newest = self.newest_run(rebuilt.wake)?;
+        for (commit, record) in self.records_of(left)? {
+            // What a person applied as an agent nothing wakes again.
+            let is_applied = record.cognition == APPLIED && !record.is_left_over();
+            if record.agent.as_str() != HUMAN && !is_applied {
+                continue;
+            }
+            let old = record.run.clone();
+            let branch = branch_of(self.store.wake(), &old)?;
+            if rebuilt.held.iter().any(|(known, _)| *known == branch) {
+                continue;
+            }
+            // What a decision makes of a run lands with a decision that counts, or not at all.
+            if self.is_made_in_vain(&record)? {
+                rebuilt
+                    .notes
+                    .push(format!("run {old}, {}, is not done again: that decision does not count", record.trigger));
+                continue;
+            }
+            match self.person_again(writer, rebuilt.wake, record, None, newest.as_ref()) {
+                Ok(Some((again, true))) => {
+                    rebuilt.notes.push(format!("run {old} waits for review, as {}", again.run));
+                    newest = newest.max(Some(again.run.clone()));
+                    rebuilt.held.push((again.branch, again.commit));
+                }
+                Ok(Some((again, false))) => {
+                    let candidate = Candidate {
+                        name: again.branch.to_string(),
+                        commit: again.commit,
+                        branch: Some(again.branch.clone()),
+                        run: Some(again.run.clone()),
+                        reviewed_by: None,
+                    };
+                    match self.merge_one(writer, rebuilt.wake, &candidate, &mut newest)? {
+                        Fate::Merged { commit, .. } => rebuilt.wake = commit,
+                        Fate::Already | Fate::Conflict(_) | Fate::Refused(_) => {}
+                    }
+                    newest = newest.max(Some(again.run.clone()));
+                    rebuilt.notes.push(format!("run {old} is done again, as {}", again.run));
+                }
+                Ok(None) => rebuilt
+                    .notes
+                    .push(format!("run {old} is not done again: it is no list of operations (commit {commit})")),
+                Err(error @ (CycleError::Refused { .. } | CycleError::Document(_) | CycleError::Usage { .. })) => {
+                    rebuilt.notes.push(format!("run {old} is not done again: {error} (commit {commit})"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Does again what waits on branches that rest on what is left out: nobody else could take them.
+    pub(super) fn waiting_again(
+        &self,
+        writer: &ObjectWriter<'_>,
+        left: &Left,
+        rebuilt: &mut Rebuilt,
+    ) -> Result<(), CycleError> {
+        let mut newest = self.newest_run(rebuilt.wake)?;
+        for (branch, tip, run) in self.branches_of_runs()? {
+            let own = self.commit_of_run(tip, &run)?;
+            let beyond = self.store.commits_beyond(own.id, &[rebuilt.wake, rebuilt.main])?;
+            let Some(record) = self.record_in(own.tree, &run)?.filter(|record| record.cognition == APPLIED) else {
+                continue;
+            };
+            if !beyond.iter().any(|id| left.ids.contains(id)) {
+                continue;
+            }
+            let held = Some(own.trailer("Review").unwrap_or("asked").to_owned());
+            match self.person_again(writer, rebuilt.wake, record, held, newest.as_ref()) {
+                Ok(Some((again, _))) => {
+                    rebuilt.notes.push(format!("run {run} waits for review, as {}", again.run));
+                    newest = newest.max(Some(again.run.clone()));
+                    rebuilt.held.push((again.branch, again.commit));
+                    rebuilt.gone.push((branch, tip));
+                }
+                Ok(None) => {}
+                Err(error @ (CycleError::Refused { .. } | CycleError::Document(_) | CycleError::Usage { .. })) => {
+                    rebuilt.notes.push(format!("run {run} stays on {branch}: {error}"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a run is what a decision that does not count makes of another one.
+    fn is_made_in_vain(&self, record: &RunRecord) -> Result<bool, CycleError> {
+        let Some(about) = record.trigger.strip_prefix(REASON) else { return Ok(false) };
+        let Ok(about) = RunId::parse(about) else { return Ok(false) };
+        for review in self.reviews_of(&about)? {
+            if review.lands.as_ref() == Some(&record.run) {
+                return Ok(!self.counts_for_its_run(&review)?);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The operations of a person again, as a new run, and whether it waits for review.
+    fn person_again(
+        &self,
+        writer: &ObjectWriter<'_>,
+        base: CommitId,
+        record: RunRecord,
+        held: Option<String>,
+        newest: Option<&RunId>,
+    ) -> Result<Option<(Committed, bool)>, CycleError> {
+        if record.ops.is_empty() || !record.reverts.is_empty() || !record.approves.is_empty() {
+            return Ok(None);
+        }
+        let mut document =
+            Document { agent: Some(record.agent.clone()), prediction: record.prediction, ops: record.ops };
+        if let Some(clean) = self.shared.secrets.redact_json(&json::pretty(&document)) {
+            document = Document::parse(&clean, "the document")?;
+        }
+        let run = self.new_run_id(&record.agent, base, newest, &[record.run.as_str().as_bytes()], 0)?;
+        let origins = &self.shared.policy.settings.origins;
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
+        // As little trusted as it was, and as what it takes up.
+        let origin = record.origin.and(&quoted::by_hand(&document, &network, origins)?);
+        let by_hand = Draft::by_hand(&self.shared, base, run, &record.cognition)?;
+        let mut draft = Draft { reason: record.trigger, document, origin, held, ..by_hand };
+        let applied = draft.apply(&self.store, &self.shared)?;
+        draft.origin = draft.origin.and(&quoted::by_effects(&applied, origins));
+        draft.hold_by_rules(&applied, &self.review_of_main()?);
+        let waits = draft.held.is_some();
+        Ok(Some((draft.write(&applied, writer, &self.store, &self.shared)?, waits)))
+    }
+
+    /// The records of runs that commits which are left out bring, in their order.
+    fn records_of(&self, left: &Left) -> Result<Vec<(CommitId, RunRecord)>, CycleError> {
+        let mut records = Vec::new();
+        for commit in left.commits.iter().filter(|commit| commit.parents.len() == 1) {
+            let before = self.store.tree_of(commit.parents[0])?;
+            for change in self.store.diff(Some(before), Some(commit.tree), layout::RUNS)? {
+                let (Place::Run(_), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else {
+                    continue;
+                };
+                // What cannot be read is named among the faults.
+                if let Ok(record) = RunRecord::decode(&self.store.content(file.blob)?, &change.path) {
+                    records.push((commit.id, record));
+                }
+            }
+        }
+        Ok(records)
+    }
+
+    /// Queues again the texts that were fed, those of a clock ahead of this one as fed now.
+    pub(super) fn texts_again(
+        &self,
+        writer: &ObjectWriter<'_>,
+        old: CommitId,
+        rebuilt: &mut Rebuilt,
+    ) -> Result<(), CycleError> {
+        let store = &self.store;
+        let (was, tree) = (store.tree_of(old)?, store.tree_of(rebuilt.wake)?);
+        let format = format_of(store, tree)?;
+        let network = TreeNetwork::new(store, tree);
+        let last = Stamp::from_unix(self.shared.world.latest_seconds());
+        let (mut edits, mut ids) = (Vec::new(), Vec::new());
+        for change in store.diff(Some(tree), Some(was), layout::STIMULI)? {
+            let (Place::Stimulus(id), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else {
+                continue;
+            };
+            let bytes = store.content(file.blob)?;
+            let Ok(mut stimulus) = Stimulus::decode(&bytes, &change.path) else {
+                rebuilt.notes.push(format!("not fed again: {}, which cannot be read", change.path));
+                continue;
+            };
+            if let Cow::Owned(clean) = self.shared.secrets.redact(&stimulus.text) {
+                stimulus.text = clean;
+            }
+            if stimulus.at > last {
+                stimulus.at = self.shared.world.now();
+            }
+            if let Some(run) = stimulus.answers.clone()
+                && network.record(&run)?.is_none()
+            {
+                (stimulus.answers, stimulus.value) = (None, None);
+                rebuilt
+                    .notes
+                    .push(format!("{id} is fed again without the run that it answers, {run}, which is left out"));
+            }
+            let path = layout::stimulus(&stimulus.id, stimulus.at);
+            if store.file(tree, &path)?.is_some() || network.stimulus(&id)?.is_some() {
+                continue;
+            }
+            edits.push(TreeEdit::new(layout::queue_entry(&stimulus.id), Some(layout::queued(&path, format))));
+            edits.push(TreeEdit::new(path, Some(stimulus.encode())));
+            ids.push(id);
+        }
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let texts = plural(ids.len(), "text", "texts");
+        let mut trailers = stimulus_trailers(&ids);
+        trailers.extend(self.newest_run(rebuilt.wake)?.map(|run| ("Newest-Run".to_owned(), run.to_string())));
+        rebuilt.wake = writer.commit(&CommitSpec {
+            tree: writer.edit(Some(tree), edits)?,
+            parents: vec![rebuilt.wake],
+            author: Author::User,
+            at: self.shared.world.commit_seconds(),
+            subject: format!("stimulus: {texts} again, without what is refused"),
+            body: String::new(),
+            trailers,
+        })?;
+        rebuilt.notes.push(format!("{texts} wait to be perceived again, by the next `git brain run`"));
+        Ok(())
+    }
+}
