@@ -490,3 +490,19 @@ pub const COUNCIL_EVIDENCE_BYTES: usize = 4 * 1024;
 pub const COUNCIL_CONTENT_BYTES: usize = 1024 * 1024;
 /// Age and lead of a message's timestamp at most: ids of this span are remembered, and clocks differ by less.
 pub const COUNCIL_WINDOW_MS: i64 = 5 * 60 * 1000;
+/// Memories that a council is shown as evidence: a third goes to all, and the rest makes slices of some items each.
+pub const COUNCIL_MEMORIES: usize = 24;
+/// Seconds that the members of a council have by default: a model thinks for some, a program may start slowly.
+pub const COUNCIL_TIMEOUT_S: u64 = 60;
+/// Milliseconds after the deadline of seals in which votes are opened: they are here, and opening takes no time.
+pub const COUNCIL_OPEN_MS: i64 = 60 * 1000;
+/// Bytes of a question at most: a page. Longer material belongs into memories.
+pub const COUNCIL_QUESTION_BYTES: usize = 8 * 1024;
+/// Bytes of the record of a council at most: sixteen votes of the longest reasoning, each written out twice with its evidence, fit.
+pub const COUNCIL_RECORD_BYTES: usize = 2 << 20;
+/// Bytes of a document of members at most: sixty-four members with roles of their own.
+pub const COUNCIL_DOCUMENT_BYTES: usize = 256 << 10;
+/// Votes that one reply of a program is read for at most: the first counts, the others are refused one by one.
+pub const COUNCIL_REPLIES: usize = 16;
+/// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
+pub const COUNCIL_HISTORY: usize = 1_000;

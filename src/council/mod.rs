@@ -15,10 +15,11 @@
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
+//! | 5 | `document`, `record` | all below |
 //! | 4 | `verdict`, `escalation` | all below |
-//! | 3 | `quorum`, `printed`, `failure`, `diversity`, `seal` | 2, 1 |
+//! | 3 | `quorum`, `printed`, `failure`, `diversity`, `seal`, `reflex` | 2, 1 |
 //! | 2 | `vote`, `message`, `independence`, `roles` | 1 |
-//! | 1 | `ids`, `likeness`, `digest`, `rules` | nothing of this crate |
+//! | 1 | `ids`, `likeness`, `digest`, `rules` | `limits`, `model` and `text` alone |
 //!
 //! **Architecture Invariant:** no files, clock, network or randomness. Times, nonces and signatures come in as data.
 //!
@@ -26,6 +27,7 @@
 
 mod digest;
 pub mod diversity;
+pub mod document;
 pub mod escalation;
 pub mod failure;
 pub mod ids;
@@ -34,6 +36,8 @@ pub mod likeness;
 pub mod message;
 pub mod printed;
 pub mod quorum;
+pub mod record;
+pub mod reflex;
 pub mod roles;
 pub mod rules;
 pub mod seal;

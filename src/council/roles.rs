@@ -31,7 +31,10 @@ pub struct Role {
 /// Columns: name, perspective, focus, style, criteria, temperature, top_p.
 type Row = (&'static str, &'static str, &'static str, &'static str, [&'static str; 3], f64, f64);
 
-const ROLES: [Row; 6] = [
+/// The number of built-in roles.
+pub const ROLE_COUNT: usize = 6;
+
+const ROLES: [Row; ROLE_COUNT] = [
     (
         "analyzer",
         "an analyst of causes",

@@ -14,3 +14,14 @@ pub const SHRINKAGE: f64 = 10.0;
 
 /// One of so many items of evidence is shown to every voter: enough for a common ground, too few to make contexts equal.
 pub const SHARED_EVERY: usize = 3;
+
+/// Share of the words of a question that a text about it has. Ours.
+pub const ABOUT: f64 = 0.5;
+
+/// Mean outcome from which on a rule approves, and up to which it rejects. Ours: as far from even as a ledger's noise.
+pub const GOOD_OUTCOME: f64 = 0.6;
+/// See [`GOOD_OUTCOME`].
+pub const POOR_OUTCOME: f64 = 0.4;
+
+/// Confidence of a rule that abstains: as likely right as wrong.
+pub const SURE_OF_NOTHING: f64 = 0.5;
