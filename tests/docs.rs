@@ -144,6 +144,14 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
             git_brain::brain::council::count(&block.body).unwrap();
             return None;
         }
+        "council-members" => {
+            git_brain::brain::council::check_members(&block.body).unwrap();
+            return None;
+        }
+        "council-reply" => {
+            serde_json::from_str::<git_brain::council::vote::Reply>(&block.body).unwrap();
+            return None;
+        }
         "chat" => {
             let schema = serde_json::to_value(schemars::schema_for!(ChatAnswer)).unwrap();
             jsonschema::validate(&schema, &serde_json::from_slice(bytes).unwrap()).unwrap();

@@ -17,6 +17,7 @@ mod command_agent;
 mod concurrency;
 mod confinement;
 mod context;
+mod council_asks;
 mod crash;
 mod cycle;
 mod decide;

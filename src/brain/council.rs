@@ -1,17 +1,22 @@
-//! `council`: the votes of several minds on one question, counted. Needs no brain.
+//! `council`: several minds vote on one question. Votes that somebody else collected are counted without a brain.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::BrainError;
+use super::{Brain, BrainError};
 use crate::council::independence::PastQuestion;
+use crate::council::record::{Closing, Council, SeatRecord, Word};
+use crate::council::vote::{Decision, Members, Vote};
+use crate::cycle::council::Convened;
+use crate::limits;
+use crate::review::page::visible;
+
 pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
-use crate::council::vote::{Members, Vote};
 
-/// The document that a council is counted from.
+/// The document that votes are counted from.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Collected {
     question: String,
     members: Members,
     votes: Vec<Vote>,
@@ -22,13 +27,283 @@ struct Asked {
     thresholds: Thresholds,
 }
 
-/// Counts the votes of a council.
+/// Counts the votes of a document.
 ///
 /// # Errors
 /// A document of another form (2), with its line.
 pub fn count(document: &str) -> Result<Verdict, BrainError> {
-    let asked: Asked =
+    let collected: Collected =
         serde_json::from_str(document).map_err(|error| BrainError::usage(format!("the council: {error}")))?;
-    let Asked { question, members, votes, history, thresholds } = asked;
+    let Collected { question, members, votes, history, thresholds } = collected;
     Ok(crate::council::verdict::decide(&question, &members, &votes, &history, &thresholds))
+}
+
+/// Checks a document of members as far as that needs no settings. Models count as known.
+///
+/// # Errors
+/// A document of another form (2).
+pub fn check_members(document: &str) -> Result<(), BrainError> {
+    let read: crate::council::document::CouncilDocument =
+        serde_json::from_str(document).map_err(|error| BrainError::usage(format!("the members: {error}")))?;
+    let any = |model: &str| Some(Some(model.to_owned()));
+    read.seated(any).map(drop).map_err(|fault| BrainError::usage(format!("the members: {fault}")))
+}
+
+/// A question for a council.
+#[derive(Clone, Debug, Default)]
+pub struct CouncilRequest {
+    /// The question.
+    pub question: String,
+    /// The document of members, a path on main; absent: `council.json`, or three rules.
+    pub members: Option<String>,
+    /// The time that members have, seconds.
+    pub timeout_s: u64,
+    /// Keep nothing.
+    pub dry_run: bool,
+}
+
+/// A word of a person, as a report has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClosingLine {
+    /// `approve`, `reject`, `right` or `wrong`.
+    pub word: &'static str,
+    /// The person.
+    pub by: String,
+    /// The time, milliseconds since 1970.
+    pub at_ms: i64,
+    /// The reason.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+/// A council.
+#[derive(Clone, Debug, Serialize)]
+pub struct CouncilReport {
+    /// Its id.
+    pub id: String,
+    /// Its thread.
+    pub council: String,
+    /// The question.
+    pub question: String,
+    /// `decided` by the council; or the state of its escalation: `pending`, `approved` or `rejected`.
+    pub state: &'static str,
+    /// The decision that holds; `abstain`: none yet.
+    pub decision: Decision,
+    /// The outcome, `right` or `wrong`; null: not known.
+    pub outcome: Option<&'static str>,
+    /// The person that asked.
+    pub by: String,
+    /// The time of the verdict, milliseconds since 1970.
+    pub at_ms: i64,
+    /// The run that it is about; null: none.
+    pub run: Option<String>,
+    /// The document of members and its blob; empty: three rules.
+    pub document: String,
+    /// The members.
+    pub members: Vec<SeatRecord>,
+    /// Neurons that were shown as evidence.
+    pub evidence: Vec<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Words of people on it, oldest first.
+    pub closings: Vec<ClosingLine>,
+    /// True if nothing was written.
+    pub dry_run: bool,
+}
+
+impl CouncilReport {
+    fn of(council: Council, dry_run: bool) -> Self {
+        let (state, decision) = (council.state(), council.decision());
+        let outcome = council.is_right().map(|right| if right { "right" } else { "wrong" });
+        let Council { record, closings } = council;
+        let line = |closing: Closing| ClosingLine {
+            word: closing.word.as_str(),
+            by: closing.by,
+            at_ms: closing.at_ms,
+            why: closing.why,
+        };
+        Self {
+            id: record.id,
+            council: record.council.to_string(),
+            question: record.question,
+            state,
+            decision,
+            outcome,
+            by: record.by,
+            at_ms: record.at_ms,
+            run: record.run.map(|run| run.to_string()),
+            document: record.document,
+            members: record.members,
+            evidence: record.evidence,
+            verdict: record.verdict,
+            closings: closings.into_iter().map(line).collect(),
+            dry_run,
+        }
+    }
+}
+
+impl Brain {
+    /// Asks the members of a council, decides, and keeps the record.
+    ///
+    /// # Errors
+    /// A question that is empty or too long, a document that is none (2); one that is not trusted (3); a record that is too long (3).
+    pub fn council(&self, request: &CouncilRequest) -> Result<CouncilReport, BrainError> {
+        let question = self.cycle.shared.secrets.redact(request.question.trim()).into_owned();
+        if !question.chars().any(char::is_alphanumeric) {
+            return Err(BrainError::usage("the question is empty"));
+        }
+        if question.len() > limits::COUNCIL_QUESTION_BYTES {
+            return Err(BrainError::Usage {
+                message: format!(
+                    "the question has {} bytes, at most {} are asked",
+                    question.len(),
+                    limits::COUNCIL_QUESTION_BYTES
+                ),
+                hint: Some(
+                    "`git brain feed` remembers longer material, and members are shown what it recalls".to_owned(),
+                ),
+            });
+        }
+        let timeout_ms = request.timeout_s.saturating_mul(1000);
+        if timeout_ms == 0 || timeout_ms > limits::COMMAND_TIMEOUT_MAX_MS {
+            let most = limits::COMMAND_TIMEOUT_MAX_MS / 1000;
+            return Err(BrainError::usage(format!("--timeout {}: it is 1 to {most} seconds", request.timeout_s)));
+        }
+        let (name, email) = self.cycle.store.user();
+        let record = self.cycle.hold_council(&Convened {
+            council: self.new_persons_run(&["council", &question])?,
+            question: &question,
+            document: request.members.as_deref(),
+            timeout_ms,
+            run: None,
+            by: format!("{name} <{email}>"),
+        })?;
+        if !request.dry_run {
+            self.cycle.keep_council(&record)?;
+        }
+        Ok(CouncilReport::of(Council { record, closings: Vec::new() }, request.dry_run))
+    }
+
+    /// Councils, newest first, at most `most`.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn councils(&self, most: usize) -> Result<Vec<CouncilReport>, BrainError> {
+        let councils = self.cycle.councils()?.into_iter().rev().take(most);
+        Ok(councils.map(|council| CouncilReport::of(council, false)).collect())
+    }
+
+    /// Whether a name is the id of a council.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn is_council(&self, name: &str) -> Result<bool, BrainError> {
+        let is_id = name.len() == 12 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        Ok(is_id && self.cycle.councils()?.iter().any(|council| council.record.id == name))
+    }
+
+    /// The council of an id.
+    ///
+    /// # Errors
+    /// There is none (2).
+    pub fn council_of(&self, id: &str) -> Result<CouncilReport, BrainError> {
+        Ok(CouncilReport::of(self.council_named(id)?, false))
+    }
+
+    /// Approves or rejects an escalation, once.
+    ///
+    /// # Errors
+    /// There is no such council (2); it decided by itself, is closed, or the person may not close it (3).
+    pub fn close_council(
+        &self,
+        id: &str,
+        approves: bool,
+        why: &str,
+        dry_run: bool,
+    ) -> Result<CouncilReport, BrainError> {
+        let council = self.council_named(id)?;
+        let Some(escalation) = council.escalation() else {
+            return Err(BrainError::Refused {
+                message: format!("council {id} decided by itself: {}", council.decision()),
+                hint: Some(format!("`git brain council --outcome {id} wrong` says that it was wrong")),
+            });
+        };
+        if council.state() != "pending" {
+            let by = council.closings.iter().find(|closing| matches!(closing.word, Word::Approve | Word::Reject));
+            let by = by.map_or("", |closing| closing.by.as_str());
+            return Err(BrainError::refused(format!(
+                "council {} was {} by {by} already",
+                escalation.id,
+                council.state()
+            )));
+        }
+        let word = if approves { Word::Approve } else { Word::Reject };
+        self.add_word(council, word, why, dry_run)
+    }
+
+    /// Says how a decision turned out. The newest word counts.
+    ///
+    /// # Errors
+    /// There is no such council (2); it has no decision yet, or the person may not speak on it (3).
+    pub fn council_outcome(&self, id: &str, is_right: bool, why: &str) -> Result<CouncilReport, BrainError> {
+        let council = self.council_named(id)?;
+        if council.decision() == Decision::Abstain {
+            return Err(BrainError::Refused {
+                message: format!("council {id} has no decision yet, so nothing can be right or wrong"),
+                hint: Some(format!("`git brain approve {id}` or `git brain reject {id} --why …` decides it")),
+            });
+        }
+        self.add_word(council, if is_right { Word::Right } else { Word::Wrong }, why, false)
+    }
+
+    fn add_word(
+        &self,
+        mut council: Council,
+        word: Word,
+        why: &str,
+        dry_run: bool,
+    ) -> Result<CouncilReport, BrainError> {
+        let world = &self.cycle.shared.world;
+        let id = council.record.id.clone();
+        if world.in_hook() {
+            return Err(BrainError::Refused {
+                message: "git-brain started this program (BRAIN_IN_HOOK is set), and only a person speaks on a council"
+                    .to_owned(),
+                hint: Some(format!("`git brain council --show {id}` in a terminal of yours")),
+            });
+        }
+        let (name, email) = self.cycle.store.user();
+        let by = format!("{name} <{email}>");
+        if !self.cycle.may_close(&by)? {
+            return Err(BrainError::Refused {
+                message: format!("{email} may not decide on council {id}: review.reviewers names others"),
+                hint: None,
+            });
+        }
+        let why = visible(&self.cycle.shared.secrets.redact(why));
+        let closing = Closing {
+            closing: self.new_persons_run(&["council", &id, word.as_str()])?,
+            council: council.record.council.clone(),
+            word,
+            by,
+            at_ms: world.now_ms(),
+            why,
+        };
+        if closing.encode().len() > limits::REVIEW_BYTES {
+            return Err(BrainError::usage(format!("--why is longer than {} bytes", limits::REVIEW_BYTES)));
+        }
+        if !dry_run {
+            self.cycle.keep_closing(&id, &closing)?;
+        }
+        council.closings.push(closing);
+        Ok(CouncilReport::of(council, dry_run))
+    }
+
+    fn council_named(&self, id: &str) -> Result<Council, BrainError> {
+        let found = self.cycle.councils()?.into_iter().find(|council| council.record.id == id);
+        found.ok_or_else(|| BrainError::Usage {
+            message: format!("there is no council {id}"),
+            hint: Some("`git brain council --list` lists them".to_owned()),
+        })
+    }
 }

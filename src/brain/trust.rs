@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{Brain, BrainError};
 use crate::cycle::confine::Confinement;
+use crate::cycle::council::grants_of;
 use crate::cycle::policy::{GIT_CONFIG, GitConfig, Member};
 use crate::cycle::{Policy, bootstrap};
 use crate::llm::Endpoint;
@@ -83,6 +84,15 @@ impl Brain {
                 blob: blob.to_string(),
                 grants: settings_grants(policy),
                 before: trust.before(layout::SETTINGS, &blob.to_string()),
+            });
+        }
+        for found in cycle.council_documents()?.into_iter().filter(|found| found.document.needs_trust()) {
+            items.push(TrustItem {
+                trusted: trust.covers(&found.path, &found.blob),
+                before: trust.before(&found.path, &found.blob),
+                grants: grants_of(&found.document),
+                path: found.path,
+                blob: found.blob,
             });
         }
         if let Some(config) = &cycle.shared.policy.config {

@@ -406,7 +406,7 @@ impl Brain {
         Ok(Meant { verdict: Verdict::Amend, kept, document, resolved, ..nothing })
     }
 
-    fn new_persons_run(&self, words: &[&str]) -> Result<RunId, BrainError> {
+    pub(super) fn new_persons_run(&self, words: &[&str]) -> Result<RunId, BrainError> {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let base = self.at(None)?;
         let newest = self.cycle.newest_run(base)?;

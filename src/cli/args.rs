@@ -131,7 +131,7 @@ pub enum Command {
     Deliberate(Deliberate),
     /// Print the events of deliberations, one JSON document a line
     Events(Events),
-    /// Count the votes of several minds on one question
+    /// Let several minds vote on one question, or count their votes
     Council(Council),
     /// Measure ritual in what minds say, take it out, judge replies
     Integrity(Integrity),

@@ -1,22 +1,139 @@
-//! `council`.
+//! `council`, and closings of its escalations by `approve` and `reject`.
+
+use std::path::Path;
 
 use super::output::safe_line;
 use super::{Done, Session, args};
-use crate::brain::council::{Opinion, Tally, Verdict, count};
+use crate::brain::council::{CouncilReport, CouncilRequest, Opinion, Tally, Verdict, count};
+use crate::brain::{Brain, BrainError, path_in};
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
 
 /// The exit code of a question that a person must decide.
 const ESCALATES: u8 = 1;
+/// Characters of a question in a list.
+const QUESTION: usize = 60;
 
 pub(super) fn council(session: &Session, args: &args::Council) -> Done {
-    let verdict = count(&session.text_of(&args.file, DOCUMENT_BYTES)?)?;
-    session.out.report(&verdict, told);
-    Ok(if verdict.escalates() { ESCALATES } else { 0 })
+    if let Some(file) = &args.votes {
+        let verdict = count(&session.text_of(file, DOCUMENT_BYTES)?)?;
+        session.out.report(&verdict, counted);
+        return Ok(if verdict.escalates() { ESCALATES } else { 0 });
+    }
+    if args.list {
+        return list(session, args.number);
+    }
+    if let Some(id) = &args.show {
+        let (brain, fault) = session.look()?;
+        session.out.report(&brain.council_of(id)?, shown);
+        return fault.map_or(Ok(0), Err);
+    }
+    if let [id, outcome] = args.outcome.as_slice() {
+        let is_right = match outcome.as_str() {
+            "right" => true,
+            "wrong" => false,
+            _ => return Err(BrainError::usage(format!("--outcome {id} {outcome}: an outcome is right or wrong"))),
+        };
+        let report = session.brain()?.council_outcome(id, is_right, args.why.as_deref().unwrap_or_default())?;
+        session
+            .out
+            .report(&report, |report| format!("Council {}: {} was {outcome}.\n", report.id, word(&report.decision)));
+        return Ok(0);
+    }
+    // The call of older versions counted such a file.
+    if let [file] = args.question.as_slice()
+        && path_in(&session.dir, Path::new(file)).is_file()
+    {
+        return Err(BrainError::Usage {
+            message: format!("{file} is a file, and no question"),
+            hint: Some(format!("`git brain council --votes {file}` counts its votes")),
+        });
+    }
+    let request = CouncilRequest {
+        question: args.question.join(" "),
+        members: args.members.clone(),
+        timeout_s: args.timeout,
+        dry_run: args.writer.dry_run,
+    };
+    let report = session.brain()?.council(&request)?;
+    session.out.report(&report, held);
+    Ok(if report.verdict.escalates() { ESCALATES } else { 0 })
 }
 
-fn told(verdict: &Verdict) -> String {
-    let word = |decision: &_| inline(decision).trim_matches('"').to_owned();
+/// Approves or rejects the escalation of a council.
+pub(super) fn close(session: &Session, brain: &Brain, id: &str, approves: bool, why: &str, dry_run: bool) -> Done {
+    let report = brain.close_council(id, approves, why, dry_run)?;
+    session.out.report(&report, |report| {
+        let would = if report.dry_run { " (dry run: nothing was written)" } else { "" };
+        format!("Council {} is {}{would}: {}\n", report.id, report.state, safe_line(&report.question))
+    });
+    Ok(0)
+}
+
+fn list(session: &Session, most: usize) -> Done {
+    let (brain, fault) = session.look()?;
+    let councils = brain.councils(most)?;
+    if session.out.is_json() {
+        session.out.document(&serde_json::json!({ "councils": councils }));
+    } else if councils.is_empty() {
+        session.out.text("No council was held. `git brain council QUESTION` asks one.\n");
+    } else {
+        session.out.text(&councils.iter().map(line).collect::<String>());
+    }
+    fault.map_or(Ok(0), Err)
+}
+
+fn line(report: &CouncilReport) -> String {
+    let question = safe_line(&report.question);
+    let cut: String = question.chars().take(QUESTION).collect();
+    let more = if cut.len() < question.len() { "…" } else { "" };
+    let outcome = report.outcome.map_or(String::new(), |outcome| format!(", {outcome}"));
+    format!("{}  {:<8}  {:<7}{outcome}  {cut}{more}\n", report.id, report.state, word(&report.decision))
+}
+
+fn word(decision: &impl serde::Serialize) -> String {
+    inline(decision).trim_matches('"').to_owned()
+}
+
+fn held(report: &CouncilReport) -> String {
+    let mut text = counted(&report.verdict);
+    if report.dry_run {
+        return text + "Dry run: nothing was written.\n";
+    }
+    let id = &report.id;
+    text += &match report.state {
+        "pending" => format!("Council {id} waits: git brain approve {id}, or git brain reject {id} --why …\n"),
+        _ => format!(
+            "Council {id} is kept: git brain council --outcome {id} right|wrong says later how it turned out.\n"
+        ),
+    };
+    text
+}
+
+fn shown(report: &CouncilReport) -> String {
+    let mut text = format!("council {}, {}: {}\n", report.id, report.state, word(&report.decision));
+    text += &format!("  asked by {}\n", safe_line(&report.by));
+    if let Some(run) = &report.run {
+        text += &format!("  about    {}\n", safe_line(run));
+    }
+    for seat in &report.members {
+        text += &format!(
+            "  member   {} ({}), {}, {}\n",
+            safe_line(seat.id.as_str()),
+            safe_line(seat.family.as_str()),
+            safe_line(&seat.role),
+            safe_line(&seat.mind)
+        );
+    }
+    text += &counted(&report.verdict);
+    for closing in &report.closings {
+        let why = if closing.why.is_empty() { String::new() } else { format!(": {}", safe_line(&closing.why)) };
+        text += &format!("  {:<8} by {}{why}\n", closing.word, safe_line(&closing.by));
+    }
+    text
+}
+
+fn counted(verdict: &Verdict) -> String {
     let mut text = format!(
         "{}, confidence {:.2}: {}\n",
         word(&verdict.decision),
@@ -32,24 +149,25 @@ fn told(verdict: &Verdict) -> String {
         );
     }
     text += &format!("  {} faulty members are tolerated\n", verdict.quorum.tolerated_faults);
+    // Without a decision nothing is for or against it.
     let opinions = |heading: &str, all: &[Opinion]| -> String {
         let line = |one: &Opinion| {
-            format!(
-                "  {heading:<8} {} ({}, {:.2}): {}\n",
-                one.member,
-                one.family,
-                one.confidence,
-                safe_line(&one.reasoning)
-            )
+            let heading = if heading.is_empty() { word(&one.decision) } else { heading.to_owned() };
+            let (member, family) = (safe_line(one.member.as_str()), safe_line(one.family.as_str()));
+            format!("  {heading:<8} {member} ({family}, {:.2}): {}\n", one.confidence, safe_line(&one.reasoning))
         };
         all.iter().map(line).collect()
     };
+    let has_decided = !verdict.support.is_empty();
     text += &opinions("for", &verdict.support);
-    text += &opinions("against", &verdict.dissent);
+    text += &opinions(if has_decided { "against" } else { "" }, &verdict.dissent);
     text += &opinions("abstains", &verdict.abstentions);
-    text.extend(verdict.absent.iter().map(|member| format!("  absent   {member}\n")));
+    text.extend(verdict.absent.iter().map(|member| format!("  absent   {}\n", safe_line(member.as_str()))));
     text.extend(
-        verdict.refused.iter().map(|vote| format!("  refused  {}: {}\n", vote.member, safe_line(&vote.reason))),
+        verdict
+            .refused
+            .iter()
+            .map(|vote| format!("  refused  {}: {}\n", safe_line(vote.member.as_str()), safe_line(&vote.reason))),
     );
     text.extend(verdict.concerns.iter().map(|concern| format!("a person decides: {}\n", safe_line(&concern.sentence))));
     text

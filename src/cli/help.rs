@@ -50,7 +50,11 @@ const EXAMPLES: [(&str, &str); 45] = [
         "git brain deliberate recall --cycles 3\ngit brain deliberate recall --trees \"billing,hall two\" --dry-run\n\
          git brain deliberate recall --show",
     ),
-    ("council", "git brain council votes.json\ngit brain --json council votes.json"),
+    (
+        "council",
+        "git brain council Shall the index be rebuilt tonight\ngit brain council \"Shall we move?\" --members councils/home.json --timeout 20\n\
+         git brain council --list\ngit brain council --outcome 32d4380d9782 right\ngit brain council --votes votes.json",
+    ),
     (
         "integrity",
         "git brain integrity measure reply.txt --since before.txt\ngit brain integrity filter reply.txt\n\

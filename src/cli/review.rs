@@ -176,6 +176,14 @@ pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
     if args.at.is_some() && args.branches.len() > 1 {
         return Err(BrainError::usage("--at speaks of one run"));
     }
+    if let [id] = args.branches.as_slice()
+        && brain.is_council(id)?
+    {
+        if args.at.is_some() {
+            return Err(BrainError::usage("--at speaks of a run, and this is a council"));
+        }
+        return super::council::close(session, &brain, id, false, &args.why, args.writer.dry_run);
+    }
     let decide = |branch: &String| {
         let mut request = ReviewRequest::new(branch, ReviewVerdict::Reject, &args.why);
         (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);

@@ -108,6 +108,9 @@ pub struct Request {
     /// How freely the model draws, 0 to 2, in place of its settings' figure; a model whose settings have none is asked without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
+    /// The share of the probability that is drawn from, above 0 and at most 1; asked of models that are asked with a temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
 }
 
 impl Request {

@@ -153,6 +153,7 @@ impl Cycle {
                     messages,
                     form,
                     temperature: None,
+                    top_p: None,
                 };
                 self.one_answer(wanted, |text| {
                     let mut document = Document::parse(text.as_bytes(), "the answer of evaluator")?;

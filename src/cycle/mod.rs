@@ -24,6 +24,7 @@ pub mod confine;
 pub mod confirm;
 mod context;
 pub mod conversation;
+pub mod council;
 pub mod count;
 pub mod deliberation;
 pub mod doorbell;

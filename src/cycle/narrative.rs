@@ -184,7 +184,7 @@ impl Cycle {
         };
         messages.push(Message::new(Voice::User, format!("[data: the brief]\n{data}")));
         let form = Form { name: "narration".to_owned(), schema: Narration::schema(&brief) };
-        let wanted = Wanted { agent, model, repairs, roots: &[], messages, form, temperature: None };
+        let wanted = Wanted { agent, model, repairs, roots: &[], messages, form, temperature: None, top_p: None };
         self.one_answer(wanted, |text| Ok(Narration::parse(text.as_bytes(), "the narrator's answer")?))
     }
 

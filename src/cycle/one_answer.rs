@@ -31,6 +31,8 @@ pub(super) struct Wanted<'a> {
     pub form: Form,
     /// How freely the model draws; `None`: as its settings say.
     pub temperature: Option<f64>,
+    /// The share of the probability that it draws from; `None`: as the provider has it.
+    pub top_p: Option<f64>,
 }
 
 impl Cycle {
@@ -56,35 +58,43 @@ impl Cycle {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
         let models = Models::new(Arc::clone(&self.shared))?;
-        let payer = Payer::new(wanted.agent, wanted.roots);
-        let mut request = Request {
-            messages: wanted.messages,
-            form: Some(wanted.form),
-            temperature: wanted.temperature,
-            ..Request::default()
-        };
-        let answer = runtime.block_on(async {
-            let mut left = wanted.repairs;
-            loop {
-                let reply = match models.ask(&payer, wanted.model, &request, None).await? {
-                    Ok(reply) => reply,
-                    Err(exhausted) => return Err(CycleError::Exhausted(exhausted.to_string())),
-                };
-                if let Some(why) = &reply.broken_off {
-                    return Err(broken_off(wanted.agent, why));
-                }
-                match read(llm::document_in(&reply.text)) {
-                    Err(error) if left > 0 && is_the_answers_fault(&error) => {
-                        left -= 1;
-                        request.messages.extend([reply.message(), Message::refused(&error.to_string())]);
-                    }
-                    other => return other,
-                }
-            }
-        });
+        let answer = runtime.block_on(answer_of(&models, wanted, &mut read));
         // A name that is still being looked up must not hold back the answer.
         runtime.shutdown_background();
         answer
+    }
+}
+
+/// Asks a model, and reads its answer, for callers that ask several at once.
+pub(super) async fn answer_of<T>(
+    models: &Models,
+    wanted: Wanted<'_>,
+    read: &mut impl FnMut(&str) -> Result<T, CycleError>,
+) -> Result<T, CycleError> {
+    let payer = Payer::new(wanted.agent, wanted.roots);
+    let mut request = Request {
+        messages: wanted.messages,
+        form: Some(wanted.form),
+        temperature: wanted.temperature,
+        top_p: wanted.top_p,
+        ..Request::default()
+    };
+    let mut left = wanted.repairs;
+    loop {
+        let reply = match models.ask(&payer, wanted.model, &request, None).await? {
+            Ok(reply) => reply,
+            Err(exhausted) => return Err(CycleError::Exhausted(exhausted.to_string())),
+        };
+        if let Some(why) = &reply.broken_off {
+            return Err(broken_off(wanted.agent, why));
+        }
+        match read(llm::document_in(&reply.text)) {
+            Err(error) if left > 0 && is_the_answers_fault(&error) => {
+                left -= 1;
+                request.messages.extend([reply.message(), Message::refused(&error.to_string())]);
+            }
+            other => return other,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::admission::Fault;
 use super::commit::branch_of;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, EVALUATOR, signed};
+use crate::council::record::COUNCILS;
 use crate::delta::{RunRecord, Valued};
 use crate::limits;
 use crate::model::ids::{HUMAN, RunId};
@@ -16,7 +17,7 @@ use crate::model::settings::{self, Settings};
 use crate::model::{Level, layout};
 use crate::review::rules::{Facts, held_by, is_beside};
 use crate::review::{ReviewRecord, Verdict};
-use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, TreeEdit, TreeId};
+use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, Trailer, TreeEdit, TreeId};
 
 impl Cycle {
     /// The reviews of a run, oldest first.
@@ -29,6 +30,7 @@ impl Cycle {
     pub(super) fn review_paths(&self) -> Result<Vec<(RunId, String)>, CycleError> {
         let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
         let named = |path: String| {
+            let path = Some(path).filter(|path| !path.starts_with(COUNCILS))?;
             let name = path.rsplit('/').next()?.strip_suffix(".json")?;
             Some((RunId::parse(name).ok()?, path))
         };
@@ -78,7 +80,8 @@ impl Cycle {
             }
             let commit = self.store.commit(id)?;
             for path in self.added(&commit)? {
-                if seen.insert(path.clone())
+                if !path.starts_with(COUNCILS)
+                    && seen.insert(path.clone())
                     && let Some(bytes) = self.store.read(commit.tree, &path)?
                 {
                     found.push(ReviewRecord::decode(&bytes, &path)?);
@@ -243,7 +246,23 @@ impl Cycle {
 
     /// Adds a review, durable when this returns. One that is there already, with the same decision about the same commit, stays.
     pub fn add_review(&self, review: &ReviewRecord) -> Result<(), CycleError> {
+        let trailers = vec![
+            ("Reviewed".to_owned(), review.run.to_string()),
+            ("Verdict".to_owned(), review.verdict.as_str().to_owned()),
+        ];
+        let subject = format!("{} {}", review.verdict.as_str(), review.run);
+        self.add_decision(review.path(), review.encode(), (subject, review.why.clone(), trailers))
+    }
+
+    /// Adds a file to the decisions, with the subject, body and trailers of its commit. One that is there already stays.
+    pub(super) fn add_decision(
+        &self,
+        path: String,
+        bytes: Vec<u8>,
+        (subject, body, mut trailers): (String, String, Vec<Trailer>),
+    ) -> Result<(), CycleError> {
         let store = &self.store;
+        trailers.extend(self.shared.clock_trailer());
         let mut races = store.races(store.wake());
         loop {
             let tip = store.reviews()?;
@@ -251,24 +270,19 @@ impl Cycle {
             let tree = tip.map(|tip| store.tree_of(tip)).transpose()?;
             // It is there already: whoever carries it out now adds nothing under his own name.
             if let Some(tree) = tree
-                && store.file(tree, &review.path())?.is_some()
+                && store.file(tree, &path)?.is_some()
             {
                 return Ok(());
             }
-            let tree = writer.edit(tree, vec![TreeEdit::new(review.path(), Some(review.encode()))])?;
-            let mut trailers = vec![
-                ("Reviewed".to_owned(), review.run.to_string()),
-                ("Verdict".to_owned(), review.verdict.as_str().to_owned()),
-            ];
-            trailers.extend(self.shared.clock_trailer());
+            let tree = writer.edit(tree, vec![TreeEdit::new(path.clone(), Some(bytes.clone()))])?;
             let commit = writer.commit(&CommitSpec {
                 tree,
                 parents: tip.into_iter().collect(),
                 author: Author::User,
                 at: self.shared.world.commit_seconds(),
-                subject: format!("{} {}", review.verdict.as_str(), review.run),
-                body: review.why.clone(),
-                trailers,
+                subject: subject.clone(),
+                body: body.clone(),
+                trailers: trailers.clone(),
             })?;
             writer.publish()?;
             if store.advance_reviews(tip, commit)? {
@@ -353,6 +367,10 @@ impl Cycle {
                 continue;
             }
             let bytes = store.read_file(file, &path)?;
+            if path.starts_with(COUNCILS) {
+                wrong.extend(self.wrong_of_council(&bytes, &path, commit, latest).map(|why| (path, why)));
+                continue;
+            }
             let review = match ReviewRecord::decode(&bytes, &path) {
                 Ok(review) => review,
                 Err(error) => {

@@ -196,6 +196,9 @@ impl Provider {
         // Not every model takes one: the settings say which.
         if let Some(usual) = self.model.temperature {
             options = options.with_temperature(request.temperature.unwrap_or(usual));
+            if let Some(top_p) = request.top_p {
+                options = options.with_top_p(top_p);
+            }
         }
         if let Some(form) = request.form.as_ref().filter(|_| self.model.json_schema) {
             options = options.with_response_format(JsonSpec::new(form.name.clone(), form.schema.clone()));

@@ -8,12 +8,14 @@
 mod chunks;
 mod environment;
 mod files;
+mod keys;
 mod spool;
 mod trust;
 
 pub use chunks::{Chunks, NotText};
 pub use environment::{VARIABLES, Variable, environment_table};
 pub use files::{Named, files_below, matching, named, open_input, read_bounded, read_stdin_bounded, true_path};
+pub use keys::{KeyError, MemberKey, is_signed};
 pub use spool::{Spool, Spooled};
 pub use trust::{Trust, TrustError};
 
@@ -181,6 +183,16 @@ impl World {
         let mut bits = [0_u8; 16];
         getrandom::fill(&mut bits).map_err(|e| WorldError::Random { message: e.to_string() })?;
         Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Thirty-two bytes that nobody can guess; random whatever `BRAIN_SEED` says.
+    ///
+    /// # Errors
+    /// The system gives no random bits.
+    pub fn nonce(&self) -> Result<[u8; 32], WorldError> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).map_err(|e| WorldError::Random { message: e.to_string() })?;
+        Ok(bytes)
     }
 
     /// Where trust is recorded, outside any repository: `$XDG_STATE_HOME/git-brain` or `~/.local/state/git-brain`.

@@ -21,7 +21,8 @@ pub struct Restore {
     after_help = "Examples:\n  git brain approve agents/memory/RUN --why \"checked with Anna\"\n  git brain approve RUN --only 1,3\n  git brain approve RUN --take run\n  git brain approve --origin http"
 )]
 pub struct Approve {
-    /// A run that waits, by its branch or its id; a branch of a sleep, `sleep/RUN`; or neurons whose origin is not trusted.
+    /// A run that waits, by its branch or its id; a branch of a sleep, `sleep/RUN`; the id of a council that waits; or neurons whose origin is
+    /// not trusted.
     pub what: Vec<String>,
     /// All neurons and runs of this origin, or of this class of origins.
     #[arg(long, value_name = "CLASS[:DETAIL]")]
@@ -58,7 +59,7 @@ impl Approve {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour without a source\"")]
 pub struct Reject {
-    /// Runs that wait, each by its branch or its id; or a branch of a sleep, `sleep/RUN`.
+    /// Runs that wait, each by its branch or its id; or a branch of a sleep, `sleep/RUN`; or the id of a council that waits.
     #[arg(required = true, value_name = "RUN")]
     pub branches: Vec<String>,
     /// Reason, in words: a lesson for the agent.

@@ -4,12 +4,42 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::Writer;
+
 /// `council`.
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("action").required(true).args(["question", "votes", "list", "show", "outcome"])))]
 pub struct Council {
-    /// A JSON document with the question, the members with their families, and the votes; `-` reads standard input.
-    #[arg(default_value = "-")]
-    pub file: PathBuf,
+    /// The question, to be answered by yes or no; needs no quotes. Members are shown memories that it recalls.
+    pub question: Vec<String>,
+    /// The document of members, a file on main: council.json or councils/NAME.json. By default council.json, else three rules of git-brain.
+    #[arg(long, value_name = "FILE", requires = "question")]
+    pub members: Option<String>,
+    /// Seconds that members have, 1 to 3600. A member that is not done by then is absent.
+    #[arg(long, value_name = "S", default_value_t = crate::limits::COUNCIL_TIMEOUT_S, requires = "question")]
+    pub timeout: u64,
+    /// Count votes that were collected already: a JSON document with the question, the members with their families, and the votes; `-` reads
+    /// standard input. Needs no brain.
+    #[arg(long, value_name = "FILE")]
+    pub votes: Option<PathBuf>,
+    /// List councils, newest first.
+    #[arg(long)]
+    pub list: bool,
+    /// Councils to list.
+    #[arg(short = 'n', value_name = "N", default_value_t = 20, requires = "list")]
+    pub number: usize,
+    /// Show a council with its members, votes and closings.
+    #[arg(long, value_name = "ID")]
+    pub show: Option<String>,
+    /// Say how the decision of a council turned out: right or wrong. Errors that members share count against them later.
+    #[arg(long, num_args = 2, value_names = ["ID", "OUTCOME"])]
+    pub outcome: Vec<String>,
+    /// Reason of an outcome, in words.
+    #[arg(long, value_name = "TEXT", requires = "outcome")]
+    pub why: Option<String>,
+    /// Options of every writer.
+    #[command(flatten)]
+    pub writer: Writer,
 }
 
 /// `integrity`.

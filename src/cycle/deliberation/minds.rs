@@ -257,7 +257,8 @@ impl Topic<'_> {
         let form = Form { name: role.as_str().to_owned(), schema };
         // The temperature of a tree, which gardeners alone are asked with.
         let temperature = question["temperature"].as_f64().map(|temperature| temperature.min(2.0));
-        let wanted = Wanted { agent: self.agent, model, repairs: REPAIRS, roots: &[], messages, form, temperature };
+        let wanted =
+            Wanted { agent: self.agent, model, repairs: REPAIRS, roots: &[], messages, form, temperature, top_p: None };
         let mut formless = None;
         let answered = self.cycle.one_answer(wanted, |text| {
             read(text).map_err(|error| {

@@ -1,0 +1,211 @@
+//! One member, asked: a rule, a model of the settings, or a program.
+
+use std::time::Duration;
+
+use serde_json::{Deserializer, Value, json};
+
+use super::Material;
+use crate::cognition::exchange::{Form, Message, Voice};
+use crate::council::document::{Mind, Seated};
+use crate::council::ids::ThreadId;
+use crate::council::message::{AgentMessage, MessageFault};
+use crate::council::reflex;
+use crate::council::roles::prompt;
+use crate::council::vote::{Members, Reply};
+use crate::cycle::models::Models;
+use crate::cycle::one_answer::{Wanted, answer_of};
+use crate::cycle::{Cycle, CycleError};
+use crate::limits;
+use crate::model::document::Cognition;
+use crate::model::ids::AgentName;
+
+/// The name under which models and programs of a council are paid for.
+const PAYER: &str = "council";
+/// How often a model may answer once more after an answer that is no vote.
+const REPAIRS: u32 = 1;
+
+/// What a member said.
+pub(super) enum Said {
+    /// A vote, from a mind that this program asked.
+    Plain(Reply),
+    /// A message that a program signed itself.
+    Signed(AgentMessage),
+}
+
+/// What all members are asked.
+pub(super) struct Wants<'a> {
+    pub thread: &'a ThreadId,
+    pub members: &'a Members,
+    pub material: &'a Material,
+    pub timeout_ms: u64,
+}
+
+impl Cycle {
+    /// Asks a member. A failure is a reason; a program may say several things, of which the first vote counts.
+    pub(super) async fn ask_member(
+        &self,
+        models: &Models,
+        wants: &Wants<'_>,
+        place: usize,
+        seat: &Seated,
+    ) -> Vec<Result<Said, String>> {
+        let slice = wants.material.slices.get(place).map_or(&[][..], Vec::as_slice);
+        match &seat.mind {
+            Mind::Reflex { rule } => {
+                let Material { question, shown, outcomes, .. } = wants.material;
+                let shown: Vec<_> = slice.iter().filter_map(|number| shown.get(*number).cloned()).collect();
+                vec![Ok(Said::Plain(reflex::reply(*rule, question, &shown, outcomes)))]
+            }
+            Mind::Model { model } => vec![self.ask_model_member(models, wants, (model, slice), seat).await],
+            Mind::Command { argv, reads } => self.ask_program_member(wants, (argv, reads), slice, seat).await,
+        }
+    }
+
+    async fn ask_model_member(
+        &self,
+        models: &Models,
+        wants: &Wants<'_>,
+        (model, slice): (&str, &[usize]),
+        seat: &Seated,
+    ) -> Result<Said, String> {
+        let Material { question, evidence, .. } = wants.material;
+        let room = self.room_for(model).map_err(|error| error.to_string())? as usize;
+        let text = |shown: usize| prompt(&seat.role, question, evidence, &slice[..shown]);
+        let fits = |shown: &usize| crate::text::tokens(&text(*shown)) <= room;
+        let shown = (0..=slice.len()).rev().find(fits).unwrap_or(0);
+        let agent = AgentName::parse(PAYER).map_err(|error| error.to_string())?;
+        let wanted = Wanted {
+            agent: &agent,
+            model,
+            repairs: REPAIRS,
+            roots: &[],
+            messages: vec![Message::new(Voice::User, text(shown))],
+            form: Form { name: "vote".to_owned(), schema: schema() },
+            temperature: Some(seat.role.temperature),
+            top_p: Some(seat.role.top_p),
+        };
+        let mut read = |text: &str| {
+            let reply: Reply = serde_json::from_str(text)
+                .map_err(|error| CycleError::refused(format!("the answer is no vote: {error}")))?;
+            let checked = reply.clone().into_vote(&seat.member).check(wants.members);
+            checked.map_err(|fault| CycleError::refused(fault.to_string()))?;
+            Ok(reply)
+        };
+        let asked = answer_of(models, wanted, &mut read);
+        match tokio::time::timeout(Duration::from_millis(wants.timeout_ms), asked).await {
+            Err(_) => Err(format!("it did not answer within {} ms", wants.timeout_ms)),
+            Ok(Err(error)) => Err(error.to_string()),
+            Ok(Ok(reply)) => Ok(Said::Plain(self.clean_reply(reply))),
+        }
+    }
+
+    async fn ask_program_member(
+        &self,
+        wants: &Wants<'_>,
+        (argv, reads): (&[String], &[String]),
+        slice: &[usize],
+        seat: &Seated,
+    ) -> Vec<Result<Said, String>> {
+        let program = Cognition::Command {
+            argv: argv.to_vec(),
+            timeout_ms: wants.timeout_ms,
+            environment: Vec::new(),
+            reads: reads.to_vec(),
+            writes: Vec::new(),
+            network: false,
+            cpu_seconds: 0,
+            memory_mb: limits::CHILD_MEMORY_MB,
+        };
+        let input = question_of(wants, slice, seat).to_string().into_bytes();
+        let Ok(agent) = AgentName::parse(PAYER) else { return Vec::new() };
+        let output = match self.shared.ask(&agent, &[], &program, input).await {
+            Ok(Ok(output)) => output,
+            Ok(Err(exhausted)) => return vec![Err(exhausted.to_string())],
+            Err(error) => {
+                let said = error.to_string();
+                let said = said.strip_prefix(&format!("{agent}: ")).unwrap_or(&said);
+                return vec![Err(said.replace("in its definition", "(its `reads` in the document of members)"))];
+            }
+        };
+        self.votes_in(&output, seat)
+    }
+
+    /// The votes and messages that a program printed.
+    fn votes_in(&self, output: &[u8], seat: &Seated) -> Vec<Result<Said, String>> {
+        let mut said = Vec::new();
+        for value in Deserializer::from_slice(output).into_iter::<Value>().take(limits::COUNCIL_REPLIES) {
+            match value {
+                Ok(value) => said.push(self.vote_in(value, seat)),
+                Err(error) => {
+                    said.push(Err(format!("its output is no JSON: {error}")));
+                    break;
+                }
+            }
+        }
+        if said.is_empty() {
+            said.push(Err("it printed nothing".to_owned()));
+        }
+        said
+    }
+
+    fn vote_in(&self, value: Value, seat: &Seated) -> Result<Said, String> {
+        if value.get("sender_id").is_some() {
+            let message = serde_json::from_value(value).map_err(|error| format!("its message has no form: {error}"));
+            return Ok(Said::Signed(message?));
+        }
+        let id = &seat.member.id;
+        for (field, own) in [("member", id.as_str()), ("family", seat.member.family.as_str())] {
+            let claimed = value.get(field).and_then(Value::as_str);
+            if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
+                return Err(format!("its vote claims the {field} {claimed:?}, and it is {own:?}"));
+            }
+        }
+        if seat.key.is_some() {
+            return Err(MessageFault::Unsigned(id.clone()).to_string());
+        }
+        let reply: Reply = serde_json::from_value(value).map_err(|error| format!("its output is no vote: {error}"))?;
+        Ok(Said::Plain(self.clean_reply(reply)))
+    }
+
+    /// A reply without secrets.
+    fn clean_reply(&self, reply: Reply) -> Reply {
+        let clean = |text: String| self.shared.secrets.redact(&text).into_owned();
+        Reply { reasoning: clean(reply.reasoning), evidence: reply.evidence.into_iter().map(clean).collect(), ..reply }
+    }
+}
+
+/// The standard input of a program.
+fn question_of(wants: &Wants<'_>, slice: &[usize], seat: &Seated) -> Value {
+    let Material { question, evidence, shown, .. } = wants.material;
+    let item = |number: &usize| {
+        let memory = shown.get(*number)?;
+        Some(json!({"item": number.to_string(), "text": memory.text, "trusted": memory.is_trusted}))
+    };
+    json!({
+        "council": wants.thread,
+        "recipient": super::CHAIR,
+        "member": seat.member.id,
+        "family": seat.member.family,
+        "role": seat.role,
+        "question": question,
+        "evidence": slice.iter().filter_map(item).collect::<Vec<_>>(),
+        "prompt": prompt(&seat.role, question, evidence, slice),
+        "timeout_ms": wants.timeout_ms,
+        "schema": schema(),
+    })
+}
+
+/// The form of a vote.
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["decision", "confidence", "reasoning", "evidence"],
+        "properties": {
+            "decision": {"enum": ["approve", "reject", "abstain"]},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "reasoning": {"type": "string"},
+            "evidence": {"type": "array", "items": {"type": "string"}},
+        },
+    })
+}

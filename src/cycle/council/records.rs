@@ -1,0 +1,129 @@
+//! Councils that were held, and what people said of them: files of the decisions, in `refs/brain/reviews`.
+
+use std::collections::BTreeMap;
+
+use crate::council::record::{COUNCILS, Closing, Council, CouncilRecord, address};
+use crate::cycle::{Cycle, CycleError};
+use crate::limits;
+use crate::model::ids::RunId;
+use crate::store::Commit;
+use crate::world::is_signed;
+
+impl Cycle {
+    /// Councils, oldest first, with closings of people that may decide.
+    pub fn councils(&self) -> Result<Vec<Council>, CycleError> {
+        let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
+        let tree = self.store.tree_of(tip)?;
+        let Some(folder) = self.store.folder(tree, COUNCILS.trim_end_matches('/'))? else { return Ok(Vec::new()) };
+        let (mut records, mut closings) = (Vec::new(), BTreeMap::<RunId, Vec<Closing>>::new());
+        for (path, file) in self.store.files(folder, "")? {
+            let path = format!("{COUNCILS}{path}");
+            let bytes = self.store.read_file(file, &path)?;
+            if CouncilRecord::is_at(&path) {
+                records.push(CouncilRecord::decode(&bytes, &path)?);
+                continue;
+            }
+            let closing = Closing::decode(&bytes, &path)?;
+            if self.may_close(&closing.by)? {
+                closings.entry(closing.council.clone()).or_default().push(closing);
+            }
+        }
+        let mut councils: Vec<Council> = records
+            .into_iter()
+            .map(|record| {
+                let mut closings = closings.remove(&record.council).unwrap_or_default();
+                closings.sort_by(|a, b| a.closing.cmp(&b.closing));
+                Council { record, closings }
+            })
+            .collect();
+        councils.sort_by(|a, b| a.record.council.cmp(&b.record.council));
+        Ok(councils)
+    }
+
+    /// The newest councils, from which errors are compared.
+    pub(super) fn past_councils(&self) -> Result<Vec<Council>, CycleError> {
+        let mut councils = self.councils()?;
+        let newest = councils.len().saturating_sub(limits::COUNCIL_HISTORY);
+        Ok(councils.split_off(newest))
+    }
+
+    /// Whether a person may close escalations: one of `review.reviewers` of main, or anybody where it is empty.
+    pub fn may_close(&self, by: &str) -> Result<bool, CycleError> {
+        let settings = self.review_of_main()?;
+        let may = settings.reviewers_of(None);
+        Ok(may.is_empty() || may.iter().any(|name| name == address(by)))
+    }
+
+    /// Keeps a council, durable when this returns.
+    ///
+    /// # Errors
+    /// The record is too long.
+    pub fn keep_council(&self, record: &CouncilRecord) -> Result<(), CycleError> {
+        let bytes = record.encode();
+        if bytes.len() > limits::COUNCIL_RECORD_BYTES {
+            return Err(CycleError::Refused {
+                message: format!(
+                    "the record of the council has {} bytes, at most {} are kept",
+                    bytes.len(),
+                    limits::COUNCIL_RECORD_BYTES
+                ),
+                hint: Some("shorter reasonings or fewer members fit".to_owned()),
+            });
+        }
+        let subject = format!("council {}", record.id);
+        let trailers = vec![
+            ("Council".to_owned(), record.id.clone()),
+            ("Verdict".to_owned(), record.verdict.decision.to_string()),
+        ];
+        let body = record.question.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.add_decision(record.path(), bytes, (subject, body, trailers))
+    }
+
+    /// Keeps what a person said of a council.
+    pub fn keep_closing(&self, id: &str, closing: &Closing) -> Result<(), CycleError> {
+        let subject = format!("{} council {id}", closing.word.as_str());
+        let trailers =
+            vec![("Council".to_owned(), id.to_owned()), ("Verdict".to_owned(), closing.word.as_str().to_owned())];
+        self.add_decision(closing.path(), closing.encode(), (subject, closing.why.clone(), trailers))
+    }
+
+    /// The fault of a file of councils in a commit of decisions that comes in; `None`: it may come in.
+    pub(in crate::cycle) fn wrong_of_council(
+        &self,
+        bytes: &[u8],
+        path: &str,
+        commit: &Commit,
+        latest_ms: i64,
+    ) -> Option<String> {
+        let (by, at_ms, id, text) = if CouncilRecord::is_at(path) {
+            let record = match CouncilRecord::decode(bytes, path) {
+                Ok(record) => record,
+                Err(error) => return Some(error.to_string()),
+            };
+            let key = |cast: &crate::council::record::CastVote| {
+                let seat = record.members.iter().find(|seat| seat.id == cast.message.sender_id);
+                seat.map_or("", |seat| seat.key.as_str()).to_owned()
+            };
+            let is_forged = record
+                .votes
+                .iter()
+                .find(|cast| !is_signed(&key(cast), &cast.message.canonical_bytes(), &cast.message.signature));
+            if let Some(cast) = is_forged {
+                return Some(format!("has a vote that {} did not sign", cast.message.sender_id));
+            }
+            (record.by, record.at_ms, record.council, String::from_utf8_lossy(bytes).into_owned())
+        } else {
+            match Closing::decode(bytes, path) {
+                Ok(closing) => (closing.by, closing.at_ms, closing.closing, closing.why),
+                Err(error) => return Some(error.to_string()),
+            }
+        };
+        if address(&by) != commit.email {
+            return Some(format!("is by {}, and its commit by {}", address(&by), commit.email));
+        }
+        if at_ms > latest_ms || id.unix_ms() > latest_ms {
+            return Some("is dated ahead of the clock here".to_owned());
+        }
+        (self.shared.secrets.redact(&text) != text).then(|| "holds a secret".to_owned())
+    }
+}
