@@ -101,7 +101,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
-    let is_hex = text.len() % 2 == 0 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
     is_hex.then(|| (0..text.len()).step_by(2).map(byte).collect::<Option<Vec<u8>>>())?
 }
