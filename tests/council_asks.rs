@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::endpoint::{Endpoint, Manner};
 use crate::machines::World;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, create, delta};
 
 /// A member that is a shell program.
 fn program(id: &str, family: Option<&str>, script: &str) -> Value {
@@ -315,4 +315,21 @@ fn council_that_was_changed_does_not_come_in_by_sync() {
     git(&["push", "-q", "origin", "+refs/brain/reviews:refs/brain/reviews"]);
     let said = world.refused("b");
     assert!(said.contains("is not the vote that its member sealed"), "{said}");
+}
+
+#[test]
+fn council_on_a_waiting_run_is_shown_by_review_and_lands_nothing() {
+    let sandbox = seated(&[
+        program("a", Some("x"), &says("approve", "The colour has gone.")),
+        program("b", Some("y"), &says("approve", "Paint is cheap this week, and Tom has time.")),
+    ]);
+    let run = sandbox.apply(&delta(json!([create("tea")])), &["--no-merge"])["run"].as_str().unwrap().to_owned();
+    let report = sandbox.json(&["council", "--branch", &run]);
+    assert_eq!((&report["run"], &report["decision"]), (&json!(run), &json!("approve")), "{report:#}");
+    assert!(report["question"].as_str().unwrap().contains("tea"), "{report:#}");
+    let shown = sandbox.brain(&["review", &run]).exits(0).out;
+    let line = format!("council {}, which lands nothing by itself: approve", report["id"].as_str().unwrap());
+    assert!(shown.contains(&line), "{shown}");
+    assert_eq!(sandbox.json(&["review"])["waiting"].as_array().unwrap().len(), 1);
+    sandbox.brain(&["council", "--branch", "agents/memory/none"]).exits(2);
 }

@@ -8,7 +8,9 @@ use crate::council::record::{Closing, Council, SeatRecord, Word};
 use crate::council::vote::{Decision, Members, Vote};
 use crate::cycle::council::Convened;
 use crate::limits;
+use crate::model::ids::RunId;
 use crate::review::page::visible;
+use crate::store::CommitId;
 
 pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
@@ -58,6 +60,8 @@ pub struct CouncilRequest {
     pub members: Option<String>,
     /// The time that members have, seconds.
     pub timeout_s: u64,
+    /// A run that waits, in place of a question: whether it shall land.
+    pub branch: Option<String>,
     /// Keep nothing.
     pub dry_run: bool,
 }
@@ -148,7 +152,11 @@ impl Brain {
     /// # Errors
     /// A question that is empty or too long, a document that is none (2); one that is not trusted (3); a record that is too long (3).
     pub fn council(&self, request: &CouncilRequest) -> Result<CouncilReport, BrainError> {
-        let question = self.cycle.shared.secrets.redact(request.question.trim()).into_owned();
+        let (asked, run) = match &request.branch {
+            None => (request.question.trim().to_owned(), None),
+            Some(branch) => self.question_of_run(branch)?,
+        };
+        let question = self.cycle.shared.secrets.redact(&asked).into_owned();
         if !question.chars().any(char::is_alphanumeric) {
             return Err(BrainError::usage("the question is empty"));
         }
@@ -175,13 +183,52 @@ impl Brain {
             question: &question,
             document: request.members.as_deref(),
             timeout_ms,
-            run: None,
+            run,
             by: format!("{name} <{email}>"),
         })?;
         if !request.dry_run {
             self.cycle.keep_council(&record)?;
         }
         Ok(CouncilReport::of(Council { record, closings: Vec::new() }, request.dry_run))
+    }
+
+    /// The question whether a waiting run shall land, with its operations as far as they fit, and the run with its commit.
+    fn question_of_run(&self, name: &str) -> Result<(String, Option<(RunId, CommitId)>), BrainError> {
+        let Some(waiting) = self.cycle.waiting_named(name)? else {
+            return Err(BrainError::Usage {
+                message: format!("{name} is no run that waits"),
+                hint: Some("`git brain review` lists the runs that wait".to_owned()),
+            });
+        };
+        let belief = self.cycle.belief(&waiting)?;
+        let origin =
+            if belief.tainted { format!(", from {}, which is not trusted", belief.origin) } else { String::new() };
+        let mut question = format!("Shall the run {} of {} land{origin}?", belief.run, belief.agent);
+        for operation in &belief.operations {
+            if question.len() + operation.len() + 1 > limits::COUNCIL_QUESTION_BYTES {
+                break;
+            }
+            question += &format!("\n{operation}");
+        }
+        Ok((question, Some((waiting.run.clone(), waiting.commit.id))))
+    }
+
+    /// The newest council on a commit of a run, in a sentence.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub(super) fn advice_on(&self, run: &str, commit: &str) -> Result<Option<String>, BrainError> {
+        let is_its = |council: &Council| {
+            let record = &council.record;
+            record.run.as_ref().is_some_and(|of| of.as_str() == run) && record.commit.as_deref() == Some(commit)
+        };
+        let Some(council) = self.cycle.councils()?.into_iter().rev().find(is_its) else { return Ok(None) };
+        let (id, state, verdict) = (&council.record.id, council.state(), &council.record.verdict);
+        let told = match verdict.concerns.first() {
+            None => format!("{}, confidence {:.2}", verdict.decision, verdict.confidence),
+            Some(concern) => format!("{state}: {}", concern.sentence),
+        };
+        Ok(Some(format!("council {id}, which lands nothing by itself: {told}")))
     }
 
     /// Councils, newest first, at most `most`.

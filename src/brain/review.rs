@@ -172,6 +172,7 @@ impl Brain {
             if ask {
                 self.ask_both(&mut belief, after)?;
             }
+            belief.notes.extend(self.advice_on(&belief.run, &belief.commit)?);
             return Ok(belief);
         }
         let last = name.rsplit('/').next().unwrap_or(name);

@@ -53,6 +53,7 @@ pub(super) fn council(session: &Session, args: &args::Council) -> Done {
         question: args.question.join(" "),
         members: args.members.clone(),
         timeout_s: args.timeout,
+        branch: args.branch.clone(),
         dry_run: args.writer.dry_run,
     };
     let report = session.brain()?.council(&request)?;

@@ -53,7 +53,7 @@ const EXAMPLES: [(&str, &str); 45] = [
     (
         "council",
         "git brain council Shall the index be rebuilt tonight\ngit brain council \"Shall we move?\" --members councils/home.json --timeout 20\n\
-         git brain council --list\ngit brain council --outcome 32d4380d9782 right\ngit brain council --votes votes.json",
+         git brain council --branch 20261125t140116623z-gyefw5fd-memory\ngit brain council --list\ngit brain council --outcome 32d4380d9782 right\ngit brain council --votes votes.json",
     ),
     (
         "integrity",

@@ -93,7 +93,9 @@ fn commits(command: &Command) -> bool {
         | Command::Reject(args::Reject { writer, .. })
         | Command::Revert(args::Revert { writer, .. })
         | Command::Import(args::Import { writer, .. }) => !writer.dry_run,
-        Command::Council(council) => !council.question.is_empty() && !council.writer.dry_run,
+        Command::Council(council) => {
+            (!council.question.is_empty() || council.branch.is_some()) && !council.writer.dry_run
+        }
         Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
         Command::Recall(recall) => recall.learn,
         Command::Signals(signals) => signals.replay.is_some(),

@@ -8,15 +8,18 @@ use super::Writer;
 
 /// `council`.
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("action").required(true).args(["question", "votes", "list", "show", "outcome"])))]
+#[command(group(clap::ArgGroup::new("action").required(true).args(["question", "branch", "votes", "list", "show", "outcome"])))]
 pub struct Council {
     /// The question, to be answered by yes or no; needs no quotes. Members are shown memories that it recalls.
     pub question: Vec<String>,
+    /// Ask whether a waiting run shall land, by its branch or its id. The verdict is shown by `git brain review`, and lands nothing by itself.
+    #[arg(long, value_name = "RUN")]
+    pub branch: Option<String>,
     /// The document of members, a file on main: council.json or councils/NAME.json. By default council.json, else three rules of git-brain.
-    #[arg(long, value_name = "FILE", requires = "question")]
+    #[arg(long, value_name = "FILE")]
     pub members: Option<String>,
     /// Seconds that members have, 1 to 3600. A member that is not done by then is absent.
-    #[arg(long, value_name = "S", default_value_t = crate::limits::COUNCIL_TIMEOUT_S, requires = "question")]
+    #[arg(long, value_name = "S", default_value_t = crate::limits::COUNCIL_TIMEOUT_S)]
     pub timeout: u64,
     /// Count votes that were collected already: a JSON document with the question, the members with their families, and the votes; `-` reads
     /// standard input. Needs no brain.
