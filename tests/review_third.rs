@@ -119,6 +119,67 @@ fn a_revert_brings_back_what_was_replaced() {
 }
 
 #[test]
+fn a_memory_that_another_correction_replaces_stays_archived_until_that_goes_too() {
+    let texts = |world: &World| -> Vec<String> {
+        let answer = world.json("a", &["recall", "museum"]);
+        answer["results"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap().to_owned()).collect()
+    };
+    let [ten, eleven, twelve] = ["ten", "eleven", "twelve"].map(|hour| format!("The museum opens at {hour}."));
+    for is_chain in [false, true] {
+        let world = World::new();
+        let feed = |text: &str, corrects: Option<&str>| -> (String, String) {
+            let mut args = vec!["feed", text];
+            args.extend(corrects.iter().flat_map(|id| ["--corrects", *id]));
+            world.brain("a", &args);
+            let log = world.git("a", &["log", "--format=%(trailers:key=Run,valueonly)", "wake"]);
+            let run = log.lines().find(|line| line.ends_with("-perception")).unwrap().to_owned();
+            let answer = world.json("a", &["recall", text]);
+            (answer["results"][0]["id"].as_str().unwrap().to_owned(), run)
+        };
+        let (old, _) = feed(&ten, None);
+        // Both correct the first, as on two machines, or the second corrects the first correction.
+        let (first, first_run) = feed(&eleven, Some(&old));
+        let (_, second_run) = match is_chain {
+            true => feed(&twelve, Some(&first)),
+            false => {
+                world.brain("a", &["restore", &old]);
+                feed(&twelve, Some(&old))
+            }
+        };
+        if is_chain {
+            world.brain("a", &["revert", &first_run]);
+            assert_eq!(texts(&world), [twelve.clone()], "what replaces it stands");
+        } else {
+            assert!(!texts(&world).contains(&ten));
+            world.brain("a", &["revert", &second_run]);
+            assert!(texts(&world).contains(&eleven) && !texts(&world).contains(&ten), "{:?}", texts(&world));
+            world.brain("a", &["revert", &first_run]);
+            assert_eq!(texts(&world), [ten.clone()]);
+        }
+    }
+}
+
+#[test]
+fn sentences_in_the_form_of_names_are_found_as_memories_are() {
+    let world = World::new();
+    world.brain("a", &["feed", "The kiln is hot."]);
+    world.apply(
+        "a",
+        json!([
+            {"op": "create", "concept": "the oven needs a new door", "type": "semantic"},
+            {"op": "create", "concept": "green tea", "type": "semantic"},
+        ]),
+    );
+    let found = world.json("a", &["recall", "who repairs the oven door"]);
+    assert_eq!(found["results"][0]["text"], "the oven needs a new door", "{found}");
+    assert!(world.brain("a", &["prime"]).contains("the oven needs a new door"));
+    assert!(!world.brain("a", &["prime"]).contains("green tea"));
+    // Stated twice it is one.
+    world.apply("a", json!([{"op": "create", "concept": "the oven needs a new door", "type": "semantic"}]));
+    assert_eq!(world.json("a", &["recall", "oven door"])["results"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn a_run_is_shown_with_the_decision_that_stands() {
     let world = world(World::gated(), "");
     world.clone("b");

@@ -9,7 +9,7 @@ use crate::council::vote::{Decision, Members, Vote};
 use crate::cycle::council::Convened;
 use crate::limits;
 use crate::model::ids::RunId;
-use crate::review::page::visible;
+use crate::review::page::{self, visible};
 use crate::store::CommitId;
 
 pub use crate::council::quorum::Tally;
@@ -146,6 +146,9 @@ impl CouncilReport {
     }
 }
 
+/// Bytes kept for the sentence that says that a run was cut.
+const CUT_BYTES: usize = 128;
+
 impl Brain {
     /// Asks the members of a council, decides, and keeps the record.
     ///
@@ -203,12 +206,17 @@ impl Brain {
         let belief = self.cycle.belief(&waiting)?;
         let origin =
             if belief.tainted { format!(", from {}, which is not trusted", belief.origin) } else { String::new() };
-        let mut question = format!("Shall the run {} of {} land{origin}?", belief.run, belief.agent);
-        for operation in &belief.operations {
-            if question.len() + operation.len() + 1 > limits::COUNCIL_QUESTION_BYTES {
-                break;
-            }
-            question += &format!("\n{operation}");
+        let mut question = format!("Shall the run {} of {} land{origin}?\n\n", belief.run, belief.agent);
+        // All that a person sees, as far as it fits.
+        let shown = page::markdown(&page::blocks(&belief, true));
+        let room = limits::COUNCIL_QUESTION_BYTES - question.len() - CUT_BYTES;
+        let mut end = shown.len().min(room);
+        while !shown.is_char_boundary(end) {
+            end -= 1;
+        }
+        question += &shown[..end];
+        if end < shown.len() {
+            question += &format!("\n\n{} bytes more of this run are not shown here.", shown.len() - end);
         }
         Ok((question, Some((waiting.run.clone(), waiting.commit.id))))
     }
@@ -334,6 +342,7 @@ impl Brain {
             word,
             by,
             at_ms: world.now_ms(),
+            about: matches!(word, Word::Right | Word::Wrong).then(|| council.decision()),
             why,
         };
         if closing.encode().len() > limits::REVIEW_BYTES {

@@ -168,7 +168,7 @@ impl Brain {
                 && !review.keeps_all()
                 && !(review.why.is_empty() && review.declined.is_empty())
                 && self.cycle.counts_for_its_run(&review)?
-                && self.stands(&network, &review)?
+                && self.was_carried_out(&network, &review)?
             {
                 lessons.push(Lesson {
                     agent: review.run.agent().to_string(),

@@ -1,14 +1,16 @@
 //! Memories that wait with what replaces them: a run that a person must approve replaces nothing before it lands. Place in the flow: a
 //! landing → **replaced** → a run of `human` that archives.
 
+use std::collections::BTreeSet;
+
 use super::gone::{Leaving, may_replace};
 use super::{Brain, BrainError};
 use crate::activation::recall::Filters;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::Replaced;
 use crate::cycle::snapshot::snapshot_beside;
-use crate::delta::RunRecord;
-use crate::model::ids::{RunId, StimulusId, episode_id};
+use crate::delta::{Operation, RunRecord};
+use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::review::Then;
 use crate::review::REASON;
 
@@ -94,6 +96,35 @@ impl Brain {
             }
         }
         Ok(overtaken)
+    }
+
+    /// A memory that a run archived and that a live one replaces which does not come of the runs that go, and that one. Looked for as what overtook is.
+    pub(super) fn replaced_by_another(
+        &self,
+        archival: &RunRecord,
+        going: &[RunRecord],
+    ) -> Result<Option<(NeuronId, NeuronId)>, BrainError> {
+        let (wake, now) = (self.at(None)?, self.cycle.shared.world.now());
+        let tree = self.cycle.store.tree_of(wake)?;
+        let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        let leaves: BTreeSet<&StimulusId> = going.iter().flat_map(|record| &record.stimuli).collect();
+        let snapshot = snapshot_beside(&self.cycle.store, tree)?;
+        for op in archival.ops.iter().take(LOOKED_AT) {
+            let Operation::Archive(archive) = op else { continue };
+            let Some(old) = network.neuron(&archive.id)? else { continue };
+            let Some(stimulus) = &old.stimulus else { continue };
+            let question: String = old.concept.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
+            let filters = Filters { top: Some(LOOKED_AT), ..Filters::default() };
+            let (found, _) = self.cycle.recall(wake, &snapshot, &question, filters, now, &mut |_, _| ())?;
+            for one in found.into_iter().map(|one| one.neuron) {
+                let Some(by) = one.stimulus.as_ref().filter(|by| !leaves.contains(by)) else { continue };
+                let replaces = network.stimulus_ever(by)?.map(|by| by.supersedes).unwrap_or_default();
+                if replaces.contains(stimulus) {
+                    return Ok(Some((old.id, one.id)));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The same for runs that landed by themselves or by a merge; those that wake does not have are passed over.

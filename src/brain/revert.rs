@@ -65,7 +65,17 @@ impl Brain {
         origin: Option<&Origin>,
         dry_run: bool,
     ) -> Result<AmendReport, BrainError> {
-        let archivals = self.cycle.archivals_of(&chosen, self.cycle.store.tree_of(self.at(None)?)?)?;
+        let mut archivals = self.cycle.archivals_of(&chosen, self.cycle.store.tree_of(self.at(None)?)?)?;
+        // Two may correct one memory: while one of them stands, what it replaces does not come back.
+        let mut stays = Vec::new();
+        let mut alone = Chosen::new();
+        for record in std::mem::take(&mut archivals.alone) {
+            match self.replaced_by_another(&record, &chosen)? {
+                Some((old, by)) => stays.push(format!("{old} stays archived: {by} replaces it as well")),
+                None => alone.push(record),
+            }
+        }
+        archivals.alone = alone;
         let with_it = archivals
             .alone
             .iter()
@@ -79,7 +89,7 @@ impl Brain {
         let removed = archivals.removed.iter().map(|id| {
             format!("a night has removed {id}, which that replaced: `git brain restore {id}` brings it back")
         });
-        let notes: Vec<String> = with_it.chain(beside).chain(removed).collect();
+        let notes: Vec<String> = with_it.chain(beside).chain(removed).chain(stays).collect();
         chosen.extend(archivals.alone);
         chosen.sort_by(|a, b| b.run.cmp(&a.run));
         let mut report = self.revert(chosen, origin, dry_run)?;

@@ -71,6 +71,13 @@ pub struct ReviewLine {
 pub struct ReviewList {
     /// Those runs.
     pub waiting: Vec<ReviewLine>,
+    /// Councils that left their decision to a person; absent if there are none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub councils: usize,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A decision that was made.
@@ -96,7 +103,7 @@ impl Brain {
         let origins = &self.cycle.shared.policy.settings.origins;
         let rules = format!(
             "{:016x}",
-            hash_fields(&[b"what it replaces counts", crate::model::json::inline(&review).as_bytes()])
+            hash_fields(&[b"texts that it replaces count", crate::model::json::inline(&review).as_bytes()])
         );
         // A commit never changes, so neither does what its record says, and by the same rules it waits as before.
         let known: BTreeMap<String, Outline> = store.cached_document(KEPT).unwrap_or_default();
@@ -142,7 +149,10 @@ impl Brain {
             store.keep_document(KEPT, &kept);
         }
         waiting.sort_by(|a, b| b.consequence.total_cmp(&a.consequence).then_with(|| a.run.cmp(&b.run)));
-        Ok(ReviewList { waiting })
+        // A record that cannot be read hides no run: `council --list` names it.
+        let councils = self.cycle.councils().unwrap_or_default();
+        let councils = councils.iter().filter(|council| council.state() == "pending").count();
+        Ok(ReviewList { waiting, councils })
     }
 
     fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId, rules: &str) -> Result<Outline, BrainError> {
@@ -361,6 +371,12 @@ impl Brain {
                 is_left && !others.try_fold(false, |any, other| Ok::<_, BrainError>(any || lives(&other)?))?
             }
         })
+    }
+
+    /// The same, also if what an amendment landed was taken back since: its reason holds.
+    pub(super) fn was_carried_out(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, BrainError> {
+        let landed = review.lands.as_ref().map(|landed| network.record(landed)).transpose()?.flatten();
+        Ok(landed.is_some() || self.stands(network, review)?)
     }
 
     /// The decision on a run that wake has, of several; else the newest.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::inputs::{Source, read_source};
 use super::{Brain, BrainError, Progress};
 use crate::cycle::commit::{Draft, HELD_AS_ASKED};
+use crate::cycle::knowledge::name_statements;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::run::Failure;
@@ -254,6 +255,7 @@ impl Brain {
         let shared = &self.cycle.shared;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(base)?);
         shared.make_no_doubles(&network, &mut document, &mut lines)?;
+        name_statements(&mut document);
         let origin = quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
         let draft = Draft {
             reason: reason.to_owned(),

@@ -84,12 +84,19 @@ fn style(tone: Tone, text: &str) -> String {
 }
 
 fn listed(list: &ReviewList) -> String {
+    let councils = match list.councils {
+        0 => String::new(),
+        councils => format!(
+            "{} a person's word: git brain council --list\n",
+            plural(councils, "council awaits", "councils await")
+        ),
+    };
     if list.waiting.is_empty() {
-        return "Nothing waits for review.\n".to_owned();
+        return format!("Nothing waits for review.\n{councils}");
     }
     let mut text = format!("{}, the most consequential first:\n", plural(list.waiting.len(), "run waits", "runs wait"));
     list.waiting.iter().for_each(|line| text += &told(line));
-    text + "\nNext: git brain review RUN   git brain review -i\n"
+    text + "\nNext: git brain review RUN   git brain review -i\n" + &councils
 }
 
 fn told(line: &ReviewLine) -> String {

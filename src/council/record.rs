@@ -227,6 +227,9 @@ pub struct Closing {
     pub by: String,
     /// The time, milliseconds since 1970.
     pub at_ms: i64,
+    /// Of an outcome, the decision that it is about: another one may stand once two machines have met.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Decision>,
     /// The reason.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
@@ -305,22 +308,25 @@ impl Council {
         }
     }
 
-    /// Whether the decision turned out right, by the newest word on it.
+    /// The decision that would have been right, by the newest word on the outcome.
+    fn was_right(&self) -> Option<Decision> {
+        let word = self.closings.iter().rev().find(|closing| matches!(closing.word, Word::Right | Word::Wrong))?;
+        match (word.about.unwrap_or_else(|| self.decision()), word.word) {
+            (Decision::Approve, Word::Right) | (Decision::Reject, Word::Wrong) => Some(Decision::Approve),
+            (Decision::Reject, Word::Right) | (Decision::Approve, Word::Wrong) => Some(Decision::Reject),
+            _ => None,
+        }
+    }
+
+    /// Whether the decision that stands turned out right.
     pub fn is_right(&self) -> Option<bool> {
-        self.closings.iter().rev().find_map(|closing| match closing.word {
-            Word::Right => Some(true),
-            Word::Wrong => Some(false),
-            Word::Approve | Word::Reject => None,
-        })
+        let right = self.was_right().filter(|_| self.decision() != Decision::Abstain)?;
+        Some(right == self.decision())
     }
 
     /// The past question that it became; `None`: its outcome is not known.
     pub fn past(&self) -> Option<PastQuestion> {
-        let outcome = match (self.decision(), self.is_right()?) {
-            (Decision::Approve, true) | (Decision::Reject, false) => Decision::Approve,
-            (Decision::Reject, true) | (Decision::Approve, false) => Decision::Reject,
-            (Decision::Abstain, _) => return None,
-        };
+        let outcome = self.was_right()?;
         let votes = self.record.votes.iter().map(|cast| &cast.opening.vote);
         Some(PastQuestion { outcome, votes: votes.map(|vote| (vote.member.clone(), vote.decision)).collect() })
     }
@@ -384,6 +390,7 @@ mod tests {
             word,
             by: "Bob <bob@example.org>".to_owned(),
             at_ms: 1_769_438_000_000 + i64::from(second),
+            about: None,
             why: String::new(),
         }
     }
@@ -421,6 +428,17 @@ mod tests {
         assert_eq!(council.past().unwrap().outcome, Decision::Reject);
         council.closings.push(closing(Word::Wrong, 4));
         assert_eq!(council.past().unwrap().outcome, Decision::Approve, "the newest word on the outcome counts");
+    }
+
+    #[test]
+    fn outcome_stays_about_the_decision_that_it_was_told_of() {
+        let right = Closing { about: Some(Decision::Approve), ..closing(Word::Right, 3) };
+        let mut council = Council { record: record("AR-"), closings: vec![closing(Word::Approve, 2), right] };
+        assert_eq!((council.state(), council.is_right()), ("approved", Some(true)));
+        // Elsewhere it had been rejected before.
+        council.closings.insert(0, closing(Word::Reject, 1));
+        assert_eq!((council.state(), council.is_right()), ("rejected", Some(false)));
+        assert_eq!(council.past().unwrap().outcome, Decision::Approve);
     }
 
     #[test]

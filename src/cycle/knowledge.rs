@@ -15,10 +15,11 @@ use crate::activation::{Snapshot, find};
 use crate::cognition::Network;
 use crate::delta::{Document, Operation, RunRecord};
 use crate::model::document::Goal;
-use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, concept_id, looks_derived};
+use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, concept_id, hash64, looks_derived, normalise};
 use crate::model::layout::{self, Place};
-use crate::model::{Kind, Neuron, Stamp};
+use crate::model::{Kind, Neuron, Stamp, json};
 use crate::store::{CommitId, Store, TreeId};
+use crate::text;
 
 /// Concepts by their words, for all runs of a command.
 #[derive(Clone, Default)]
@@ -151,6 +152,24 @@ impl Shared {
             }
         }
         Ok(())
+    }
+}
+
+/// Names what minds and people state in sentences of the form that names have: under the id of its form it would be a name, which answers nothing.
+pub fn name_statements(document: &mut Document) {
+    let whole = json::inline(document);
+    for op in &mut document.ops {
+        let Operation::Create(create) = op else { continue };
+        let derived = concept_id(&create.concept);
+        let normal = normalise(&create.concept);
+        let is_statement = create.id.is_none()
+            && create.kind == Kind::Semantic
+            && normal == create.concept
+            && text::states(&normal)
+            && !whole.contains(&format!("\"{derived}\""));
+        if is_statement {
+            create.id = NeuronId::parse(&format!("n-{:016x}", hash64(normal.as_bytes()))).ok();
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub mod inhibition;
 mod job;
 mod jobs;
 pub mod judging;
-mod knowledge;
+pub mod knowledge;
 pub mod ledger;
 pub mod meaning;
 pub mod merge;

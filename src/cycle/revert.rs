@@ -120,12 +120,21 @@ impl Cycle {
     /// What archived the memories that the stimuli of these runs replace: without those runs nothing replaces them.
     pub fn archivals_of(&self, chosen: &Chosen, tree: TreeId) -> Result<Archivals, CycleError> {
         let network = TreeNetwork::new(&self.store, tree);
-        let reasons: BTreeSet<String> = (chosen.iter().flat_map(|record| &record.stimuli))
-            .flat_map(|id| ["replaced", "corrected"].map(|how| format!("{how} by {}", episode_id(id))))
-            .collect();
-        let is_of_them =
-            |op: &Operation| matches!(op, Operation::Archive(archive) if reasons.contains(&archive.reason));
-        let mut open: Vec<StimulusId> = chosen.iter().flat_map(|record| record.stimuli.iter().cloned()).collect();
+        let going: BTreeSet<NeuronId> = chosen.iter().flat_map(|record| &record.stimuli).map(episode_id).collect();
+        // Of several that replace one memory the first archived it, and may have been taken back since.
+        let is_of_them = |op: &Operation| -> Result<bool, CycleError> {
+            let Operation::Archive(archive) = op else { return Ok(false) };
+            let by = ["replaced by ", "corrected by "].iter().find_map(|how| archive.reason.strip_prefix(how));
+            let Some(by) = by.and_then(|by| NeuronId::parse(by).ok()) else { return Ok(false) };
+            Ok(going.contains(&by) || network.neuron(&by)?.is_none_or(|by| by.is_archived()))
+        };
+        // What replaced a memory and was replaced itself gives nothing back: what replaces it stands.
+        let mut open: Vec<StimulusId> = Vec::new();
+        for id in chosen.iter().flat_map(|record| &record.stimuli) {
+            if network.neuron(&episode_id(id))?.is_some_and(|memory| !memory.is_archived()) {
+                open.push(id.clone());
+            }
+        }
         let (mut seen, mut found, mut removed) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
         while let Some(id) = open.pop() {
             if seen.len() >= limits::REPLACED_CHAIN {
@@ -134,18 +143,24 @@ impl Cycle {
             let replaces = network.stimulus_ever(&id)?.map(|stimulus| stimulus.supersedes).unwrap_or_default();
             for old in replaces.into_iter().filter(|old| seen.insert(old.clone())) {
                 let memory = network.neuron(&episode_id(&old))?;
-                removed.extend(memory.is_none().then(|| episode_id(&old)));
-                open.push(old);
+                if memory.is_none() {
+                    removed.push(episode_id(&old));
+                    open.push(old);
+                }
                 let by = memory.and_then(|neuron| neuron.archived);
                 let Some(by) = by.filter(|by| by.is_a_persons() && !found.contains_key(by)) else { continue };
-                if let Some(record) = network.record(&by)?.filter(|record| record.ops.iter().any(is_of_them)) {
-                    found.insert(by, record);
+                let Some(record) = network.record(&by)?.filter(|_| chosen.iter().all(|record| record.run != by)) else {
+                    continue;
+                };
+                let own: Vec<bool> = record.ops.iter().map(is_of_them).collect::<Result<_, _>>()?;
+                if own.contains(&true) {
+                    found.insert(by, (record, !own.contains(&false)));
                 }
             }
         }
-        found.retain(|run, _| chosen.iter().all(|record| record.run != *run));
-        let (alone, wider) = found.into_values().rev().partition(|record| record.ops.iter().all(is_of_them));
-        Ok(Archivals { alone, wider, removed })
+        let (alone, wider): (Vec<_>, Vec<_>) = found.into_values().rev().partition(|(_, is_alone)| *is_alone);
+        let records = |of: Vec<(RunRecord, bool)>| of.into_iter().map(|(record, _)| record).collect();
+        Ok(Archivals { alone: records(alone), wider: records(wider), removed })
     }
 
     /// The run that took one back, if that stands.

@@ -15,7 +15,7 @@ use super::context::without_raw_input;
 use super::deliberation::{Question, told_live};
 use super::job::Job;
 use super::judging::{Looked, Veil};
-use super::knowledge::Knowledge;
+use super::knowledge::{Knowledge, name_statements};
 use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
@@ -347,9 +347,12 @@ impl Spawn {
         let (store, shared) = (self.cycle.store()?, &self.cycle.shared);
         let network = TreeNetwork::remembering(&store, store.tree_of(self.tip)?, &shared.neurons);
         shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
-        let mut draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
         let member = shared.policy.agents.get(&self.job.agent);
         let is_rule = member.is_some_and(|member| matches!(member.agent.cognition, Cognition::Reflex { .. }));
+        if !is_rule {
+            name_statements(&mut document);
+        }
+        let mut draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
         // An agent that asks for more care than the settings is taken at its word.
         if is_rule && shared.policy.settings.origins.level(&draft.origin) == Level::Review {
             draft.shape_nothing_of_strangers();

@@ -6,6 +6,8 @@ use crate::council::record::{COUNCILS, Closing, Council, CouncilRecord, address}
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
+use crate::model::layout;
+use crate::model::settings::Settings;
 use crate::store::Commit;
 use crate::world::is_signed;
 
@@ -15,6 +17,14 @@ impl Cycle {
         let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
         let tree = self.store.tree_of(tip)?;
         let Some(folder) = self.store.folder(tree, COUNCILS.trim_end_matches('/'))? else { return Ok(Vec::new()) };
+        let eras = self.eras()?;
+        // What was said stands, whoever decides later; nobody speaks on a council before it was held.
+        let may = |closing: &Closing| {
+            let at = closing.closing.unix_ms() / 1000;
+            let era = eras.iter().find(|(since, _)| *since <= at).or(eras.last());
+            let named = |names: &[String]| names.is_empty() || names.iter().any(|name| name == address(&closing.by));
+            closing.closing.unix_ms() >= closing.council.unix_ms() && era.is_none_or(|(_, names)| named(names))
+        };
         let (mut records, mut closings) = (Vec::new(), BTreeMap::<RunId, Vec<Closing>>::new());
         for (path, file) in self.store.files(folder, "")? {
             let path = format!("{COUNCILS}{path}");
@@ -24,7 +34,7 @@ impl Cycle {
                 continue;
             }
             let closing = Closing::decode(&bytes, &path)?;
-            if self.may_close(&closing.by)? {
+            if may(&closing) {
                 closings.entry(closing.council.clone()).or_default().push(closing);
             }
         }
@@ -45,6 +55,28 @@ impl Cycle {
         let mut councils = self.councils()?;
         let newest = councils.len().saturating_sub(limits::COUNCIL_HISTORY);
         Ok(councils.split_off(newest))
+    }
+
+    /// Whom main named as reviewers, and since when, seconds, newest first.
+    fn eras(&self) -> Result<Vec<(i64, Vec<String>)>, CycleError> {
+        let store = &self.store;
+        let Some(main) = store.tip(store.main())? else { return Ok(Vec::new()) };
+        let mut eras: Vec<(i64, Vec<String>)> = Vec::new();
+        let mut last = None;
+        for commit in store.first_parents(main, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            let file = store.file(commit.tree, layout::SETTINGS)?.map(|file| file.blob);
+            match eras.last_mut().filter(|_| last == Some(file)) {
+                Some((since, _)) => *since = commit.committed,
+                None => {
+                    let text = store.read(commit.tree, layout::SETTINGS)?.unwrap_or_default();
+                    let settings = Settings::read(&String::from_utf8_lossy(&text), &[]);
+                    eras.push((commit.committed, settings.map(|s| s.review.reviewers).unwrap_or_default()));
+                }
+            }
+            last = Some(file);
+        }
+        Ok(eras)
     }
 
     /// Whether a person may close escalations: one of `review.reviewers` of main, or anybody where it is empty.

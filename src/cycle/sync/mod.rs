@@ -209,8 +209,11 @@ impl Cycle {
         )))
     }
 
-    /// Whether wake here has runs beyond a remote's that were decided on.
+    /// Whether wake here has runs beyond a remote's that were decided on, by those whom main names.
     fn rests_on_decisions(&self, there: &Tips, wake: CommitId) -> Result<bool, CycleError> {
+        if !self.review_of_main()?.names_reviewers() {
+            return Ok(false);
+        }
         let theirs = there.get(self.store.wake()).map(|tip| self.store.tree_of(*tip)).transpose()?;
         for change in self.store.diff(theirs, Some(self.store.tree_of(wake)?), layout::RUNS)? {
             if let Place::Run(run) = Place::of(&change.path)
