@@ -148,13 +148,13 @@ fn a_memory_that_another_correction_replaces_stays_archived_until_that_goes_too(
         };
         if is_chain {
             world.brain("a", &["revert", &first_run]);
-            assert_eq!(texts(&world), [twelve.clone()], "what replaces it stands");
+            assert_eq!(texts(&world).join("|"), twelve, "what replaces it stands");
         } else {
             assert!(!texts(&world).contains(&ten));
             world.brain("a", &["revert", &second_run]);
             assert!(texts(&world).contains(&eleven) && !texts(&world).contains(&ten), "{:?}", texts(&world));
             world.brain("a", &["revert", &first_run]);
-            assert_eq!(texts(&world), [ten.clone()]);
+            assert_eq!(texts(&world).join("|"), ten);
         }
     }
 }
@@ -381,4 +381,38 @@ fn what_waits_upon_a_run_that_is_refused_waits_for_everybody() {
     assert_eq!(lists[0], lists[1]);
     assert!(lists[0].contains("\"milk\"") && lists[0].contains("\"tea\""), "{}", lists[0]);
     assert!(world.brain("b", &["check"]).contains("all good"));
+}
+
+#[test]
+fn a_run_made_again_is_held_to_what_waits_and_to_what_was_decided() {
+    let world = world(World::gated(), BEN);
+    world.clone("b");
+    let (branch, commit) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.sync("a");
+    world.sync("b");
+    let author = [("GIT_AUTHOR_EMAIL", "scribe@git-brain.invalid"), ("GIT_AUTHOR_NAME", "scribe")];
+    let message = world.git("a", &["log", "-1", "--format=%B", &commit]);
+    let silent = message.lines().filter(|line| !line.starts_with("Review:")).collect::<Vec<_>>().join("\n") + "\n";
+    let parent = world.git("a", &["log", "-1", "--format=%P", &commit]);
+    let again = world.commit("a", &commit, &[&parent], &[], &silent, &author);
+    let (taken, said) = world.git_try("a", &["push", "origin", &format!("{again}:refs/heads/wake")]);
+    assert!(!taken && said.contains("lands without its approval"), "{said}");
+    // It lands by an approval, is taken back by git, and comes again with other words.
+    as_person(&world, "b", "ben", &["approve", &branch]).exits(0);
+    as_person(&world, "b", "ben", &["sync"]).exits(0);
+    world.sync("a");
+    let merge = world.git("a", &["log", "-1", "--format=%H", "--grep", "^merge scribe", "wake"]);
+    world.git("a", &["worktree", "add", "-q", "../wt", "--detach", "wake"]);
+    let wt = world.dir("a").join("../wt").display().to_string();
+    world.git("a", &["-C", &wt, "revert", "-m", "1", "--no-edit", &merge]);
+    let back = world.git("a", &["-C", &wt, "rev-parse", "HEAD"]);
+    world.git("a", &["push", "-q", "origin", &format!("{back}:refs/heads/wake")]);
+    let path = world.path_of("a", &commit, "/tea.json");
+    let poison = world.git("a", &["show", &format!("{commit}:{path}")]).replace("\"tea\"", "\"poison\"") + "\n";
+    let run = world.path_of("a", &commit, "-scribe.json");
+    let record = world.git("a", &["show", &format!("{commit}:{run}")]).replace("\"tea\"", "\"poison\"") + "\n";
+    let files = [(path.as_str(), Some(poison.as_str())), (run.as_str(), Some(record.as_str()))];
+    let forged = world.commit("a", &back, &[&back], &files, &silent, &author);
+    let (taken, said) = world.git_try("a", &["push", "origin", &format!("{forged}:refs/heads/wake")]);
+    assert!(!taken && said.contains("second record of its run"), "{said}");
 }

@@ -119,8 +119,11 @@ pub struct Cycle {
     /// Which commits brought decisions.
     decisions_walked: RefCell<review_commits::Walk>,
     /// The runs that are taken back in a tree, and by which run.
-    taken_back: RefCell<Option<(TreeId, Rc<BTreeMap<RunId, RunId>>)>>,
+    taken_back: RefCell<Option<TakenBack>>,
 }
+
+/// Of a tree, the runs that are taken back, each with the run that did it.
+type TakenBack = (TreeId, Rc<BTreeMap<RunId, RunId>>);
 
 /// What every run of a command shares.
 #[derive(Debug)]

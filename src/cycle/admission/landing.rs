@@ -285,12 +285,14 @@ impl Judge<'_> {
         landed: &Commit,
         by: &[Settings],
     ) -> Result<Option<String>, CycleError> {
-        // A copy of a record says nothing of what its run asked for: at a gate the branch does that waits there.
-        let waited = match own.is_none() && self.as_now {
+        // A copy of a record, or a commit made again, says nothing of what its run asked for: at a gate the branch does that waits there, or
+        // the commit that was decided on.
+        let is_silent = own.is_none_or(|own| own.trailer("Review").is_none());
+        let waited = match is_silent && self.as_now {
             true => self.cycle.commit_decided_on(&record.run)?.map(|(commit, _)| commit),
             false => None,
         };
-        let own = own.or(waited.as_ref());
+        let own = waited.as_ref().filter(|waited| waited.trailer("Review").is_some()).or(own);
         let (id, tree) = (own.map(|own| own.id), own.map_or(landed.tree, |own| own.tree));
         // A rule that main has given up holds nothing back.
         let lacks = |settings: &Settings| {

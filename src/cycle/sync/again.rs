@@ -47,7 +47,9 @@ impl Cycle {
         run: &RunId,
     ) -> Result<Option<(Branch, CommitId)>, CycleError> {
         let branch = branch_of(self.store.wake(), run)?;
-        let Some(record) = self.record_in(commit.tree, run)? else { return Ok(None) };
+        let Some(record) = self.record_in(commit.tree, run)?.filter(|record| !record.is_left_over()) else {
+            return Ok(None);
+        };
         let waits = self.waits_by(&record, Some(commit), commit.tree, &self.settings_of_main()?)?;
         let (Some(waits), None) = (waits, self.store.tip(&branch)?) else { return Ok(None) };
         let mut trailers = commit.trailers.clone();
@@ -77,6 +79,7 @@ impl Cycle {
         rebuilt: &mut Rebuilt,
     ) -> Result<(), CycleError> {
         let mut newest = self.newest_run(rebuilt.wake)?;
+        let taken_back = self.reverted(self.store.tree_of(self.store.need_tip(self.store.wake())?)?)?;
         for (commit, record) in self.records_of(left)? {
             // What a person applied as an agent nothing wakes again.
             let is_applied = record.cognition == APPLIED && !record.is_left_over();
@@ -84,6 +87,10 @@ impl Cycle {
                 continue;
             }
             let old = record.run.clone();
+            // What was taken back stays so.
+            if taken_back.contains_key(&old) {
+                continue;
+            }
             let branch = branch_of(self.store.wake(), &old)?;
             if rebuilt.held.iter().any(|(known, _)| *known == branch) {
                 continue;
@@ -95,7 +102,9 @@ impl Cycle {
                     .push(format!("run {old}, {}, is not done again: that decision does not count", record.trigger));
                 continue;
             }
-            match self.person_again(writer, rebuilt.wake, record, None, newest.as_ref()) {
+            // Whose approval lands it is about the run as it was: under a new id it is decided on again.
+            let held = self.store.commit(commit)?.trailer("Review").map(str::to_owned);
+            match self.person_again(writer, rebuilt.wake, record, held, newest.as_ref()) {
                 Ok(Some((again, true))) => {
                     rebuilt.notes.push(format!("run {old} waits for review, as {}", again.run));
                     newest = newest.max(Some(again.run.clone()));
@@ -139,10 +148,14 @@ impl Cycle {
         for (branch, tip, run) in self.branches_of_runs()? {
             let own = self.commit_of_run(tip, &run)?;
             let beyond = self.store.commits_beyond(own.id, &[rebuilt.wake, rebuilt.main])?;
-            let Some(record) = self.record_in(own.tree, &run)?.filter(|record| record.cognition == APPLIED) else {
-                continue;
-            };
-            if !beyond.iter().any(|id| left.ids.contains(id)) {
+            let record = self.record_in(own.tree, &run)?;
+            let Some(record) = record.filter(|_| beyond.iter().any(|id| left.ids.contains(id))) else { continue };
+            if record.cognition != APPLIED {
+                // Its texts are fed again, and perceived anew.
+                if !record.stimuli.is_empty() {
+                    rebuilt.notes.push(format!("run {run} no longer waits: its texts are perceived again"));
+                    rebuilt.gone.push((branch, tip));
+                }
                 continue;
             }
             let held = Some(own.trailer("Review").unwrap_or("asked").to_owned());

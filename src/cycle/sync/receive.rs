@@ -4,15 +4,21 @@
 //! repository that is the brain's own. In one that a brain was put into, branches of code are none of our business, unless
 //! they lie in the brain's folder.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::cycle::admission::{Door, Fault};
+use crate::cycle::admission::{Door, Fault, Kind};
 use crate::cycle::commit::run_of;
 use crate::cycle::{Cycle, CycleError};
+use crate::delta::RunRecord;
 use crate::limits;
-use crate::model::layout;
-use crate::store::{Branch, CommitId, REVIEWS, Store, StoreError, Tips};
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::store::{Branch, CommitId, File, REVIEWS, Store, StoreError, Tips};
 use crate::world::World;
+
+/// The private file of a gate with the records that were taken back there: run, content.
+const TAKEN_BACK: &str = "taken-back";
 
 /// One line of git's receiving hook: a ref is `old` (`None`: it is not there) and shall be `new`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +107,39 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
     {
         let message = format!("{} and {} would have no history in common", store.main(), store.wake());
         faults.push(Fault { commit: wake.to_string(), message, ..Fault::default() });
+    }
+    if let (Some(old), Some(new)) = (store.tip(store.wake())?, tips.get(store.wake())) {
+        faults.extend(second_in_time(&cycle, old, *new, faults.is_empty())?);
+    }
+    Ok(faults)
+}
+
+/// Records that wake gets under the id of runs whose own records were taken back here: machines that still have those could take no other. What a push
+/// takes back is remembered, in a file of the gate, once the push is `good`.
+fn second_in_time(cycle: &Cycle, old: CommitId, new: CommitId, good: bool) -> Result<Vec<Fault>, CycleError> {
+    let store = &cycle.store;
+    let mut taken_back: BTreeMap<RunId, String> = cycle.private_document(TAKEN_BACK);
+    let (mut faults, mut is_new) = (Vec::new(), false);
+    for change in store.diff(Some(store.tree_of(old)?), Some(store.tree_of(new)?), layout::RUNS)? {
+        let Place::Run(run) = Place::of(&change.path) else { continue };
+        // What is left of a run that was decided on says nothing of its own.
+        let whole = |file: Option<File>| -> Result<Option<String>, CycleError> {
+            let Some(file) = file else { return Ok(None) };
+            let record = RunRecord::decode(&store.content(file.blob)?, &change.path).ok();
+            Ok(record.filter(|record| !record.is_left_over()).map(|_| file.blob.to_string()))
+        };
+        let (was, now) = (whole(change.old)?, whole(change.new)?);
+        let first = was.clone().or_else(|| taken_back.get(&run).cloned());
+        if now.is_some() && first.is_some() && now != first {
+            let message = "is a second record of its run: the first one was taken back".to_owned();
+            let (commit, path) = (new.to_string(), change.path.clone());
+            faults.push(Fault { commit, path, line: 1, message, kind: Kind::SecondRecord });
+        } else if let (Some(was), None) = (was, change.new) {
+            is_new |= taken_back.insert(run, was).is_none();
+        }
+    }
+    if good && faults.is_empty() && is_new {
+        cycle.keep_private(TAKEN_BACK, &taken_back)?;
     }
     Ok(faults)
 }
