@@ -188,7 +188,10 @@ fn a_run_is_shown_with_the_decision_that_stands() {
     world.sync("b");
     as_person(&world, "a", "ben", &["approve", &branch, "--only", "1"]).exits(0);
     as_person(&world, "b", "mara", &["reject", &branch, "--why", "never said"]).exits(0);
-    for machine in ["a", "b", "a", "b"] {
+    world.sync("a");
+    let told = world.sync("b")["notes"].to_string();
+    assert!(told.contains("decided on elsewhere first (amended by ben)"), "{told}");
+    for machine in ["a", "b"] {
         world.sync(machine);
     }
     world.same(&["a", "b"]);
@@ -415,4 +418,32 @@ fn a_run_made_again_is_held_to_what_waits_and_to_what_was_decided() {
     let forged = world.commit("a", &back, &[&back], &files, &silent, &author);
     let (taken, said) = world.git_try("a", &["push", "origin", &format!("{forged}:refs/heads/wake")]);
     assert!(!taken && said.contains("second record of its run"), "{said}");
+}
+
+#[test]
+fn a_dry_run_says_what_lands_and_what_was_kept_out_before_is_said_again() {
+    let world = world(World::gated(), "");
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea"), create("milk")]));
+    let said = world.brain("a", &["approve", &branch, "--only", "1", "--dry-run"]);
+    assert!(said.contains("lands: create") && said.contains("does not land: 2 create"), "{said}");
+    let said = world.brain("a", &["reject", &branch, "--dry-run"]);
+    assert!(!said.contains("note: lands") && said.contains("does not land: 1 create"), "{said}");
+    world.brain("a", &["reject", &branch, "--why", "nobody drinks that"]);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea"), create("milk")]));
+    let shown = world.brain("a", &["review", &branch]);
+    assert!(shown.contains("was kept out before: rejected by") && shown.contains("nobody drinks that"), "{shown}");
+}
+
+#[test]
+fn a_revert_names_the_way_back_of_what_a_night_removed() {
+    let world = World::new();
+    world.brain("a", &["feed", "The museum opens at ten."]);
+    let old = world.json("a", &["recall", "museum"])["results"][0]["id"].as_str().unwrap().to_owned();
+    let run =
+        world.apply("a", json!([{"op": "archive", "id": old, "reason": "closed"}]))["run"].as_str().unwrap().to_owned();
+    world.brain("a", &["sleep"]);
+    let said = world.brain("a", &["revert", &run]);
+    assert!(said.contains(&format!("`git brain restore {old}` brings it back")), "{said}");
+    world.brain("a", &["restore", &old]);
+    assert!(world.brain("a", &["recall", "museum"]).contains("opens at ten"));
 }

@@ -1,15 +1,23 @@
 //! The words of a run that a decision keeps out, and branches that say nothing to judge.
 
+use std::collections::BTreeSet;
+
 use super::decision::{ReviewReport, ReviewRequest};
 use super::prime::clip;
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
-use crate::delta::RunRecord;
+use crate::delta::{Document, RunRecord};
 use crate::model::ids::NeuronId;
-use crate::review::Verdict;
-use crate::review::belief::declined;
+use crate::review::belief::{ChangeKind, declined, operation};
+use crate::review::{Belief, ReviewRecord, Verdict};
+
+/// Lines of each kind that a dry run shows.
+const SHOWN: usize = 20;
+
+/// Decisions that are looked through for what was kept out before.
+const LOOKED_AT: usize = 100;
 
 /// Of a branch that brings nothing to judge: why.
 pub(super) const SECOND: &str = "wake has another record of the same run: nothing learns from that";
@@ -32,6 +40,55 @@ impl Brain {
             neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept)
         };
         Ok(declined(verdict, kept, record, words_of).map(|said| clip(&said)).unwrap_or_default())
+    }
+
+    /// What a decision would let in and keep out, a line each.
+    pub(super) fn would_land(
+        &self,
+        record: &RunRecord,
+        document: Option<&Document>,
+        review: &ReviewRecord,
+    ) -> Result<Vec<String>, BrainError> {
+        let lands: Vec<String> = match (document, review.verdict) {
+            (Some(document), _) => document.ops.iter().map(operation).collect(),
+            (None, Verdict::Reject) => Vec::new(),
+            (None, _) => record.ops.iter().map(operation).collect(),
+        };
+        let mut lines: Vec<String> = lands.iter().take(SHOWN).map(|op| format!("lands: {op}")).collect();
+        lines.extend((lands.len() > SHOWN).then(|| format!("and {} more operations", lands.len() - SHOWN)));
+        if review.verdict != Verdict::Approve {
+            let out = (1..=record.ops.len()).filter(|number| !review.kept.contains(number));
+            let out: Vec<String> =
+                out.map(|number| format!("{number} {}", operation(&record.ops[number - 1]))).collect();
+            let how = if review.edited > 0 { "does not land as it is" } else { "does not land" };
+            lines.extend(out.iter().take(SHOWN).map(|op| format!("{how}: {op}")));
+            lines.extend((out.len() > SHOWN).then(|| format!("nor {} more", out.len() - SHOWN)));
+        }
+        if review.verdict != Verdict::Reject {
+            let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+            let replaced = self.cycle.replaced_by(&network, record, false)?;
+            lines.extend(
+                replaced
+                    .iter()
+                    .take(SHOWN)
+                    .map(|one| format!("archives {}: {:?}", one.neuron.id, clip(&one.neuron.concept))),
+            );
+        }
+        Ok(lines)
+    }
+
+    /// What of a waiting run was kept out before in the same words, by whom and why.
+    pub(super) fn declined_before(&self, belief: &Belief) -> Result<Vec<String>, BrainError> {
+        let stated = belief.neurons.iter().filter(|change| !matches!(change.what, ChangeKind::Removed));
+        let stated: BTreeSet<String> = stated.map(|change| clip(&change.concept)).collect();
+        let mut notes = Vec::new();
+        for review in self.cycle.newest_reviews(LOOKED_AT)? {
+            let is_same = review.run.as_str() != belief.run && stated.contains(&review.declined);
+            if is_same && self.cycle.counts_for_its_run(&review)? {
+                notes.push(format!("{:?} was kept out before: {}", review.declined, review.words()));
+            }
+        }
+        Ok(notes)
     }
 
     /// Removes a branch that says nothing to judge: nothing is recorded, and nothing learns from it.

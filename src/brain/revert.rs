@@ -87,7 +87,7 @@ impl Brain {
             )
         });
         let removed = archivals.removed.iter().map(|id| {
-            format!("a night has removed {id}, which that replaced: `git brain restore {id}` brings it back")
+            format!("a night has removed {id}, which that archived: `git brain restore {id}` brings it back")
         });
         let notes: Vec<String> = with_it.chain(beside).chain(removed).chain(stays).collect();
         chosen.extend(archivals.alone);

@@ -179,6 +179,7 @@ impl Brain {
         if let Some(waiting) = self.cycle.waiting_named(name)? {
             let mut after = After::new();
             let mut belief = self.cycle.belief_with(&waiting, ask.then_some(&mut after))?;
+            belief.notes.extend(self.declined_before(&belief)?);
             if ask {
                 self.ask_both(&mut belief, after)?;
             }

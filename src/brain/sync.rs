@@ -11,7 +11,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::review::Review;
 use crate::model::{layout, plural};
-use crate::review::LESSON;
+use crate::review::{LESSON, Verdict};
 use crate::store::CommitId;
 
 /// What `sync` did.
@@ -154,6 +154,23 @@ impl Brain {
         Ok(())
     }
 
+    /// What another wake says was decided on a run, by whom and why.
+    fn decided_there(&self, run: &RunId, theirs: &TreeNetwork<'_>) -> Result<Option<String>, BrainError> {
+        let is_left = theirs.record(run)?.is_some_and(|record| record.is_left_over());
+        for review in self.cycle.reviews_of(run)? {
+            let landed = review.lands.as_ref().map(|landed| theirs.record(landed)).transpose()?.flatten().is_some();
+            let is_its = match review.verdict {
+                Verdict::Approve => !is_left,
+                Verdict::Amend => is_left && landed,
+                Verdict::Reject => is_left,
+            };
+            if is_its && self.cycle.counts_for_its_run(&review)? {
+                return Ok(Some(review.words()));
+            }
+        }
+        Ok(None)
+    }
+
     /// Takes back what was decided here on runs that were decided on otherwise there first: what landed by it, what was learnt from it, and
     /// the record of the run.
     fn give_way(&self, overruled: &Overruled, notes: &mut Vec<String>) -> Result<(), BrainError> {
@@ -194,12 +211,13 @@ impl Brain {
             if is_other {
                 self.cycle.give_way(run, overruled.there)?;
             }
+            let first = self.decided_there(run, &theirs)?.map(|words| format!(" ({words})")).unwrap_or_default();
             notes.push(match is_other || had_landed {
                 true => format!(
-                    "{run} was decided on elsewhere first, and that decision stands: what landed and was learnt here by ours is taken \
+                    "{run} was decided on elsewhere first{first}, and that decision stands: what landed and was learnt here by ours is taken \
                      back; `git brain review --decided` lists both"
                 ),
-                false => format!("{run} was decided on elsewhere first: the lesson of the decision here is taken back, so that one teaches"),
+                false => format!("{run} was decided on elsewhere first{first}: the lesson of the decision here is taken back, so that one teaches"),
             });
         }
         Ok(())

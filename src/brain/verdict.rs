@@ -180,7 +180,9 @@ impl Brain {
             amended.map_err(|error| numbered_as(error, &meant.kept, !request.only.is_empty()))?;
         }
         if request.dry_run {
-            return self.report(&review, &waiting, &record, None, true);
+            let mut report = self.report(&review, &waiting, &record, None, true)?;
+            report.notes = self.would_land(&record, meant.document.as_ref(), &review)?;
+            return Ok(report);
         }
         // One of two runs that answer the same says nothing about what it learnt.
         self.cycle.add_review(&review)?;

@@ -277,7 +277,7 @@ fn carried_out(report: &ReviewReport) -> String {
     let mut lines = vec![format!("{verb} {}, as {}.", report.run, safe_line(&report.reviewer))];
     if let Some(landed) = &report.landed {
         lines.push(match report.dry_run {
-            true => "  a run of yours with what is kept of it would be in wake".to_owned(),
+            true => "  a run of yours with this would be in wake".to_owned(),
             false => format!("  {landed} is in wake in its place"),
         });
     }

@@ -128,6 +128,14 @@ impl Cycle {
             let Some(by) = by.and_then(|by| NeuronId::parse(by).ok()) else { return Ok(false) };
             Ok(going.contains(&by) || network.neuron(&by)?.is_none_or(|by| by.is_archived()))
         };
+        let mut removed = Vec::new();
+        for op in chosen.iter().flat_map(|record| &record.ops) {
+            if let Operation::Archive(archive) = op
+                && network.neuron(&archive.id)?.is_none()
+            {
+                removed.push(archive.id.clone());
+            }
+        }
         // What replaced a memory and was replaced itself gives nothing back: what replaces it stands.
         let mut open: Vec<StimulusId> = Vec::new();
         for id in chosen.iter().flat_map(|record| &record.stimuli) {
@@ -135,7 +143,7 @@ impl Cycle {
                 open.push(id.clone());
             }
         }
-        let (mut seen, mut found, mut removed) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        let (mut seen, mut found) = (BTreeSet::new(), BTreeMap::new());
         while let Some(id) = open.pop() {
             if seen.len() >= limits::REPLACED_CHAIN {
                 break;

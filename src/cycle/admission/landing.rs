@@ -296,7 +296,12 @@ impl Judge<'_> {
         let (id, tree) = (own.map(|own| own.id), own.map_or(landed.tree, |own| own.tree));
         // A rule that main has given up holds nothing back.
         let lacks = |settings: &Settings| {
-            let Some(waits) = self.cycle.waits_by(record, own, tree, settings)? else { return Ok(None) };
+            let mut waits = self.cycle.waits_by(record, own, tree, settings)?;
+            // Whoever starts from an old wake meets the types of the one that it comes to.
+            if waits.is_none() && settings.review.looks_at_types() {
+                waits = self.cycle.waits_by(record, own, landed.tree, settings)?;
+            }
+            let Some(waits) = waits else { return Ok(None) };
             self.cycle.lacks_approval_by(
                 (&record.run, id),
                 &settings.review,

@@ -189,6 +189,11 @@ impl Judge<'_> {
         if record.agent.as_str() == HUMAN {
             self.amends(commit, run, &path)?;
             self.approves(commit, &record, &path)?;
+            for taken in &record.reverts {
+                if self.record(before, taken)?.is_none() {
+                    self.fault(commit, &path, 1, format!("takes back {taken}, of which there is no record"));
+                }
+            }
             if alone && effects_by_neuron(&record) != self.touched(run, before, changes)? {
                 self.fault(commit, &path, 1, "does not say what its commit did to the network");
             }
