@@ -42,7 +42,7 @@ impl Brain {
         Ok(declined(verdict, kept, record, words_of).map(|said| clip(&said)).unwrap_or_default())
     }
 
-    /// What a decision would let in and keep out, a line each.
+    /// Lines that say what a decision would let in and keep out.
     pub(super) fn would_land(
         &self,
         record: &RunRecord,
@@ -77,7 +77,7 @@ impl Brain {
         Ok(lines)
     }
 
-    /// What of a waiting run was kept out before in the same words, by whom and why.
+    /// Words of a waiting run that were kept out before, each with who did and why.
     pub(super) fn declined_before(&self, belief: &Belief) -> Result<Vec<String>, BrainError> {
         let stated = belief.neurons.iter().filter(|change| !matches!(change.what, ChangeKind::Removed));
         let stated: BTreeSet<String> = stated.map(|change| clip(&change.concept)).collect();

@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 
 use super::gone::{Leaving, may_replace};
 use super::{Brain, BrainError};
+use crate::activation::Snapshot;
 use crate::activation::recall::Filters;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::Replaced;
 use crate::cycle::snapshot::snapshot_beside;
 use crate::delta::{Operation, RunRecord};
+use crate::model::Neuron;
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::review::Then;
 use crate::review::REASON;
+use crate::store::CommitId;
 
 /// Memories of a run that are looked after, and answers of recall that are looked at for each.
 const LOOKED_AT: usize = 16;
@@ -67,10 +70,9 @@ impl Brain {
         self.archive(&leaving, Some(landing))
     }
 
-    /// The memories of a run that live ones replace already, which came in later and landed first. Looked for among what recall finds by their own
-    /// words: what replaces a text speaks of the same.
+    /// The memories of a run that live ones replace already, which came in later and landed first.
     fn overtaken(&self, record: &RunRecord) -> Result<Vec<Leaving>, BrainError> {
-        let (wake, now) = (self.at(None)?, self.cycle.shared.world.now());
+        let wake = self.at(None)?;
         let tree = self.cycle.store.tree_of(wake)?;
         let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
         let (mut overtaken, mut snapshot) = (Vec::new(), None);
@@ -83,28 +85,44 @@ impl Brain {
                 snapshot = Some(snapshot_beside(&self.cycle.store, tree)?);
             }
             let Some(snapshot) = &snapshot else { continue };
-            let question: String = memory.concept.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
-            let filters = Filters { top: Some(LOOKED_AT), ..Filters::default() };
-            let (found, _) = self.cycle.recall(wake, snapshot, &question, filters, now, &mut |_, _| ())?;
-            for one in found.into_iter().map(|one| one.neuron) {
-                let by = one.stimulus.as_ref().map(|by| network.stimulus_ever(by)).transpose()?.flatten();
-                if by.is_some_and(|by| by.supersedes.contains(id)) {
-                    let reason = format!("replaced by {}", one.id);
-                    overtaken.push(Leaving { reason, stimulus, is_let_in: true });
-                    break;
-                }
+            if let Some(one) = self.replacers(wake, &network, snapshot, &memory)?.into_iter().next() {
+                let reason = format!("replaced by {}", one.id);
+                overtaken.push(Leaving { reason, stimulus, is_let_in: true });
             }
         }
         Ok(overtaken)
     }
 
-    /// A memory that a run archived and that a live one replaces which does not come of the runs that go, and that one. Looked for as what overtook is.
+    /// Live memories that replace one, among what recall finds by its words: what replaces a text speaks of the same.
+    fn replacers(
+        &self,
+        wake: CommitId,
+        network: &TreeNetwork<'_>,
+        snapshot: &Snapshot,
+        memory: &Neuron,
+    ) -> Result<Vec<Neuron>, BrainError> {
+        let Some(stimulus) = &memory.stimulus else { return Ok(Vec::new()) };
+        let question: String = memory.concept.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
+        let filters = Filters { top: Some(LOOKED_AT), ..Filters::default() };
+        let now = self.cycle.shared.world.now();
+        let (found, _) = self.cycle.recall(wake, snapshot, &question, filters, now, &mut |_, _| ())?;
+        let mut replacers = Vec::new();
+        for one in found.into_iter().map(|one| one.neuron) {
+            let by = one.stimulus.as_ref().map(|by| network.stimulus_ever(by)).transpose()?.flatten();
+            if by.is_some_and(|by| by.supersedes.contains(stimulus)) {
+                replacers.push(one);
+            }
+        }
+        Ok(replacers)
+    }
+
+    /// A memory that a run archived and that a live one replaces which does not come of the runs that go, and that one.
     pub(super) fn replaced_by_another(
         &self,
         archival: &RunRecord,
         going: &[RunRecord],
     ) -> Result<Option<(NeuronId, NeuronId)>, BrainError> {
-        let (wake, now) = (self.at(None)?, self.cycle.shared.world.now());
+        let wake = self.at(None)?;
         let tree = self.cycle.store.tree_of(wake)?;
         let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
         let leaves: BTreeSet<&StimulusId> = going.iter().flat_map(|record| &record.stimuli).collect();
@@ -112,16 +130,10 @@ impl Brain {
         for op in archival.ops.iter().take(LOOKED_AT) {
             let Operation::Archive(archive) = op else { continue };
             let Some(old) = network.neuron(&archive.id)? else { continue };
-            let Some(stimulus) = &old.stimulus else { continue };
-            let question: String = old.concept.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
-            let filters = Filters { top: Some(LOOKED_AT), ..Filters::default() };
-            let (found, _) = self.cycle.recall(wake, &snapshot, &question, filters, now, &mut |_, _| ())?;
-            for one in found.into_iter().map(|one| one.neuron) {
-                let Some(by) = one.stimulus.as_ref().filter(|by| !leaves.contains(by)) else { continue };
-                let replaces = network.stimulus_ever(by)?.map(|by| by.supersedes).unwrap_or_default();
-                if replaces.contains(stimulus) {
-                    return Ok(Some((old.id, one.id)));
-                }
+            let mut by = self.replacers(wake, &network, &snapshot, &old)?.into_iter();
+            let stays = |by: &Neuron| by.stimulus.as_ref().is_some_and(|stimulus| !leaves.contains(stimulus));
+            if let Some(by) = by.find(stays) {
+                return Ok(Some((old.id, by.id)));
             }
         }
         Ok(None)

@@ -154,7 +154,7 @@ impl Brain {
         Ok(())
     }
 
-    /// What another wake says was decided on a run, by whom and why.
+    /// The decision on a run that another wake has, in words.
     fn decided_there(&self, run: &RunId, theirs: &TreeNetwork<'_>) -> Result<Option<String>, BrainError> {
         let is_left = theirs.record(run)?.is_some_and(|record| record.is_left_over());
         for review in self.cycle.reviews_of(run)? {

@@ -213,7 +213,7 @@ impl Word {
     }
 }
 
-/// What a person said of a council later.
+/// The word of a person on a council, later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Closing {
@@ -268,7 +268,7 @@ impl Closing {
 pub struct Council {
     /// The record.
     pub record: CouncilRecord,
-    /// What people said of it, oldest first.
+    /// The words of people on it, oldest first.
     pub closings: Vec<Closing>,
 }
 

@@ -105,8 +105,15 @@ impl Cycle {
 
     /// The settings of main as every machine reads them: without flags, and without what is not committed.
     pub(super) fn settings_of_main(&self) -> Result<Settings, CycleError> {
-        let Some(main) = self.store.tip(self.store.main())? else { return Ok(Settings::default()) };
-        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
+        match self.store.tip(self.store.main())? {
+            Some(main) => self.settings_in(self.store.tree_of(main)?),
+            None => Ok(Settings::default()),
+        }
+    }
+
+    /// The settings that a tree has.
+    pub(super) fn settings_in(&self, tree: TreeId) -> Result<Settings, CycleError> {
+        let text = self.store.read(tree, layout::SETTINGS)?.unwrap_or_default();
         Ok(Settings::read(&String::from_utf8_lossy(&text), &[])?)
     }
 
@@ -122,9 +129,10 @@ impl Cycle {
         let Some(record) = self.record_in(own.tree, run)? else {
             return Ok(own.trailer("Review").map(str::to_owned));
         };
-        let Some(main) = self.store.tip(self.store.main())? else { return Ok(None) };
-        let text = self.store.read(self.store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
-        let settings = Settings::read(&String::from_utf8_lossy(&text), &[]).unwrap_or_default();
+        let settings = match self.settings_of_main() {
+            Err(CycleError::Settings(_)) => Settings::default(),
+            read => read?,
+        };
         self.waits_by(&record, Some(own), own.tree, &settings)
     }
 

@@ -411,9 +411,10 @@ impl Judge<'_> {
     }
 
     pub(super) fn settings_of(&self, main: CommitId) -> Result<Option<Settings>, CycleError> {
-        let store = &self.cycle.store;
-        let text = store.read(store.tree_of(main)?, layout::SETTINGS)?.unwrap_or_default();
-        Ok(Settings::read(&String::from_utf8_lossy(&text), &[]).ok())
+        match self.cycle.settings_in(self.cycle.store.tree_of(main)?) {
+            Err(CycleError::Settings(_)) => Ok(None),
+            read => read.map(Some),
+        }
     }
 
     /// The own commits of runs, where a commit of wake is one or merges some, however deep they lie behind it.

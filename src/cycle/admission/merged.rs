@@ -65,7 +65,7 @@ impl Cycle {
         Ok(self.store.requires_signatures()? || self.store.has_remote()?)
     }
 
-    /// What waits to be merged and, where somebody else judges it too, is good.
+    /// Runs that wait to be merged and, where somebody else judges them too, are good.
     pub(in crate::cycle) fn judged_pending(&self) -> Result<Vec<Candidate>, CycleError> {
         let mut pending = self.pending()?;
         if self.is_shared()? {

@@ -21,7 +21,7 @@ use crate::model::ids::AgentName;
 
 /// The name under which models and programs of a council are paid for.
 const PAYER: &str = "council";
-/// How often a model may answer once more after an answer that is no vote.
+/// Further answers that a model may give after one that is no vote.
 const REPAIRS: u32 = 1;
 
 /// What a member said.

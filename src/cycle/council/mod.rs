@@ -23,7 +23,7 @@ use crate::activation::recall::Filters;
 use crate::council::document::{CouncilDocument, Mind, Seated};
 use crate::council::ids::{MemberId, ThreadId};
 use crate::council::message::{AgentMessage, Inbox, MessageType, Verifier};
-use crate::council::record::{CastVote, CouncilRecord, SeatRecord};
+use crate::council::record::{CastVote, Council, CouncilRecord, SeatRecord};
 use crate::council::reflex::{PastOutcome, Shown};
 use crate::council::roles::context_slices;
 use crate::council::seal::{Deadlines, Nonce, Opening, Round, Seal};
@@ -178,8 +178,9 @@ impl Cycle {
             .seated(|model| settings.models.get(model).map(|model| model.family.clone()))
             .map_err(|fault| CycleError::usage(format!("{place}: {fault}")))?;
         let keys = self.council_keys(&seats)?;
-        let material = self.material(convened.question, seats.len())?;
-        let history: Vec<_> = self.past_councils()?.iter().filter_map(|council| council.past()).collect();
+        let past = self.past_councils()?;
+        let material = self.material(convened.question, seats.len(), &past)?;
+        let history: Vec<_> = past.iter().filter_map(Council::past).collect();
         let thread = CouncilRecord::thread_of(&convened.council);
         let world = &self.shared.world;
         let seal_ms = world.now_ms().saturating_add(i64::try_from(convened.timeout_ms).unwrap_or(i64::MAX));
@@ -256,7 +257,7 @@ impl Cycle {
     }
 
     /// Memories that the question recalls, dealt to the members, and outcomes of the past.
-    fn material(&self, question: &str, members: usize) -> Result<Material, CycleError> {
+    fn material(&self, question: &str, members: usize, past: &[Council]) -> Result<Material, CycleError> {
         let wake = self.store.need_tip(self.store.wake())?;
         let tree = self.store.tree_of(wake)?;
         let (snapshot, now) = (snapshot(&self.store, tree)?, self.shared.world.now());
@@ -278,13 +279,13 @@ impl Cycle {
             let about = chosen.or(entry.prediction.text).or_else(|| entry.outcome.text.clone());
             outcomes.extend(about.map(|about| PastOutcome { about, value: entry.outcome.value }));
         }
-        for council in self.past_councils()? {
+        for council in past {
             let value = match council.past().map(|past| past.outcome) {
                 Some(Decision::Approve) => 1.0,
                 Some(Decision::Reject) => 0.0,
                 Some(Decision::Abstain) | None => continue,
             };
-            outcomes.push(PastOutcome { about: council.record.question, value });
+            outcomes.push(PastOutcome { about: council.record.question.clone(), value });
         }
         let slices = context_slices(question, &evidence, members);
         Ok(Material { question: question.to_owned(), evidence, shown, ids, slices, outcomes })

@@ -7,7 +7,6 @@ use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout;
-use crate::model::settings::Settings;
 use crate::store::Commit;
 use crate::world::is_signed;
 
@@ -69,9 +68,11 @@ impl Cycle {
             match eras.last_mut().filter(|_| last == Some(file)) {
                 Some((since, _)) => *since = commit.committed,
                 None => {
-                    let text = store.read(commit.tree, layout::SETTINGS)?.unwrap_or_default();
-                    let settings = Settings::read(&String::from_utf8_lossy(&text), &[]);
-                    eras.push((commit.committed, settings.map(|s| s.review.reviewers).unwrap_or_default()));
+                    let reviewers = match self.settings_in(commit.tree) {
+                        Err(CycleError::Settings(_)) => Vec::new(),
+                        read => read?.review.reviewers,
+                    };
+                    eras.push((commit.committed, reviewers));
                 }
             }
             last = Some(file);

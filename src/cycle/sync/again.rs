@@ -104,35 +104,7 @@ impl Cycle {
             }
             // Whose approval lands it is about the run as it was: under a new id it is decided on again.
             let held = self.store.commit(commit)?.trailer("Review").map(str::to_owned);
-            match self.person_again(writer, rebuilt.wake, record, held, newest.as_ref()) {
-                Ok(Some((again, true))) => {
-                    rebuilt.notes.push(format!("run {old} waits for review, as {}", again.run));
-                    newest = newest.max(Some(again.run.clone()));
-                    rebuilt.held.push((again.branch, again.commit));
-                }
-                Ok(Some((again, false))) => {
-                    let candidate = Candidate {
-                        name: again.branch.to_string(),
-                        commit: again.commit,
-                        branch: Some(again.branch.clone()),
-                        run: Some(again.run.clone()),
-                        reviewed_by: None,
-                    };
-                    match self.merge_one(writer, rebuilt.wake, &candidate, &mut newest)? {
-                        Fate::Merged { commit, .. } => rebuilt.wake = commit,
-                        Fate::Already | Fate::Conflict(_) | Fate::Refused(_) => {}
-                    }
-                    newest = newest.max(Some(again.run.clone()));
-                    rebuilt.notes.push(format!("run {old} is done again, as {}", again.run));
-                }
-                Ok(None) => rebuilt
-                    .notes
-                    .push(format!("run {old} is not done again: it is no list of operations (commit {commit})")),
-                Err(error @ (CycleError::Refused { .. } | CycleError::Document(_) | CycleError::Usage { .. })) => {
-                    rebuilt.notes.push(format!("run {old} is not done again: {error} (commit {commit})"));
-                }
-                Err(error) => return Err(error),
-            }
+            self.redo(writer, rebuilt, (commit, record, held), &mut newest)?;
         }
         Ok(())
     }
@@ -159,21 +131,56 @@ impl Cycle {
                 continue;
             }
             let held = Some(own.trailer("Review").unwrap_or("asked").to_owned());
-            match self.person_again(writer, rebuilt.wake, record, held, newest.as_ref()) {
-                Ok(Some((again, _))) => {
-                    rebuilt.notes.push(format!("run {run} waits for review, as {}", again.run));
-                    newest = newest.max(Some(again.run.clone()));
-                    rebuilt.held.push((again.branch, again.commit));
-                    rebuilt.gone.push((branch, tip));
-                }
-                Ok(None) => {}
-                Err(error @ (CycleError::Refused { .. } | CycleError::Document(_) | CycleError::Usage { .. })) => {
-                    rebuilt.notes.push(format!("run {run} stays on {branch}: {error}"));
-                }
-                Err(error) => return Err(error),
+            if self.redo(writer, rebuilt, (own.id, record, held), &mut newest)? {
+                rebuilt.gone.push((branch, tip));
             }
         }
         Ok(())
+    }
+
+    /// Does the operations of one record again, on its branch where it waits, else in wake; whether that could be done. Says so.
+    fn redo(
+        &self,
+        writer: &ObjectWriter<'_>,
+        rebuilt: &mut Rebuilt,
+        (commit, record, held): (CommitId, RunRecord, Option<String>),
+        newest: &mut Option<RunId>,
+    ) -> Result<bool, CycleError> {
+        let old = record.run.clone();
+        let (again, waits) = match self.person_again(writer, rebuilt.wake, record, held, newest.as_ref()) {
+            Ok(Some(again)) => again,
+            Ok(None) => {
+                rebuilt
+                    .notes
+                    .push(format!("run {old} is not done again: it is no list of operations (commit {commit})"));
+                return Ok(false);
+            }
+            Err(error @ (CycleError::Refused { .. } | CycleError::Document(_) | CycleError::Usage { .. })) => {
+                rebuilt.notes.push(format!("run {old} is not done again: {error} (commit {commit})"));
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
+        let run = again.run.clone();
+        if waits {
+            rebuilt.notes.push(format!("run {old} waits for review, as {run}"));
+            rebuilt.held.push((again.branch, again.commit));
+        } else {
+            let candidate = Candidate {
+                name: again.branch.to_string(),
+                commit: again.commit,
+                branch: Some(again.branch),
+                run: Some(run.clone()),
+                reviewed_by: None,
+            };
+            match self.merge_one(writer, rebuilt.wake, &candidate, newest)? {
+                Fate::Merged { commit, .. } => rebuilt.wake = commit,
+                Fate::Already | Fate::Conflict(_) | Fate::Refused(_) => {}
+            }
+            rebuilt.notes.push(format!("run {old} is done again, as {run}"));
+        }
+        *newest = std::mem::take(newest).max(Some(run));
+        Ok(true)
     }
 
     /// Whether a run is what a decision that does not count makes of another one.
