@@ -328,7 +328,10 @@ fn council_on_a_waiting_run_is_shown_by_review_and_lands_nothing() {
     assert_eq!((&report["run"], &report["decision"]), (&json!(run), &json!("approve")), "{report:#}");
     assert!(report["question"].as_str().unwrap().contains("tea"), "{report:#}");
     let shown = sandbox.brain(&["review", &run]).exits(0).out;
-    let line = format!("council {}, which lands nothing by itself: approve", report["id"].as_str().unwrap());
+    let line = format!(
+        "council {} of 2 members, asked by Ann <ann@example.invalid>, which lands nothing by itself: approve",
+        report["id"].as_str().unwrap()
+    );
     assert!(shown.contains(&line), "{shown}");
     assert_eq!(sandbox.json(&["review"])["waiting"].as_array().unwrap().len(), 1);
     sandbox.brain(&["council", "--branch", "agents/memory/none"]).exits(2);

@@ -72,6 +72,7 @@ mod review_clones;
 mod review_day;
 mod review_edges;
 mod review_forged;
+mod review_fourth;
 mod review_replaced;
 mod review_second;
 mod review_third;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError};
 use crate::council::independence::PastQuestion;
-use crate::council::record::{Closing, Council, SeatRecord, Word};
+use crate::council::record::{Closing, Council, CouncilRecord, SeatRecord, Word};
 use crate::council::vote::{Decision, Members, Vote};
 use crate::cycle::council::Convened;
 use crate::limits;
@@ -206,7 +206,7 @@ impl Brain {
         let belief = self.cycle.belief(&waiting)?;
         let origin =
             if belief.tainted { format!(", from {}, which is not trusted", belief.origin) } else { String::new() };
-        let mut question = format!("Shall the run {} of {} land{origin}?\n\n", belief.run, belief.agent);
+        let mut question = format!("{}{origin}?\n\n", CouncilRecord::question_of(&waiting.run));
         // All that a person sees, as far as it fits.
         let shown = page::markdown(&page::blocks(&belief, true));
         let room = limits::COUNCIL_QUESTION_BYTES - question.len() - CUT_BYTES;
@@ -236,7 +236,8 @@ impl Brain {
             None => format!("{}, confidence {:.2}", verdict.decision, verdict.confidence),
             Some(concern) => format!("{state}: {}", concern.sentence),
         };
-        Ok(Some(format!("council {id}, which lands nothing by itself: {told}")))
+        let (by, members) = (&council.record.by, council.record.members.len());
+        Ok(Some(format!("council {id} of {members} members, asked by {by}, which lands nothing by itself: {told}")))
     }
 
     /// Councils, newest first, at most `most`.
@@ -284,8 +285,7 @@ impl Brain {
             });
         };
         if council.state() != "pending" {
-            let by = council.closings.iter().find(|closing| matches!(closing.word, Word::Approve | Word::Reject));
-            let by = by.map_or("", |closing| closing.by.as_str());
+            let by = council.ruling().map_or("", |closing| closing.by.as_str());
             return Err(BrainError::refused(format!(
                 "council {} was {} by {by} already",
                 escalation.id,

@@ -10,7 +10,7 @@ use super::independence::PastQuestion;
 use super::message::AgentMessage;
 use super::seal::{Opening, Seal};
 use super::verdict::Verdict;
-use super::vote::{Decision, Reply};
+use super::vote::{Decision, Member, Members, Reply, Vote};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::json::{self, JsonError};
@@ -145,6 +145,28 @@ impl CouncilRecord {
         Ok(council)
     }
 
+    /// The first field that does not follow from the others: the verdict from votes of members, the question of a run from that run. What comes
+    /// from elsewhere is held against this.
+    pub fn fault(&self) -> Option<&'static str> {
+        let member = |seat: &SeatRecord| Member { id: seat.id.clone(), family: seat.family.clone() };
+        let Ok(members) = Members::new(self.members.iter().map(member).collect()) else { return Some("members") };
+        let is_its = match (&self.run, &self.commit) {
+            (Some(run), Some(_)) => self.question.starts_with(&Self::question_of(run)),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_its {
+            return Some("run");
+        }
+        let votes: Vec<Vote> = self.votes.iter().map(|cast| cast.opening.vote.clone()).collect();
+        self.verdict.fault(&self.question, &members, &votes)
+    }
+
+    /// The first words of the question whether a run shall land.
+    pub fn question_of(run: &RunId) -> String {
+        format!("Shall the run {run} of {} land", run.agent())
+    }
+
     /// The escalation, pending; `None`: the council decided.
     pub fn escalation(&self) -> Option<Escalation> {
         let open = || Escalation::open(&context(&self.council, &self.question), 0, self.verdict.clone(), self.at_ms);
@@ -268,11 +290,16 @@ impl Closing {
 pub struct Council {
     /// The record.
     pub record: CouncilRecord,
-    /// The words of people on it, oldest first.
+    /// The words of people on it, in the order in which they came.
     pub closings: Vec<Closing>,
 }
 
 impl Council {
+    /// The word that closed it: the first ruling. `None`: none has.
+    pub fn ruling(&self) -> Option<&Closing> {
+        self.closings.iter().find(|closing| matches!(closing.word, Word::Approve | Word::Reject))
+    }
+
     /// The escalation with its state: of several rulings the first stands. `None`: the council decided.
     pub fn escalation(&self) -> Option<Escalation> {
         let mut escalation = self.record.escalation()?;
@@ -336,7 +363,7 @@ impl Council {
 mod tests {
     use super::super::seal::Nonce;
     use super::super::tests::{members, votes};
-    use super::super::verdict::{Thresholds, decide};
+    use super::super::verdict::{Concern, ConcernKind, Thresholds, decide};
     use super::*;
 
     fn run(text: &str) -> RunId {
@@ -416,6 +443,40 @@ mod tests {
             assert!(CouncilRecord::decode(&other.encode(), path).is_err(), "{at}");
         }
         assert!(CouncilRecord::decode(&record.encode(), "councils/x/council.json").is_err());
+    }
+
+    #[test]
+    fn record_whose_verdict_does_not_follow_from_its_votes_has_a_fault() {
+        for decisions in ["AAR", "AR-", "AAA", "RR.", "...", "A--"] {
+            assert_eq!(record(decisions).fault(), None, "{decisions}");
+        }
+        type Spoil = fn(&mut CouncilRecord);
+        let spoilt: [(&str, Spoil); 12] = [
+            ("members", |r| r.members.clear()),
+            ("members", |r| r.members[1].id = "a".into()),
+            ("absent", |r| r.members.push(SeatRecord { id: "late".into(), ..r.members[0].clone() })),
+            ("quorum", |r| r.votes.clear()),
+            ("decision", |r| r.verdict.decision = Decision::Reject),
+            ("confidence", |r| r.verdict.confidence = 1.0),
+            ("quorum", |r| r.verdict.quorum.approve.minds = 9.0),
+            ("quorum", |r| r.verdict.quorum.approve.members_for = 3),
+            ("dissent", |r| r.verdict.dissent.clear()),
+            ("question", |r| r.verdict.question.push('!')),
+            ("run", |r| r.run = Some(run("20260126t150000000z-abcd2345-scribe"))),
+            ("concerns", |r| {
+                r.verdict.concerns.push(Concern { kind: ConcernKind::NoQuorum, sentence: String::new() });
+            }),
+        ];
+        for (at, (field, spoil)) in spoilt.iter().enumerate() {
+            let mut other = record("AAR");
+            spoil(&mut other);
+            let found = other.fault();
+            assert!(found.is_some_and(|found| found == *field || *field == "absent"), "{at}: {found:?}");
+        }
+        // A shared past lowers the minds, and may withhold a decision.
+        let mut doubted = record("AAR");
+        doubted.verdict.quorum.approve.minds = 1.5;
+        assert_eq!(doubted.fault(), Some("decision"));
     }
 
     #[test]

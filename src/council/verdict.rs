@@ -117,6 +117,45 @@ impl Verdict {
     pub fn escalates(&self) -> bool {
         !self.concerns.is_empty()
     }
+
+    /// The first field that does not follow from members and votes; `None`: all do. Past questions can only lower the effective minds, and thresholds
+    /// only add a concern about the confidence and a penalty: both are taken from the verdict itself.
+    pub fn fault(&self, question: &str, members: &Members, votes: &[Vote]) -> Option<&'static str> {
+        let (admitted, refused) = admit(members, votes);
+        if !refused.is_empty() {
+            return Some("votes");
+        }
+        let mut quorum = Quorum::count(members, &admitted, &Correlations::default());
+        for (own, most) in [(&self.quorum.approve, &mut quorum.approve), (&self.quorum.reject, &mut quorum.reject)] {
+            // No number is no fewer minds either.
+            if own.minds <= most.minds && own.minds >= most.minds.min(1.0) {
+                most.minds = own.minds;
+            }
+        }
+        let beyond_all = |is_beyond: bool| if is_beyond { f64::INFINITY } else { f64::NEG_INFINITY };
+        let is_unsure = self.concerns.iter().any(|concern| concern.kind == ConcernKind::LowConfidence);
+        let thresholds = Thresholds {
+            confidence: beyond_all(is_unsure),
+            diversity: beyond_all(self.penalty > 0.0),
+            penalty: self.penalty,
+        };
+        let due = settle(question, members, &admitted, (self.refused.clone(), quorum), &thresholds);
+        let kinds = |of: &Self| of.concerns.iter().map(|concern| concern.kind).collect::<Vec<_>>();
+        let fields = [
+            ("question", self.question == due.question),
+            ("quorum", self.quorum == due.quorum),
+            ("decision", self.decision == due.decision),
+            ("confidence", self.confidence == due.confidence && self.penalty == due.penalty),
+            ("diversity", self.diversity == due.diversity),
+            ("support", self.support == due.support),
+            ("dissent", self.dissent == due.dissent),
+            ("abstentions", self.abstentions == due.abstentions),
+            ("absent", self.absent == due.absent),
+            ("concerns", kinds(self) == kinds(&due)),
+            ("printed", self.printed == due.printed),
+        ];
+        fields.into_iter().find(|(_, holds)| !holds).map(|(field, _)| field)
+    }
 }
 
 /// Decides a question.
@@ -133,13 +172,24 @@ pub fn decide(
 ) -> Verdict {
     let (votes, refused) = admit(members, votes);
     let quorum = Quorum::count(members, &votes, &Correlations::measure(members, history));
-    let failures = shared_failures(&votes);
+    settle(question, members, &votes, (refused, quorum), thresholds)
+}
+
+/// The verdict that follows from admitted votes and their counts.
+fn settle(
+    question: &str,
+    members: &Members,
+    votes: &[Vote],
+    (refused, quorum): (Vec<Refused>, Quorum),
+    thresholds: &Thresholds,
+) -> Verdict {
+    let failures = shared_failures(votes);
     let decision = if failures.is_empty() { quorum.decision() } else { Decision::Abstain };
-    let diversity = diversity(&votes);
+    let diversity = diversity(votes);
     let is_diverse = diversity >= thresholds.diversity;
     let penalty = if is_diverse || decision == Decision::Abstain { 0.0 } else { thresholds.penalty };
     // `max` of NaN and 0 is 0, which escalates.
-    let confidence = rounded((confidence_of(decision, &votes) - penalty).max(0.0));
+    let confidence = rounded((confidence_of(decision, votes) - penalty).max(0.0));
     let mut concerns: Vec<Concern> = one_family(members).into_iter().collect();
     concerns.extend(failures.iter().map(concern_of));
     if concerns.is_empty() {
@@ -161,7 +211,7 @@ pub fn decide(
         absent: members.iter().map(|member| &member.id).filter(|id| !has_voted(id)).cloned().collect(),
         refused,
         concerns,
-        printed: Printed::of(members.count(), &votes),
+        printed: Printed::of(members.count(), votes),
         quorum,
     }
 }

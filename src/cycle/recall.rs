@@ -9,7 +9,7 @@ use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
 use crate::activation::Snapshot;
 use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
 use crate::limits;
-use crate::model::ids::NeuronId;
+use crate::model::ids::{HUMAN, NeuronId, concept_id};
 use crate::model::settings::Origins;
 use crate::model::{Kind, Neuron, Stamp, plural};
 use crate::store::CommitId;
@@ -112,10 +112,14 @@ impl Cycle {
             let is_all = found.len() < most;
             (together(found, said), is_all)
         };
-        // Concepts stay where the memories that made them are archived: nobody asks for those.
+        // Concepts stay where the memories that made them are archived: nobody asks for those. Reflexes name them by their normal form; what a person
+        // named, or an agent under an id of its own, was stated, however often it was active.
         let is_remnant = |neuron: &Neuron| {
             let leads = || index.graph.find(&neuron.id).is_some_and(|node| index.leads_to_memory(node));
-            neuron.kind == Kind::Semantic && neuron.activation_count > 0 && !leads()
+            let namer = neuron.named_by.concept.run.as_ref().or(neuron.run.as_ref());
+            let is_made_of_text =
+                || namer.is_none_or(|run| run.agent().as_str() != HUMAN) && concept_id(&neuron.concept) == neuron.id;
+            neuron.kind == Kind::Semantic && neuron.activation_count > 0 && is_made_of_text() && !leads()
         };
         let read = |found: &Found| Ok(neuron(&found.id)?.filter(|neuron| !is_remnant(neuron)));
         let origins = &settings.origins;

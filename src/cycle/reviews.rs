@@ -167,14 +167,12 @@ impl Cycle {
         let mut types = Vec::new();
         for effect in &record.effects {
             let known = effect.created.as_deref().or(effect.removed.as_deref()).map(|neuron| neuron.kind);
-            let kinds = match (known, &effect.kind, effect.id()) {
-                (Some(kind), ..) => vec![kind],
-                (None, Some((before, after)), _) => vec![before.value, after.value],
-                (None, None, Some(id)) if settings.review.looks_at_types() => {
-                    network.neuron(id)?.map(|neuron| neuron.kind).into_iter().collect()
-                }
-                (None, None, _) => Vec::new(),
-            };
+            let retyped = effect.kind.iter().flat_map(|(before, after)| [before.value, after.value]);
+            let mut kinds: Vec<_> = known.into_iter().chain(retyped).collect();
+            // A run that retypes is held to the type of that tree as well: it may come from one where it was another.
+            if let (None, true, Some(id)) = (known, settings.review.looks_at_types(), effect.id()) {
+                kinds.extend(network.neuron(id)?.map(|neuron| neuron.kind));
+            }
             types.extend(kinds.iter().map(ToString::to_string));
         }
         let facts = Facts {

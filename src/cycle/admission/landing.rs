@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Door, Fault, Judge};
+use super::{Door, Fault, Judge, Kind};
 use crate::cycle::commit::run_of;
 
 use crate::cycle::{Cycle, CycleError};
@@ -188,9 +188,9 @@ impl Judge<'_> {
             }
             let from = own.and_then(|own| own.parents.first().copied()).unwrap_or(before);
             let by = self.settings_since(from, here)?;
-            if let Some(why) = self.unapproved(&record, own, &commit, &by)? {
+            if let Some(why) = self.unapproved(&record, own, (&commit, before), &by)? {
                 let brought = self.brought_by(&commit, own, &change.path)?;
-                self.fault(&brought, &change.path, 1, why);
+                self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
             }
         }
         Ok(())
@@ -268,9 +268,9 @@ impl Judge<'_> {
             let own = own.as_ref().and_then(|own| own.get(&run));
             let from = own.and_then(|own| own.parents.first().copied()).unwrap_or(parent);
             let by = self.settings_since(from, here)?;
-            if let Some(why) = self.unapproved(&record, own, commit, &by)? {
+            if let Some(why) = self.unapproved(&record, own, (commit, parent), &by)? {
                 let brought = self.brought_by(commit, own, &change.path)?;
-                self.fault(&brought, &change.path, 1, why);
+                self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
             }
             landed.push(run);
         }
@@ -282,7 +282,7 @@ impl Judge<'_> {
         &self,
         record: &RunRecord,
         own: Option<&Commit>,
-        landed: &Commit,
+        (landed, before): (&Commit, CommitId),
         by: &[Settings],
     ) -> Result<Option<String>, CycleError> {
         // A copy of a record, or a commit made again, says nothing of what its run asked for: at a gate the branch does that waits there, or
@@ -294,12 +294,15 @@ impl Judge<'_> {
         };
         let own = waited.as_ref().filter(|waited| waited.trailer("Review").is_some()).or(own);
         let (id, tree) = (own.map(|own| own.id), own.map_or(landed.tree, |own| own.tree));
+        let before = self.cycle.store.tree_of(before)?;
         // A rule that main has given up holds nothing back.
         let lacks = |settings: &Settings| {
             let mut waits = self.cycle.waits_by(record, own, tree, settings)?;
-            // Whoever starts from an old wake meets the types of the one that it comes to.
-            if waits.is_none() && settings.review.looks_at_types() {
-                waits = self.cycle.waits_by(record, own, landed.tree, settings)?;
+            // A run that starts from an old wake meets the types of the one that it comes to.
+            for tree in [before, landed.tree] {
+                if waits.is_none() && settings.review.looks_at_types() {
+                    waits = self.cycle.waits_by(record, own, tree, settings)?;
+                }
             }
             let Some(waits) = waits else { return Ok(None) };
             self.cycle.lacks_approval_by(

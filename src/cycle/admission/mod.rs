@@ -64,6 +64,8 @@ pub enum Kind {
     /// Any other.
     #[default]
     Other,
+    /// A run that had to wait, and that lands without its approval.
+    Unapproved,
     /// A second record of a run.
     SecondRecord,
     /// A signature that does not count here.

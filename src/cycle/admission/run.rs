@@ -190,8 +190,14 @@ impl Judge<'_> {
             self.amends(commit, run, &path)?;
             self.approves(commit, &record, &path)?;
             for taken in &record.reverts {
-                if self.record(before, taken)?.is_none() {
-                    self.fault(commit, &path, 1, format!("takes back {taken}, of which there is no record"));
+                let why = match self.record(before, taken)? {
+                    None => Some(format!("takes back {taken}, of which there is no record")),
+                    Some(of) => self
+                        .left_in_force(&of, before, commit.tree)?
+                        .map(|id| format!("takes back {taken}, and leaves {id} as that made it")),
+                };
+                if let Some(why) = why {
+                    self.fault(commit, &path, 1, why);
                 }
             }
             if alone && effects_by_neuron(&record) != self.touched(run, before, changes)? {
@@ -222,6 +228,22 @@ impl Judge<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A neuron that a run touched last, and that is after a commit what it was before: taking that run back would have changed it.
+    fn left_in_force(&self, record: &RunRecord, before: TreeId, after: TreeId) -> Result<Option<NeuronId>, CycleError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::remembering(store, before, &self.cycle.shared.neurons);
+        for id in record.effects.iter().filter_map(|effect| effect.neuron.clone()) {
+            let path = layout::neuron(&id);
+            let Some(file) = store.file(before, &path)? else { continue };
+            if store.file(after, &path)? == Some(file)
+                && network.neuron(&id)?.is_some_and(|neuron| neuron.run.as_ref() == Some(&record.run))
+            {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
     }
 
     /// Does a run's operations again, by every ground that there is, until `same` is content. What is wrong, in words.

@@ -7,23 +7,20 @@ use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout;
-use crate::store::Commit;
+use crate::store::{Commit, CommitId};
 use crate::world::is_signed;
 
 impl Cycle {
     /// Councils, oldest first, with closings of people that may decide.
     pub fn councils(&self) -> Result<Vec<Council>, CycleError> {
-        let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
+        self.store.reviews()?.map_or_else(|| Ok(Vec::new()), |tip| self.councils_at(tip))
+    }
+
+    /// The councils of a commit of decisions. Closings are in the order in which they reached the ref, which all clones share; those that came
+    /// together are in the order of their ids.
+    fn councils_at(&self, tip: CommitId) -> Result<Vec<Council>, CycleError> {
         let tree = self.store.tree_of(tip)?;
         let Some(folder) = self.store.folder(tree, COUNCILS.trim_end_matches('/'))? else { return Ok(Vec::new()) };
-        let eras = self.eras()?;
-        // What was said stands, whoever decides later; nobody speaks on a council before it was held.
-        let may = |closing: &Closing| {
-            let at = closing.closing.unix_ms() / 1000;
-            let era = eras.iter().find(|(since, _)| *since <= at).or(eras.last());
-            let named = |names: &[String]| names.is_empty() || names.iter().any(|name| name == address(&closing.by));
-            closing.closing.unix_ms() >= closing.council.unix_ms() && era.is_none_or(|(_, names)| named(names))
-        };
         let (mut records, mut closings) = (Vec::new(), BTreeMap::<RunId, Vec<Closing>>::new());
         for (path, file) in self.store.files(folder, "")? {
             let path = format!("{COUNCILS}{path}");
@@ -33,20 +30,71 @@ impl Cycle {
                 continue;
             }
             let closing = Closing::decode(&bytes, &path)?;
-            if may(&closing) {
-                closings.entry(closing.council.clone()).or_default().push(closing);
-            }
+            closings.entry(closing.council.clone()).or_default().push(closing);
         }
-        let mut councils: Vec<Council> = records
-            .into_iter()
-            .map(|record| {
-                let mut closings = closings.remove(&record.council).unwrap_or_default();
-                closings.sort_by(|a, b| a.closing.cmp(&b.closing));
-                Council { record, closings }
-            })
-            .collect();
+        let eras = self.eras()?;
+        let is_simple = eras.len() < 2 && closings.values().all(|closings| closings.len() < 2);
+        let arrivals = if is_simple { BTreeMap::new() } else { self.arrivals(tip)? };
+        let arrival = |closing: &Closing| arrivals.get(&closing.path()).copied().unwrap_or((usize::MAX, i64::MIN));
+        // What was said stands, whoever decides later. It was said no earlier than the decisions that were there when it came: a date is its author's word.
+        let may = |closing: &Closing| {
+            let named = |at: i64| {
+                let era = eras.iter().find(|(since, _)| *since <= at).or(eras.last());
+                era.is_none_or(|(_, names)| names.is_empty() || names.iter().any(|name| name == address(&closing.by)))
+            };
+            let said = closing.closing.unix_ms() / 1000;
+            closing.closing.unix_ms() >= closing.council.unix_ms() && named(said) && named(said.max(arrival(closing).1))
+        };
+        let council = |record: CouncilRecord| {
+            let mut closings = closings.remove(&record.council).unwrap_or_default();
+            closings.retain(may);
+            closings.sort_by_cached_key(|closing| (arrival(closing).0, closing.closing.clone()));
+            Council { record, closings }
+        };
+        let mut councils: Vec<Council> = records.into_iter().map(council).collect();
         councils.sort_by(|a, b| a.record.council.cmp(&b.record.council));
         Ok(councils)
+    }
+
+    /// When closings reached the ref: their place along it, and the newest date of the decisions before them, seconds. A join's last parent is what
+    /// the remote had, so last parents are the states of the remote one after the other.
+    fn arrivals(&self, tip: CommitId) -> Result<BTreeMap<String, (usize, i64)>, CycleError> {
+        let (mut line, mut next) = (Vec::new(), Some(tip));
+        while let Some(id) = next {
+            let commit = self.store.commit(id)?;
+            next = commit.parents.last().copied();
+            line.push(commit);
+        }
+        let (mut arrivals, mut before, mut newest) = (BTreeMap::new(), None, i64::MIN);
+        for (place, commit) in line.iter().rev().enumerate() {
+            let folder = COUNCILS.trim_end_matches('/');
+            for change in self.store.diff(before, Some(commit.tree), folder)? {
+                arrivals.entry(change.path).or_insert((place, newest));
+            }
+            before = Some(commit.tree);
+            newest = newest.max(commit.committed);
+        }
+        Ok(arrivals)
+    }
+
+    /// Closed councils that what comes in would decide by another word, with its path: the one that reached the remote first stands.
+    pub(in crate::cycle) fn overturned(&self, known: CommitId, tip: CommitId) -> Result<Vec<String>, CycleError> {
+        let (old, new) = (self.store.tree_of(known)?, self.store.tree_of(tip)?);
+        let brought = self.store.diff(Some(old), Some(new), COUNCILS.trim_end_matches('/'))?;
+        if brought.iter().all(|change| CouncilRecord::is_at(&change.path)) {
+            return Ok(Vec::new());
+        }
+        let after: BTreeMap<RunId, Council> =
+            self.councils_at(tip)?.into_iter().map(|council| (council.record.council.clone(), council)).collect();
+        let mut paths = Vec::new();
+        for before in self.councils_at(known)? {
+            let Some(stood) = before.ruling() else { continue };
+            let stands = after.get(&before.record.council).and_then(Council::ruling);
+            if stands != Some(stood) {
+                paths.extend(stands.map(Closing::path).or_else(|| Some(stood.path())));
+            }
+        }
+        Ok(paths)
     }
 
     /// The newest councils, from which errors are compared.
@@ -143,6 +191,9 @@ impl Cycle {
                 .find(|cast| !is_signed(&key(cast), &cast.message.canonical_bytes(), &cast.message.signature));
             if let Some(cast) = is_forged {
                 return Some(format!("has a vote that {} did not sign", cast.message.sender_id));
+            }
+            if let Some(field) = record.fault() {
+                return Some(format!("does not follow from its members and votes ({field})"));
             }
             (record.by, record.at_ms, record.council, String::from_utf8_lossy(bytes).into_owned())
         } else {

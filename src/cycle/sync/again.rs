@@ -25,6 +25,8 @@ pub(super) struct Left {
     pub ids: HashSet<CommitId>,
     /// The other commits that the remote lacks.
     pub good: Vec<CommitId>,
+    /// Runs that had to wait, by what the remote's wake has beside them.
+    pub unapproved: HashSet<RunId>,
 }
 
 /// A history in which nothing is refused, as far as it is made.
@@ -39,7 +41,8 @@ pub(super) struct Rebuilt {
 }
 
 impl Cycle {
-    /// The branch of a run that landed here and may not, with its commit as one that waits: who decides finds it there.
+    /// The branch of a run that landed here and may not, with its commit as one that waits: who decides finds it there. A run that no rule holds by
+    /// what is here was asked for.
     pub(super) fn held_again(
         &self,
         writer: &ObjectWriter<'_>,
@@ -51,7 +54,10 @@ impl Cycle {
             return Ok(None);
         };
         let waits = self.waits_by(&record, Some(commit), commit.tree, &self.settings_of_main()?)?;
-        let (Some(waits), None) = (waits, self.store.tip(&branch)?) else { return Ok(None) };
+        if self.store.tip(&branch)?.is_some() {
+            return Ok(None);
+        }
+        let waits = waits.unwrap_or_else(|| "asked".to_owned());
         let mut trailers = commit.trailers.clone();
         if trailers.iter().all(|(key, _)| key != "Review") {
             trailers.push(("Review".to_owned(), waits));
@@ -104,6 +110,7 @@ impl Cycle {
             }
             // Whose approval lands it is about the run as it was: under a new id it is decided on again.
             let held = self.store.commit(commit)?.trailer("Review").map(str::to_owned);
+            let held = held.or(left.unapproved.contains(&old).then(|| "asked".to_owned()));
             self.redo(writer, rebuilt, (commit, record, held), &mut newest)?;
         }
         Ok(())

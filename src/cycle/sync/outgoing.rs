@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::again::{APPLIED, Left, Rebuilt};
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
-use crate::cycle::admission::{Door, Fault, Judged};
+use crate::cycle::admission::{Door, Fault, Judged, Kind};
 use crate::cycle::file::{Level, examine, examine_place};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::trailers::SLEEP;
@@ -165,7 +165,13 @@ impl Cycle {
             }
         }
         let (commits, good): (Vec<Commit>, Vec<Commit>) = new.into_iter().partition(|commit| ids.contains(&commit.id));
-        Ok(Left { commits, ids, good: good.into_iter().map(|commit| commit.id).collect() })
+        let unapproved = refused.values().flatten().filter(|fault| fault.kind == Kind::Unapproved);
+        let unapproved = unapproved.filter_map(|fault| match Place::of(&fault.path) {
+            Place::Run(run) => Some(run),
+            _ => None,
+        });
+        let unapproved = unapproved.collect();
+        Ok(Left { commits, ids, good: good.into_iter().map(|commit| commit.id).collect(), unapproved })
     }
 
     /// The newest commit along first parents that is not left out.
@@ -296,7 +302,10 @@ impl Cycle {
             let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
             // What may not land without an approval is no more good than its merge was.
             if let Some(run) = &run
-                && let Some(why) = self.lacks_approval(&commit, run)?
+                && let Some(why) = match left.unapproved.contains(run) {
+                    true => Some(format!("{run} waits for a decision")),
+                    false => self.lacks_approval(&commit, run)?,
+                }
             {
                 rebuilt.notes.push(format!("not merged again: {why}"));
                 let held = self.held_again(writer, &commit, run)?;

@@ -10,7 +10,6 @@ use std::path::Path;
 use crate::cycle::admission::{Door, Fault, Kind};
 use crate::cycle::commit::run_of;
 use crate::cycle::{Cycle, CycleError};
-use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
@@ -89,7 +88,13 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
     }
     let cycle = Cycle::receiving(dir, world, tips.get(store.main()).copied())?;
     if let Some(Update { old, new: Some(new), .. }) = reviews {
-        let wrong = cycle.judge_reviews(*new, *old)?;
+        let mut wrong = cycle.judge_reviews(*new, *old)?;
+        if let (Some(old), true) = (old, wrong.is_empty()) {
+            wrong.extend(cycle.overturned(*old, *new)?.into_iter().map(|path| {
+                let message = "would come before the word that closed its council here".to_owned();
+                Fault { commit: new.to_string(), path, line: 1, message, ..Fault::default() }
+            }));
+        }
         if wrong.is_empty() {
             cycle.store.expect_reviews(*new);
         }
@@ -122,13 +127,8 @@ fn second_in_time(cycle: &Cycle, old: CommitId, new: CommitId, good: bool) -> Re
     let (mut faults, mut is_new) = (Vec::new(), false);
     for change in store.diff(Some(store.tree_of(old)?), Some(store.tree_of(new)?), layout::RUNS)? {
         let Place::Run(run) = Place::of(&change.path) else { continue };
-        // What is left of a run that was decided on says nothing of its own.
-        let whole = |file: Option<File>| -> Result<Option<String>, CycleError> {
-            let Some(file) = file else { return Ok(None) };
-            let record = RunRecord::decode(&store.content(file.blob)?, &change.path).ok();
-            Ok(record.filter(|record| !record.is_left_over()).map(|_| file.blob.to_string()))
-        };
-        let (was, now) = (whole(change.old)?, whole(change.new)?);
+        let blob = |file: File| file.blob.to_string();
+        let (was, now) = (change.old.map(blob), change.new.map(blob));
         let first = was.clone().or_else(|| taken_back.get(&run).cloned());
         if now.is_some() && first.is_some() && now != first {
             let message = "is a second record of its run: the first one was taken back".to_owned();
