@@ -127,7 +127,7 @@ impl Verdict {
         }
         let mut quorum = Quorum::count(members, &admitted, &Correlations::default());
         for (own, most) in [(&self.quorum.approve, &mut quorum.approve), (&self.quorum.reject, &mut quorum.reject)] {
-            // No number is no fewer minds either.
+            // A value that is no number, or below one mind, is not taken over, so that the counts differ.
             if own.minds <= most.minds && own.minds >= most.minds.min(1.0) {
                 most.minds = own.minds;
             }

@@ -33,8 +33,10 @@ impl Cycle {
             closings.entry(closing.council.clone()).or_default().push(closing);
         }
         let eras = self.eras()?;
-        let is_simple = eras.len() < 2 && closings.values().all(|closings| closings.len() < 2);
-        let arrivals = if is_simple { BTreeMap::new() } else { self.arrivals(tip)? };
+        // Where one word was said under one list of reviewers, its order says nothing.
+        let needs_order =
+            eras.len() > 1 && !closings.is_empty() || closings.values().any(|closings| closings.len() > 1);
+        let arrivals = if needs_order { self.arrivals(tip)? } else { BTreeMap::new() };
         let arrival = |closing: &Closing| arrivals.get(&closing.path()).copied().unwrap_or((usize::MAX, i64::MIN));
         // What was said stands, whoever decides later. It was said no earlier than the decisions that were there when it came: a date is its author's word.
         let may = |closing: &Closing| {
@@ -91,7 +93,7 @@ impl Cycle {
             let Some(stood) = before.ruling() else { continue };
             let stands = after.get(&before.record.council).and_then(Council::ruling);
             if stands != Some(stood) {
-                paths.extend(stands.map(Closing::path).or_else(|| Some(stood.path())));
+                paths.push(stands.unwrap_or(stood).path());
             }
         }
         Ok(paths)
@@ -113,15 +115,18 @@ impl Cycle {
         for commit in store.first_parents(main, None).take(limits::HISTORY_WALK) {
             let commit = commit?;
             let file = store.file(commit.tree, layout::SETTINGS)?.map(|file| file.blob);
-            match eras.last_mut().filter(|_| last == Some(file)) {
+            let newer = eras.last().map(|(_, names)| names).filter(|_| last == Some(file)).cloned();
+            let reviewers = match newer {
+                Some(names) => names,
+                None => match self.settings_in(commit.tree) {
+                    Err(CycleError::Settings(_)) => Vec::new(),
+                    read => read?.review.reviewers,
+                },
+            };
+            // Other settings may have changed with the same reviewers.
+            match eras.last_mut().filter(|(_, names)| *names == reviewers) {
                 Some((since, _)) => *since = commit.committed,
-                None => {
-                    let reviewers = match self.settings_in(commit.tree) {
-                        Err(CycleError::Settings(_)) => Vec::new(),
-                        read => read?.review.reviewers,
-                    };
-                    eras.push((commit.committed, reviewers));
-                }
+                None => eras.push((commit.committed, reviewers)),
             }
             last = Some(file);
         }
