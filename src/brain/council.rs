@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, ReviewReport};
 use crate::council::independence::PastQuestion;
 use crate::council::record::{Closing, Council, SeatRecord, Word};
 use crate::council::vote::{Decision, Members, Vote};
@@ -14,6 +14,7 @@ use crate::store::CommitId;
 
 pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
+pub use crate::cycle::council::KeptKey;
 
 /// The document that votes are counted from.
 #[derive(Deserialize)]
@@ -111,12 +112,18 @@ pub struct CouncilReport {
     pub verdict: Verdict,
     /// Words of people on it, oldest first.
     pub closings: Vec<ClosingLine>,
+    /// The decision on a run that was carried out; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried: Option<ReviewReport>,
+    /// Why a run that a council may decide on is left to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// True if nothing was written.
     pub dry_run: bool,
 }
 
 impl CouncilReport {
-    fn of(council: Council, dry_run: bool) -> Self {
+    pub(super) fn of(council: Council, dry_run: bool) -> Self {
         let (state, decision) = (council.state(), council.decision());
         let outcome = council.is_right().map(|right| if right { "right" } else { "wrong" });
         let Council { record, closings } = council;
@@ -141,6 +148,8 @@ impl CouncilReport {
             evidence: record.evidence,
             verdict: record.verdict,
             closings: closings.into_iter().map(line).collect(),
+            carried: None,
+            note: None,
             dry_run,
         }
     }
@@ -155,6 +164,18 @@ impl Brain {
     /// # Errors
     /// A question that is empty or too long, a document that is none (2); one that is not trusted (3); a record that is too long (3).
     pub fn council(&self, request: &CouncilRequest) -> Result<CouncilReport, BrainError> {
+        let timeout_ms = request.timeout_s.saturating_mul(1000);
+        if timeout_ms == 0 || timeout_ms > limits::COMMAND_TIMEOUT_MAX_MS {
+            let most = limits::COMMAND_TIMEOUT_MAX_MS / 1000;
+            return Err(BrainError::usage(format!("--timeout {}: it is 1 to {most} seconds", request.timeout_s)));
+        }
+        if let Some(waiting) =
+            request.branch.as_deref().map(|name| self.cycle.waiting_named(name)).transpose()?.flatten()
+            && let Some(gate) = self.council_for(&waiting)?
+            && request.members.as_deref().is_none_or(|path| gate.0.council_of(gate.1.as_deref()) == Some(path))
+        {
+            return self.council_decides(&waiting, &gate, timeout_ms, request.dry_run);
+        }
         let (asked, run) = match &request.branch {
             None => (request.question.trim().to_owned(), None),
             Some(branch) => self.question_of_run(branch)?,
@@ -175,19 +196,15 @@ impl Brain {
                 ),
             });
         }
-        let timeout_ms = request.timeout_s.saturating_mul(1000);
-        if timeout_ms == 0 || timeout_ms > limits::COMMAND_TIMEOUT_MAX_MS {
-            let most = limits::COMMAND_TIMEOUT_MAX_MS / 1000;
-            return Err(BrainError::usage(format!("--timeout {}: it is 1 to {most} seconds", request.timeout_s)));
-        }
-        let (name, email) = self.cycle.store.user();
         let record = self.cycle.hold_council(&Convened {
             council: self.new_persons_run(&["council", &question])?,
             question: &question,
             document: request.members.as_deref(),
             timeout_ms,
             run,
-            by: format!("{name} <{email}>"),
+            binds: false,
+            cue: None,
+            by: self.asker()?,
         })?;
         if !request.dry_run {
             self.cycle.keep_council(&record)?;
@@ -236,7 +253,16 @@ impl Brain {
             None => format!("{}, confidence {:.2}", verdict.decision, verdict.confidence),
             Some(concern) => format!("{state}: {}", concern.sentence),
         };
-        Ok(Some(format!("council {id}, which lands nothing by itself: {told}")))
+        let lands = if council.record.binds.is_empty() { ", which lands nothing by itself" } else { "" };
+        Ok(Some(format!("council {id}{lands}: {told}")))
+    }
+
+    /// Keys of members that are kept on this machine, for the document of members.
+    ///
+    /// # Errors
+    /// There is no such document (2), or it cannot be read (5).
+    pub fn council_keys(&self, members: Option<&str>) -> Result<Vec<KeptKey>, BrainError> {
+        self.cycle.kept_keys(members)
     }
 
     /// Councils, newest first, at most `most`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::output::safe_line;
 use super::{Done, Session, args};
-use crate::brain::council::{CouncilReport, CouncilRequest, Opinion, Tally, Verdict, count};
+use crate::brain::council::{CouncilReport, CouncilRequest, KeptKey, Opinion, Tally, Verdict, count};
 use crate::brain::{Brain, BrainError, path_in};
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
@@ -21,7 +21,13 @@ pub(super) fn council(session: &Session, args: &args::Council) -> Done {
         return Ok(if verdict.escalates() { ESCALATES } else { 0 });
     }
     if args.list {
-        return list(session, args.number);
+        return list(session, args.number as usize);
+    }
+    if args.keys {
+        let (brain, fault) = session.look()?;
+        let keys = brain.council_keys(args.members.as_deref())?;
+        session.out.report(&serde_json::json!({ "keys": keys }), |_| keys.iter().map(key_line).collect());
+        return fault.map_or(Ok(0), Err);
     }
     if let Some(id) = &args.show {
         let (brain, fault) = session.look()?;
@@ -58,7 +64,7 @@ pub(super) fn council(session: &Session, args: &args::Council) -> Done {
     };
     let report = session.brain()?.council(&request)?;
     session.out.report(&report, held);
-    Ok(if report.verdict.escalates() { ESCALATES } else { 0 })
+    Ok(if report.verdict.escalates() || report.note.is_some() { ESCALATES } else { 0 })
 }
 
 /// Approves or rejects the escalation of a council.
@@ -84,6 +90,15 @@ fn list(session: &Session, most: usize) -> Done {
     fault.map_or(Ok(0), Err)
 }
 
+fn key_line(key: &KeptKey) -> String {
+    let named = match (&key.named, key.is_named) {
+        (_, true) => "the document names it",
+        (Some(_), false) => "the document names another one",
+        (None, false) => "the document names none",
+    };
+    format!("{}  {}  {named}\n", key.kept, safe_line(&key.member))
+}
+
 fn line(report: &CouncilReport) -> String {
     let question = safe_line(&report.question);
     let cut: String = question.chars().take(QUESTION).collect();
@@ -102,6 +117,18 @@ fn held(report: &CouncilReport) -> String {
         return text + "Dry run: nothing was written.\n";
     }
     let id = &report.id;
+    if let Some(done) = &report.carried {
+        let run = safe_line(&done.run);
+        return text + &format!("Council {id} {} {run}: git brain review --decided\n", done.verdict.done());
+    }
+    if let Some(note) = &report.note {
+        text += &format!("{}\n", safe_line(note));
+    }
+    if let (Some(run), "pending") = (&report.run, report.state) {
+        let run = safe_line(run);
+        return text
+            + &format!("People decide on the run: git brain approve {run}, or git brain reject {run} --why …\n");
+    }
     text += &match report.state {
         "pending" => format!("Council {id} waits: git brain approve {id}, or git brain reject {id} --why …\n"),
         _ => format!(
