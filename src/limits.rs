@@ -506,5 +506,7 @@ pub const COUNCIL_RECORD_BYTES: usize = 2 << 20;
 pub const COUNCIL_DOCUMENT_BYTES: usize = 256 << 10;
 /// Votes that one reply of a program is read for at most: the first counts, the others are refused one by one.
 pub const COUNCIL_REPLIES: usize = 16;
+/// Councils that a page shows at once: each is a card for a person to read.
+pub const COUNCILS_SHOWN: usize = 20;
 /// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;

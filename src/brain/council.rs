@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError, ReviewReport};
 use crate::council::independence::PastQuestion;
-use crate::council::record::{Closing, Council, SeatRecord, Word};
+use crate::council::record::{Closing, Council, CouncilRecord, SeatRecord, Word};
 use crate::council::vote::{Decision, Members, Vote};
 use crate::cycle::council::Convened;
 use crate::limits;
@@ -155,6 +155,60 @@ impl CouncilReport {
     }
 }
 
+/// An opinion of a member, as a page shows it.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct MemberOpinion {
+    /// The member.
+    pub member: String,
+    /// Its family.
+    pub family: String,
+    /// `approve`, `reject` or `abstain`.
+    pub decision: String,
+    /// Its confidence, 0..=1.
+    pub confidence: f64,
+    /// Its reasoning.
+    pub reasoning: String,
+}
+
+/// A council that left its decision to a person.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct PendingCouncil {
+    /// Its id.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// The person that asked.
+    pub by: String,
+    /// Why a person decides, a sentence each.
+    pub concerns: Vec<String>,
+    /// The opinions of members.
+    pub opinions: Vec<MemberOpinion>,
+    /// Members without a vote.
+    pub absent: Vec<String>,
+}
+
+impl PendingCouncil {
+    fn of(record: CouncilRecord) -> Self {
+        let verdict = record.verdict;
+        let all = verdict.support.into_iter().chain(verdict.dissent).chain(verdict.abstentions);
+        let opinion = |one: Opinion| MemberOpinion {
+            member: one.member.to_string(),
+            family: one.family.to_string(),
+            decision: one.decision.to_string(),
+            confidence: one.confidence,
+            reasoning: one.reasoning,
+        };
+        Self {
+            id: record.id,
+            question: record.question,
+            by: record.by,
+            concerns: verdict.concerns.into_iter().map(|concern| concern.sentence).collect(),
+            opinions: all.map(opinion).collect(),
+            absent: verdict.absent.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 /// Bytes kept for the sentence that says that a run was cut.
 const CUT_BYTES: usize = 128;
 
@@ -243,11 +297,11 @@ impl Brain {
     /// # Errors
     /// A record that cannot be read.
     pub(super) fn advice_on(&self, run: &str, commit: &str) -> Result<Option<String>, BrainError> {
-        let is_its = |council: &Council| {
-            let record = &council.record;
-            record.run.as_ref().is_some_and(|of| of.as_str() == run) && record.commit.as_deref() == Some(commit)
-        };
-        let Some(council) = self.cycle.councils()?.into_iter().rev().find(is_its) else { return Ok(None) };
+        let outlines = self.cycle.council_outlines()?;
+        let newest = outlines.iter().rev().find(|outline| {
+            outline.run.as_ref().is_some_and(|of| of.as_str() == run) && outline.commit.as_deref() == Some(commit)
+        });
+        let Some(council) = self.cycle.councils_of(newest)?.pop() else { return Ok(None) };
         let (id, state, verdict) = (&council.record.id, council.state(), &council.record.verdict);
         let told = match verdict.concerns.first() {
             None => format!("{}, confidence {:.2}", verdict.decision, verdict.confidence),
@@ -274,13 +328,22 @@ impl Brain {
         Ok(councils.map(|council| CouncilReport::of(council, false)).collect())
     }
 
+    /// Councils that wait for a person's word, newest first, at most as many as are listed at once.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn pending_councils(&self) -> Result<Vec<PendingCouncil>, BrainError> {
+        let pending = self.cycle.pending_councils()?.into_iter().rev().take(limits::COUNCILS_SHOWN);
+        Ok(pending.map(|council| PendingCouncil::of(council.record)).collect())
+    }
+
     /// Whether a name is the id of a council.
     ///
     /// # Errors
     /// A record that cannot be read.
     pub fn is_council(&self, name: &str) -> Result<bool, BrainError> {
         let is_id = name.len() == 12 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        Ok(is_id && self.cycle.councils()?.iter().any(|council| council.record.id == name))
+        Ok(is_id && self.cycle.council_outlines()?.iter().any(|outline| outline.id == name))
     }
 
     /// The council of an id.
@@ -309,6 +372,12 @@ impl Brain {
                 hint: Some(format!("`git brain council --outcome {id} wrong` says that it was wrong")),
             });
         };
+        if let Some(run) = council.record.run.as_ref().filter(|_| !council.record.binds.is_empty()) {
+            return Err(BrainError::Refused {
+                message: format!("council {id} left {run} to people, and nothing lands by a word on the council"),
+                hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides on the run")),
+            });
+        }
         if council.state() != "pending" {
             let by = council.closings.iter().find(|closing| matches!(closing.word, Word::Approve | Word::Reject));
             let by = by.map_or("", |closing| closing.by.as_str());
@@ -382,7 +451,8 @@ impl Brain {
     }
 
     fn council_named(&self, id: &str) -> Result<Council, BrainError> {
-        let found = self.cycle.councils()?.into_iter().find(|council| council.record.id == id);
+        let outlines = self.cycle.council_outlines()?;
+        let found = self.cycle.councils_of(outlines.iter().find(|outline| outline.id == id))?.pop();
         found.ok_or_else(|| BrainError::Usage {
             message: format!("there is no council {id}"),
             hint: Some("`git brain council --list` lists them".to_owned()),

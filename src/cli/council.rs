@@ -67,14 +67,47 @@ pub(super) fn council(session: &Session, args: &args::Council) -> Done {
     Ok(if report.verdict.escalates() || report.note.is_some() { ESCALATES } else { 0 })
 }
 
-/// Approves or rejects the escalation of a council.
-pub(super) fn close(session: &Session, brain: &Brain, id: &str, approves: bool, why: &str, dry_run: bool) -> Done {
-    let report = brain.close_council(id, approves, why, dry_run)?;
-    session.out.report(&report, |report| {
+/// Whether all names, one at least, are ids of councils.
+pub(super) fn are_councils(brain: &Brain, names: &[String]) -> Result<bool, BrainError> {
+    for name in names {
+        if !brain.is_council(name)? {
+            return Ok(false);
+        }
+    }
+    Ok(!names.is_empty())
+}
+
+/// Approves or rejects the escalations of councils. One that cannot be closed stops no other; the first failure is the command's.
+pub(super) fn close(
+    session: &Session,
+    brain: &Brain,
+    ids: &[String],
+    approves: bool,
+    why: &str,
+    dry_run: bool,
+) -> Done {
+    let mut failed = None;
+    let mut closed = Vec::new();
+    for id in ids {
+        match brain.close_council(id, approves, why, dry_run) {
+            Ok(report) => closed.push(report),
+            Err(error) if ids.len() == 1 => return Err(error),
+            Err(error) => {
+                session.out.say(&format!("{id}: {error}"));
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    let line = |report: &CouncilReport| {
         let would = if report.dry_run { " (dry run: nothing was written)" } else { "" };
         format!("Council {} is {}{would}: {}\n", report.id, report.state, safe_line(&report.question))
-    });
-    Ok(0)
+    };
+    match closed.as_slice() {
+        [report] if ids.len() == 1 => session.out.report(report, line),
+        _ if session.out.is_json() => session.out.document(&serde_json::json!({ "councils": closed })),
+        closed => session.out.text(&closed.iter().map(line).collect::<String>()),
+    }
+    failed.map_or(Ok(0), Err)
 }
 
 fn list(session: &Session, most: usize) -> Done {

@@ -15,7 +15,7 @@
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
-//! | 6 | `gate` | all below |
+//! | 6 | `gate`, `words` | all below |
 //! | 5 | `document`, `record` | all below |
 //! | 4 | `verdict`, `escalation` | all below |
 //! | 3 | `quorum`, `printed`, `failure`, `diversity`, `seal`, `reflex` | 2, 1 |
@@ -45,6 +45,7 @@ pub mod rules;
 pub mod seal;
 pub mod verdict;
 pub mod vote;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Councils that decide on runs: the question about a run, which follows from its commit alone, and whether a decision that cites a council is
 //! its own.
 
+use super::outlines::CouncilOutline;
 use crate::council::gate::{Gate, GateFault, Subject};
 use crate::council::record::{Council, CouncilRecord};
 use crate::council::vote::Decision;
@@ -101,12 +102,11 @@ impl Cycle {
 
     /// Councils about a commit of a run whose votes are bound to it, oldest first.
     pub fn councils_on(&self, run: &RunId, commit: &CommitId) -> Result<Vec<Council>, CycleError> {
-        let commit = commit.to_string();
-        let mut councils = self.councils()?;
-        councils.retain(|Council { record, .. }| {
-            !record.binds.is_empty() && record.run.as_ref() == Some(run) && record.commit.as_deref() == Some(&commit)
-        });
-        Ok(councils)
+        let (commit, outlines) = (commit.to_string(), self.council_outlines()?);
+        let is_its = |outline: &&CouncilOutline| {
+            outline.is_bound && outline.run.as_ref() == Some(run) && outline.commit.as_deref() == Some(&commit)
+        };
+        self.councils_of(outlines.iter().filter(is_its))
     }
 
     /// What a council has decided on the run that it is about, by the council that those settings name for a rule.

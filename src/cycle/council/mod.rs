@@ -9,6 +9,7 @@
 
 mod ask;
 mod gate;
+mod outlines;
 mod records;
 
 use std::cell::RefCell;

@@ -13,9 +13,14 @@ use crate::world::is_signed;
 impl Cycle {
     /// Councils, oldest first, with closings of people that may decide.
     pub fn councils(&self) -> Result<Vec<Council>, CycleError> {
+        self.councils_below(COUNCILS.trim_end_matches('/'))
+    }
+
+    /// The same of one folder of the decisions.
+    pub(super) fn councils_below(&self, below: &str) -> Result<Vec<Council>, CycleError> {
         let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
         let tree = self.store.tree_of(tip)?;
-        let Some(folder) = self.store.folder(tree, COUNCILS.trim_end_matches('/'))? else { return Ok(Vec::new()) };
+        let Some(folder) = self.store.folder(tree, below)? else { return Ok(Vec::new()) };
         let eras = self.eras()?;
         // What was said stands, whoever decides later; nobody speaks on a council before it was held.
         let may = |closing: &Closing| {
@@ -26,7 +31,7 @@ impl Cycle {
         };
         let (mut records, mut closings) = (Vec::new(), BTreeMap::<RunId, Vec<Closing>>::new());
         for (path, file) in self.store.files(folder, "")? {
-            let path = format!("{COUNCILS}{path}");
+            let path = format!("{below}/{path}");
             let bytes = self.store.read_file(file, &path)?;
             if CouncilRecord::is_at(&path) {
                 records.push(CouncilRecord::decode(&bytes, &path)?);
