@@ -372,3 +372,17 @@ fn council_closings_take_several_ids_and_name_those_that_fail() {
     let none = sandbox.brain(&["council", "--list", "-n", "0"]).exits(2);
     assert!(none.err.contains("0 is not in 1.."), "{none}");
 }
+
+#[test]
+fn check_names_documents_of_councils_that_are_broken() {
+    let sandbox = seated(&[program("a", Some("x"), "true")]);
+    sandbox.brain(&["check"]).exits(0);
+    std::fs::create_dir_all(sandbox.dir().join("councils")).unwrap();
+    std::fs::write(sandbox.dir().join("councils/home.json"), "{\"members\": [{\"id\": \"a\"}]}").unwrap();
+    std::fs::write(sandbox.dir().join("councils/none.json"), "{\"members\": []}").unwrap();
+    sandbox.git(&["add", "councils"]);
+    sandbox.git(&["commit", "-qm", "councils"]);
+    let said = sandbox.brain(&["check"]).exits(1);
+    assert!(said.out.contains("councils/home.json") && said.out.contains("missing field `mind`"), "{said}");
+    assert!(said.out.contains("councils/none.json") && said.out.contains("the council has no members"), "{said}");
+}

@@ -84,7 +84,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
             "get": operation("Questions of deliberations that wait for a person or an agent", &[], None, handoffs, &[])
         },
         "/councils": {
-            "post": operation("Approve or reject a question that a council left to a person", &[], Some(json!(word)), closed, &[400, 403, 404, 413, 415]),
+            "post": operation("Approve or reject a question that a council left to a person", &[], Some(json!(word)), closed, &[400, 404, 413, 415, 422]),
             "get": operation("Councils that left their decision to a person", &[], None, councils, &[])
         },
         "/conversations/{name}": {"get": operation("The turns of a conversation", &[named("name")], None, json!(conversation), &[400])},
