@@ -498,11 +498,15 @@ pub const COUNCIL_TIMEOUT_S: u64 = 60;
 pub const COUNCIL_OPEN_MS: i64 = 60 * 1000;
 /// Bytes of a question at most: a page. Longer material belongs into memories.
 pub const COUNCIL_QUESTION_BYTES: usize = 8 * 1024;
+/// Bytes of the question about a run that a council decides on, at most: it is shown whole or not at all, and a model reads it in one go.
+pub const COUNCIL_RUN_BYTES: usize = 64 * 1024;
 /// Bytes of the record of a council at most: sixteen votes of the longest reasoning, each written out twice with its evidence, fit.
 pub const COUNCIL_RECORD_BYTES: usize = 2 << 20;
 /// Bytes of a document of members at most: sixty-four members with roles of their own.
 pub const COUNCIL_DOCUMENT_BYTES: usize = 256 << 10;
 /// Votes that one reply of a program is read for at most: the first counts, the others are refused one by one.
 pub const COUNCIL_REPLIES: usize = 16;
+/// Councils that a page shows at once: each is a card for a person to read.
+pub const COUNCILS_SHOWN: usize = 20;
 /// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;

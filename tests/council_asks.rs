@@ -336,3 +336,56 @@ fn council_on_a_waiting_run_is_shown_by_review_and_lands_nothing() {
     assert_eq!(sandbox.json(&["review"])["waiting"].as_array().unwrap().len(), 1);
     sandbox.brain(&["council", "--branch", "agents/memory/none"]).exits(2);
 }
+
+#[test]
+fn council_answers_in_a_chat_with_reasons_and_dissent_and_is_recorded() {
+    let sandbox = seated(&[
+        program("a", Some("x"), &says("approve", "The colour has gone.")),
+        program("b", Some("y"), &says("approve", "Paint is cheap this week, and Tom has time.")),
+        program("c", Some("z"), &says("reject", "It rains until Sunday.")),
+    ]);
+    let answer = sandbox.json(&["chat", "--mode", "council", "Shall we paint the hall?"]);
+    let reply = answer["reply"].as_str().unwrap();
+    assert!(reply.starts_with("Yes, says the council"), "{reply}");
+    assert!(reply.contains("For: b (y, 0.90)") && reply.contains("Against: c (z, 0.90): It rains"), "{reply}");
+    assert_eq!(answer["mode"], "council");
+    let councils = sandbox.json(&["council", "--list"])["councils"].as_array().unwrap().clone();
+    assert_eq!(councils.len(), 1);
+    assert!(reply.contains(councils[0]["id"].as_str().unwrap()), "{reply}");
+    let long = "x ".repeat(5000);
+    let said = sandbox.brain(&["chat", "--mode", "council", &long]).exits(2);
+    assert!(said.err.contains("at most 8192 bytes"), "{said}");
+}
+
+#[test]
+fn council_closings_take_several_ids_and_name_those_that_fail() {
+    let sandbox = Sandbox::new();
+    let ids: Vec<String> = ["tea", "milk", "bread"]
+        .map(|what| {
+            let report = sandbox.brain(&["--json", "council", &format!("Shall we buy {what}?")]).exits(1).document();
+            report["id"].as_str().unwrap().to_owned()
+        })
+        .to_vec();
+    sandbox.brain(&["reject", &ids[1], "--why", "no"]).exits(0);
+    assert_eq!(sandbox.json(&["review"])["councils"], 2);
+    let said = sandbox.brain(&["approve", &ids[0], &ids[1], &ids[2]]).exits(3);
+    assert_eq!(said.out.matches("is approved").count(), 2, "{said}");
+    assert!(said.err.contains(&format!("council {} was rejected by", ids[1])), "{said}");
+    assert_eq!(sandbox.json(&["review"]).get("councils"), None, "none waits any more");
+    let none = sandbox.brain(&["council", "--list", "-n", "0"]).exits(2);
+    assert!(none.err.contains("0 is not in 1.."), "{none}");
+}
+
+#[test]
+fn check_names_documents_of_councils_that_are_broken() {
+    let sandbox = seated(&[program("a", Some("x"), "true")]);
+    sandbox.brain(&["check"]).exits(0);
+    std::fs::create_dir_all(sandbox.dir().join("councils")).unwrap();
+    std::fs::write(sandbox.dir().join("councils/home.json"), "{\"members\": [{\"id\": \"a\"}]}").unwrap();
+    std::fs::write(sandbox.dir().join("councils/none.json"), "{\"members\": []}").unwrap();
+    sandbox.git(&["add", "councils"]);
+    sandbox.git(&["commit", "-qm", "councils"]);
+    let said = sandbox.brain(&["check"]).exits(1);
+    assert!(said.out.contains("councils/home.json") && said.out.contains("missing field `mind`"), "{said}");
+    assert!(said.out.contains("councils/none.json") && said.out.contains("the council has no members"), "{said}");
+}

@@ -18,6 +18,7 @@ mod concurrency;
 mod confinement;
 mod context;
 mod council_asks;
+mod council_gate;
 mod crash;
 mod cycle;
 mod decide;

@@ -52,6 +52,13 @@ class Brain:
             raise SystemExit(f"{' '.join(argv)} -> {answer.returncode}\n{answer.stdout}{answer.stderr}")
         return answer.stdout
 
+    def run(self, *args, ends=0):
+        """A command of git-brain that ends with that code; what it prints."""
+        answer = subprocess.run([PROGRAM, *args], cwd=self.path, env=self.env, capture_output=True, text=True, timeout=300)
+        if answer.returncode != ends:
+            raise SystemExit(f"{' '.join(args)} -> {answer.returncode}\n{answer.stdout}{answer.stderr}")
+        return answer.stdout
+
     def feed(self, text):
         self.done(PROGRAM, "feed", "-", given=text)
 

@@ -338,6 +338,23 @@ class Run:
         browser.until(lambda: not browser.all("#waiting .handoff"), "the card to go")
         self.check(True, "a question that nobody waits for any more goes")
 
+    def councils(self):
+        """a council that leaves its question to a person is a card until somebody says a word"""
+        browser = self.browser
+        self.brain.run("council", "Shall we paint the <b>hall</b>?", ends=1)
+        self.open()
+        self.until("#waiting .council")
+        card = browser.text("#waiting .council")
+        self.check("<b>hall</b>" in card and "copies of one mind" in card, "it says what it is about and why a person decides, as text")
+        browser.click("#waiting .council input")
+        browser.type("the colour has gone")
+        browser.shot(self.folder / "light-council.png")
+        browser.until(lambda: browser.js("return !document.querySelector('#waiting .council .approve').disabled"), "the buttons")
+        browser.click("#waiting .council .approve")
+        browser.until(lambda: not browser.all("#waiting .council"), "the card to go")
+        listed = self.brain.run("council", "--list")
+        self.check("approved" in listed, "the word is kept")
+
     def reloads(self):
         """a reload keeps the conversation, and a new one begins empty"""
         browser = self.browser
@@ -753,7 +770,7 @@ def main():
     run = None
     try:
         run = Run(folder, home)
-        acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.agrees, run.reloads, run.types, run.chooses, run.crowded, run.fails,
+        acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.agrees, run.councils, run.reloads, run.types, run.chooses, run.crowded, run.fails,
                 run.without_models, run.stops, run.refuses, run.by_keyboard, run.frames, run.phone, run.colours, run.rests, run.hostile, run.console,
                 run.guarded, run.loses]
         for act in acts:

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::council::check_members;
 use super::{Brain, BrainError, World};
 use crate::cycle::admission::secrets::said;
 use crate::cycle::admission::{Fault, is_dated_ahead, late_fields, late_run};
+use crate::cycle::council::{DOCUMENT, FOLDER};
 use crate::cycle::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
 use crate::cycle::{Cycle, Policy};
 use crate::cycle::{merge::run_branches, remedy, signed};
@@ -17,6 +19,27 @@ use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
 use crate::model::{Format, Metadata, Neuron};
 use crate::store::{Branch, CommitId, File, Store, StoreError, TreeId};
+
+/// Documents of councils on main that name no council.
+fn broken_councils(store: &Store) -> Result<Vec<Finding>, StoreError> {
+    let Some(main) = store.tip(store.main())? else { return Ok(Vec::new()) };
+    let tree = store.tree_of(main)?;
+    let mut paths = vec![DOCUMENT.to_owned()];
+    if let Some(folder) = store.folder(tree, FOLDER)? {
+        let files = store.files(folder, "")?.into_iter().map(|(path, _)| format!("{FOLDER}/{path}"));
+        paths.extend(files.filter(|path| path.ends_with(".json")));
+    }
+    let mut broken = Vec::new();
+    for path in paths {
+        let Some(bytes) = store.read(tree, &path)? else { continue };
+        let fault = match bytes.len() > limits::COUNCIL_DOCUMENT_BYTES {
+            true => Some(format!("has more than {} bytes", limits::COUNCIL_DOCUMENT_BYTES)),
+            false => check_members(&String::from_utf8_lossy(&bytes)).err().map(|error| error.to_string()),
+        };
+        broken.extend(fault.map(|fault| Finding::error(&path, 1, format!("names no council: {fault}"))));
+    }
+    Ok(broken)
+}
 
 /// Where the trees of wake and main are kept, in the cache, in which `status` found nothing that cannot be read.
 const READABLE: &str = "readable.json";
@@ -103,6 +126,7 @@ impl Brain {
             let (landed, hint) = landed_unapproved(dir, world)?;
             findings.extend(landed);
             hints.extend(hint);
+            findings.extend(broken_councils(&store)?);
         }
         Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches, refused, hints })
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, ReviewReport};
 use crate::council::independence::PastQuestion;
 use crate::council::record::{Closing, Council, CouncilRecord, SeatRecord, Word};
 use crate::council::vote::{Decision, Members, Vote};
@@ -14,6 +14,7 @@ use crate::store::CommitId;
 
 pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
+pub use crate::cycle::council::KeptKey;
 
 /// The document that votes are counted from.
 #[derive(Deserialize)]
@@ -111,12 +112,18 @@ pub struct CouncilReport {
     pub verdict: Verdict,
     /// Words of people on it, oldest first.
     pub closings: Vec<ClosingLine>,
+    /// The decision on a run that was carried out; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried: Option<ReviewReport>,
+    /// Why a run that a council may decide on is left to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// True if nothing was written.
     pub dry_run: bool,
 }
 
 impl CouncilReport {
-    fn of(council: Council, dry_run: bool) -> Self {
+    pub(super) fn of(council: Council, dry_run: bool) -> Self {
         let (state, decision) = (council.state(), council.decision());
         let outcome = council.is_right().map(|right| if right { "right" } else { "wrong" });
         let Council { record, closings } = council;
@@ -141,7 +148,63 @@ impl CouncilReport {
             evidence: record.evidence,
             verdict: record.verdict,
             closings: closings.into_iter().map(line).collect(),
+            carried: None,
+            note: None,
             dry_run,
+        }
+    }
+}
+
+/// An opinion of a member, as a page shows it.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct MemberOpinion {
+    /// The member.
+    pub member: String,
+    /// Its family.
+    pub family: String,
+    /// `approve`, `reject` or `abstain`.
+    pub decision: String,
+    /// Its confidence, 0..=1.
+    pub confidence: f64,
+    /// Its reasoning.
+    pub reasoning: String,
+}
+
+/// A council that left its decision to a person.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct PendingCouncil {
+    /// Its id.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// The person that asked.
+    pub by: String,
+    /// Why a person decides, a sentence each.
+    pub concerns: Vec<String>,
+    /// The opinions of members.
+    pub opinions: Vec<MemberOpinion>,
+    /// Members without a vote.
+    pub absent: Vec<String>,
+}
+
+impl PendingCouncil {
+    fn of(record: CouncilRecord) -> Self {
+        let verdict = record.verdict;
+        let all = verdict.support.into_iter().chain(verdict.dissent).chain(verdict.abstentions);
+        let opinion = |one: Opinion| MemberOpinion {
+            member: one.member.to_string(),
+            family: one.family.to_string(),
+            decision: one.decision.to_string(),
+            confidence: one.confidence,
+            reasoning: one.reasoning,
+        };
+        Self {
+            id: record.id,
+            question: record.question,
+            by: record.by,
+            concerns: verdict.concerns.into_iter().map(|concern| concern.sentence).collect(),
+            opinions: all.map(opinion).collect(),
+            absent: verdict.absent.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -155,6 +218,18 @@ impl Brain {
     /// # Errors
     /// A question that is empty or too long, a document that is none (2); one that is not trusted (3); a record that is too long (3).
     pub fn council(&self, request: &CouncilRequest) -> Result<CouncilReport, BrainError> {
+        let timeout_ms = request.timeout_s.saturating_mul(1000);
+        if timeout_ms == 0 || timeout_ms > limits::COMMAND_TIMEOUT_MAX_MS {
+            let most = limits::COMMAND_TIMEOUT_MAX_MS / 1000;
+            return Err(BrainError::usage(format!("--timeout {}: it is 1 to {most} seconds", request.timeout_s)));
+        }
+        if let Some(waiting) =
+            request.branch.as_deref().map(|name| self.cycle.waiting_named(name)).transpose()?.flatten()
+            && let Some(gate) = self.council_for(&waiting)?
+            && request.members.as_deref().is_none_or(|path| gate.0.council_of(gate.1.as_deref()) == Some(path))
+        {
+            return self.council_decides(&waiting, &gate, timeout_ms, request.dry_run);
+        }
         let (asked, run) = match &request.branch {
             None => (request.question.trim().to_owned(), None),
             Some(branch) => self.question_of_run(branch)?,
@@ -175,19 +250,15 @@ impl Brain {
                 ),
             });
         }
-        let timeout_ms = request.timeout_s.saturating_mul(1000);
-        if timeout_ms == 0 || timeout_ms > limits::COMMAND_TIMEOUT_MAX_MS {
-            let most = limits::COMMAND_TIMEOUT_MAX_MS / 1000;
-            return Err(BrainError::usage(format!("--timeout {}: it is 1 to {most} seconds", request.timeout_s)));
-        }
-        let (name, email) = self.cycle.store.user();
         let record = self.cycle.hold_council(&Convened {
             council: self.new_persons_run(&["council", &question])?,
             question: &question,
             document: request.members.as_deref(),
             timeout_ms,
             run,
-            by: format!("{name} <{email}>"),
+            binds: false,
+            cue: None,
+            by: self.asker()?,
         })?;
         if !request.dry_run {
             self.cycle.keep_council(&record)?;
@@ -226,18 +297,27 @@ impl Brain {
     /// # Errors
     /// A record that cannot be read.
     pub(super) fn advice_on(&self, run: &str, commit: &str) -> Result<Option<String>, BrainError> {
-        let is_its = |council: &Council| {
-            let record = &council.record;
-            record.run.as_ref().is_some_and(|of| of.as_str() == run) && record.commit.as_deref() == Some(commit)
-        };
-        let Some(council) = self.cycle.councils()?.into_iter().rev().find(is_its) else { return Ok(None) };
+        let outlines = self.cycle.council_outlines()?;
+        let newest = outlines.iter().rev().find(|outline| {
+            outline.run.as_ref().is_some_and(|of| of.as_str() == run) && outline.commit.as_deref() == Some(commit)
+        });
+        let Some(council) = self.cycle.councils_of(newest)?.pop() else { return Ok(None) };
         let (id, state, verdict) = (&council.record.id, council.state(), &council.record.verdict);
         let told = match verdict.concerns.first() {
             None => format!("{}, confidence {:.2}", verdict.decision, verdict.confidence),
             Some(concern) => format!("{state}: {}", concern.sentence),
         };
+        let lands = if council.record.binds.is_empty() { ", which lands nothing by itself" } else { "" };
         let (by, members) = (&council.record.by, council.record.members.len());
-        Ok(Some(format!("council {id} of {members} members, asked by {by}, which lands nothing by itself: {told}")))
+        Ok(Some(format!("council {id} of {members} members, asked by {by}{lands}: {told}")))
+    }
+
+    /// Keys of members that are kept on this machine, for the document of members.
+    ///
+    /// # Errors
+    /// There is no such document (2), or it cannot be read (5).
+    pub fn council_keys(&self, members: Option<&str>) -> Result<Vec<KeptKey>, BrainError> {
+        self.cycle.kept_keys(members)
     }
 
     /// Councils, newest first, at most `most`.
@@ -249,13 +329,22 @@ impl Brain {
         Ok(councils.map(|council| CouncilReport::of(council, false)).collect())
     }
 
+    /// Councils that wait for a person's word, newest first, at most as many as are listed at once.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn pending_councils(&self) -> Result<Vec<PendingCouncil>, BrainError> {
+        let pending = self.cycle.pending_councils()?.into_iter().rev().take(limits::COUNCILS_SHOWN);
+        Ok(pending.map(|council| PendingCouncil::of(council.record)).collect())
+    }
+
     /// Whether a name is the id of a council.
     ///
     /// # Errors
     /// A record that cannot be read.
     pub fn is_council(&self, name: &str) -> Result<bool, BrainError> {
         let is_id = name.len() == 12 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        Ok(is_id && self.cycle.councils()?.iter().any(|council| council.record.id == name))
+        Ok(is_id && self.cycle.council_outlines()?.iter().any(|outline| outline.id == name))
     }
 
     /// The council of an id.
@@ -284,6 +373,12 @@ impl Brain {
                 hint: Some(format!("`git brain council --outcome {id} wrong` says that it was wrong")),
             });
         };
+        if let Some(run) = council.record.run.as_ref().filter(|_| !council.record.binds.is_empty()) {
+            return Err(BrainError::Refused {
+                message: format!("council {id} left {run} to people, and nothing lands by a word on the council"),
+                hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides on the run")),
+            });
+        }
         if council.state() != "pending" {
             let by = council.ruling().map_or("", |closing| closing.by.as_str());
             return Err(BrainError::refused(format!(
@@ -356,7 +451,8 @@ impl Brain {
     }
 
     fn council_named(&self, id: &str) -> Result<Council, BrainError> {
-        let found = self.cycle.councils()?.into_iter().find(|council| council.record.id == id);
+        let outlines = self.cycle.council_outlines()?;
+        let found = self.cycle.councils_of(outlines.iter().find(|outline| outline.id == id))?.pop();
         found.ok_or_else(|| BrainError::Usage {
             message: format!("there is no council {id}"),
             hint: Some("`git brain council --list` lists them".to_owned()),

@@ -9,7 +9,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Effect, Operation, RunRecord};
 use crate::merge::Conflict;
-use crate::model::ids::NeuronId;
+use crate::model::ids::{NeuronId, RunId};
 use crate::review::belief::worth;
 use crate::review::part::part_of;
 use crate::review::{Resolution, ReviewRecord, Take, Verdict};
@@ -35,6 +35,8 @@ pub struct ReviewRequest {
     pub via: String,
     /// Who decided there, as the settings name such people: `github:anna`. Absent: the person at this machine.
     pub on_behalf: Option<String>,
+    /// The council that decided. Its record has to say so.
+    pub council: Option<RunId>,
     /// Write nothing.
     pub dry_run: bool,
 }
@@ -52,6 +54,7 @@ impl ReviewRequest {
             seen: None,
             via: "cli".to_owned(),
             on_behalf: None,
+            council: None,
             dry_run: false,
         }
     }

@@ -9,6 +9,7 @@ mod check;
 mod checkout;
 mod ci;
 pub mod council;
+mod council_run;
 mod decide;
 mod decision;
 mod declined;

@@ -150,8 +150,7 @@ impl Brain {
         }
         waiting.sort_by(|a, b| b.consequence.total_cmp(&a.consequence).then_with(|| a.run.cmp(&b.run)));
         // A record that cannot be read hides no run: `council --list` names it.
-        let councils = self.cycle.councils().unwrap_or_default();
-        let councils = councils.iter().filter(|council| council.state() == "pending").count();
+        let councils = self.cycle.pending_councils().map_or(0, |pending| pending.len());
         Ok(ReviewList { waiting, councils })
     }
 

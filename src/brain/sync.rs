@@ -63,6 +63,14 @@ fn other_rules(before: &Review, now: &Review) -> Vec<String> {
         let bots = |bots: &[String]| if bots.is_empty() { "no bot".to_owned() } else { bots.join(", ") };
         said.push(format!("on forges the word of {} counts, before that of {}", bots(&now.bots), bots(&before.bots)));
     }
+    if before.council != now.council {
+        let named =
+            |path: &str| if path.is_empty() { "no council".to_owned() } else { format!("the council of {path}") };
+        said.push(format!("{} decides, before {}", named(&now.council), named(&before.council)));
+    }
+    let others =
+        now.seats.iter().filter(|(path, seats)| before.seats.get(*path).is_some_and(|before| before != *seats));
+    said.extend(others.map(|(path, _)| format!("the council of {path} has other members or thresholds")));
     let names: BTreeSet<&str> = before.rule.iter().chain(&now.rule).map(|rule| rule.name.as_str()).collect();
     for name in names {
         let of = |review: &Review| review.rule.iter().find(|rule| rule.name == name).cloned();
@@ -236,7 +244,7 @@ mod tests {
             reviewers: may.iter().map(|one| (*one).to_owned()).collect(),
             ..ReviewRule::default()
         };
-        let review = |rule: Vec<ReviewRule>| Review { reviewers: vec!["anna".to_owned()], bots: Vec::new(), rule };
+        let review = |rule: Vec<ReviewRule>| Review { reviewers: vec!["anna".to_owned()], rule, ..Review::default() };
         let before = review(vec![rule("web", &[]), rule("old", &[])]);
         let now = review(vec![rule("web", &["mallory"]), rule("new", &["ben"])]);
         assert_eq!(

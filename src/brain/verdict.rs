@@ -110,7 +110,11 @@ impl Brain {
         };
         let counted = newest.clone().filter(|review| review.verdict == request.verdict && is_counted);
         // A decision that counts may be carried out by anybody, such as the bot.
-        let reviewer = match (self.reviewer(&waiting, request.on_behalf.as_deref()), counted) {
+        let may = match request.council {
+            Some(_) => self.asker(),
+            None => self.reviewer(&waiting, request.on_behalf.as_deref()),
+        };
+        let reviewer = match (may, counted) {
             (Err(_), Some(review)) => review.reviewer,
             (reviewer, _) => reviewer?,
         };
@@ -146,7 +150,7 @@ impl Brain {
             None => {
                 let by = self.new_persons_run(&["review", waiting.run.as_str(), meant.verdict.as_str()])?;
                 let lands = meant.document.as_ref().map(|_| ReviewRecord::lands_of(&by, &waiting.run, &reviewer));
-                ReviewRecord {
+                self.review_of_council(ReviewRecord {
                     review: by,
                     run: waiting.run.clone(),
                     commit: at.clone(),
@@ -164,9 +168,15 @@ impl Brain {
                     resolved: meant.resolved.clone(),
                     lands,
                     declined: self.declined(&record, meant.verdict, &meant.kept)?,
-                }
+                    council: request.council.clone(),
+                })?
             }
         };
+        if let Some(council) = &review.council
+            && !self.cycle.is_by_council(&review, council, &settings, self.cycle.rule_of(&waiting)?.as_deref())?
+        {
+            return Err(BrainError::refused(format!("{} did not decide that on {}", review.via, review.run)));
+        }
         let bytes = review.encode();
         if bytes.len() > limits::REVIEW_BYTES {
             return Err(BrainError::usage(format!(

@@ -21,14 +21,12 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
         session.out.report(&report, super::night::told);
         return Ok(0);
     }
-    if let [id] = args.what.as_slice()
-        && brain.is_council(id)?
-    {
+    if super::council::are_councils(&brain, &args.what)? {
         if args.of_one_run() {
             return Err(BrainError::usage("--only, --take, --document and --at speak of a run, and this is a council"));
         }
         let why = args.why.as_deref().unwrap_or_default();
-        return super::council::close(session, &brain, id, true, why, args.writer.dry_run);
+        return super::council::close(session, &brain, &args.what, true, why, args.writer.dry_run);
     }
     if let [run] = args.what.as_slice()
         && brain.is_reviewed(run)?

@@ -18,6 +18,7 @@ pub(super) fn chat(session: &Session, args: &args::Chat) -> Done {
             args::Mode::Auto => ChatMode::Auto,
             args::Mode::Simple => ChatMode::Simple,
             args::Mode::Reflexive => ChatMode::Reflexive,
+            args::Mode::Council => ChatMode::Council,
         },
         category: args.category.clone(),
         dry_run: args.writer.dry_run,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::output::safe_line;
 use super::{Done, Session, args};
-use crate::brain::council::{CouncilReport, CouncilRequest, Opinion, Tally, Verdict, count};
+use crate::brain::council::{CouncilReport, CouncilRequest, KeptKey, Opinion, Tally, Verdict, count};
 use crate::brain::{Brain, BrainError, path_in};
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
@@ -21,7 +21,13 @@ pub(super) fn council(session: &Session, args: &args::Council) -> Done {
         return Ok(if verdict.escalates() { ESCALATES } else { 0 });
     }
     if args.list {
-        return list(session, args.number);
+        return list(session, args.number as usize);
+    }
+    if args.keys {
+        let (brain, fault) = session.look()?;
+        let keys = brain.council_keys(args.members.as_deref())?;
+        session.out.report(&serde_json::json!({ "keys": keys }), |_| keys.iter().map(key_line).collect());
+        return fault.map_or(Ok(0), Err);
     }
     if let Some(id) = &args.show {
         let (brain, fault) = session.look()?;
@@ -58,17 +64,50 @@ pub(super) fn council(session: &Session, args: &args::Council) -> Done {
     };
     let report = session.brain()?.council(&request)?;
     session.out.report(&report, held);
-    Ok(if report.verdict.escalates() { ESCALATES } else { 0 })
+    Ok(if report.verdict.escalates() || report.note.is_some() { ESCALATES } else { 0 })
 }
 
-/// Approves or rejects the escalation of a council.
-pub(super) fn close(session: &Session, brain: &Brain, id: &str, approves: bool, why: &str, dry_run: bool) -> Done {
-    let report = brain.close_council(id, approves, why, dry_run)?;
-    session.out.report(&report, |report| {
+/// Whether all names, one at least, are ids of councils.
+pub(super) fn are_councils(brain: &Brain, names: &[String]) -> Result<bool, BrainError> {
+    for name in names {
+        if !brain.is_council(name)? {
+            return Ok(false);
+        }
+    }
+    Ok(!names.is_empty())
+}
+
+/// Approves or rejects the escalations of councils. One that cannot be closed stops no other; the first failure is the command's.
+pub(super) fn close(
+    session: &Session,
+    brain: &Brain,
+    ids: &[String],
+    approves: bool,
+    why: &str,
+    dry_run: bool,
+) -> Done {
+    let mut failed = None;
+    let mut closed = Vec::new();
+    for id in ids {
+        match brain.close_council(id, approves, why, dry_run) {
+            Ok(report) => closed.push(report),
+            Err(error) if ids.len() == 1 => return Err(error),
+            Err(error) => {
+                session.out.say(&format!("{id}: {error}"));
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    let line = |report: &CouncilReport| {
         let would = if report.dry_run { " (dry run: nothing was written)" } else { "" };
         format!("Council {} is {}{would}: {}\n", report.id, report.state, safe_line(&report.question))
-    });
-    Ok(0)
+    };
+    match closed.as_slice() {
+        [report] if ids.len() == 1 => session.out.report(report, line),
+        _ if session.out.is_json() => session.out.document(&serde_json::json!({ "councils": closed })),
+        closed => session.out.text(&closed.iter().map(line).collect::<String>()),
+    }
+    failed.map_or(Ok(0), Err)
 }
 
 fn list(session: &Session, most: usize) -> Done {
@@ -82,6 +121,15 @@ fn list(session: &Session, most: usize) -> Done {
         session.out.text(&councils.iter().map(line).collect::<String>());
     }
     fault.map_or(Ok(0), Err)
+}
+
+fn key_line(key: &KeptKey) -> String {
+    let named = match (&key.named, key.is_named) {
+        (_, true) => "the document names it",
+        (Some(_), false) => "the document names another one",
+        (None, false) => "the document names none",
+    };
+    format!("{}  {}  {named}\n", key.kept, safe_line(&key.member))
 }
 
 fn line(report: &CouncilReport) -> String {
@@ -102,6 +150,18 @@ fn held(report: &CouncilReport) -> String {
         return text + "Dry run: nothing was written.\n";
     }
     let id = &report.id;
+    if let Some(done) = &report.carried {
+        let run = safe_line(&done.run);
+        return text + &format!("Council {id} {} {run}: git brain review --decided\n", done.verdict.done());
+    }
+    if let Some(note) = &report.note {
+        text += &format!("{}\n", safe_line(note));
+    }
+    if let (Some(run), "pending") = (&report.run, report.state) {
+        let run = safe_line(run);
+        return text
+            + &format!("People decide on the run: git brain approve {run}, or git brain reject {run} --why …\n");
+    }
     text += &match report.state {
         "pending" => format!("Council {id} waits: git brain approve {id}, or git brain reject {id} --why …\n"),
         _ => format!(

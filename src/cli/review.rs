@@ -183,13 +183,11 @@ pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
     if args.at.is_some() && args.branches.len() > 1 {
         return Err(BrainError::usage("--at speaks of one run"));
     }
-    if let [id] = args.branches.as_slice()
-        && brain.is_council(id)?
-    {
+    if super::council::are_councils(&brain, &args.branches)? {
         if args.at.is_some() {
             return Err(BrainError::usage("--at speaks of a run, and this is a council"));
         }
-        return super::council::close(session, &brain, id, false, &args.why, args.writer.dry_run);
+        return super::council::close(session, &brain, &args.branches, false, &args.why, args.writer.dry_run);
     }
     let decide = |branch: &String| {
         let mut request = ReviewRequest::new(branch, ReviewVerdict::Reject, &args.why);

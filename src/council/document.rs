@@ -40,7 +40,8 @@ pub struct Seat {
     pub role: Option<SeatRole>,
     /// Its mind.
     pub mind: Mind,
-    /// The ed25519 key of a program that signs its votes itself, 64 hexadecimal digits; absent: git-brain keeps a key for the member.
+    /// The ed25519 key under which the member votes, 64 hexadecimal digits: that of a program that signs by itself, or one that git-brain keeps on
+    /// the machine that asks. Absent: git-brain keeps a key for the member, and its votes decide on no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }
@@ -88,7 +89,7 @@ pub struct Seated {
     pub role: Role,
     /// Its mind.
     pub mind: Mind,
-    /// The key of a program that signs by itself.
+    /// The key that the document names.
     pub key: Option<String>,
 }
 
@@ -160,8 +161,10 @@ pub enum DocumentFault {
         /// The family of the copy.
         second: Family,
     },
-    /// A key of a member that is no program, or no key.
-    #[error("the key of member {0} is that of a program, 64 lower-case hexadecimal digits; other members need none")]
+    /// A key that is none.
+    #[error(
+        "the key of member {0} has 64 lower-case hexadecimal digits: `git brain council --keys` prints those that are kept here"
+    )]
     Key(MemberId),
 }
 
@@ -198,8 +201,7 @@ impl CouncilDocument {
             let family = family(seat, &family_of)?;
             let role = role(seat, usual)?;
             let is_key = |key: &str| key.len() == 64 && key.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-            let is_program = matches!(seat.mind, Mind::Command { .. });
-            if seat.key.as_ref().is_some_and(|key| !is_program || !is_key(key)) {
+            if seat.key.as_ref().is_some_and(|key| !is_key(key)) {
                 return Err(DocumentFault::Key(seat.id.clone()));
             }
             let member = Member { id: seat.id.clone(), family };

@@ -15,6 +15,9 @@ use super::ids::{MemberId, MessageId, ThreadId};
 use super::vote::BROADCAST;
 use crate::limits;
 
+/// The recipient of votes.
+pub const CHAIR: &str = "council";
+
 /// The type of a message, in the proto's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

@@ -15,6 +15,7 @@
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
+//! | 6 | `gate`, `words` | all below |
 //! | 5 | `document`, `record` | all below |
 //! | 4 | `verdict`, `escalation` | all below |
 //! | 3 | `quorum`, `printed`, `failure`, `diversity`, `seal`, `reflex` | 2, 1 |
@@ -30,6 +31,7 @@ pub mod diversity;
 pub mod document;
 pub mod escalation;
 pub mod failure;
+pub mod gate;
 pub mod ids;
 pub mod independence;
 pub mod likeness;
@@ -43,6 +45,7 @@ pub mod rules;
 pub mod seal;
 pub mod verdict;
 pub mod vote;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::digest::{canonical, sha256_hex};
 use super::escalation::{Escalation, Ruling, State, escalation_id};
 use super::ids::{Family, MemberId, ThreadId};
 use super::independence::PastQuestion;
@@ -69,6 +70,10 @@ pub struct CouncilRecord {
     /// The commit of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Of a council that may decide on the run: the digest of question, run, commit and document, which is a part of the thread that members
+    /// sign. Empty: it gives advice.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub binds: String,
     /// The document of the members and its blob, `council.json@BLOB`; empty: the three rules of git-brain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub document: String,
@@ -89,9 +94,24 @@ impl CouncilRecord {
         escalation_id(&context(council, question), 0)
     }
 
-    /// The thread of its messages.
-    pub fn thread_of(council: &RunId) -> ThreadId {
-        council.as_str().into()
+    /// The thread of its messages; of one that may decide on a run it says what the votes are about.
+    pub fn thread_of(council: &RunId, binds: &str) -> ThreadId {
+        if binds.is_empty() { council.as_str().into() } else { format!("{council}.{binds}").into() }
+    }
+
+    /// The digest of what the votes on a run are about.
+    pub fn binding(question: &str, run: &RunId, commit: &str, document: &str) -> String {
+        let fields = [question.as_bytes(), run.as_str().as_bytes(), commit.as_bytes(), document.as_bytes()];
+        sha256_hex(&canonical("alaya council question 1", &fields))
+    }
+
+    /// Whether the digest is that of question, run, commit and document; also where there is none.
+    fn is_bound(&self) -> bool {
+        match (&self.run, &self.commit) {
+            _ if self.binds.is_empty() => true,
+            (Some(run), Some(commit)) => self.binds == Self::binding(&self.question, run, commit, &self.document),
+            _ => false,
+        }
     }
 
     /// The folder of a council and what people said of it.
@@ -102,7 +122,12 @@ impl CouncilRecord {
 
     /// The path in the tree of decisions.
     pub fn path(&self) -> String {
-        format!("{}/{COUNCIL}", Self::folder(&self.council))
+        Self::path_of(&self.council)
+    }
+
+    /// The path of a council with that thread.
+    pub fn path_of(council: &RunId) -> String {
+        format!("{}/{COUNCIL}", Self::folder(council))
     }
 
     /// Whether a path is that of a council, and not of a closing.
@@ -128,14 +153,15 @@ impl CouncilRecord {
         if council.id != Self::id_of(&council.council, &council.question) {
             return wrong("id", "does not follow from council and question");
         }
+        if !council.is_bound() {
+            return wrong("binds", "does not follow from question, run, commit and document");
+        }
         check_person(&council.by, path, "by")?;
-        let thread = Self::thread_of(&council.council);
+        let thread = Self::thread_of(&council.council, &council.binds);
         for (at, cast) in council.votes.iter().enumerate() {
             let vote = &cast.opening.vote;
             let is_seated = council.members.iter().any(|seat| seat.id == vote.member && seat.family == vote.family);
-            let is_sealed =
-                cast.opening.thread_id == thread && Seal::of(&thread, vote, &cast.opening.nonce) == cast.seal;
-            if !is_seated || !is_sealed || !cast.is_announced(&thread) {
+            if !is_seated || !cast.is_of(&thread) {
                 return wrong(&format!("votes[{at}]"), "is not the vote that its member sealed");
             }
         }
@@ -175,6 +201,12 @@ impl CouncilRecord {
 }
 
 impl CastVote {
+    /// Whether it was sealed and announced in this thread.
+    pub(super) fn is_of(&self, thread: &ThreadId) -> bool {
+        let Opening { thread_id, vote, nonce } = &self.opening;
+        thread_id == thread && Seal::of(thread, vote, nonce) == self.seal && self.is_announced(thread)
+    }
+
     /// Whether its message, by the member in this thread, holds the seal or the vote.
     fn is_announced(&self, thread: &ThreadId) -> bool {
         let vote = &self.opening.vote;
@@ -372,7 +404,7 @@ mod tests {
 
     fn record(decisions: &str) -> CouncilRecord {
         let (members, council) = (members("xyz"), run("20260126t150000000z-abcd2345-human"));
-        let thread = CouncilRecord::thread_of(&council);
+        let thread = CouncilRecord::thread_of(&council, "");
         let all = votes(&members, decisions);
         let cast = all.iter().map(|vote| {
             let nonce = Nonce([7; 32]);
@@ -392,6 +424,7 @@ mod tests {
             at_ms: 1_769_438_000_000,
             run: None,
             commit: None,
+            binds: String::new(),
             document: String::new(),
             members: members
                 .iter()

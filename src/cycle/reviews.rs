@@ -13,11 +13,14 @@ use crate::council::record::COUNCILS;
 use crate::delta::{RunRecord, Valued};
 use crate::limits;
 use crate::model::ids::{HUMAN, RunId};
+use crate::model::review::CouncilSeats;
 use crate::model::settings::{self, Settings};
 use crate::model::{Level, layout};
 use crate::review::rules::{Facts, held_by, is_beside};
 use crate::review::{ReviewRecord, Verdict};
-use crate::store::{Author, Commit, CommitId, CommitSpec, PushOutcome, Remote, StoreError, Trailer, TreeEdit, TreeId};
+use crate::store::{
+    Author, Commit, CommitId, CommitSpec, File, PushOutcome, Remote, StoreError, Trailer, TreeEdit, TreeId,
+};
 
 impl Cycle {
     /// The reviews of a run, oldest first.
@@ -114,7 +117,29 @@ impl Cycle {
     /// The settings that a tree has.
     pub(super) fn settings_in(&self, tree: TreeId) -> Result<Settings, CycleError> {
         let text = self.store.read(tree, layout::SETTINGS)?.unwrap_or_default();
-        Ok(Settings::read(&String::from_utf8_lossy(&text), &[])?)
+        let mut settings = Settings::read(&String::from_utf8_lossy(&text), &[])?;
+        self.seat_councils(tree, &mut settings)?;
+        Ok(settings)
+    }
+
+    /// Reads the documents of councils that settings name, from the tree that they come from.
+    fn seat_councils(&self, tree: TreeId, settings: &mut Settings) -> Result<(), CycleError> {
+        let paths: BTreeSet<String> = settings.review.councils().map(str::to_owned).collect();
+        for path in paths {
+            let Some(file) = self.store.file(tree, &path)?.filter(File::is_regular) else { continue };
+            let bytes = self.store.read_file(file, &path)?;
+            if bytes.len() > limits::COUNCIL_DOCUMENT_BYTES {
+                continue;
+            }
+            let models = settings.models.iter();
+            let seats = CouncilSeats {
+                source: format!("{path}@{}", file.blob),
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+                families: models.map(|(name, model)| (name.clone(), model.family.clone())).collect(),
+            };
+            settings.review.seats.insert(path, seats);
+        }
+        Ok(())
     }
 
     /// Why a run that waits may not land: main names who may decide on it, and none of them has approved that commit.
@@ -207,7 +232,10 @@ impl Cycle {
         if may.is_empty() {
             return Ok(None);
         }
-        for review in self.reviews_of(run)?.iter().rev() {
+        // What a person decided holds against what a council decided, whichever is newer.
+        let reviews = self.reviews_of(run)?;
+        let (councils, people): (Vec<_>, Vec<_>) = reviews.iter().partition(|review| review.council.is_some());
+        for review in people.into_iter().rev().chain(councils) {
             if commit.is_none_or(|commit| review.commit == commit.to_string()) && self.counts(review, settings, rule)? {
                 match review.verdict {
                     Verdict::Approve => return Ok(None),
@@ -216,7 +244,11 @@ impl Cycle {
                 }
             }
         }
-        Ok(Some(format!("{run} waits for a decision of {}, and none of them has approved it", may.join(" or "))))
+        let council = settings.council_of(rule).map_or(String::new(), |path| format!(" or of the council of {path}"));
+        Ok(Some(format!(
+            "{run} waits for a decision of {}{council}, and none of them has approved it",
+            may.join(" or ")
+        )))
     }
 
     /// Whether a review is of one who may decide and who made the commit that brought it, signed where signatures are required: a record that
@@ -227,7 +259,11 @@ impl Cycle {
         settings: &settings::Review,
         rule: Option<&str>,
     ) -> Result<bool, CycleError> {
-        if !is_of_reviewer(review, settings, rule) {
+        let is_theirs = match &review.council {
+            Some(council) => self.is_by_council(review, council, settings, rule)?,
+            None => is_of_reviewer(review, settings, rule),
+        };
+        if !is_theirs {
             return Ok(false);
         }
         let Some(by) = self.decision_added_by(&review.path())? else { return Ok(false) };

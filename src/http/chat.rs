@@ -28,7 +28,7 @@ use crate::model::json as strict;
 pub(super) struct Answered {
     /// The answer.
     reply: String,
-    /// How many steps answered: `simple` or `reflexive`.
+    /// Who answered: one step, `simple`; several, `reflexive`; or the `council`.
     mode: &'static str,
     /// Calls of models, all steps together.
     turns: u32,
@@ -165,7 +165,7 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// The body of a request, read as strictly as a file.
-async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Failure> {
+pub(super) async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Failure> {
     let bytes = bounded(request).await?;
     strict::strict(&bytes, "the body", limits::HTTP_BODY_BYTES).map_err(|e| Failure {
         status: StatusCode::BAD_REQUEST,

@@ -11,6 +11,7 @@
 mod answer;
 mod chat;
 mod connections;
+mod council;
 mod guard;
 mod look;
 mod openapi;
@@ -96,6 +97,7 @@ fn router(serving: Serving, guard: Guard) -> Router {
         .route("/chat", post(chat::chat))
         .route("/confirm", post(chat::confirm).get(chat::waiting))
         .route("/handoffs", post(chat::answer_handoff).get(look::handoffs))
+        .route("/councils", post(council::close).get(council::waiting))
         .route("/conversations/{name}", get(look::conversation))
         .route("/neurons/{id}", get(look::neuron))
         .route("/commits/{id}", get(look::commit))

@@ -6,6 +6,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::chat::{Answered, Confirmation, HandoffAnswer};
+use super::council::CouncilWord;
+use crate::brain::council::PendingCouncil;
 use crate::brain::{ChatEvent, ChatRequest, CommitView, Conversation, Handoff, NeuronView, Waiting};
 
 /// `GET /openapi.json`.
@@ -47,6 +49,9 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
     let (handoff, handoff_answer) = (schemas.subschema_for::<Handoff>(), schemas.subschema_for::<HandoffAnswer>());
     let handoffs = json!({"type": "object", "required": ["handoffs"], "properties": {"handoffs": {"type": "array", "items": handoff}}});
     let answered_handoff = json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}});
+    let (council, word) = (schemas.subschema_for::<PendingCouncil>(), schemas.subschema_for::<CouncilWord>());
+    let councils = json!({"type": "object", "required": ["councils"], "properties": {"councils": {"type": "array", "items": council}}});
+    let closed = json!({"type": "object", "required": ["id", "state"], "properties": {"id": {"type": "string"}, "state": {"enum": ["approved", "rejected"]}}});
     let allowed = json!({"type": "object", "required": ["id", "allowed"], "properties": {"id": {"type": "string"}, "allowed": {"type": "boolean"}}});
     let list = json!({"type": "object", "required": ["waiting"], "properties": {"waiting": {"type": "array", "items": waiting}}});
     let rung = json!({"type": "object", "required": ["rung"], "properties": {"rung": {"enum": ["started", "waits", "known"]}}});
@@ -77,6 +82,10 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         "/handoffs": {
             "post": operation("Answer a question of a deliberation", &[], Some(json!(handoff_answer)), answered_handoff, &[400, 404, 413, 415]),
             "get": operation("Questions of deliberations that wait for a person or an agent", &[], None, handoffs, &[])
+        },
+        "/councils": {
+            "post": operation("Approve or reject a question that a council left to a person", &[], Some(json!(word)), closed, &[400, 404, 413, 415, 422]),
+            "get": operation("Councils that left their decision to a person", &[], None, councils, &[])
         },
         "/conversations/{name}": {"get": operation("The turns of a conversation", &[named("name")], None, json!(conversation), &[400])},
         "/neurons/{id}": {"get": operation("A neuron, and the commits that made it", &[named("id"), at], None, json!(neuron), &[400, 404])},

@@ -22,6 +22,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
     asset!("api.js", "text/javascript"),
     asset!("cite.js", "text/javascript"),
     asset!("confirm.js", "text/javascript"),
+    asset!("council.js", "text/javascript"),
     asset!("handoff.js", "text/javascript"),
     asset!("icon.svg", "image/svg+xml"),
     asset!("main.js", "text/javascript"),

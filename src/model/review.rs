@@ -1,5 +1,7 @@
 //! `[review]`: which runs of agents wait for a person, and who may decide. What the settings may say of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::capabilities::OPERATIONS;
@@ -14,8 +16,24 @@ pub struct Review {
     pub reviewers: Vec<String>,
     /// Addresses of bots whose word on who approved something on a forge counts. Empty: no such word counts.
     pub bots: Vec<String>,
+    /// The document of the council that decides on runs that wait, a file of main: `council.json` or `councils/NAME.json`. Empty: people alone decide.
+    pub council: String,
     /// The rules, in order: the first that fits a run decides.
     pub rule: Vec<ReviewRule>,
+    /// The documents of councils that are named here, as the tree has them that these settings were read from, by path. No part of the settings.
+    #[serde(skip)]
+    pub seats: BTreeMap<String, CouncilSeats>,
+}
+
+/// A document of a council's members, as one state of main has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CouncilSeats {
+    /// Its path and blob, `council.json@BLOB`.
+    pub source: String,
+    /// Its text.
+    pub text: String,
+    /// The families of the models of that state's settings; `None`: not known.
+    pub families: BTreeMap<String, Option<String>>,
 }
 
 /// `[[review.rule]]`: a run that fits all conditions is held, or lands. A condition that is left out fits every run.
@@ -42,6 +60,8 @@ pub struct ReviewRule {
     pub below: Option<f64>,
     /// Addresses of people who may decide; empty: those of `review.reviewers`.
     pub reviewers: Vec<String>,
+    /// The council that decides; empty: that of `review.council`, unless the rule names reviewers of its own.
+    pub council: String,
 }
 
 /// What becomes of a run that a rule fits.
@@ -89,6 +109,22 @@ impl Review {
                 return Err(format!("[[review.rule]] {name}: an empty word fits nothing"));
             }
         }
+        for path in self.councils() {
+            let is_document = path == "council.json" || path.starts_with("councils/") && path.ends_with(".json");
+            if !is_document {
+                return Err(format!("[review]: council = {path:?} is neither council.json nor councils/NAME.json"));
+            }
+        }
+        // What a council leaves to people, somebody has to decide.
+        let names = std::iter::once(None).chain(self.rule.iter().map(|rule| Some(rule.name.as_str())));
+        for name in names {
+            if self.council_of(name).is_some() && self.reviewers_of(name).is_empty() {
+                return Err(
+                    "[review]: where a council decides, `reviewers` names the people to whom it leaves the rest"
+                        .to_owned(),
+                );
+            }
+        }
         let mut people =
             self.reviewers.iter().chain(&self.bots).chain(self.rule.iter().flat_map(|rule| &rule.reviewers));
         // `anna@example.org`, or `github:anna` on a forge.
@@ -105,6 +141,23 @@ impl Review {
     /// Whether it names anybody who may decide.
     pub fn names_reviewers(&self) -> bool {
         !self.reviewers.is_empty() || self.rule.iter().any(|rule| !rule.reviewers.is_empty())
+    }
+
+    /// The documents of councils that are named.
+    pub fn councils(&self) -> impl Iterator<Item = &str> {
+        let all = std::iter::once(&self.council).chain(self.rule.iter().map(|rule| &rule.council));
+        all.map(String::as_str).filter(|path| !path.is_empty())
+    }
+
+    /// The document of the council that decides on a run that waits by the rule of that name; `None`: people alone decide.
+    pub fn council_of(&self, rule: Option<&str>) -> Option<&str> {
+        let named = rule.and_then(|name| self.rule.iter().find(|rule| rule.name == name));
+        let path = match named {
+            Some(rule) if !rule.council.is_empty() => &rule.council,
+            Some(rule) if !rule.reviewers.is_empty() => return None,
+            _ => &self.council,
+        };
+        Some(path.as_str()).filter(|path| !path.is_empty())
     }
 
     /// The people who may decide on a run that waits by the rule of that name; empty: everybody.
@@ -133,8 +186,25 @@ mod tests {
             rule("size = 3"),
             rule("").repeat(2),
             "[[review.rule]]\nname = \"Two words\"\n".to_owned(),
+            "[review]\ncouncil = \"../council.json\"\nreviewers = [\"a@b.c\"]\n".to_owned(),
+            "[review]\ncouncil = \"council.json\"\n".to_owned(),
+            rule("council = \"council.json\""),
         ] {
             assert!(Settings::read(&text, &[]).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn council_of_a_rule_with_reviewers_of_its_own_is_none() {
+        let text = "[review]\nreviewers = [\"a@b.c\"]\ncouncil = \"council.json\"\n\
+                    [[review.rule]]\nname = \"all\"\n\
+                    [[review.rule]]\nname = \"people\"\nreviewers = [\"d@e.f\"]\n\
+                    [[review.rule]]\nname = \"both\"\nreviewers = [\"d@e.f\"]\ncouncil = \"councils/x.json\"\n";
+        let settings = Settings::read(text, &[]).unwrap();
+        let of = |rule| settings.review.council_of(rule);
+        assert_eq!(of(None), Some("council.json"));
+        assert_eq!(of(Some("all")), Some("council.json"));
+        assert_eq!(of(Some("people")), None);
+        assert_eq!(of(Some("both")), Some("councils/x.json"));
     }
 }

@@ -10,6 +10,9 @@ use crate::model::json::{self, JsonError};
 /// What starts the trigger of a run that a reviewer made of another one, before that run's id.
 pub const REASON: &str = "review of ";
 
+/// What starts `via` of a decision of a council, before its id.
+pub const COUNCIL_SAYS: &str = "council ";
+
 /// The trigger of a run that learns from a review.
 pub const LESSON: &str = "review";
 
@@ -92,8 +95,11 @@ pub struct ReviewRecord {
     pub verdict: Verdict,
     /// Who decided, as the author of the commit that adds this file: `Name <address>`.
     pub reviewer: String,
-    /// Where: `cli`, or the address of a request on a forge.
+    /// Where: `cli`, the address of a request on a forge, or `council ID` where a council decided.
     pub via: String,
+    /// The council that decided; absent: the reviewer did. Then the reviewer is the person that asked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub council: Option<RunId>,
     /// When.
     pub at: Stamp,
     /// Why, in words.
@@ -137,6 +143,13 @@ impl ReviewRecord {
     pub fn lands_of(review: &RunId, run: &RunId, reviewer: &str) -> RunId {
         let chance = hash_fields(&[review.as_str().as_bytes(), run.as_str().as_bytes(), reviewer.as_bytes()]);
         RunId::new(review.unix_ms(), chance, &review.agent())
+    }
+
+    /// The decision of a council on a commit of a run: its id follows from these, so that one council decides once, and a copy under another
+    /// name is none.
+    pub fn id_by_council(council: &RunId, run: &RunId, commit: &str) -> RunId {
+        let chance = hash_fields(&[council.as_str().as_bytes(), run.as_str().as_bytes(), commit.as_bytes()]);
+        RunId::new(council.unix_ms(), chance, &council.agent())
     }
 
     /// The folder of the reviews of a run.
@@ -207,14 +220,27 @@ impl ReviewRecord {
         {
             return wrong("lands", "is not the run of this decision".to_owned());
         }
+        if let Some(council) = &review.council {
+            let is_its = review.review == Self::id_by_council(council, &review.run, &review.commit);
+            let is_whole = review.verdict != Verdict::Amend
+                && review.lands.is_none()
+                && review.resolved.is_empty()
+                && review.kept.is_empty();
+            if !is_its || !is_whole || !review.via.starts_with(COUNCIL_SAYS) {
+                return wrong("council", "is not the decision of this council".to_owned());
+            }
+        }
         if review.encode() != bytes {
             return wrong("", "is not canonical".to_owned());
         }
         Ok(review)
     }
 
-    /// Who decided, as the trailer `Reviewed-by:` says it: somebody elsewhere, by the word of a bot, or the reviewer.
+    /// Who decided, as the trailer `Reviewed-by:` says it: a council, somebody elsewhere, by the word of a bot, or the reviewer.
     pub fn named(&self) -> String {
+        if self.council.is_some() {
+            return format!("{}, asked by {}", self.via, self.reviewer);
+        }
         match self.via.rsplit_once(" by ") {
             Some((_, name)) => format!("{name}, by {}", self.reviewer),
             None => self.reviewer.clone(),
@@ -241,6 +267,7 @@ mod tests {
             verdict: Verdict::Amend,
             reviewer: "Anna <anna@example.org>".to_owned(),
             via: "cli".to_owned(),
+            council: None,
             at: Stamp::from_unix(1_769_438_000),
             why: "the second is a rumour".to_owned(),
             kept: vec![1],
@@ -263,6 +290,20 @@ mod tests {
         let mut agents = record.clone();
         agents.review = RunId::parse("20260126t150000000z-abcd2345-memory").unwrap();
         assert!(ReviewRecord::decode(&agents.encode(), &agents.path()).is_err(), "an agent reviews nothing");
+        let council = RunId::parse("20260126t145500000z-abcd2345-human").unwrap();
+        let mut by_council = ReviewRecord {
+            review: ReviewRecord::id_by_council(&council, &record.run, &record.commit),
+            verdict: Verdict::Reject,
+            via: "council 0123456789ab".to_owned(),
+            council: Some(council),
+            kept: Vec::new(),
+            of: 0,
+            ..record.clone()
+        };
+        assert!(ReviewRecord::decode(&by_council.encode(), &by_council.path()).is_ok());
+        assert_eq!(by_council.named(), "council 0123456789ab, asked by Anna <anna@example.org>");
+        by_council.review = RunId::parse("20260126t145500000z-bbcd2345-human").unwrap();
+        assert!(ReviewRecord::decode(&by_council.encode(), &by_council.path()).is_err(), "a council decides once");
         for odd in ["a\nb <x>", "Anna <anna@example.org> <mallory@example.org>", "anna@example.org"] {
             let odd = ReviewRecord { reviewer: odd.to_owned(), ..record.clone() };
             assert!(ReviewRecord::decode(&odd.encode(), path).is_err());

@@ -12,7 +12,7 @@ pub struct Chat {
     /// The conversation to go on with, or to begin; a new one by default.
     #[arg(long, value_name = "C")]
     pub conversation: Option<String>,
-    /// Steps of the chain that answer: one, all, or as the message needs.
+    /// Steps of the chain that answer: one, all, or as the message needs; or the council, which votes on a question of yes or no.
     #[arg(long, value_name = "MODE", value_enum, default_value_t = Mode::Auto)]
     pub mode: Mode,
     /// The kind of the message: all steps answer the kinds that the settings list.
@@ -32,4 +32,6 @@ pub enum Mode {
     Simple,
     /// All.
     Reflexive,
+    /// The members of council.json vote.
+    Council,
 }

@@ -8,11 +8,12 @@ use super::Writer;
 
 /// `council`.
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("action").required(true).args(["question", "branch", "votes", "list", "show", "outcome"])))]
+#[command(group(clap::ArgGroup::new("action").required(true).args(["question", "branch", "votes", "list", "show", "outcome", "keys"])))]
 pub struct Council {
     /// The question, to be answered by yes or no; needs no quotes. Members are shown memories that it recalls.
     pub question: Vec<String>,
-    /// Ask whether a waiting run shall land, by its branch or its id. The verdict is shown by `git brain review`, and lands nothing by itself.
+    /// Ask whether a waiting run shall land, by its branch or its id. Where `[review] council` names the council, its decision is carried out; else the
+    /// verdict is shown by `git brain review`, and lands nothing by itself.
     #[arg(long, value_name = "RUN")]
     pub branch: Option<String>,
     /// The document of members, a file on main: council.json or councils/NAME.json. By default council.json, else three rules of git-brain.
@@ -29,8 +30,11 @@ pub struct Council {
     #[arg(long)]
     pub list: bool,
     /// Councils to list.
-    #[arg(short = 'n', value_name = "N", default_value_t = 20, requires = "list")]
-    pub number: usize,
+    #[arg(short = 'n', value_name = "N", default_value_t = 20, requires = "list", value_parser = clap::value_parser!(u32).range(1..))]
+    pub number: u32,
+    /// Print the public keys of members that are kept on this machine, for `key` in the document of members.
+    #[arg(long)]
+    pub keys: bool,
     /// Show a council with its members, votes and closings.
     #[arg(long, value_name = "ID")]
     pub show: Option<String>,

@@ -13,6 +13,8 @@ pub enum Wanted {
     Simple,
     /// All.
     Reflexive,
+    /// None: the council of `council.json` votes on the message, a question that is answered by yes or no.
+    Council,
 }
 
 /// What a person says to the brain.

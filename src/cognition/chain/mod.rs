@@ -43,6 +43,8 @@ pub enum Mode {
     Simple,
     /// All of them, one after the other.
     Reflexive,
+    /// None: the members of a council vote.
+    Council,
 }
 
 impl Mode {
@@ -52,6 +54,7 @@ impl Mode {
         match self {
             Self::Simple => "simple",
             Self::Reflexive => "reflexive",
+            Self::Council => "council",
         }
     }
 }

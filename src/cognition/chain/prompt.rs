@@ -119,7 +119,8 @@ const LAST: &str = "\nThere are no tools now. Say what you have.";
 
 fn instructions(mode: Mode, role: Role, tools: &[Offer]) -> String {
     let task = match (mode, role) {
-        (Mode::Simple, _) => "You answer a person, with the memory of a brain and its tools.",
+        // A council asks its members in words of its own.
+        (Mode::Simple | Mode::Council, _) => "You answer a person, with the memory of a brain and its tools.",
         (Mode::Reflexive, Role::Research) => {
             "You are the first of several who answer a person together. You gather what the answer needs, with the tools, and end \
              with what you found, in a few sentences. Others conclude."

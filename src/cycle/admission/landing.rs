@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::{Door, Fault, Judge, Kind};
 use crate::cycle::commit::run_of;
+use crate::cycle::council::{DOCUMENT as COUNCIL_DOCUMENT, FOLDER as COUNCIL_FOLDER};
 
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::RunRecord;
@@ -399,7 +400,10 @@ impl Judge<'_> {
         let walked = self.main.filter(|_| !self.as_now).map(|main| store.first_parents(main, None));
         for commit in walked.into_iter().flatten().take(limits::HISTORY_WALK) {
             let commit = commit?;
-            if seen.insert(store.file(commit.tree, layout::SETTINGS)?.map(|file| file.blob)) {
+            let blob = |path| Ok::<_, CycleError>(store.file(commit.tree, path)?.map(|file| file.blob));
+            // Councils that decide are a part of what main says.
+            let councils = store.folder(commit.tree, COUNCIL_FOLDER)?;
+            if seen.insert((blob(layout::SETTINGS)?, blob(COUNCIL_DOCUMENT)?, councils)) {
                 all.extend(self.settings_of(commit.id)?);
             }
             // What main merged lies behind the commit that has it.

@@ -9,6 +9,7 @@
 //! memories, which says that it is one.
 
 mod asking;
+mod council;
 mod talk;
 
 use std::ops::ControlFlow;

@@ -34,10 +34,13 @@ pub(super) struct Talk<'c, 'a> {
 impl Talk<'_, '_> {
     /// The answer, with what was said in the conversation before.
     pub fn answer(&mut self, request: &ChatRequest, said: Vec<String>) -> Result<ChatAnswer, CycleError> {
+        if request.mode == Wanted::Council {
+            return self.council_answer(request.dry_run);
+        }
         let settings = &self.cycle.shared.policy.settings.chain;
         let needs = classify_complexity(&self.message, request.category.as_deref(), settings);
         let (mode, why) = match request.mode {
-            Wanted::Auto => (needs.mode, needs.why),
+            Wanted::Auto | Wanted::Council => (needs.mode, needs.why),
             Wanted::Simple => (Mode::Simple, "it was asked for".to_owned()),
             Wanted::Reflexive => (Mode::Reflexive, "it was asked for".to_owned()),
         };

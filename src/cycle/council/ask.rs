@@ -1,5 +1,6 @@
 //! One member, asked: a rule, a model of the settings, or a program.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Deserializer, Value, json};
@@ -7,8 +8,8 @@ use serde_json::{Deserializer, Value, json};
 use super::Material;
 use crate::cognition::exchange::{Form, Message, Voice};
 use crate::council::document::{Mind, Seated};
-use crate::council::ids::ThreadId;
-use crate::council::message::{AgentMessage, MessageFault};
+use crate::council::ids::{MemberId, ThreadId};
+use crate::council::message::{AgentMessage, CHAIR, MessageFault};
 use crate::council::reflex;
 use crate::council::roles::prompt;
 use crate::council::vote::{Members, Reply};
@@ -17,7 +18,7 @@ use crate::cycle::one_answer::{Wanted, answer_of};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::document::Cognition;
-use crate::model::ids::AgentName;
+use crate::model::ids::{AgentName, RunId};
 
 /// The name under which models and programs of a council are paid for.
 const PAYER: &str = "council";
@@ -38,6 +39,12 @@ pub(super) struct Wants<'a> {
     pub members: &'a Members,
     pub material: &'a Material,
     pub timeout_ms: u64,
+    /// The run that the votes decide on, and its commit.
+    pub run: Option<(&'a RunId, String)>,
+    /// The document of members and its blob.
+    pub document: &'a str,
+    /// Members whose key is kept here.
+    pub kept: BTreeSet<MemberId>,
 }
 
 impl Cycle {
@@ -52,9 +59,9 @@ impl Cycle {
         let slice = wants.material.slices.get(place).map_or(&[][..], Vec::as_slice);
         match &seat.mind {
             Mind::Reflex { rule } => {
-                let Material { question, shown, outcomes, .. } = wants.material;
+                let Material { cue, shown, outcomes, .. } = wants.material;
                 let shown: Vec<_> = slice.iter().filter_map(|number| shown.get(*number).cloned()).collect();
-                vec![Ok(Said::Plain(reflex::reply(*rule, question, &shown, outcomes)))]
+                vec![Ok(Said::Plain(reflex::reply(*rule, cue, &shown, outcomes)))]
             }
             Mind::Model { model } => vec![self.ask_model_member(models, wants, (model, slice), seat).await],
             Mind::Command { argv, reads } => self.ask_program_member(wants, (argv, reads), slice, seat).await,
@@ -127,15 +134,15 @@ impl Cycle {
                 return vec![Err(said.replace("in its definition", "(its `reads` in the document of members)"))];
             }
         };
-        self.votes_in(&output, seat)
+        self.votes_in(&output, seat, wants.kept.contains(&seat.member.id))
     }
 
     /// The votes and messages that a program printed.
-    fn votes_in(&self, output: &[u8], seat: &Seated) -> Vec<Result<Said, String>> {
+    fn votes_in(&self, output: &[u8], seat: &Seated, is_kept: bool) -> Vec<Result<Said, String>> {
         let mut said = Vec::new();
         for value in Deserializer::from_slice(output).into_iter::<Value>().take(limits::COUNCIL_REPLIES) {
             match value {
-                Ok(value) => said.push(self.vote_in(value, seat)),
+                Ok(value) => said.push(self.vote_in(value, seat, is_kept)),
                 Err(error) => {
                     said.push(Err(format!("its output is no JSON: {error}")));
                     break;
@@ -148,7 +155,7 @@ impl Cycle {
         said
     }
 
-    fn vote_in(&self, value: Value, seat: &Seated) -> Result<Said, String> {
+    fn vote_in(&self, value: Value, seat: &Seated, is_kept: bool) -> Result<Said, String> {
         if value.get("sender_id").is_some() {
             let message = serde_json::from_value(value).map_err(|error| format!("its message has no form: {error}"));
             return Ok(Said::Signed(message?));
@@ -160,7 +167,7 @@ impl Cycle {
                 return Err(format!("its vote claims the {field} {claimed:?}, and it is {own:?}"));
             }
         }
-        if seat.key.is_some() {
+        if seat.key.is_some() && !is_kept {
             return Err(MessageFault::Unsigned(id.clone()).to_string());
         }
         let reply: Reply = serde_json::from_value(value).map_err(|error| format!("its output is no vote: {error}"))?;
@@ -181,9 +188,9 @@ fn question_of(wants: &Wants<'_>, slice: &[usize], seat: &Seated) -> Value {
         let memory = shown.get(*number)?;
         Some(json!({"item": number.to_string(), "text": memory.text, "trusted": memory.is_trusted}))
     };
-    json!({
+    let mut input = json!({
         "council": wants.thread,
-        "recipient": super::CHAIR,
+        "recipient": CHAIR,
         "member": seat.member.id,
         "family": seat.member.family,
         "role": seat.role,
@@ -192,7 +199,11 @@ fn question_of(wants: &Wants<'_>, slice: &[usize], seat: &Seated) -> Value {
         "prompt": prompt(&seat.role, question, evidence, slice),
         "timeout_ms": wants.timeout_ms,
         "schema": schema(),
-    })
+    });
+    if let Some((run, commit)) = &wants.run {
+        input["decides_on"] = json!({"run": run, "commit": commit, "document": wants.document});
+    }
+    input
 }
 
 /// The form of a vote.

@@ -8,6 +8,8 @@
 //! Nothing is written here; `records` keeps what was decided.
 
 mod ask;
+mod gate;
+mod outlines;
 mod records;
 
 use std::cell::RefCell;
@@ -22,7 +24,7 @@ use super::{Cycle, CycleError, ledger};
 use crate::activation::recall::Filters;
 use crate::council::document::{CouncilDocument, Mind, Seated};
 use crate::council::ids::{MemberId, ThreadId};
-use crate::council::message::{AgentMessage, Inbox, MessageType, Verifier};
+use crate::council::message::{AgentMessage, CHAIR, Inbox, MessageType, Verifier};
 use crate::council::record::{CastVote, Council, CouncilRecord, SeatRecord};
 use crate::council::reflex::{PastOutcome, Shown};
 use crate::council::roles::context_slices;
@@ -39,10 +41,9 @@ use ask::{Said, Wants};
 /// The document of a council that nobody names.
 pub const DOCUMENT: &str = "council.json";
 /// The folder of other documents of councils.
+pub const FOLDER: &str = "councils";
+/// The same, as paths begin.
 pub const DOCUMENTS: &str = "councils/";
-/// The recipient of votes.
-const CHAIR: &str = "council";
-
 /// A council that is asked for.
 #[derive(Clone, Debug)]
 pub struct Convened<'a> {
@@ -56,8 +57,25 @@ pub struct Convened<'a> {
     pub timeout_ms: u64,
     /// The run that the question is about, and its commit.
     pub run: Option<(RunId, CommitId)>,
+    /// Whether the votes are bound to that run, so that they can decide on it.
+    pub binds: bool,
+    /// Words by which memories are recalled, where the question is no sentence.
+    pub cue: Option<&'a str>,
     /// The person that asks: `Name <address>`.
     pub by: String,
+}
+
+/// The key of a member that is kept here.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct KeptKey {
+    /// The member.
+    pub member: String,
+    /// The public key that is kept here.
+    pub kept: String,
+    /// The key that the document names; null: none.
+    pub named: Option<String>,
+    /// Whether both are one.
+    pub is_named: bool,
 }
 
 /// A document of members on main.
@@ -74,6 +92,8 @@ pub struct FoundDocument {
 /// What members are asked about, and what each is shown of it.
 pub(super) struct Material {
     question: String,
+    /// What it is about in words, which rules read.
+    cue: String,
     /// Texts for models and programs, each with a word on an origin that is not trusted.
     evidence: Vec<String>,
     shown: Vec<Shown>,
@@ -111,7 +131,7 @@ impl Cycle {
     pub fn council_documents(&self) -> Result<Vec<FoundDocument>, CycleError> {
         let main = self.store.tree_of(self.store.need_tip(self.store.main())?)?;
         let mut paths = vec![DOCUMENT.to_owned()];
-        if let Some(folder) = self.store.folder(main, DOCUMENTS.trim_end_matches('/'))? {
+        if let Some(folder) = self.store.folder(main, FOLDER)? {
             let files = self.store.files(folder, "")?.into_iter();
             paths.extend(files.map(|(path, _)| format!("{DOCUMENTS}{path}")).filter(|path| path.ends_with(".json")));
         }
@@ -134,6 +154,15 @@ impl Cycle {
         Ok(Some(FoundDocument { path: path.to_owned(), blob: file.blob.to_string(), document }))
     }
 
+    /// Whether the members of a document of main may be asked on this machine.
+    pub fn may_ask_council(&self, path: &str) -> Result<bool, CycleError> {
+        match self.council_document(Some(path)) {
+            Ok(found) => Ok(found.is_some()),
+            Err(CycleError::Refused { .. } | CycleError::Usage { .. } | CycleError::Json(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The document that is asked for, trusted where it needs trust; `None`: three rules.
     fn council_document(&self, named: Option<&str>) -> Result<Option<FoundDocument>, CycleError> {
         let path = named.unwrap_or(DOCUMENT);
@@ -147,10 +176,7 @@ impl Cycle {
         let Some(found) = self.council_document_at(path)? else {
             return match named {
                 None => Ok(None),
-                Some(_) => Err(CycleError::Usage {
-                    message: format!("{} has no file {path}", self.store.main()),
-                    hint: Some(format!("commit the document of members there: `git add {path}`, `git commit`")),
-                }),
+                Some(_) => Err(no_document(self.store.main(), path)),
             };
         };
         let trust = Trust::load(&self.shared.world, &self.store.private_dir())?;
@@ -179,9 +205,15 @@ impl Cycle {
             .map_err(|fault| CycleError::usage(format!("{place}: {fault}")))?;
         let keys = self.council_keys(&seats)?;
         let past = self.past_councils()?;
-        let material = self.material(convened.question, seats.len(), &past)?;
+        let material = self.material(convened, seats.len(), &past)?;
         let history: Vec<_> = past.iter().filter_map(Council::past).collect();
-        let thread = CouncilRecord::thread_of(&convened.council);
+        let binds = match &convened.run {
+            Some((run, commit)) if convened.binds => {
+                CouncilRecord::binding(convened.question, run, &commit.to_string(), &source)
+            }
+            _ => String::new(),
+        };
+        let thread = CouncilRecord::thread_of(&convened.council, &binds);
         let world = &self.shared.world;
         let seal_ms = world.now_ms().saturating_add(i64::try_from(convened.timeout_ms).unwrap_or(i64::MAX));
         let deadlines = Deadlines { seal_ms, open_ms: seal_ms.saturating_add(limits::COUNCIL_OPEN_MS) };
@@ -194,7 +226,15 @@ impl Cycle {
             cast: Vec::new(),
             refused: Vec::new(),
         });
-        let wants = Wants { thread: &thread, members: &members, material: &material, timeout_ms: convened.timeout_ms };
+        let wants = Wants {
+            thread: &thread,
+            members: &members,
+            material: &material,
+            timeout_ms: convened.timeout_ms,
+            run: convened.run.as_ref().filter(|_| convened.binds).map(|(run, commit)| (run, commit.to_string())),
+            document: &source,
+            kept: keys.own.keys().cloned().collect(),
+        };
         let models = Models::new(Arc::clone(&self.shared))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
@@ -228,6 +268,7 @@ impl Cycle {
             at_ms: world.now_ms(),
             run: convened.run.as_ref().map(|(run, _)| run.clone()),
             commit: convened.run.as_ref().map(|(_, commit)| commit.to_string()),
+            binds,
             document: source,
             members: seats.iter().map(|seat| seat_record(seat, &keys)).collect(),
             evidence: material.ids,
@@ -236,33 +277,52 @@ impl Cycle {
         })
     }
 
+    /// Keys of members as they are kept here, made when first needed: what the document of members can name.
+    ///
+    /// # Errors
+    /// The document cannot be read; no key can be made.
+    pub fn kept_keys(&self, document: Option<&str>) -> Result<Vec<KeptKey>, CycleError> {
+        let path = document.unwrap_or(DOCUMENT);
+        let found = self.council_document_at(path)?.ok_or_else(|| no_document(self.store.main(), path))?;
+        let mut keys = Vec::new();
+        for seat in found.document.members {
+            let made = MemberKey::of(&self.shared.world, &self.store.private_dir(), seat.id.as_str());
+            let kept = made.map_err(|error| CycleError::refused(error.to_string()))?.public();
+            keys.push(KeptKey {
+                member: seat.id.to_string(),
+                is_named: seat.key.as_ref() == Some(&kept),
+                named: seat.key,
+                kept,
+            });
+        }
+        Ok(keys)
+    }
+
     /// Keys of the members; those of members without one of their own are made when first needed.
     fn council_keys(&self, seats: &[Seated]) -> Result<Keys, CycleError> {
         let (mut public, mut own) = (BTreeMap::new(), BTreeMap::new());
         for seat in seats {
             let id = &seat.member.id;
-            let key = match &seat.key {
-                Some(key) => key.clone(),
-                None => {
-                    let made = MemberKey::of(&self.shared.world, &self.store.private_dir(), id.as_str());
-                    let made = made.map_err(|error| CycleError::refused(error.to_string()))?;
-                    let key = made.public();
-                    own.insert(id.clone(), made);
-                    key
-                }
-            };
+            let made = MemberKey::of(&self.shared.world, &self.store.private_dir(), id.as_str());
+            let made = made.map_err(|error| CycleError::refused(error.to_string()))?;
+            let key = seat.key.clone().unwrap_or_else(|| made.public());
+            // Under another key than the one that is kept here the member signs by itself.
+            if key == made.public() {
+                own.insert(id.clone(), made);
+            }
             public.insert(id.clone(), key);
         }
         Ok(Keys { public, own })
     }
 
     /// Memories that the question recalls, dealt to the members, and outcomes of the past.
-    fn material(&self, question: &str, members: usize, past: &[Council]) -> Result<Material, CycleError> {
+    fn material(&self, convened: &Convened<'_>, members: usize, past: &[Council]) -> Result<Material, CycleError> {
+        let (question, cue) = (convened.question, convened.cue.unwrap_or(convened.question));
         let wake = self.store.need_tip(self.store.wake())?;
         let tree = self.store.tree_of(wake)?;
         let (snapshot, now) = (snapshot(&self.store, tree)?, self.shared.world.now());
         let filters = Filters { top: Some(limits::COUNCIL_MEMORIES), ..Filters::default() };
-        let (found, _) = self.recall(wake, &snapshot, question, filters, now, &mut |_, _| ())?;
+        let (found, _) = self.recall(wake, &snapshot, cue, filters, now, &mut |_, _| ())?;
         let origins = &self.shared.policy.settings.origins;
         let (mut evidence, mut shown, mut ids) = (Vec::new(), Vec::new(), Vec::new());
         for (number, recalled) in found.into_iter().enumerate() {
@@ -287,8 +347,8 @@ impl Cycle {
             };
             outcomes.push(PastOutcome { about: council.record.question.clone(), value });
         }
-        let slices = context_slices(question, &evidence, members);
-        Ok(Material { question: question.to_owned(), evidence, shown, ids, slices, outcomes })
+        let slices = context_slices(cue, &evidence, members);
+        Ok(Material { question: question.to_owned(), cue: cue.to_owned(), evidence, shown, ids, slices, outcomes })
     }
 }
 
@@ -334,9 +394,10 @@ impl Desk<'_> {
                     thread_id: self.thread.clone(),
                     ..AgentMessage::default()
                 };
-                if let Some(key) = self.keys.own.get(&member.id) {
-                    message.signature = key.sign(&message.canonical_bytes());
-                }
+                let Some(key) = self.keys.own.get(&member.id) else {
+                    return Ok(Err("the document names a key for it that is not kept on this machine".to_owned()));
+                };
+                message.signature = key.sign(&message.canonical_bytes());
                 if let Err(fault) = self.inbox.take(&message, now_ms, self.keys) {
                     return Ok(Err(fault.to_string()));
                 }
@@ -365,6 +426,13 @@ impl Desk<'_> {
         }
         serde_json::from_str(&message.content)
             .map_err(|error| format!("the content of the message is no vote: {error}"))
+    }
+}
+
+fn no_document(main: &crate::store::Branch, path: &str) -> CycleError {
+    CycleError::Usage {
+        message: format!("{main} has no file {path}"),
+        hint: Some(format!("commit the document of members there: `git add {path}`, `git commit`")),
     }
 }
 

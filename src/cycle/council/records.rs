@@ -13,17 +13,22 @@ use crate::world::is_signed;
 impl Cycle {
     /// Councils, oldest first, with closings of people that may decide.
     pub fn councils(&self) -> Result<Vec<Council>, CycleError> {
-        self.store.reviews()?.map_or_else(|| Ok(Vec::new()), |tip| self.councils_at(tip))
+        self.councils_below(COUNCILS.trim_end_matches('/'))
     }
 
-    /// The councils of a commit of decisions. Closings are in the order in which they reached the ref, which all clones share; those that came
-    /// together are in the order of their ids.
-    fn councils_at(&self, tip: CommitId) -> Result<Vec<Council>, CycleError> {
+    /// The same of one folder of the decisions.
+    pub(super) fn councils_below(&self, below: &str) -> Result<Vec<Council>, CycleError> {
+        self.store.reviews()?.map_or_else(|| Ok(Vec::new()), |tip| self.councils_at(tip, below))
+    }
+
+    /// The councils of a folder in a commit of decisions. Closings are in the order in which they reached the ref, which all clones share; those that
+    /// came together are in the order of their ids.
+    fn councils_at(&self, tip: CommitId, below: &str) -> Result<Vec<Council>, CycleError> {
         let tree = self.store.tree_of(tip)?;
-        let Some(folder) = self.store.folder(tree, COUNCILS.trim_end_matches('/'))? else { return Ok(Vec::new()) };
+        let Some(folder) = self.store.folder(tree, below)? else { return Ok(Vec::new()) };
         let (mut records, mut closings) = (Vec::new(), BTreeMap::<RunId, Vec<Closing>>::new());
         for (path, file) in self.store.files(folder, "")? {
-            let path = format!("{COUNCILS}{path}");
+            let path = format!("{below}/{path}");
             let bytes = self.store.read_file(file, &path)?;
             if CouncilRecord::is_at(&path) {
                 records.push(CouncilRecord::decode(&bytes, &path)?);
@@ -87,9 +92,9 @@ impl Cycle {
             return Ok(Vec::new());
         }
         let after: BTreeMap<RunId, Council> =
-            self.councils_at(tip)?.into_iter().map(|council| (council.record.council.clone(), council)).collect();
+            self.councils_at(tip, COUNCILS.trim_end_matches('/'))?.into_iter().map(|council| (council.record.council.clone(), council)).collect();
         let mut paths = Vec::new();
-        for before in self.councils_at(known)? {
+        for before in self.councils_at(known, COUNCILS.trim_end_matches('/'))? {
             let Some(stood) = before.ruling() else { continue };
             let stands = after.get(&before.record.council).and_then(Council::ruling);
             if stands != Some(stood) {

@@ -3,6 +3,7 @@
 import { chat, Failure, get, keepToken, takeToken } from "./api.js";
 import { Panel } from "./cite.js";
 import { confirmation } from "./confirm.js";
+import { follow as followCouncils } from "./council.js";
 import { follow as followHandoffs } from "./handoff.js";
 import { Answer, remembered, said } from "./message.js";
 import { seen } from "./text.js";
@@ -180,4 +181,5 @@ called(sessionStorage.getItem(CONVERSATION));
 restore();
 follow();
 followHandoffs(waiting);
+followCouncils(waiting);
 message.focus();

@@ -63,7 +63,7 @@ export class Answer {
   hear(event) {
     switch (event.event) {
       case "begins":
-        this.why.append(event.mode === "simple" ? "One step: " : "All steps: ", foreign("bdi", event.why));
+        this.why.append({ simple: "One step: ", council: "A council: " }[event.mode] ?? "All steps: ", foreign("bdi", event.why));
         this.why.hidden = false;
         return;
       case "step_begins":

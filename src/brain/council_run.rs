@@ -1,0 +1,219 @@
+//! A council that decides on a run that waits, where `[review] council` of main names one.
+
+use super::council::{CouncilReport, Verdict as CouncilVerdict};
+use super::{Brain, BrainError, ReviewRequest};
+use crate::council::record::{Council, CouncilRecord};
+use crate::council::vote::Decision;
+use crate::cycle::council::Convened;
+use crate::cycle::reviewing::WaitingRun;
+use crate::limits;
+use crate::model::settings::Review;
+use crate::review::record::COUNCIL_SAYS;
+use crate::review::{ReviewRecord, Verdict};
+use crate::store::is_agents_address;
+
+impl Brain {
+    /// The council that decides on a waiting run, with the rule by which it waits; `None`: people alone do.
+    pub(super) fn council_for(&self, waiting: &WaitingRun) -> Result<Option<(Review, Option<String>)>, BrainError> {
+        let (settings, rule) = (self.cycle.review_of_main()?, self.cycle.rule_of(waiting)?);
+        Ok(settings.council_of(rule.as_deref()).is_some().then_some((settings, rule)))
+    }
+
+    /// Puts a run that waits to the council that main names, and carries out its decision. Cut off behind the verdict, the same call goes on there.
+    pub(super) fn council_decides(
+        &self,
+        waiting: &WaitingRun,
+        (settings, rule): &(Review, Option<String>),
+        timeout_ms: u64,
+        dry_run: bool,
+    ) -> Result<CouncilReport, BrainError> {
+        let (run, rule) = (&waiting.run, rule.as_deref());
+        if self.cycle.shared.world.in_hook() {
+            return Err(BrainError::Refused {
+                message: "nothing was asked: git-brain started this program (BRAIN_IN_HOOK is set), and it may put no run to a council".to_owned(),
+                hint: Some(format!("`git brain council --branch {run}` in a terminal of yours")),
+            });
+        }
+        let Some((path, gate)) = self.cycle.gate_of(settings, rule)? else {
+            return Err(BrainError::refused(format!("people alone decide on {run}")));
+        };
+        for review in self.cycle.reviews_of(run)?.iter().filter(|review| review.council.is_none()) {
+            if review.commit == waiting.commit.id.to_string() && self.cycle.counts(review, settings, rule)? {
+                let (done, by) = (review.verdict.done(), &review.reviewer);
+                return Err(BrainError::refused(format!(
+                    "{run} was {done} by {by}, and a council decides nothing against a person"
+                )));
+            }
+        }
+        let before = self.cycle.councils_on(run, &waiting.commit.id)?;
+        if let Some(council) = before.into_iter().find(|council| council.record.document == gate.source()) {
+            return self.goes_on(waiting, council, settings, rule, dry_run);
+        }
+        let belief = self.cycle.belief(waiting)?;
+        if !belief.conflicts.is_empty() {
+            return Err(BrainError::Refused {
+                message: format!(
+                    "{run} conflicts with wake in {} fields, and a council settles no conflict",
+                    belief.conflicts.len()
+                ),
+                hint: Some(format!("`git brain review {run}` shows them")),
+            });
+        }
+        let asked = self.cycle.question_of_commit(run, &waiting.commit)?;
+        let asked = asked.filter(|asked| self.cycle.shared.secrets.redact(&asked.question) == asked.question);
+        let Some(asked) = asked else {
+            return Err(BrainError::Refused {
+                message: format!(
+                    "{run} cannot be shown to a council whole: it has more than {} bytes, or a secret",
+                    limits::COUNCIL_RUN_BYTES
+                ),
+                hint: Some(format!("`git brain review {run}` shows it, and people decide")),
+            });
+        };
+        let record = self.cycle.hold_council(&Convened {
+            council: self.new_persons_run(&["council", run.as_str()])?,
+            question: &asked.question,
+            document: Some(&path),
+            timeout_ms,
+            run: Some((run.clone(), waiting.commit.id)),
+            binds: true,
+            cue: Some(asked.cue.as_str()).filter(|cue| !cue.trim().is_empty()),
+            by: self.asker()?,
+        })?;
+        if !dry_run {
+            self.cycle.keep_council(&record)?;
+        }
+        self.carried(waiting, Council { record, closings: Vec::new() }, settings, rule, dry_run)
+    }
+
+    /// Puts runs that wait, and that no council was asked about, to the council that decides on them. A sentence for each; an error of one stops
+    /// no other, and a council whose members may not be asked here is left alone.
+    pub(super) fn ask_councils(&self) -> Result<Vec<String>, BrainError> {
+        let settings = self.cycle.review_of_main()?;
+        if settings.councils().next().is_none() || self.cycle.shared.world.in_hook() {
+            return Ok(Vec::new());
+        }
+        let mut said = Vec::new();
+        for (branch, tip, run) in self.cycle.branches_of_runs()? {
+            let Ok(waiting) = self.cycle.waiting_run(branch, tip, run) else { continue };
+            let Some(gate) = self.council_for(&waiting)? else { continue };
+            let path = gate.0.council_of(gate.1.as_deref()).unwrap_or_default();
+            let is_open = self.cycle.councils_on(&waiting.run, &waiting.commit.id)?.is_empty()
+                && self.cycle.reviews_of(&waiting.run)?.is_empty();
+            if !is_open || !self.cycle.may_ask_council(path)? {
+                continue;
+            }
+            said.push(match self.council_decides(&waiting, &gate, limits::COUNCIL_TIMEOUT_S * 1000, false) {
+                Ok(CouncilReport { carried: Some(done), id, .. }) => {
+                    format!("council {id} {} {}", done.verdict.done(), waiting.run)
+                }
+                Ok(report) => {
+                    let why = report.verdict.concerns.first().map(|concern| concern.sentence.clone()).or(report.note);
+                    format!("council {} leaves {} to people: {}", report.id, waiting.run, why.unwrap_or_default())
+                }
+                Err(error) => format!("no council decides on {}: {error}", waiting.run),
+            });
+        }
+        Ok(said)
+    }
+
+    /// The person that asks a council.
+    pub(super) fn asker(&self) -> Result<String, BrainError> {
+        let (name, address) = self.cycle.store.user();
+        if is_agents_address(&address) {
+            return Err(BrainError::Refused {
+                message: format!("{address} is an agent's address, and agents ask no council"),
+                hint: Some("`git config user.email` names the person who asks".to_owned()),
+            });
+        }
+        Ok(format!("{name} <{address}>"))
+    }
+
+    /// A council was asked about this commit already: its decision is carried out, and it is not asked again until it likes the run.
+    fn goes_on(
+        &self,
+        waiting: &WaitingRun,
+        council: Council,
+        settings: &Review,
+        rule: Option<&str>,
+        dry_run: bool,
+    ) -> Result<CouncilReport, BrainError> {
+        let record = &council.record;
+        if self.cycle.decision_of(record, settings, rule)?.is_err() {
+            return Err(BrainError::Refused {
+                message: format!(
+                    "council {} was asked about {} already, and left it to people",
+                    record.id, waiting.run
+                ),
+                hint: Some(format!("`git brain approve {0}` or `git brain reject {0}` decides", waiting.run)),
+            });
+        }
+        let asker = self.asker()?;
+        if record.by != asker {
+            return Err(BrainError::refused(format!(
+                "council {} decided on {}, and {} who asked it carries that out",
+                record.id, waiting.run, record.by
+            )));
+        }
+        self.carried(waiting, council, settings, rule, dry_run)
+    }
+
+    fn carried(
+        &self,
+        waiting: &WaitingRun,
+        council: Council,
+        settings: &Review,
+        rule: Option<&str>,
+        dry_run: bool,
+    ) -> Result<CouncilReport, BrainError> {
+        let record = &council.record;
+        let decision = self.cycle.decision_of(record, settings, rule)?;
+        let (mut carried, mut note) = (None, None);
+        match decision {
+            Ok(Decision::Approve | Decision::Reject) if dry_run => {}
+            Ok(decision @ (Decision::Approve | Decision::Reject)) => {
+                let verdict = if decision == Decision::Approve { Verdict::Approve } else { Verdict::Reject };
+                let why = reasons(&record.verdict);
+                let request = ReviewRequest {
+                    via: format!("{COUNCIL_SAYS}{}", record.id),
+                    council: Some(record.council.clone()),
+                    seen: Some(waiting.commit.id.to_string()),
+                    ..ReviewRequest::new(waiting.branch.as_str(), verdict, &why)
+                };
+                carried = Some(self.decide_run(&request)?);
+            }
+            Ok(Decision::Abstain) => {}
+            Err(fault) => note = Some(format!("{} waits for people: {fault}", waiting.run)),
+        }
+        let mut report = CouncilReport::of(council, dry_run);
+        (report.carried, report.note) = (carried, note);
+        Ok(report)
+    }
+
+    /// The decision of a council as the file that is kept of it: everything in it follows from the council, so that two machines write the same.
+    pub(super) fn review_of_council(&self, review: ReviewRecord) -> Result<ReviewRecord, BrainError> {
+        let Some(council) = &review.council else { return Ok(review) };
+        let unknown = || BrainError::refused(format!("{} is not known here", review.via));
+        let record: CouncilRecord = self.cycle.council_record(council)?.ok_or_else(unknown)?;
+        Ok(ReviewRecord {
+            review: ReviewRecord::id_by_council(council, &review.run, &review.commit),
+            at: crate::model::Stamp::from_unix(record.at_ms.div_euclid(1000)),
+            reviewer: record.by,
+            declined: String::new(),
+            of: 0,
+            ..review
+        })
+    }
+}
+
+/// The reasons of those for a decision, as far as they fit.
+fn reasons(verdict: &CouncilVerdict) -> String {
+    let said: Vec<String> = verdict.support.iter().map(|one| format!("{}: {}", one.member, one.reasoning)).collect();
+    let mut said = said.join("; ");
+    let mut end = said.len().min(limits::CONCEPT_BYTES);
+    while !said.is_char_boundary(end) {
+        end -= 1;
+    }
+    said.truncate(end);
+    said
+}
