@@ -91,8 +91,11 @@ impl Cycle {
         if brought.iter().all(|change| CouncilRecord::is_at(&change.path)) {
             return Ok(Vec::new());
         }
-        let after: BTreeMap<RunId, Council> =
-            self.councils_at(tip, COUNCILS.trim_end_matches('/'))?.into_iter().map(|council| (council.record.council.clone(), council)).collect();
+        let after: BTreeMap<RunId, Council> = self
+            .councils_at(tip, COUNCILS.trim_end_matches('/'))?
+            .into_iter()
+            .map(|council| (council.record.council.clone(), council))
+            .collect();
         let mut paths = Vec::new();
         for before in self.councils_at(known, COUNCILS.trim_end_matches('/'))? {
             let Some(stood) = before.ruling() else { continue };
