@@ -93,10 +93,10 @@ impl Guard {
             let why = "the Host is not this server's";
             return Some(Failure::of(StatusCode::FORBIDDEN, why).hinting("ask it by the address that it printed"));
         }
-        if headers.contains_key(header::ORIGIN) {
-            if !one(headers, &header::ORIGIN).is_some_and(|origin| self.is_our_origin(origin)) {
-                return Some(Failure::of(StatusCode::FORBIDDEN, "pages of other origins may not ask here"));
-            }
+        if headers.contains_key(header::ORIGIN)
+            && !one(headers, &header::ORIGIN).is_some_and(|origin| self.is_our_origin(origin))
+        {
+            return Some(Failure::of(StatusCode::FORBIDDEN, "pages of other origins may not ask here"));
         }
         let is_open =
             matches!(*method, Method::GET | Method::HEAD) && (OPEN.contains(&path) || path.starts_with(ASSETS));
@@ -203,6 +203,26 @@ mod tests {
             }
         }
         assert_eq!(count, 100);
+    }
+
+    #[test]
+    fn names_of_proxies_are_ours_and_no_others() {
+        let guard = Guard::new(OURS.parse().unwrap(), "open-sesame", false);
+        let guard = guard.allowing(&["brain.example".to_owned(), "other.example:8443".to_owned()]);
+        for (host, origin, ours) in [
+            ("brain.example", "https://brain.example", true),
+            ("Brain.Example:9000", "http://brain.example:9000", true),
+            ("other.example:8443", "https://other.example:8443", true),
+            (OURS, "http://127.0.0.1:7433", true),
+            ("other.example", "https://other.example", false),
+            ("other.example:80", "https://other.example:80", false),
+            ("evil.brain.example", "https://evil.brain.example", false),
+            ("brain.example.evil", "https://brain.example.evil", false),
+            ("brain.example", "ftp://brain.example", false),
+            (OURS, "https://127.0.0.1:7433", false),
+        ] {
+            assert_eq!(guard.is_ours(host) && guard.is_our_origin(origin), ours, "{host} {origin}");
+        }
     }
 
     #[test]

@@ -67,10 +67,10 @@ pub(super) fn read(desk: &Desk, client: &Client, uri: &str) -> Result<ReadResour
 }
 
 pub(super) fn prompts() -> Vec<Prompt> {
-    let about = PromptArgument::new("about").with_description("What the work is about").with_required(false);
+    let about = PromptArgument::new("about").with_description("Topic of the work").with_required(false);
     let question = PromptArgument::new("question").with_description("The question").with_required(true);
     vec![
-        Prompt::new(START, Some("What to know before work starts"), Some(vec![about])),
+        Prompt::new(START, Some("Goals, lessons and memories to start with"), Some(vec![about])),
         Prompt::new(ASK, Some("Memories for a question"), Some(vec![question])),
     ]
 }

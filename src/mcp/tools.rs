@@ -136,7 +136,7 @@ impl Call {
             Self::Outcome => (
                 of(
                     &["of", "text"],
-                    json!({"of": {"type": "string", "description": "run or memory"}, "text": {"type": "string", "description": "what came"}, "value": {"type": "number", "minimum": 0, "maximum": 1}}),
+                    json!({"of": {"type": "string", "description": "run or memory"}, "text": {"type": "string", "description": "the result"}, "value": {"type": "number", "minimum": 0, "maximum": 1}}),
                 ),
                 of(
                     &["run"],

@@ -91,7 +91,8 @@ impl Brain {
             return Ok(("commit".to_owned(), text));
         }
         // No other revision that git understands is asked for: it may walk all of the history, and name what is no memory.
-        if !is_run && !(id.starts_with("s-") && StimulusId::parse(id).is_ok()) {
+        let is_stimulus = id.starts_with("s-") && StimulusId::parse(id).is_ok();
+        if !is_run && !is_stimulus {
             return Err(BrainError::Usage {
                 message: format!("{} is no neuron, run, stimulus or commit here", super::clip(id)),
                 hint: Some("`recall` cites neurons, and `why` names their runs; `delta` explains `propose`".to_owned()),
