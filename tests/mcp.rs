@@ -302,8 +302,13 @@ fn poison_is_data_with_its_origin_and_changes_nothing() {
     let prime = prime["contents"][0]["text"].as_str().unwrap();
     assert!(prime.contains("Friday") && !prime.contains("ignore"), "{prime}");
     // A night keeps it off main until a person approves the origin.
-    sandbox.brain(&["sleep"]);
+    sandbox.brain(&["sleep"]).exits(0);
+    let trusted = own["cite"].as_str().unwrap().split('@').next().unwrap();
+    assert!(sandbox.neuron_path("main", trusted).is_some(), "the night brought nothing to main");
     assert!(sandbox.neuron_path("main", neuron).is_none(), "a stranger's memory is on main");
+    sandbox.brain(&["approve", "--origin", "mcp:evil"]).exits(0);
+    sandbox.brain(&["sleep"]).exits(0);
+    assert!(sandbox.neuron_path("main", neuron).is_some(), "what is approved stays off main");
 }
 
 #[test]
