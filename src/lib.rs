@@ -34,6 +34,7 @@
 //! | [`brain`] | the façade: the one thing that front doors know | |
 //! | [`cli`] | the command line: parse, call `brain`, print | |
 //! | [`http`] | HTTP and the page: judge, call `brain`, answer | |
+//! | [`mcp`] | the Model Context Protocol: tools, resources, prompts | |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used))]
 
@@ -53,6 +54,7 @@ pub mod http;
 pub mod integrity;
 pub mod limits;
 pub mod llm;
+pub mod mcp;
 pub mod merge;
 pub mod model;
 pub mod review;

@@ -419,6 +419,30 @@ pub const CONFIRM_MS: u64 = 60_000;
 pub const LISTENER_LOOK_MS: u64 = 1_000;
 /// Time that a program gets which a tool starts, milliseconds.
 pub const TOOL_EXEC_MS: u64 = 60_000;
+/// Tokens of an answer to a client of a tool protocol that asks for no other number: it is read into a model's context.
+pub const CLIENT_TOKENS: usize = 1_000;
+/// Fewest and most that it may ask for. Below, no citation has room; above, no context is served by one answer.
+pub const CLIENT_TOKENS_LEAST: usize = 150;
+/// See [`CLIENT_TOKENS_LEAST`].
+pub const CLIENT_TOKENS_MOST: usize = 20_000;
+/// Memories of one question that a client may page through.
+pub const CLIENT_MEMORIES: usize = 100;
+/// Texts that a client remembers by one call, and bytes of them together: some pages of a transcript.
+pub const CLIENT_TEXTS: usize = 100;
+/// See [`CLIENT_TEXTS`].
+pub const CLIENT_BYTES: usize = 256 << 10;
+/// Ids of new memories that one answer names.
+pub const CLIENT_IDS: usize = 50;
+/// Lines of changes that one answer names.
+pub const CLIENT_LINES: usize = 40;
+/// Longest name of a client, bytes: with `mcp-` before it, it is an agent's.
+pub const CLIENT_NAME_BYTES: usize = AGENT_NAME_BYTES - 4;
+/// Characters of a commit's id in a citation.
+pub const CITED_COMMIT: usize = 12;
+/// Longest line of a client on standard input, bytes: the texts of one call, escaped.
+pub const MCP_LINE_BYTES: usize = 2 << 20;
+/// Calls of clients that one server carries out at a time; others wait.
+pub const MCP_CALLS: usize = 8;
 /// Largest body of a request by HTTP, bytes: some messages of [`CHAT_MESSAGE_BYTES`], whatever they are escaped to.
 pub const HTTP_BODY_BYTES: usize = 1 << 20;
 /// Connections that one server has open at a time, if the process may have four times as many files open: a browser has six for one page.

@@ -31,7 +31,7 @@ const LAYERS: [&str; 21] = [
     "brain",
 ];
 /// Front doors stand side by side, and know `brain` and the nouns.
-const FRONT_DOORS: [&str; 2] = ["cli", "http"];
+const FRONT_DOORS: [&str; 3] = ["cli", "http", "mcp"];
 const FRONT_DOORS_MAY: [&str; 3] = ["brain", "model", "limits"];
 /// What stands before this one is pure.
 const FIRST_IMPURE: &str = "world";

@@ -50,6 +50,7 @@ mod integrity_cli;
 mod life;
 mod machines;
 mod malicious;
+mod mcp;
 mod merge_cases;
 mod merge_laws;
 mod merge_trees;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use super::client::{Client, Desk};
 use super::{Asks, Brain, BrainError, ChatAnswer, ChatEvent, ChatRequest, CiRequest, Confirmations, Override, World};
 use crate::model::Origin;
 
@@ -23,6 +24,7 @@ pub struct Serving {
     token: String,
     made: bool,
     webhook: Option<String>,
+    allowed_hosts: Vec<String>,
 }
 
 /// What a server says once it listens.
@@ -45,6 +47,15 @@ pub enum Ended {
 
 /// A front door that serves until it is stopped, and tells once where it listens.
 pub type Server = fn(Serving, &mut dyn FnMut(&Listening)) -> Result<Ended, BrainError>;
+
+/// The front doors that a command opens: they do not know each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Doors {
+    /// HTTP, for `serve`.
+    pub serve: Server,
+    /// The Model Context Protocol on standard input and output, for `mcp`; the client, if it is named.
+    pub speak: fn(Desk, Option<Client>) -> Result<Ended, BrainError>,
+}
 
 impl Serving {
     /// The brain around a folder, at an address of this machine, for whoever has the token that `BRAIN_TOKEN` holds, or else a
@@ -71,7 +82,48 @@ impl Serving {
                 hint: Some("`openssl rand -hex 32` makes one".to_owned()),
             });
         }
-        Ok(Self { dir, world, flags, confirmations: Confirmations::default(), addr, token, made, webhook })
+        Ok(Self {
+            dir,
+            world,
+            flags,
+            confirmations: Confirmations::default(),
+            addr,
+            token,
+            made,
+            webhook,
+            allowed_hosts: Vec::new(),
+        })
+    }
+
+    /// The same for requests that name other hosts as well: those of proxies on this machine, each a name, with or without a port.
+    ///
+    /// # Errors
+    /// A name that is none (exit code 2).
+    pub fn allowing(self, hosts: Vec<String>) -> Result<Self, BrainError> {
+        let is_name = |host: &&String| {
+            let (name, port) = host.split_once(':').unwrap_or((host, "1"));
+            let is_part = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+            name.split('.').all(is_part) && port.parse::<u16>().is_ok()
+        };
+        if let Some(host) = hosts.iter().find(|host| !is_name(host)) {
+            return Err(BrainError::Usage {
+                message: format!("--allowed-host {host:?} is no name of a host"),
+                hint: Some("such as brain.example.org or brain.example.org:8443, without http://".to_owned()),
+            });
+        }
+        Ok(Self { allowed_hosts: hosts, ..self })
+    }
+
+    /// Names of hosts by which a proxy may ask, beside the address itself.
+    #[must_use]
+    pub fn allowed_hosts(&self) -> &[String] {
+        &self.allowed_hosts
+    }
+
+    /// The brain for clients of the tool protocol.
+    #[must_use]
+    pub fn desk(&self) -> Desk {
+        Desk::new(self.dir.clone(), self.world.clone(), self.flags.clone())
     }
 
     /// Where to listen.

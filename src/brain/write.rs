@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::inputs::{Source, read_source};
 use super::{Brain, BrainError, Progress};
-use crate::cycle::commit::{Draft, HELD_AS_ASKED};
+use crate::cycle::commit::{Draft, HELD_AS_ASKED, HELD_FOR_ORIGIN};
 use crate::cycle::knowledge::name_statements;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
@@ -14,7 +14,7 @@ use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::AgentName;
-use crate::model::json;
+use crate::model::{Level, Origin, json};
 use crate::store::TreeId;
 use crate::world;
 
@@ -243,6 +243,17 @@ impl Brain {
 
     /// Applies a document that no trigger asked for.
     pub(super) fn apply_given(&self, given: Given, no_merge: bool, dry_run: bool) -> Result<ApplyReport, BrainError> {
+        self.apply_from(given, None, no_merge, dry_run)
+    }
+
+    /// The same of a document that comes `from` a client, whose agent's definition says what of it lands at once.
+    pub(super) fn apply_from(
+        &self,
+        given: Given,
+        from: Option<&Origin>,
+        no_merge: bool,
+        dry_run: bool,
+    ) -> Result<ApplyReport, BrainError> {
         let Given { mut document, bytes, mut lines, agent, reason, cognition } = given;
         // What was not given as text, such as a goal.
         let pretty = json::pretty(&document);
@@ -258,7 +269,7 @@ impl Brain {
         shared.make_no_doubles(&network, &mut document, &mut lines)?;
         name_statements(&mut document);
         let origin = quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
-        let draft = Draft {
+        let mut draft = Draft {
             reason: reason.to_owned(),
             lines,
             document,
@@ -266,6 +277,18 @@ impl Brain {
             held: no_merge.then(|| HELD_AS_ASKED.to_owned()),
             ..Draft::by_hand(shared, base, run, &cognition)?
         };
+        if let Some(from) = from {
+            draft.origin = draft.origin.and(from);
+            let level = shared.policy.settings.origins.level(&draft.origin);
+            if level == Level::Refused {
+                let why = format!("origin {} is refused here, by [origins] of the settings", draft.origin);
+                return Err(BrainError::refused(why));
+            }
+            let changes_nothing = draft.document.ops.is_empty() && level < Level::Review;
+            let lands = draft.authority.1.as_ref().is_none_or(|limits| self.lands(&draft.origin, limits));
+            let lands = lands || changes_nothing;
+            draft.held = draft.held.or_else(|| (!lands).then(|| HELD_FOR_ORIGIN.to_owned()));
+        }
         let applied = draft.apply(&self.cycle.store, shared)?;
         let mut draft = draft;
         draft.hold_by_rules(&applied, &shared.policy.settings.review);

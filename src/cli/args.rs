@@ -24,7 +24,7 @@ pub use find::Find;
 pub use integrity::{Council, Integrity, IntegrityAction};
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
 pub use review::{Ci, Pr, Review, ReviewFormat};
-pub use serve::Serve;
+pub use serve::{Mcp, Serve};
 pub use signals::Signals;
 pub use think::{Models, Preset};
 
@@ -93,6 +93,8 @@ pub enum Command {
     Chat(Chat),
     /// Serve a page and HTTP to browsers and programs of this machine
     Serve(Serve),
+    /// Serve one client of the Model Context Protocol on standard input and output
+    Mcp(Mcp),
     /// Spread activation from neurons
     Propagate(Propagate),
     /// Consolidate wake into one commit on main, or undo that

@@ -7,7 +7,7 @@ use super::args::Cli;
 /// Headings of the groups and their commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Remember", &["init", "feed", "outcome", "goal", "sleep"]),
-    ("Ask", &["recall", "find", "prime", "chat", "decide", "serve", "propagate"]),
+    ("Ask", &["recall", "find", "prime", "chat", "decide", "serve", "mcp", "propagate"]),
     (
         "Agents",
         &["run", "watch", "apply", "deliberate", "events", "council", "integrity", "trust", "models", "signals"],
@@ -32,7 +32,8 @@ const START: &str = "Examples:\n  git brain init notes\n  git brain -C notes fee
                      git brain -C notes recall where does Anna live\n\n`git brain help COMMAND` describes a command.";
 
 /// Examples by command. A command that is not here has examples of its own.
-const EXAMPLES: [(&str, &str); 45] = [
+const EXAMPLES: [(&str, &str); 46] = [
+    ("mcp", "git brain mcp\ngit brain -C ~/work/billing mcp --client editor"),
     (
         "feed",
         "git brain feed \"Anna moved to Kyoto in May\"\ngit brain feed diary.md notes/ 'letters/*.txt'\n\

@@ -37,16 +37,16 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
-use crate::brain::{Brain, BrainError, Override, Server, Source, World, path_in, read_source};
+use crate::brain::{Brain, BrainError, Doors, Override, Source, World, path_in, read_source};
 use args::{Cli, Command};
 use output::Output;
 
 /// The exit code where all was done but to say so.
 const UNPRINTED: u8 = 2;
 
-/// Parses the arguments of the process, does what they say, and returns the exit code. `server` is the front door that `serve`
-/// opens: doors do not know each other.
-pub fn main(server: Server) -> ExitCode {
+/// Parses the arguments of the process, does what they say, and returns the exit code. `doors` are the front doors that `serve`
+/// and `mcp` open.
+pub fn main(doors: &Doors) -> ExitCode {
     let parsed = help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -59,7 +59,7 @@ pub fn main(server: Server) -> ExitCode {
     };
     output::trace();
     let json = cli.json;
-    match Session::of(cli).and_then(|(session, command)| session.run(command, server)) {
+    match Session::of(cli).and_then(|(session, command)| session.run(command, doors)) {
         // Whoever reads the answer from a file does not take half of it, or none, for all.
         Ok(0) if output::is_cut_off() => ExitCode::from(UNPRINTED),
         Ok(code) => ExitCode::from(code),
@@ -163,7 +163,7 @@ impl Session {
         Ok((brain, fault))
     }
 
-    fn run(self, command: Command, server: Server) -> Done {
+    fn run(self, command: Command, doors: &Doors) -> Done {
         if !self.out.is_json() {
             interrupt::listen(&command);
         }
@@ -183,7 +183,8 @@ impl Session {
             Command::Recall(args) => ask::recall(&self, &args),
             Command::Find(args) => ask::find(&self, &args),
             Command::Chat(args) => chat::chat(&self, &args),
-            Command::Serve(args) => serve::serve(&self, &args, server),
+            Command::Serve(args) => serve::serve(&self, &args, doors.serve),
+            Command::Mcp(args) => serve::speak(&self, &args, doors),
             Command::Propagate(args) => ask::propagate(&self, &args),
             Command::Sleep(args) => night::sleep(&self, &args),
             Command::Restore(args) => night::restore(&self, &args),

@@ -1,6 +1,9 @@
 //! The bootstrap brain: the files of this project's own `network/`, `agents/`, `hooks/` and `brain.toml`, embedded.
 //! `init` lays them out; what equals them needs no trust.
 
+use serde_json::json;
+
+use crate::model::ids::AgentName;
 use crate::model::{Agent, Neuron, Stamp};
 
 /// A file of the bootstrap brain.
@@ -60,6 +63,30 @@ pub fn evaluator() -> Agent {
     let path = "agents/evaluator.json";
     let file = FILES.iter().find(|file| file.path == path).expect("invariant: it is in the list");
     Agent::decode(file.content.as_bytes(), path).expect("invariant: the bootstrap agents are tested")
+}
+
+/// How the names of agents begin that are clients of a tool protocol.
+pub const CLIENTS: &str = "mcp-";
+
+/// The definition of a client that the brain has no file of: what it proposes waits for a person, whatever its origin.
+pub fn client(name: &AgentName) -> Option<Agent> {
+    name.as_str().strip_prefix(CLIENTS).filter(|client| !client.is_empty())?;
+    let definition = json!({
+        "$schema": "urn:git-brain:schema:agent:1",
+        "name": name,
+        "role": "A client of the Model Context Protocol. It comes by itself, and nothing wakes it.",
+        "trigger": {"any": []},
+        "cognition": {"kind": "reflex", "rule": "memory"},
+        "capabilities": {
+            "operations": ["create", "connect", "adjust", "disconnect", "reword", "archive"],
+            "types": ["contextual", "episodic", "semantic"],
+            "max_weight_delta": 6554,
+            "max_operations": 100,
+            "origins": []
+        },
+    });
+    let agent = Agent::decode(definition.to_string().as_bytes(), "the definition of a client");
+    Some(agent.expect("invariant: a test decodes it"))
 }
 
 /// True if that content at that path is the bootstrap's own.

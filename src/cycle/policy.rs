@@ -295,15 +295,23 @@ impl Policy {
         self.agents.values().map(summary).collect()
     }
 
+    /// Whether the brain has a definition of that name that cannot be read.
+    fn is_broken(&self, name: &AgentName) -> bool {
+        self.broken.iter().any(|error| error.what == layout::agent(name))
+    }
+
     /// Rank and capabilities of whoever applies a delta by hand.
     pub fn authority(&self, name: &AgentName) -> Result<(u32, Option<Limits>), CycleError> {
         if name.as_str() == HUMAN {
             return Ok((u32::MAX, None));
         }
         let Some(member) = self.agents.get(name) else {
-            if name.as_str() == EVALUATOR && !self.broken.iter().any(|error| error.what == layout::agent(name)) {
+            if name.as_str() == EVALUATOR && !self.is_broken(name) {
                 let own = bootstrap::evaluator();
                 return Ok((own.priority, Some(Limits::from(&own))));
+            }
+            if let Some(client) = bootstrap::client(name).filter(|_| !self.is_broken(name)) {
+                return Ok((client.priority, Some(Limits::from(&client))));
             }
             let known: Vec<&str> = self.agents.keys().map(AgentName::as_str).collect();
             return Err(CycleError::Refused {

@@ -41,7 +41,9 @@ const HEADERS: [(HeaderName, &str); 6] = [
 /// Who is let in.
 pub(super) struct Guard {
     /// `Host` as whoever really asks this server says it.
-    hosts: [String; 2],
+    hosts: Vec<String>,
+    /// Names by which a proxy may ask; without a port, with any.
+    allowed: Vec<String>,
     /// The token's digest: comparing digests tells nothing of how much of a guess was right.
     token: [u8; 32],
     /// Whether forges may ring: what they send is held against a secret of its own.
@@ -51,13 +53,34 @@ pub(super) struct Guard {
 impl Guard {
     /// The guard of a server at an address.
     pub fn new(addr: SocketAddr, token: &str, webhook: bool) -> Self {
-        let hosts = [addr.to_string(), format!("localhost:{}", addr.port())];
-        Self { hosts, token: Sha256::digest(token.as_bytes()).into(), webhook }
+        let hosts = vec![addr.to_string(), format!("localhost:{}", addr.port())];
+        Self { hosts, allowed: Vec::new(), token: Sha256::digest(token.as_bytes()).into(), webhook }
+    }
+
+    /// The same for a server behind proxies that are asked by these names.
+    pub fn allowing(self, hosts: &[String]) -> Self {
+        Self { allowed: hosts.to_vec(), ..self }
     }
 
     /// True for a host and port of ours, in any case.
     fn is_ours(&self, host: &str) -> bool {
-        self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
+        self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host)) || self.is_allowed(host)
+    }
+
+    /// True for a name of a proxy's. A name that was allowed without a port has any.
+    fn is_allowed(&self, host: &str) -> bool {
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let fits = |allowed: &String| allowed.eq_ignore_ascii_case(if allowed.contains(':') { host } else { name });
+        self.allowed.iter().any(fits)
+    }
+
+    /// True for an origin of ours: plain HTTP of this machine, and what a proxy makes of it.
+    fn is_our_origin(&self, origin: &str) -> bool {
+        match (origin.strip_prefix("http://"), origin.strip_prefix("https://")) {
+            (Some(host), _) => self.is_ours(host),
+            (_, Some(host)) => self.is_allowed(host),
+            _ => false,
+        }
     }
 
     /// Why a request is not let in.
@@ -70,11 +93,10 @@ impl Guard {
             let why = "the Host is not this server's";
             return Some(Failure::of(StatusCode::FORBIDDEN, why).hinting("ask it by the address that it printed"));
         }
-        if headers.contains_key(header::ORIGIN) {
-            let ours = one(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
-            if !ours.is_some_and(|host| self.is_ours(host)) {
-                return Some(Failure::of(StatusCode::FORBIDDEN, "pages of other origins may not ask here"));
-            }
+        if headers.contains_key(header::ORIGIN)
+            && !one(headers, &header::ORIGIN).is_some_and(|origin| self.is_our_origin(origin))
+        {
+            return Some(Failure::of(StatusCode::FORBIDDEN, "pages of other origins may not ask here"));
         }
         let is_open =
             matches!(*method, Method::GET | Method::HEAD) && (OPEN.contains(&path) || path.starts_with(ASSETS));
@@ -181,6 +203,26 @@ mod tests {
             }
         }
         assert_eq!(count, 100);
+    }
+
+    #[test]
+    fn names_of_proxies_are_ours_and_no_others() {
+        let guard = Guard::new(OURS.parse().unwrap(), "open-sesame", false);
+        let guard = guard.allowing(&["brain.example".to_owned(), "other.example:8443".to_owned()]);
+        for (host, origin, ours) in [
+            ("brain.example", "https://brain.example", true),
+            ("Brain.Example:9000", "http://brain.example:9000", true),
+            ("other.example:8443", "https://other.example:8443", true),
+            (OURS, "http://127.0.0.1:7433", true),
+            ("other.example", "https://other.example", false),
+            ("other.example:80", "https://other.example:80", false),
+            ("evil.brain.example", "https://evil.brain.example", false),
+            ("brain.example.evil", "https://brain.example.evil", false),
+            ("brain.example", "ftp://brain.example", false),
+            (OURS, "https://127.0.0.1:7433", false),
+        ] {
+            assert_eq!(guard.is_ours(host) && guard.is_our_origin(origin), ours, "{host} {origin}");
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ use axum::routing::{get, post};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
+use crate::brain::client::Desk;
 use crate::brain::{BrainError, Ended, Listening, Serving};
 use crate::limits;
 use guard::Guard;
@@ -40,20 +41,28 @@ struct Shared {
     bell: Arc<webhook::Bell>,
 }
 
-/// Serves a brain until it is stopped, and tells once where it listens.
+/// Serves a brain until it is stopped, and tells once where it listens. `tools` makes the routes of the tool protocol, behind the same guard.
 ///
 /// # Errors
 /// The address is taken; no thread can be started.
-pub fn serve(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Result<Ended, BrainError> {
+pub fn serve(
+    serving: Serving,
+    tools: fn(Desk) -> Router,
+    announce: &mut dyn FnMut(&Listening),
+) -> Result<Ended, BrainError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| BrainError::Busy(format!("cannot start threads: {e}")))?;
-    let ended = runtime.block_on(listen(serving, announce));
+    let ended = runtime.block_on(listen(serving, tools, announce));
     // Who still answers has made durable what it was told; the next command goes on from there.
     runtime.shutdown_background();
     ended
 }
 
-async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Result<Ended, BrainError> {
+async fn listen(
+    serving: Serving,
+    tools: fn(Desk) -> Router,
+    announce: &mut dyn FnMut(&Listening),
+) -> Result<Ended, BrainError> {
     let asked = serving.addr();
     let taken = |e: std::io::Error| BrainError::Usage {
         message: format!("cannot listen at {asked}: {e}"),
@@ -65,9 +74,9 @@ async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Resul
     let mut interrupted = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
     let (leave, left) = watch::channel(false);
-    let guard = Guard::new(addr, serving.token(), serving.webhook_secret().is_some());
+    let guard = Guard::new(addr, serving.token(), serving.webhook_secret().is_some()).allowing(serving.allowed_hosts());
     let listening = serving.listening(addr);
-    let mut server = tokio::spawn(connections::serve(listener, router(serving, guard), left));
+    let mut server = tokio::spawn(connections::serve(listener, router(serving, tools, guard), left));
     announce(&listening);
     let ended = tokio::select! {
         _ = interrupted.recv() => Ended::Interrupted,
@@ -83,7 +92,8 @@ async fn listen(serving: Serving, announce: &mut dyn FnMut(&Listening)) -> Resul
 }
 
 /// Every route, behind the guard.
-fn router(serving: Serving, guard: Guard) -> Router {
+fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard) -> Router {
+    let tools = tools(serving.desk());
     let shared = Shared {
         serving: Arc::new(serving),
         chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)),
@@ -104,6 +114,7 @@ fn router(serving: Serving, guard: Guard) -> Router {
         .route(guard::WEBHOOK, post(webhook::ring).get(webhook::last))
         .fallback(answer::no_such_place)
         .method_not_allowed_fallback(answer::no_such_method)
-        .with_state(shared);
+        .with_state(shared)
+        .merge(tools);
     router.layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::judge))
 }

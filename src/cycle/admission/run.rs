@@ -56,7 +56,7 @@ impl Grounds {
                 let own = bootstrap::evaluator();
                 Some((own.priority, Limits::from(&own)))
             }
-            None => None,
+            None => bootstrap::client(agent).map(|own| (own.priority, Limits::from(&own))),
         }
     }
 }

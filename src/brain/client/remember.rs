@@ -1,0 +1,111 @@
+//! Remembering for a client: texts become stimuli of its origin, durable when this returns; then agents run, once for all that came meanwhile.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Client, Desk};
+use crate::brain::{Brain, BrainError, FeedRequest, RunBounds, Source};
+use crate::limits;
+
+/// What a client wants to be remembered.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remembered {
+    /// The texts.
+    pub texts: Vec<String>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kept {
+    /// Memories that are new.
+    pub memories: Vec<String>,
+    /// How many texts were remembered before.
+    pub known: usize,
+    /// The commit of wake that has them.
+    pub commit: String,
+    /// What is worth knowing, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Desk {
+    /// Remembers texts, and lets agents perceive them.
+    ///
+    /// # Errors
+    /// No texts or too many, a text that cannot be remembered (exit code 2); an origin that is refused (3).
+    pub fn remember(&self, client: &Client, request: &Remembered) -> Result<Kept, BrainError> {
+        let bytes: usize = request.texts.iter().map(String::len).sum();
+        if request.texts.is_empty() || request.texts.iter().all(|text| text.trim().is_empty()) {
+            return Err(BrainError::usage("texts has no text"));
+        }
+        if request.texts.len() > limits::CLIENT_TEXTS || bytes > limits::CLIENT_BYTES {
+            return Err(BrainError::usage(format!(
+                "at most {} texts of {} bytes together are remembered by one call",
+                limits::CLIENT_TEXTS,
+                limits::CLIENT_BYTES
+            )));
+        }
+        let texts = request.texts.iter().filter(|text| !text.trim().is_empty());
+        let (brain, mut kept, _) = self.store(&FeedRequest {
+            sources: texts.cloned().map(Source::Text).collect(),
+            origin: Some(client.origin().to_string()),
+            ..FeedRequest::default()
+        })?;
+        // Ids alone, as far as they fit into an answer.
+        if kept.memories.len() > limits::CLIENT_IDS {
+            kept.notes.push(format!("{} memories are new; the first are named", kept.memories.len()));
+            kept.memories.truncate(limits::CLIENT_IDS);
+        }
+        drop(brain);
+        Ok(kept)
+    }
+
+    /// Stores what is fed, and runs agents on it.
+    pub(super) fn store(&self, request: &FeedRequest) -> Result<(Brain, Kept, Vec<String>), BrainError> {
+        let brain = self.brain()?;
+        let report = brain.feed(&FeedRequest { no_run: true, ..request.clone() }, &mut |_| ())?;
+        let mut notes = report.ran.notes;
+        if !report.stimuli.is_empty() {
+            notes.extend(self.run(&brain));
+        }
+        let memory = |id: &String| crate::model::ids::StimulusId::parse(id).ok().map(|id| episode(&id));
+        let kept = Kept {
+            memories: report.stimuli.iter().filter_map(memory).collect(),
+            known: report.known,
+            commit: brain.at(None)?.to_string()[..limits::CITED_COMMIT].to_owned(),
+            notes,
+        };
+        Ok((brain, kept, report.stimuli))
+    }
+
+    /// Runs agents until they have had all that is stored now: once for all calls that wait for it. What was stored is durable whatever
+    /// becomes of this; a note says what went wrong.
+    fn run(&self, brain: &Brain) -> Option<String> {
+        let mine = {
+            let mut stored = locked(&self.turns.stored);
+            *stored += 1;
+            *stored
+        };
+        let mut covered = locked(&self.turns.covered);
+        if *covered >= mine {
+            return None;
+        }
+        let all = *locked(&self.turns.stored);
+        match brain.run(&RunBounds::default(), &mut |_| ()) {
+            Ok(report) => {
+                *covered = all;
+                report.failures.first().map(|failed| format!("{} failed: {}", failed.agent, failed.error))
+            }
+            Err(error) => Some(format!("it is stored, and perceived later: {error}")),
+        }
+    }
+}
+
+fn episode(id: &crate::model::ids::StimulusId) -> String {
+    crate::model::ids::episode_id(id).to_string()
+}
+
+/// What a lock guards; a thread that broke while it held one has left a number.
+fn locked(number: &std::sync::Mutex<u64>) -> std::sync::MutexGuard<'_, u64> {
+    number.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
