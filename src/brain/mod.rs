@@ -4,6 +4,7 @@
 //! that serialises; how it is printed is the front door's business.
 
 mod ask;
+mod capture;
 mod chat;
 mod check;
 mod checkout;

@@ -14,7 +14,9 @@ mod trust;
 
 pub use chunks::{Chunks, NotText};
 pub use environment::{VARIABLES, Variable, environment_table};
-pub use files::{Named, files_below, matching, named, open_input, read_bounded, read_stdin_bounded, true_path};
+pub use files::{
+    FilePart, Named, files_below, matching, named, open_input, read_bounded, read_part, read_stdin_bounded, true_path,
+};
 pub use keys::{KeyError, MemberKey, is_signed};
 pub use spool::{Spool, Spooled};
 pub use trust::{Trust, TrustError};
