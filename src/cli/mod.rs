@@ -212,6 +212,7 @@ impl Session {
             Command::Pr(args) => pr::pr(&self, &args),
             Command::Ci(args) => pr::ci(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
+            Command::Setup(args) => client::setup(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),
             Command::Confine(args) => Ok(house::confine(&args)),

@@ -6,9 +6,12 @@
 //! - `plan`: files of a set-up; `edit`: one file's text with and without our entries, by `jsonc`, `table` and `fence`
 
 mod call;
+pub mod edit;
+mod plan;
 mod transcript;
 
 pub use call::{Call, Moment, answer};
+pub use plan::{PlannedFile, Purpose, Root, Scope, plan, remarks};
 pub use transcript::{Said, Turn, turns};
 
 use std::fmt;
