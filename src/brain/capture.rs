@@ -35,8 +35,6 @@ const MEMORIES: usize = 8;
 const LIKE: usize = 3;
 /// The class of origins of what hooks keep.
 const CLASS: &str = "hook";
-/// The folder of jobs, in the private folder.
-const JOBS: &str = "captures";
 /// Where it is kept how far transcripts were read, in the cache.
 const SEEN: &str = "captured.json";
 /// Bytes of a transcript's beginning by which it is known again.
@@ -187,15 +185,8 @@ fn hand_over(store: &Store, client: Client, call: Call) -> Result<(), BrainError
         job.session.as_bytes(),
         job.transcript.as_deref().unwrap_or_default().as_bytes(),
     ]);
-    let folder = store.private_dir().join(JOBS);
-    let path = folder.join(format!("{name:016x}.json"));
-    let write = || -> std::io::Result<()> {
-        std::fs::create_dir_all(&folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-        serde_json::to_writer(&mut file, &job).map_err(std::io::Error::other)?;
-        file.persist(&path).map(drop).map_err(|error| error.error)
-    };
-    write().map_err(|source| BrainError::Store(StoreError::File { path: path.clone(), source }))?;
+    let content = serde_json::to_vec(&job).expect("invariant: texts are JSON");
+    store.leave_job(&format!("{name:016x}"), &content)?;
     // Who holds the lock looks for jobs once more after it let go.
     if store.try_lock(LockName::Capture)?.is_some() {
         doorbell::start(store, &["hook", CAPTURE]).map_err(|source| {
@@ -209,26 +200,20 @@ fn hand_over(store: &Store, client: Client, call: Call) -> Result<(), BrainError
 pub(super) fn capture(dir: &Path, world: &World) {
     doorbell::detach();
     let Ok(store) = Store::open(dir) else { return };
-    let folder = store.private_dir().join(JOBS);
-    while jobs(&folder).next().is_some() {
+    while !store.jobs().is_empty() {
         let Ok(Some(lock)) = store.try_lock(LockName::Capture) else { return };
-        for path in jobs(&folder).collect::<Vec<_>>() {
-            let read = world::read_bounded(&path, limits::HOOK_INPUT_BYTES).ok();
+        for path in store.jobs() {
             // A job that is damaged, or fails, is not tried for ever: the next event of its session brings it again.
-            let _ = std::fs::remove_file(&path);
-            let Some(job) = read.and_then(|bytes| serde_json::from_slice::<Job>(&bytes).ok()) else { continue };
+            let Some(job) = store.take_job(&path).and_then(|content| serde_json::from_slice::<Job>(&content).ok())
+            else {
+                continue;
+            };
             if let Err(error) = work_off(dir, &store, world, &job) {
                 doorbell::log(&store, &format!("{} capture {} {}: {error}", world.now(), job.client, job.session));
             }
         }
         drop(lock);
     }
-}
-
-/// The files of the jobs that wait.
-fn jobs(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|extension| extension == "json"))
 }
 
 fn work_off(dir: &Path, store: &Store, world: &World, job: &Job) -> Result<(), BrainError> {

@@ -401,7 +401,7 @@ pub(super) fn remove_member(text: &mut String, path: &[&str]) -> Read<()> {
         depth -= 1;
     }
     let ranges = ranges_of(text, nodes[depth - 1], nodes[depth]);
-    ranges.into_iter().for_each(|range| text.replace_range(range, ""));
+    ranges.into_iter().for_each(|(start, end)| text.replace_range(start..end, ""));
     Ok(())
 }
 
@@ -416,7 +416,7 @@ pub(super) fn remove_elements(text: &mut String, path: &[&str], like: &Value) ->
             return remove_member(text, path);
         }
         let ranges = ranges_of(text, list, ours);
-        ranges.into_iter().for_each(|range| text.replace_range(range, ""));
+        ranges.into_iter().for_each(|(start, end)| text.replace_range(start..end, ""));
     }
 }
 
@@ -432,7 +432,7 @@ pub(super) fn remove_last(text: &mut String, path: &[&str], value: &Value) -> Re
 
 /// The parts of a text that go with a value of an object or a list, the last first: the value, its key, and the comma and space that part it
 /// from the one before, or the one after.
-fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<std::ops::Range<usize>> {
+fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<(usize, usize)> {
     let spans: Vec<(usize, usize)> = match &within.kind {
         Kind::Object(members) => members.iter().map(|(_, start, node)| (*start, node.end)).collect(),
         Kind::Array(elements) => elements.iter().map(|node| (node.start, node.end)).collect(),
@@ -447,11 +447,11 @@ fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<std::ops::Range<us
             let comma = reader.at;
             let kept = rest_of_line(&text[comma + 1..spans[at].0]);
             match kept {
-                0 => vec![comma..spans[at].1],
-                _ => vec![comma + 1 + kept..spans[at].1, comma..comma + 1],
+                0 => vec![(comma, spans[at].1)],
+                _ => vec![(comma + 1 + kept, spans[at].1), (comma, comma + 1)],
             }
         }
-        (_, Some(next)) => vec![spans[at].0..next.0],
-        (None, None) => vec![within.start + 1..within.end - 1],
+        (_, Some(next)) => vec![(spans[at].0, next.0)],
+        (None, None) => vec![(within.start + 1, within.end - 1)],
     }
 }
