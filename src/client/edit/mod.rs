@@ -171,11 +171,11 @@ fn runs_our_hook(value: &Value, like: &Value) -> bool {
     wanted.is_some() && hook(value) == wanted
 }
 
-fn each_text(value: &Value, tell: &mut impl FnMut(&str)) {
+fn each_text(value: &Value, visit: &mut impl FnMut(&str)) {
     match value {
-        Value::String(text) => tell(text),
-        Value::Array(values) => values.iter().for_each(|value| each_text(value, tell)),
-        Value::Object(fields) => fields.values().for_each(|value| each_text(value, tell)),
+        Value::String(text) => visit(text),
+        Value::Array(values) => values.iter().for_each(|value| each_text(value, visit)),
+        Value::Object(fields) => fields.values().for_each(|value| each_text(value, visit)),
         _ => {}
     }
 }
