@@ -14,6 +14,7 @@
 //! | [`limits`] | every bound, with its reason | pure |
 //! | [`model`] | neuron, connection, salience, ids, canonical JSON | pure |
 //! | [`text`] | words, sentences, names of English, French and Japanese | pure |
+//! | [`client`] | coding agents: hooks, transcripts, settings files | pure |
 //! | [`integrity`] | ritual in what minds say: measured, taken out, judged | pure |
 //! | [`council`] | votes of different minds: sealed, counted, escalated | pure |
 //! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
@@ -43,6 +44,7 @@ pub mod brain;
 pub mod chemistry;
 #[allow(clippy::print_stdout, reason = "a front door prints")]
 pub mod cli;
+pub mod client;
 pub mod cognition;
 pub mod consolidation;
 pub mod council;

@@ -534,3 +534,17 @@ pub const COUNCIL_REPLIES: usize = 16;
 pub const COUNCILS_SHOWN: usize = 20;
 /// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;
+/// Bytes of what a coding agent tells a hook at most: a prompt with pasted files fits, or the messages of a session.
+pub const HOOK_INPUT_BYTES: usize = 16 << 20;
+/// Bytes of a line of a transcript at most: longer ones hold files and pictures, and no turn of a conversation.
+pub const TRANSCRIPT_LINE_BYTES: usize = 4 << 20;
+/// Bytes of a transcript that one look reads at most: the next look goes on there.
+pub const TRANSCRIPT_BYTES: usize = 32 << 20;
+/// Transcripts whose ends are remembered: those of some months. Of an older one all is read again, and found known.
+pub const TRANSCRIPTS: usize = 512;
+/// Tokens of what a prompt brings to mind: a few memories, which a person does not notice in the bill.
+pub const PROMPTED_TOKENS: usize = 300;
+/// Bytes of a prompt's beginning and of its end that are asked: what is pasted between them is no question.
+pub const PROMPTED_BYTES: usize = 400;
+/// Bytes of a settings file of a coding agent at most.
+pub const CLIENT_FILE_BYTES: usize = 8 << 20;

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "limits",
     "model",
     "text",
+    "client",
     "integrity",
     "council",
     "deliberation",

@@ -44,6 +44,8 @@ pub struct RecallRequest {
     pub learn: bool,
     /// Say why each was found.
     pub explain: bool,
+    /// Only memories that come at least so close to the question, each by itself, 0..=1.
+    pub close: Option<f64>,
 }
 
 /// The best memories, best first.
@@ -113,7 +115,7 @@ impl Brain {
         let (session, unknown) = session.map_or((None, None), |(label, unknown)| (Some(label), unknown));
         let filters =
             Filters { top: request.top, since: request.since, until: request.until, session, ..Filters::default() };
-        let (found, mut notes) = if request.talk {
+        let (mut found, mut notes) = if request.talk {
             let mut found = self.cycle.recall_talk(commit, &snapshot, &request.query, &filters, Said::ByBoth)?;
             let notes = keep_fitting(&mut found, request.tokens).into_iter().collect();
             (found, notes)
@@ -122,6 +124,10 @@ impl Brain {
             self.cycle.recall_fitting(commit, &snapshot, query, filters, (now, request.tokens), progress)?
         };
         notes.extend(unknown);
+        if let Some(least) = request.close {
+            let index = snapshot.index();
+            found.retain(|recalled| closeness(&index, &request.query, std::iter::once(&recalled.found)) >= least);
+        }
         notes.extend(if request.at.is_none() { self.waiting_texts(commit)? } else { None });
         let closeness = (!request.talk)
             .then(|| closeness(&snapshot.index(), &request.query, found.iter().map(|recalled| &recalled.found)));

@@ -84,6 +84,7 @@ impl Brain {
         visit.locks()?;
         visit.look("merge driver", None, Visit::merge_driver);
         visit.look("hooks", None, Visit::hooks);
+        visit.clients();
         visit.look("work tree", None, Visit::work_tree);
         visit.look("packs", None, Visit::packs);
         // What is right in a newer format looks wrong here.
@@ -144,6 +145,17 @@ impl Visit<'_> {
             None => error,
         };
         self.needs(what, error.to_string(), error.hint());
+    }
+
+    /// Coding agents that are set up in this project.
+    fn clients(&mut self) {
+        let (well, faults) = Brain::client_faults(self.store, self.program);
+        if !well.is_empty() {
+            self.note("coding agents", Health::Ok, format!("{} set up", well.join(", ")), None);
+        }
+        for (client, why) in faults {
+            self.needs("coding agents", why, Some(super::setup::call(client)));
+        }
     }
 
     /// Files that cannot be read, on wake, on main and on the branches of runs that wait.

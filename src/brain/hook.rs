@@ -56,6 +56,7 @@ impl Brain {
                 match (name, arguments.first()) {
                     (RING, Some(branch)) => answer_the_bell(dir, world, branch),
                     (WAKE, None) => wake_agents(dir, world),
+                    (super::capture::CAPTURE, None) => super::capture::capture(dir, &world),
                     _ => {}
                 }
                 Ok(HookAnswer::default())

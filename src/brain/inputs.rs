@@ -20,6 +20,8 @@ use crate::world::{self, Named, WorldError};
 pub enum Source {
     /// A text given directly.
     Text(String),
+    /// Lines of a batch given directly, and what they are called.
+    Lines(String, String),
     /// Standard input.
     Stdin,
     /// A file.
@@ -241,6 +243,7 @@ fn raw(path: &Path) -> Vec<u8> {
 pub fn read_source(source: &Source, max: usize) -> Result<(Vec<u8>, String), WorldError> {
     match source {
         Source::Text(text) => Ok((text.clone().into_bytes(), "the text".to_owned())),
+        Source::Lines(name, lines) => Ok((lines.clone().into_bytes(), name.clone())),
         Source::Stdin => Ok((world::read_stdin_bounded(max)?, "standard input".to_owned())),
         Source::File(path) | Source::Folder(path) | Source::Gone(path) => {
             Ok((world::read_bounded(path, max)?, path.display().to_string()))

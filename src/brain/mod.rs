@@ -4,6 +4,7 @@
 //! that serialises; how it is printed is the front door's business.
 
 mod ask;
+mod capture;
 mod chat;
 mod check;
 mod checkout;
@@ -44,6 +45,7 @@ mod revert;
 mod review;
 pub mod schema;
 mod serve;
+mod setup;
 mod signals;
 mod sleep;
 mod story;
@@ -116,6 +118,7 @@ pub use receive::HookAnswer;
 pub use revert::{AmendReport, is_run, is_sleep_branch};
 pub use review::{Decision, ReviewLine, ReviewList};
 pub use serve::{Doors, Ended, Listening, Server, Serving};
+pub use setup::{SetupFile, SetupOrder, SetupReport, SetupRequest, SetupState};
 pub use signals::{ReplayReport, SignalLine, SignalsReport, SignalsRequest};
 pub use sleep::{SleepReport, SleepRequest, SleepState, UndoReport};
 pub use story::{NarrativeGap, Story, ToldChapter};

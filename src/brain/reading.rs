@@ -137,6 +137,7 @@ impl Brain {
         for source in sources {
             match source {
                 Source::Text(_) | Source::Stdin => self.read_text(source, labels, &mut reading)?,
+                Source::Lines(name, lines) => self.read_lines(name, lines, labels, &mut reading)?,
                 Source::File(path) => self.read_named(path, labels, &mut reading),
                 Source::Folder(path) => self.read_below(path, labels, &mut reading)?,
                 Source::Gone(path) => {
@@ -180,6 +181,18 @@ impl Brain {
             });
         }
         Ok(reading)
+    }
+
+    /// Reads lines of a batch that are in memory.
+    fn read_lines(&self, name: &str, lines: &str, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
+        let secrets = &self.cycle.shared.secrets;
+        let mut batch = Batch::new(name, labels, secrets);
+        for line in lines.lines() {
+            reading.redacted += secrets.find(line.as_bytes()).len();
+            batch.line(line.as_bytes())?.into_iter().try_for_each(|input| reading.add(input))?;
+        }
+        reading.names.push(name.to_owned());
+        Ok(())
     }
 
     fn read_text(&self, source: &Source, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {

@@ -1,6 +1,7 @@
 //! The command line, as `--help` shows it.
 
 mod chat;
+mod client;
 mod decide;
 mod deliberate;
 mod feed;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use chat::{Chat, Mode};
+pub use client::Setup;
 pub use decide::{Approve, Reject, Restore, Revert, Trust};
 pub use deliberate::{Deliberate, Events, Prime};
 pub use feed::Feed;
@@ -149,6 +151,8 @@ pub enum Command {
     Doctor(Writer),
     /// Rewrite the files of an older brain in the newest format
     Upgrade(Writer),
+    /// Join a coding agent to this brain: tools, hooks, skill, pointer
+    Setup(Setup),
     /// Install or remove git hooks.
     Hooks(Hooks),
     /// Trust the programs, endpoints and capabilities of this brain

@@ -18,6 +18,7 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
         until: moment("until", args.until.as_ref(), DayEdge::End)?,
         tokens: args.tokens,
         learn: args.learn,
+        close: None,
         explain: args.explain,
         talk: args.talk,
         session: args.session.clone(),

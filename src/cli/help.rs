@@ -15,7 +15,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("History", &["log", "show", "diff", "why", "blame", "ledger", "story", "revert", "restore"]),
     ("Review", &["review", "approve", "reject", "pr", "ci"]),
     ("Share", &["sync", "merge", "import", "export", "merge-tree"]),
-    ("Look after", &["status", "check", "doctor", "checkout", "hooks", "upgrade", "schema", "demo", "completions"]),
+    (
+        "Look after",
+        &["status", "check", "doctor", "checkout", "setup", "hooks", "upgrade", "schema", "demo", "completions"],
+    ),
 ];
 
 /// The heading of commands without a group.
@@ -32,7 +35,7 @@ const START: &str = "Examples:\n  git brain init notes\n  git brain -C notes fee
                      git brain -C notes recall where does Anna live\n\n`git brain help COMMAND` describes a command.";
 
 /// Examples by command. A command that is not here has examples of its own.
-const EXAMPLES: [(&str, &str); 46] = [
+const EXAMPLES: &[(&str, &str)] = &[
     ("mcp", "git brain mcp\ngit brain -C ~/work/billing mcp --client editor"),
     (
         "feed",
@@ -40,6 +43,7 @@ const EXAMPLES: [(&str, &str); 46] = [
          git brain feed --corrects e-6eab17af346303bb \"Anna moved to Osaka in May\"",
     ),
     ("recall", "git brain recall who likes green tea\ngit brain recall --since \"2 weeks ago\" --full Kyoto"),
+    ("setup", "git brain setup claude-code\ngit brain setup codex --check\ngit brain setup cursor --user --dry-run"),
     ("find", "git brain find tea\ngit brain find green tea --top 3"),
     (
         "decide",

@@ -44,6 +44,9 @@ fn hooked(answer: &HooksAnswer) -> String {
 }
 
 pub(super) fn hook(session: &Session, args: &args::Hook) -> Done {
+    if Brain::is_client(&args.name) {
+        return super::client::hook(session, args);
+    }
     let answer = Brain::hook(&session.dir, session.world.clone(), &args.name, &args.args)?;
     if session.out.is_json() {
         session.out.document(&answer);

@@ -6,6 +6,7 @@ mod amend;
 pub mod args;
 mod ask;
 mod chat;
+mod client;
 mod council;
 mod deliberate;
 mod demo;
@@ -107,6 +108,8 @@ fn commits(command: &Command) -> bool {
 /// What all commands share: where, with which settings, and how to print.
 pub(crate) struct Session {
     dir: PathBuf,
+    /// Whether `-C` names the folder.
+    is_said: bool,
     flags: Vec<Override>,
     world: World,
     out: Output,
@@ -127,9 +130,10 @@ impl Session {
             };
             flags.push(Override { place: format!("-c {text}"), key: key.to_owned(), value: value.to_owned() });
         }
+        let is_said = cli.dir.is_some();
         let dir = cli.dir.unwrap_or_else(|| PathBuf::from("."));
         let to_warn = Cell::new(commits(&cli.command));
-        Ok((Self { dir, flags, world, out: Output::new(cli.json), to_warn }, cli.command))
+        Ok((Self { dir, is_said, flags, world, out: Output::new(cli.json), to_warn }, cli.command))
     }
 
     /// A text that the command line names; `-` is standard input.
@@ -209,6 +213,7 @@ impl Session {
             Command::Pr(args) => pr::pr(&self, &args),
             Command::Ci(args) => pr::ci(&self, &args),
             Command::Trust(args) => house::trust(&self, &args),
+            Command::Setup(args) => client::setup(&self, &args),
             Command::Hooks(args) => house::hooks(&self, &args),
             Command::Hook(args) => house::hook(&self, &args),
             Command::Confine(args) => Ok(house::confine(&args)),

@@ -18,7 +18,7 @@ pub struct Origin(String);
 const AND: char = '+';
 
 /// Classes from most to least trusted. What is not listed ranks below all of them.
-const CLASSES: [&str; 8] = ["bootstrap", "local", "approved", "import", "mcp", "http", "clone", "webhook"];
+const CLASSES: [&str; 9] = ["bootstrap", "local", "approved", "import", "hook", "mcp", "http", "clone", "webhook"];
 
 /// The class of what a person has approved.
 const APPROVED: &str = "approved";
@@ -194,6 +194,8 @@ fn is_of(label: &str, wanted: &str) -> bool {
 pub struct Origins {
     /// What a person imports.
     pub import: Level,
+    /// What hooks of coding agents keep of their sessions.
+    pub hook: Level,
     /// What programs remember through the Model Context Protocol.
     pub mcp: Level,
     /// What comes in over HTTP.
@@ -217,6 +219,7 @@ impl Default for Origins {
     fn default() -> Self {
         Self {
             import: Level::Trusted,
+            hook: Level::Tainted,
             mcp: Level::Tainted,
             http: Level::Tainted,
             clone: Level::Tainted,
@@ -245,6 +248,7 @@ impl Origins {
         match class(label) {
             "bootstrap" | "local" | APPROVED => Level::Trusted,
             "import" => self.import,
+            "hook" => self.hook,
             "mcp" => self.mcp,
             "http" => self.http,
             "clone" => self.clone,
@@ -263,6 +267,7 @@ impl Origins {
         let bound = |a: u32, b: u32| if a == 0 || b == 0 { a.max(b) } else { a.min(b) };
         Self {
             import: self.import.max(other.import),
+            hook: self.hook.max(other.hook),
             mcp: self.mcp.max(other.mcp),
             http: self.http.max(other.http),
             clone: self.clone.max(other.clone),

@@ -43,6 +43,8 @@ pub enum LockName {
     Review,
     /// Running cycles of a deliberation.
     Deliberation,
+    /// Bringing in what coding agents' sessions said.
+    Capture,
 }
 
 impl LockName {
@@ -57,6 +59,7 @@ impl LockName {
             Self::Snapshot => "locks/snapshot",
             Self::Review => "locks/review",
             Self::Deliberation => "locks/deliberation",
+            Self::Capture => "locks/capture",
             Self::Vectors => "locks/vectors",
             Self::Account => "locks/account",
         }
@@ -67,6 +70,7 @@ impl LockName {
             Self::Trunk => "the trunk (main and wake)",
             Self::Review => "a decision on a waiting run",
             Self::Deliberation => "a deliberation",
+            Self::Capture => "keeping what a session said",
             Self::Cycle => "the cycle",
             Self::Sleep => "sleep",
             Self::Sync => "sync",

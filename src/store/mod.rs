@@ -30,6 +30,7 @@ mod history;
 mod hooks;
 mod init;
 mod intent;
+mod jobs;
 mod join;
 mod left;
 mod likeness;

@@ -48,6 +48,8 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: "BRAIN_LOG", does: "the parts to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "the folder in which trust is recorded; else ~/.local/state" },
     Variable { name: "HOME", does: "the same" },
+    Variable { name: "CODEX_HOME", does: "the folder of Codex' settings, for `setup codex --user`; else ~/.codex" },
+    Variable { name: "XDG_CONFIG_HOME", does: "the folder of programs' settings, for `setup --user`; else ~/.config" },
     Variable {
         name: "GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL",
         does: "the committer, as for git; else user.name and user.email",

@@ -1,6 +1,6 @@
 //! Files and standard input that people name on the command line, read within a bound.
 
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
@@ -27,6 +27,30 @@ pub fn open_input(path: &Path) -> Result<std::fs::File, WorldError> {
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
     }
     options.read(true).open(path).map_err(|source| WorldError::Read { path: name, source })
+}
+
+/// A part of a file.
+#[derive(Debug, Default)]
+pub struct FilePart {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The bytes of the whole file.
+    pub size: u64,
+}
+
+/// Reads at most `max` bytes of a regular file, from a place on.
+pub fn read_part(path: &Path, from: u64, max: usize) -> Result<FilePart, WorldError> {
+    let name = path.display().to_string();
+    let fail = |source| WorldError::Read { path: name.clone(), source };
+    let mut file = open_input(path)?;
+    let found = file.metadata().map_err(fail)?;
+    if !found.is_file() {
+        return Err(WorldError::Irregular { path: name });
+    }
+    file.seek(SeekFrom::Start(from)).map_err(fail)?;
+    let mut bytes = Vec::new();
+    file.take(max as u64).read_to_end(&mut bytes).map_err(fail)?;
+    Ok(FilePart { bytes, size: found.len() })
 }
 
 /// Reads standard input of at most `max` bytes.

@@ -9,13 +9,19 @@ mod chunks;
 mod environment;
 mod files;
 mod keys;
+mod settings;
 mod spool;
 mod trust;
 
 pub use chunks::{Chunks, NotText};
 pub use environment::{VARIABLES, Variable, environment_table};
-pub use files::{Named, files_below, matching, named, open_input, read_bounded, read_stdin_bounded, true_path};
+pub use files::{
+    FilePart, Named, files_below, matching, named, open_input, read_bounded, read_part, read_stdin_bounded, true_path,
+};
 pub use keys::{KeyError, MemberKey, is_signed};
+pub use settings::{
+    SettingsFile, codex_folder, config_folder, is_program, read_settings, remove_settings, write_settings,
+};
 pub use spool::{Spool, Spooled};
 pub use trust::{Trust, TrustError};
 
@@ -60,6 +66,22 @@ pub enum WorldError {
     Irregular {
         /// Which.
         path: String,
+    },
+    /// A settings file that a link leads away from.
+    #[error("{path} leads out of its folder, to {to}")]
+    Outside {
+        /// Which.
+        path: String,
+        /// Where.
+        to: String,
+    },
+    /// A file that could not be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// Which.
+        path: String,
+        /// Why.
+        source: std::io::Error,
     },
     /// No randomness for a secret.
     #[error("the system gives no random bits: {message}")]

@@ -1,0 +1,115 @@
+use serde_json::json;
+
+use super::*;
+
+fn pieces() -> Vec<Piece> {
+    let hook =
+        |event: &str| json!({"hooks": [{"type": "command", "command": format!("git-brain hook claude-code {event}")}]});
+    vec![
+        Piece::Member(&["mcpServers", "git-brain"], json!({"command": "git-brain", "args": ["mcp"]})),
+        Piece::Element(&["hooks", "Stop"], hook("Stop")),
+        Piece::Element(&["hooks", "SessionEnd"], hook("SessionEnd")),
+    ]
+}
+
+const TEXTS: [&str; 14] = [
+    "",
+    "\n",
+    "{}",
+    "{}\n",
+    "{\n}\n",
+    "{ }",
+    "{\"a\": 1}",
+    "{\n    // why\n    \"z\": [1, 2],\n    \"a\": \"b\" // last\n}\n",
+    "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\"hooks\": []},\n\t\t],\n\t},\n}\n",
+    "{\"hooks\":{\"Stop\":[{\"x\":1}]}}",
+    "{\"hooks\":{},\"mcpServers\":{\"other\":{\"command\":\"x\"}}}",
+    "{\r\n  \"hooks\": {\r\n    \"Stop\": []\r\n  }\r\n}\r\n",
+    "\u{feff}{\n  \"mcpServers\": {\n    \"o\": {} /* c */\n  }\n}",
+    "// a file\n{\n  /* nothing */\n}\n// end\n",
+];
+
+#[test]
+fn edit_keeps_every_byte_and_is_cut_out_again() {
+    for text in TEXTS {
+        let edited = with(text, &pieces()).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        assert_eq!(found(&edited.text, &pieces()), Ok(Found::All), "{text:?}: {}", edited.text);
+        assert_eq!(cut(&edited.text, &edited.inserted).as_deref(), Some(text), "{}", edited.text);
+        for comment in ["// why", "// last", "/* c */", "/* nothing */", "// end"] {
+            assert_eq!(text.contains(comment), edited.text.contains(comment));
+        }
+        // Without knowing the insertions, nothing of ours stays, and nothing else goes.
+        let rest = without(&edited.text, &pieces()).unwrap();
+        let left = rest.as_deref().unwrap_or_default();
+        assert!(!left.contains("git-brain"), "{text:?}: {left}");
+        assert_eq!(found(left, &pieces()), Ok(Found::None));
+        if text.contains("other") || text.contains("\"x\":1") {
+            assert!(left.contains("other") || left.contains("\"x\":1"), "{left}");
+        }
+        if text.contains("why") {
+            assert_eq!(left, text);
+        }
+    }
+}
+
+#[test]
+fn edit_finds_what_was_changed() {
+    let edited = with("{}", &pieces()).unwrap();
+    let changed = edited.text.replace("\"mcp\"", "\"mcp\", \"--old\"");
+    assert_eq!(found(&changed, &pieces()), Ok(Found::Some));
+    assert_eq!(without(&changed, &pieces()), Ok(None));
+    let of_another = edited.text.replace("hook claude-code", "hook codex").replace("mcpServers", "servers");
+    assert_eq!(found(&of_another, &pieces()), Ok(Found::None), "another client's hooks are another's");
+}
+
+#[test]
+fn edit_refuses_what_it_cannot_read() {
+    for (text, why) in [
+        ("{\"a\": 1", "line 1: a comma"),
+        ("{\n\"a\" 1}", "line 2: a colon"),
+        ("[]", "no object"),
+        ("{\"hooks\": []}", "hooks is no object"),
+        ("{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is no list"),
+        ("{\"a\": 1} x", "something follows"),
+        ("{\"a\": tru}", "a value"),
+        ("{\"a\": 1, \"a\": 2}", "twice"),
+        ("{ /* ", "no end"),
+    ] {
+        let error = with(text, &pieces()).unwrap_err();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+    let deep = format!("{}1{}", "{\"a\":".repeat(1_000), "}".repeat(1_000));
+    assert!(with(&deep, &pieces()).unwrap_err().contains("deeply"));
+}
+
+#[test]
+fn edit_of_toml_keeps_comments_and_order() {
+    let piece = [Piece::Table(&["mcp_servers", "git-brain"], "command = \"git-brain\"\nargs = [\"mcp\"]\n".to_owned())];
+    for text in ["", "# mine\nmodel = \"x\" # why\n", "model = \"x\"", "[mcp_servers.other]\r\ncommand = \"o\"\r\n"] {
+        let edited = with(text, &piece).unwrap();
+        assert_eq!(found(&edited.text, &piece), Ok(Found::All), "{}", edited.text);
+        assert_eq!(cut(&edited.text, &edited.inserted).as_deref(), Some(text));
+        let more = format!("{}\n[mcp_servers.git-brain.env]\nA = \"b\"\n\n[last]\nx = 1\n", edited.text);
+        assert_eq!(found(&more, &piece), Ok(Found::Some));
+        let left = without(&more, &piece).unwrap().unwrap();
+        assert!(left.contains("[last]") && !left.contains("git-brain") && left.starts_with(text.trim_end()), "{left}");
+    }
+    assert!(with("mcp_servers = {}\n", &piece).unwrap_err().contains("no table"));
+    assert!(with("a = \n", &piece).unwrap_err().starts_with("line 1"));
+    let inline = "[mcp_servers]\ngit-brain = { command = \"x\" }\n";
+    assert!(without(inline, &piece).unwrap_err().contains("by hand"));
+}
+
+#[test]
+fn edit_of_markdown_is_a_fence() {
+    let piece = [Piece::Fence("Ask the brain.".to_owned())];
+    for text in ["", "# Rules\n", "# Rules", "# Rules\r\n\r\nBe kind.\r\n", "a\n\n"] {
+        let edited = with(text, &piece).unwrap();
+        assert_eq!(found(&edited.text, &piece), Ok(Found::All), "{:?}", edited.text);
+        assert_eq!(cut(&edited.text, &edited.inserted).as_deref(), Some(text));
+        let more = format!("{}\nMore.\n", edited.text);
+        let left = without(&more, &piece).unwrap().unwrap();
+        assert!(!left.contains("git-brain") && left.contains("More.") && left.starts_with(text.trim_end()));
+    }
+    assert_eq!(found("<!-- git-brain -->\nold\n<!-- /git-brain -->\n", &piece), Ok(Found::Some));
+}

@@ -1,0 +1,317 @@
+//! Transcripts of coding agents as turns: the words of the person, and the agent's last words before the next ones.
+//!
+//! What an agent says between two calls of tools tells what it is about to do; what it says last tells what came of it. Results of tools,
+//! thoughts, reminders and everything else that a client puts between them are no turns.
+
+use serde_json::Value;
+
+use super::Client;
+use crate::limits;
+use crate::model::Stamp;
+
+/// Who said something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Said {
+    /// The person.
+    Person,
+    /// The coding agent.
+    Agent,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Turn {
+    /// By whom.
+    pub by: Said,
+    /// The words.
+    pub text: String,
+    /// When, if the transcript tells.
+    pub at: Option<Stamp>,
+}
+
+/// Parts that clients put into the words of a person.
+const WRAPPED: [&str; 10] = [
+    "system-reminder",
+    "environment_context",
+    "user_instructions",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "command-name",
+    "command-message",
+    "command-args",
+    "task-notification",
+];
+/// Beginnings of what looks like words of a person and is the client's.
+const OF_THE_CLIENT: [&str; 7] = [
+    "[Request interrupted",
+    "Caveat: The messages below",
+    "This session is being continued",
+    "# AGENTS.md instructions",
+    "<skill",
+    "<turn_aborted",
+    "<permissions",
+];
+
+/// The turns of a transcript's lines. A line that is not read is passed over: a client's next version may write it.
+pub fn turns(client: Client, text: &str) -> Vec<Turn> {
+    let whole = whole_document(text);
+    let lines: Vec<Value> = match whole {
+        Some(messages) => messages,
+        None => {
+            let read = |line: &str| match line.len() <= limits::TRANSCRIPT_LINE_BYTES {
+                true => serde_json::from_str(line).ok(),
+                false => None,
+            };
+            text.lines().filter_map(read).collect()
+        }
+    };
+    let read = match client {
+        Client::ClaudeCode => of_claude_code,
+        Client::Codex => of_codex,
+        Client::Cursor | Client::Opencode => of_message,
+        Client::Vscode => of_vscode,
+        Client::Gemini => of_gemini,
+    };
+    last_words(lines.iter().filter_map(read))
+}
+
+/// The turn that a message `{"role", "text", "at"}` is.
+pub(super) fn turn_of(message: &Value) -> Option<Turn> {
+    of_message(message)
+}
+
+/// Keeps of what an agent says between two turns of the person only the last.
+fn last_words(turns: impl Iterator<Item = Turn>) -> Vec<Turn> {
+    let mut kept: Vec<Turn> = Vec::new();
+    for turn in turns {
+        if turn.by == Said::Agent && kept.last().is_some_and(|last| last.by == Said::Agent) {
+            kept.pop();
+        }
+        kept.push(turn);
+    }
+    kept
+}
+
+/// The messages of a transcript that is one document, `{"messages": […]}`.
+fn whole_document(text: &str) -> Option<Vec<Value>> {
+    let start = text.trim_start();
+    if !start.starts_with('{') || start.len() > limits::TRANSCRIPT_BYTES {
+        return None;
+    }
+    match serde_json::from_str::<Value>(start) {
+        Ok(Value::Object(mut fields)) => match fields.remove("messages") {
+            Some(Value::Array(messages)) => Some(messages),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn of_claude_code(line: &Value) -> Option<Turn> {
+    let is = |name: &str| line.get(name).and_then(Value::as_bool).unwrap_or(false);
+    if ["isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"]
+        .iter()
+        .any(|name| is(name))
+    {
+        return None;
+    }
+    let message = line.get("message")?;
+    // Other types of lines have messages too: requests, as they went to the model.
+    let by = speaker(line.get("type")?.as_str()?)?;
+    turn(by, message.get("content")?, line.get("timestamp"))
+}
+
+fn of_codex(line: &Value) -> Option<Turn> {
+    let item = line.get("payload")?;
+    let is_message = line.get("type")? == "response_item" && item.get("type")? == "message";
+    let by = speaker(item.get("role")?.as_str()?).filter(|_| is_message)?;
+    turn(by, item.get("content")?, line.get("timestamp"))
+}
+
+fn of_vscode(line: &Value) -> Option<Turn> {
+    let by = match line.get("type")?.as_str()? {
+        "user.message" => Said::Person,
+        "assistant.message" => Said::Agent,
+        _ => return of_message(line),
+    };
+    turn(by, line.get("data")?.get("content")?, line.get("timestamp"))
+}
+
+fn of_gemini(line: &Value) -> Option<Turn> {
+    let by = match line.get("type")?.as_str()? {
+        "user" => Said::Person,
+        "gemini" | "model" => Said::Agent,
+        _ => return None,
+    };
+    turn(by, line.get("content")?, line.get("timestamp"))
+}
+
+/// `{"role", "message": {"content"}}` and `{"role", "content"}` and `{"role", "text"}`.
+fn of_message(line: &Value) -> Option<Turn> {
+    let by = speaker(line.get("role")?.as_str()?)?;
+    let inner = line.get("message").unwrap_or(line);
+    let content = inner.get("content").or_else(|| inner.get("text"))?;
+    turn(by, content, line.get("timestamp").or_else(|| line.get("at")))
+}
+
+fn speaker(role: &str) -> Option<Said> {
+    match role {
+        "user" => Some(Said::Person),
+        "assistant" => Some(Said::Agent),
+        _ => None,
+    }
+}
+
+fn turn(by: Said, content: &Value, at: Option<&Value>) -> Option<Turn> {
+    let mut text = String::new();
+    match content {
+        Value::String(words) => text.push_str(words),
+        Value::Array(parts) => {
+            for part in parts {
+                let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
+                if !matches!(kind, "text" | "input_text" | "output_text" | "Text") {
+                    continue;
+                }
+                if let Some(words) = part.get("text").and_then(Value::as_str).filter(|words| !is_of_the_client(words)) {
+                    if !text.is_empty() {
+                        text.push('\n');
+                    }
+                    text.push_str(words);
+                }
+            }
+        }
+        _ => return None,
+    }
+    let text = unwrapped(&text);
+    let text = text.trim();
+    if text.is_empty() || is_of_the_client(text) {
+        return None;
+    }
+    Some(Turn { by, text: clipped(text), at: at.and_then(stamp) })
+}
+
+/// Whether a text is the client's, and no words of a person.
+fn is_of_the_client(text: &str) -> bool {
+    OF_THE_CLIENT.iter().any(|start| text.trim_start().starts_with(start))
+}
+
+/// A text without the parts that clients put into it; of Cursor, the query alone.
+fn unwrapped(text: &str) -> String {
+    if let Some((_, rest)) = text.split_once("<user_query>") {
+        return rest.split("</user_query>").next().unwrap_or(rest).to_owned();
+    }
+    let mut text = text.to_owned();
+    for name in WRAPPED {
+        let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+        while let Some(start) = text.find(&open) {
+            let end = text[start..].find(&close).map_or(text.len(), |at| start + at + close.len());
+            text.replace_range(start..end, "");
+        }
+    }
+    text
+}
+
+/// A text that is one stimulus, at most.
+fn clipped(text: &str) -> String {
+    if text.len() <= limits::STIMULUS_BYTES {
+        return text.to_owned();
+    }
+    let most = limits::STIMULUS_BYTES - '…'.len_utf8();
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}…", &text[..end])
+}
+
+/// A time as RFC 3339, or as milliseconds since 1970.
+fn stamp(at: &Value) -> Option<Stamp> {
+    match at {
+        Value::String(text) => text.parse().ok(),
+        Value::Number(number) => Some(Stamp::from_unix(number.as_i64()?.div_euclid(1000))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(client: Client, text: &str) -> Vec<(Said, String)> {
+        turns(client, text).into_iter().map(|turn| (turn.by, turn.text)).collect()
+    }
+
+    #[test]
+    fn claude_code_lines_become_words_and_last_words() {
+        let text = concat!(
+            r#"{"type":"queue-operation","content":"Staging is heron."}"#,
+            "\n",
+            r#"{"isSidechain":false,"type":"user","message":{"role":"user","content":"Staging is heron.<system-reminder>x</system-reminder>"},"timestamp":"2026-11-27T14:54:57.056Z"}"#,
+            "\n",
+            r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I look first."}]}}"#,
+            "\n",
+            r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{}}]}}"#,
+            "\n",
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"secret output"}]}}"#,
+            "\n",
+            r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Heron answers on port 22."}]},"timestamp":"2026-11-27T14:55:00Z"}"#,
+            "\n",
+            r#"{"type":"assistant","isSidechain":true,"message":{"role":"assistant","content":"of a subagent"}}"#,
+            "\n",
+            r#"{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"a summary"}}"#,
+            "\n",
+            r#"{"type":"user","message":{"role":"user","content":"<command-name>/clear</command-name>"}}"#,
+            "\n",
+            r#"{"type":"api-request-blob","message":{"role":"user","content":"as it went to the model"}}"#,
+            "\n",
+            "{broken\n",
+        );
+        assert_eq!(
+            said(Client::ClaudeCode, text),
+            [(Said::Person, "Staging is heron.".to_owned()), (Said::Agent, "Heron answers on port 22.".to_owned())]
+        );
+        let at = turns(Client::ClaudeCode, text)[0].at.unwrap().to_string();
+        assert_eq!(at, "2026-11-27T14:54:57Z");
+    }
+
+    #[test]
+    fn codex_lines_leave_out_what_the_client_says() {
+        let text = concat!(
+            r#"{"timestamp":"2026-11-27T14:56:04.760Z","type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}}"#,
+            "\n",
+            r##"{"timestamp":"2026-11-27T14:56:04.760Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /p"},{"type":"input_text","text":"<environment_context>\n <cwd>/p</cwd></environment_context>"}]}}"##,
+            "\n",
+            r#"{"timestamp":"2026-11-27T14:56:04.767Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"We deploy on Tuesdays."}]}}"#,
+            "\n",
+            r#"{"timestamp":"2026-11-27T14:56:04.768Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage"}}}"#,
+            "\n",
+            r#"{"timestamp":"2026-11-27T14:56:04.788Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Noted: Tuesdays."}]}}"#,
+            "\n",
+        );
+        assert_eq!(
+            said(Client::Codex, text),
+            [(Said::Person, "We deploy on Tuesdays.".to_owned()), (Said::Agent, "Noted: Tuesdays.".to_owned())]
+        );
+    }
+
+    #[test]
+    fn other_clients_lines_are_read() {
+        let cursor = r#"{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nWe use pnpm.\n</user_query>"}]}}"#;
+        assert_eq!(said(Client::Cursor, cursor), [(Said::Person, "We use pnpm.".to_owned())]);
+        let vscode = concat!(
+            r#"{"type":"user.message","data":{"content":"We use pnpm."},"timestamp":"2026-01-01T00:00:00Z"}"#,
+            "\n",
+            r#"{"type":"assistant.message","data":{"content":"Right."}}"#,
+        );
+        assert_eq!(said(Client::Vscode, vscode).len(), 2);
+        let gemini = r#"{"sessionId":"g","messages":[{"id":"1","timestamp":"2026-01-01T00:00:00.000Z","type":"user","content":[{"text":"We use pnpm."}]},{"type":"gemini","content":"Noted."},{"type":"info","content":"x"}]}"#;
+        assert_eq!(said(Client::Gemini, gemini).len(), 2);
+        let lines = r#"{"type":"user","content":"We use pnpm."}"#;
+        assert_eq!(said(Client::Gemini, lines).len(), 1);
+    }
+
+    #[test]
+    fn long_turns_are_one_stimulus() {
+        let line = serde_json::json!({"role": "user", "text": "é".repeat(10_000)}).to_string();
+        let turns = turns(Client::Opencode, &line);
+        assert!(turns[0].text.len() <= limits::STIMULUS_BYTES && turns[0].text.ends_with("é…"));
+    }
+}

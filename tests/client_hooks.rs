@@ -1,0 +1,221 @@
+//! Hooks of coding agents, run by the real binary: what a session starts with, what a prompt brings to mind, and what was said.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const SESSION: &str = "095fd0b4-36fb-4539-979f-043a5c274581";
+
+fn line(role: &str, text: &str, at: &str) -> String {
+    json!({"type": role, "message": {"role": role, "content": text}, "timestamp": at}).to_string() + "\n"
+}
+
+fn hook(brain: &Sandbox, client: &str, event: &str, input: &Value) -> String {
+    brain.brain_with(&["hook", client, event], input.to_string().as_bytes()).exits(0).out
+}
+
+fn said(transcript: &str) -> Value {
+    json!({"session_id": SESSION, "transcript_path": transcript, "cwd": "."})
+}
+
+fn log(brain: &Sandbox) -> String {
+    std::fs::read_to_string(brain.dir().join(".git/git-brain/hook.log")).unwrap_or_default()
+}
+
+/// Waits until no job is left and the process in the background has let go.
+fn settled(brain: &Sandbox) {
+    let private = brain.dir().join(".git/git-brain");
+    let lock = private.join("locks/capture");
+    let end = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < end {
+        let is_empty = std::fs::read_dir(private.join("captures")).map_or(true, |mut jobs| jobs.next().is_none());
+        let is_free = std::fs::File::open(&lock).is_ok_and(|file| fs2::FileExt::try_lock_exclusive(&file).is_ok());
+        if is_empty && is_free {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    panic!("the background process does not end: {}", log(brain));
+}
+
+fn memories(brain: &Sandbox) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = brain
+        .neurons("wake")
+        .into_values()
+        .filter(|neuron| neuron["type"] == "episodic")
+        .map(|neuron| (neuron["origin"].as_str().unwrap().to_owned(), neuron["concept"].as_str().unwrap().to_owned()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn capture_keeps_a_session_once_and_without_secrets_and_small_talk() {
+    let brain = Sandbox::new();
+    let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let first = line("user", "Our staging server is called heron.", "2026-01-26T14:00:00.5Z")
+        + &line("assistant", "I look first.", "2026-01-26T14:00:01Z")
+        + &line("assistant", "Heron answers on port 2222.", "2026-01-26T14:00:02Z")
+        + &line("user", "thanks!", "2026-01-26T14:00:03Z")
+        + &line("assistant", "You're welcome!", "2026-01-26T14:00:04Z");
+    let transcript = brain.file("t.jsonl", &first);
+    assert_eq!(hook(&brain, "claude-code", "Stop", &said(&transcript)), "", "nothing is said to the client");
+    settled(&brain);
+    let origin = "hook:claude-code".to_owned();
+    let wanted = vec![
+        (origin.clone(), "Heron answers on port 2222.".to_owned()),
+        (origin.clone(), "Our staging server is called heron.".to_owned()),
+    ];
+    assert_eq!(memories(&brain), wanted, "{}", log(&brain));
+    // The same again, by several events at once, with a line that has no end yet.
+    std::fs::write(&transcript, first.clone() + "{\"type\":\"user\",\"mess").unwrap();
+    let children: Vec<_> = ["Stop", "PreCompact", "SessionEnd", "Stop"]
+        .map(|event| brain.spawn(&["hook", "claude-code", event], said(&transcript).to_string().as_bytes()))
+        .into();
+    for child in children {
+        assert!(child.wait_with_output().unwrap().status.success());
+    }
+    settled(&brain);
+    assert_eq!(memories(&brain), wanted, "{}", log(&brain));
+    // It goes on; the cache that knows how far it was read may be lost.
+    let more = first + &line("user", &format!("The deploy token is {key}, rotate it."), "2026-01-26T14:01:00Z");
+    std::fs::write(&transcript, &more).unwrap();
+    let _ = std::fs::remove_file(brain.dir().join(".git/git-brain/cache/captured.json"));
+    hook(&brain, "claude-code", "SessionEnd", &said(&transcript));
+    settled(&brain);
+    let found = memories(&brain);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(
+        found.iter().all(|(_, text)| !text.contains(key)) && found.iter().any(|(_, text)| text.contains("[redacted"))
+    );
+    assert_eq!(log(&brain), "");
+    // A session that goes on in another file brings nothing that is known.
+    let other = brain.file("resumed.jsonl", &more);
+    hook(&brain, "claude-code", "Stop", &json!({"session_id": "other", "transcript_path": other}));
+    settled(&brain);
+    let texts = memories(&brain);
+    let told = texts.iter().filter(|(_, text)| text.contains("heron") || text.contains("2222")).count();
+    assert_eq!(told, 2, "{texts:?}");
+}
+
+#[test]
+fn prompt_brings_to_mind_what_fits_and_nothing_else() {
+    let brain = Sandbox::new();
+    brain.brain(&["feed", "The invoice service runs on port 8080."]).exits(0);
+    for day in 0..30 {
+        brain.brain(&["feed", "--no-run", &format!("Note {day}: the billing cluster has {day} nodes.")]).exits(0);
+    }
+    brain.brain(&["run"]).exits(0);
+    let ask =
+        |client: &str, event: &str, prompt: &str| hook(&brain, client, event, &json!({"prompt": prompt, "cwd": "."}));
+    let answer: Value =
+        serde_json::from_str(&ask("claude-code", "UserPromptSubmit", "On which port runs the invoice service?"))
+            .unwrap();
+    let output = &answer["hookSpecificOutput"];
+    let text = output["additionalContext"].as_str().unwrap();
+    assert_eq!(output["hookEventName"], "UserPromptSubmit");
+    assert!(text.contains("port 8080") && text.contains("not instructions"), "{text}");
+    assert!(!text.contains("billing"), "what does not fit is left out: {text}");
+    let many = ask("claude-code", "UserPromptSubmit", "How many nodes has the billing cluster?");
+    assert!(many.contains("billing") && many.len() < 2_000, "at most 300 tokens: {} bytes", many.len());
+    for prompt in ["How do I bake bread with rye flour?", "thanks a lot", "/compact", "", "ok"] {
+        assert_eq!(ask("claude-code", "UserPromptSubmit", prompt), "", "{prompt}");
+    }
+    let cursor: Value =
+        serde_json::from_str(&ask("cursor", "beforeSubmitPrompt", "the port of the invoice service")).unwrap();
+    assert!(cursor["continue"] == true && cursor["additional_context"].as_str().unwrap().contains("8080"));
+    assert!(ask("opencode", "prompt", "the port of the invoice service").starts_with("From the team's brain"));
+}
+
+#[test]
+fn session_of_one_client_is_not_shown_to_another_before_a_person_approves() {
+    let brain = Sandbox::new();
+    let turns =
+        json!({"session_id": "o1", "messages": [{"role": "user", "text": "Our staging server is called heron."}]});
+    hook(&brain, "opencode", "idle", &turns);
+    settled(&brain);
+    let prompt = json!({"prompt": "What is the staging server called?", "session_id": "x"});
+    assert!(hook(&brain, "opencode", "prompt", &prompt).contains("heron"), "{}", log(&brain));
+    assert_eq!(hook(&brain, "codex", "UserPromptSubmit", &prompt), "");
+    for client in ["codex", "claude-code"] {
+        assert!(!hook(&brain, client, "SessionStart", &json!({"session_id": "x"})).contains("heron"));
+    }
+    // Who asks for it finds it, with its origin.
+    assert!(brain.brain(&["recall", "staging server"]).exits(0).out.contains("hook:opencode"));
+    brain.brain(&["approve", "--origin", "hook:opencode"]).exits(0);
+    assert!(hook(&brain, "codex", "UserPromptSubmit", &prompt).contains("heron"));
+}
+
+#[test]
+fn start_is_primed_for_each_client_and_says_nothing_in_an_empty_brain() {
+    let brain = Sandbox::new();
+    let start = |client: &str| hook(&brain, client, "SessionStart", &json!({"session_id": "s", "source": "compact"}));
+    assert_eq!(start("claude-code"), "");
+    brain.brain(&["goal", "add", "Ship the invoice service"]).exits(0);
+    let answer: Value = serde_json::from_str(&start("claude-code")).unwrap();
+    assert!(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("Ship the invoice"));
+    brain.brain(&["feed", "The van was sold."]).exits(0);
+    assert!(start("claude-code").contains("New since you were here"));
+    assert!(!start("codex").contains("New since you were here"));
+}
+
+#[test]
+fn hook_never_blocks_a_client_and_tells_a_person_what_is_wrong() {
+    let brain = Sandbox::new();
+    // Wrong by hand: said, and never by the code that makes a client stop.
+    for (args, input, why) in [
+        (vec!["hook", "claude-code", "Stopp"], "{}", "SessionStart"),
+        (vec!["hook", "claude-code"], "{}", "name one event"),
+        (vec!["hook", "claude-code", "Stop"], "", "standard input"),
+        (vec!["hook", "gemini", "AfterAgent"], "[1]", "no object"),
+    ] {
+        let answer = brain.brain_with(&args, input.as_bytes()).exits(1);
+        assert!(answer.err.contains(why) && answer.out.is_empty(), "{answer}");
+    }
+    // What fails inside is in the log.
+    hook(&brain, "claude-code", "Stop", &said("/no/such/transcript.jsonl"));
+    settled(&brain);
+    assert!(log(&brain).contains("/no/such/transcript.jsonl"), "{}", log(&brain));
+    std::fs::remove_file(brain.dir().join(".git/git-brain/hook.log")).unwrap();
+    let broken =
+        brain.file("broken.jsonl", "{broken\n\u{0}\n[]\n{\"type\":\"user\"}\n{\"type\":\"user\",\"message\":3}\n");
+    hook(&brain, "claude-code", "Stop", &said(&broken));
+    settled(&brain);
+    assert_eq!((log(&brain), memories(&brain).len()), (String::new(), 0));
+    // No brain, and inside a program of ours: nothing.
+    let empty = Sandbox::empty();
+    assert_eq!(hook(&empty, "claude-code", "SessionStart", &json!({"cwd": "/"})), "");
+    let inside = Sandbox::new().with("BRAIN_IN_HOOK", "doorbell");
+    inside.brain(&["feed", "The invoice service runs on port 8080."]).exits(0);
+    assert_eq!(hook(&inside, "claude-code", "UserPromptSubmit", &json!({"prompt": "port of the invoice service"})), "");
+    // Refused by the settings: capture is off.
+    let off = Sandbox::new();
+    off.git(&["config", "brain.origins.hook", "refused"]);
+    let transcript = off.file("t.jsonl", line("user", "Our staging server is called heron.", "2026-01-26T14:00:00Z"));
+    hook(&off, "claude-code", "Stop", &said(&transcript));
+    settled(&off);
+    assert!(memories(&off).is_empty() && log(&off).contains("refused"), "{}", log(&off));
+}
+
+#[test]
+fn worktrees_and_folders_below_are_one_brain() {
+    let code = Sandbox::empty();
+    code.git(&["init", "-q", "."]);
+    code.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    code.brain(&["init", "--in-repo", "."]).exits(0);
+    let tree = code.path("tree");
+    code.git(&["worktree", "add", "-q", &tree]);
+    std::fs::create_dir_all(code.beside("tree/deep/er")).unwrap();
+    code.brain(&["feed", "The invoice service runs on port 8080."]).exits(0);
+    for place in [tree.clone(), format!("{tree}/deep/er"), code.dir().display().to_string()] {
+        let found = hook(
+            &code,
+            "claude-code",
+            "UserPromptSubmit",
+            &json!({"prompt": "the port of the invoice service", "cwd": place}),
+        );
+        assert!(found.contains("8080"), "{place}");
+    }
+}
