@@ -1,5 +1,6 @@
 //! The command line, as `--help` shows it.
 
+mod audit;
 mod chat;
 mod decide;
 mod deliberate;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use audit::{Audit, AuditAction, Bisect};
 pub use chat::{Chat, Mode};
 pub use decide::{Approve, Reject, Restore, Revert, Trust};
 pub use deliberate::{Deliberate, Events, Prime};
@@ -139,6 +141,10 @@ pub enum Command {
     Prime(Prime),
     /// Tell the brain's story, and its distance from the ledger
     Story(Story),
+    /// Audit the history of runs, merges, sleeps and decisions, and find what breaks a rule
+    Audit(Audit),
+    /// Find the run since which recall answers a question wrongly
+    Bisect(Bisect),
     /// Check the format of every file of the network.
     Check(Check),
     /// Put the network's files into the work tree, to read or edit them

@@ -12,10 +12,13 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Agents",
         &["run", "watch", "apply", "deliberate", "events", "council", "integrity", "trust", "models", "signals"],
     ),
-    ("History", &["log", "show", "diff", "why", "blame", "ledger", "story", "revert", "restore"]),
+    ("History", &["log", "show", "diff", "why", "blame", "ledger", "story", "bisect", "revert", "restore"]),
     ("Review", &["review", "approve", "reject", "pr", "ci"]),
     ("Share", &["sync", "merge", "import", "export", "merge-tree"]),
-    ("Look after", &["status", "check", "doctor", "checkout", "hooks", "upgrade", "schema", "demo", "completions"]),
+    (
+        "Look after",
+        &["status", "check", "audit", "doctor", "checkout", "hooks", "upgrade", "schema", "demo", "completions"],
+    ),
 ];
 
 /// The heading of commands without a group.
@@ -32,7 +35,7 @@ const START: &str = "Examples:\n  git brain init notes\n  git brain -C notes fee
                      git brain -C notes recall where does Anna live\n\n`git brain help COMMAND` describes a command.";
 
 /// Examples by command. A command that is not here has examples of its own.
-const EXAMPLES: [(&str, &str); 45] = [
+const EXAMPLES: [(&str, &str); 47] = [
     (
         "feed",
         "git brain feed \"Anna moved to Kyoto in May\"\ngit brain feed diary.md notes/ 'letters/*.txt'\n\
@@ -90,6 +93,15 @@ const EXAMPLES: [(&str, &str); 45] = [
     ("why", "git brain why tea-a9f74d1e"),
     ("blame", "git brain blame tea-a9f74d1e"),
     ("story", "git brain story\ngit brain story -n 1 --narrator"),
+    (
+        "audit",
+        "git brain audit\ngit brain audit wake~100..wake --json\ngit brain audit --sarif\ngit brain audit sample --seed 7",
+    ),
+    (
+        "bisect",
+        "git brain bisect where does Anna live --good wake~100 --expect Kyoto\n\
+         git brain bisect where does Anna live --good main --bad wake --avoid Osaka",
+    ),
     ("check", "git brain check\ngit brain check --fix"),
     ("checkout", "git brain checkout\ngit brain checkout --none"),
     ("doctor", "git brain doctor --dry-run\ngit brain doctor"),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Door, Fault, Judge};
+use super::{Door, Fault, Judge, Kind};
 use crate::cycle::commit::run_of;
 
 use crate::cycle::{Cycle, CycleError};
@@ -179,7 +179,7 @@ impl Judge<'_> {
                 }
                 if let Some(why) = refused {
                     let brought = self.brought_by(&commit, None, &change.path)?;
-                    self.fault(&brought, &change.path, 1, why);
+                    self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
                 }
                 continue;
             }
@@ -190,7 +190,7 @@ impl Judge<'_> {
             let by = self.settings_since(from, here)?;
             if let Some(why) = self.unapproved(&record, own, &commit, &by)? {
                 let brought = self.brought_by(&commit, own, &change.path)?;
-                self.fault(&brought, &change.path, 1, why);
+                self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
             }
         }
         Ok(())
@@ -234,7 +234,7 @@ impl Judge<'_> {
     }
 
     /// Judges the runs that one commit of wake's line brings; these runs.
-    fn landing(
+    pub(super) fn landing(
         &mut self,
         commit: &Commit,
         parent: CommitId,
@@ -270,7 +270,7 @@ impl Judge<'_> {
             let by = self.settings_since(from, here)?;
             if let Some(why) = self.unapproved(&record, own, commit, &by)? {
                 let brought = self.brought_by(commit, own, &change.path)?;
-                self.fault(&brought, &change.path, 1, why);
+                self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
             }
             landed.push(run);
         }
