@@ -144,6 +144,10 @@ impl Auditor<'_> {
             let message = format!("is a second commit of {}, which {other} is", record.run);
             found.push(Finding::new(Rule::SingleWriter, commit.id, message));
         }
+        // A person leaves the record of a run that is thrown away; the gate asks whether that person may.
+        if record.is_left_over() {
+            return Ok(());
+        }
         if commit.email != address_of(record.agent.as_str()) || record.run.agent() != record.agent {
             let message = format!("is by {}, and its record says that {} made it", commit.email, record.agent);
             found.push(Finding::new(Rule::ForgedAuthor, commit.id, message).of_run(&record.run));
@@ -252,11 +256,15 @@ impl Auditor<'_> {
         let Some(day) = snapshot.and_then(|id| store.commit(id).ok()) else { return Ok(()) };
         for change in store.diff(Some(day.tree), Some(commit.tree), layout::NEURONS)? {
             let (Place::Neuron(id), Some(_)) = (Place::of(&change.path), change.old) else { continue };
-            let was = neuron_at(store, day.tree, &id)?.filter(is_kept);
-            let (Some(was), Some(on_main)) = (was, neuron_at(store, before, &id)?.filter(is_kept)) else { continue };
+            let Some(was) = neuron_at(store, day.tree, &id)?.filter(is_kept) else { continue };
+            let on_main = neuron_at(store, before, &id)?;
+            // Main gets nothing of an origin that it does not trust.
+            if on_main.is_none() && self.cycle.settings_in(before)?.origins.is_tainted(&was.origin) {
+                continue;
+            }
             let what = match neuron_at(store, commit.tree, &id)? {
                 None => "is removed",
-                Some(now) if was.pinned && on_main.pinned && !now.pinned => "is unpinned",
+                Some(now) if was.pinned && !now.pinned && !on_main.is_some_and(|main| !main.pinned) => "is unpinned",
                 Some(now) if now.is_archived() && !was.is_archived() => "is archived",
                 Some(_) => continue,
             };

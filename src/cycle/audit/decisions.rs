@@ -151,6 +151,13 @@ impl Auditor<'_> {
             if let Some(other) = other
                 && let Some(by) = self.cycle.decision_added_by(&other.path())?
             {
+                let (mut by, mut other, mut first) = (by, other, first);
+                if let Some(newer) = self.cycle.decision_added_by(&first.path())?
+                    && newer != by
+                    && self.cycle.store.is_ancestor(by, newer)?
+                {
+                    (by, other, first) = (newer, first, other);
+                }
                 let message =
                     format!("{} on {run}, and {} {} it", other.verdict.done(), first.address(), first.verdict.done());
                 self.audited.add(Finding::new(Rule::ReviewTwice, by, message).at(&other.path(), 1).of_run(run));
