@@ -19,7 +19,7 @@ import lab
 
 SCRIBE = {"$schema": "urn:git-brain:schema:agent:1", "name": "scribe", "role": "Writes down what people decide.", "trigger": {"any": []},
           "cognition": {"kind": "reflex", "rule": "memory"},
-          "capabilities": {"operations": ["create", "connect", "adjust", "reword", "signal", "flag"],
+          "capabilities": {"operations": ["create", "connect", "adjust", "activate", "reword", "signal", "flag"],
                            "types": ["semantic", "episodic", "contextual"]}}
 ANN = ("Ann", "ann@example.invalid")
 MALLORY = ("Mallory", "mallory@example.invalid")
@@ -205,11 +205,10 @@ def neuron_that_no_record_names(b):
 
 @plants("run-mismatch")
 def both_rewritten(b):
-    run, merge, record = b.run()
+    run, merge, record = b.run([{"op": "activate", "id": "tea", "strength": 0.3}])
     path = b.neuron("tea")
-    files = {path: b.show(run, path).replace("3100", "9100"), record: b.show(run, record).replace("3100", "9100")}
-    assert files[path] != b.show(run, path) and files[record] != b.show(run, record)
-    return b.replant(run, merge, files)
+    salience = re.search(r'"salience": (\d+)', b.show(run, path))[1]
+    return b.replant(run, merge, {at: b.show(run, at).replace(salience, str(int(salience) - 1)) for at in (path, record)})
 
 
 @plants("forged-author")
@@ -269,27 +268,32 @@ def beyond_the_definition_of_then(b):
     strict = json.loads(json.dumps(SCRIBE))
     strict["capabilities"]["operations"] = ["signal"]
     before = b.show("main", "agents/scribe.json")
-    now = int(time.time())
-    b.upon({"agents/scribe.json": json.dumps(strict, indent=2) + "\n"}, "scribe: only signals", branch="main", at=now - 6)
-    base = b.upon({"notes.txt": "a\n"}, at=now - 5)
-    b.upon({"agents/scribe.json": before}, "scribe: as before", branch="main", at=now - 2)
+    pause = lambda: time.sleep(1.1)
+    pause()
+    b.upon({"agents/scribe.json": json.dumps(strict, indent=2) + "\n"}, "scribe: only signals", branch="main")
+    pause()
+    b.upon({"notes.txt": "a\n"})
+    then = int(time.time())
+    pause()
+    pause()
+    b.upon({"agents/scribe.json": before}, "scribe: as before", branch="main")
+    b.brain("trust", "--yes")
     run, merge, _ = b.run()
-    assert b.field(run, "%P") == base
-    return b.replant(run, merge, at=now - 4)
+    return b.replant(run, merge, at=then)
 
 
 @plants("capability", "run-mismatch")
 def operation_that_no_agent_has(b):
     run, merge, record = b.run()
-    text = b.show(run, record).replace('"op": "adjust"', '"op": "archive"')
-    return b.replant(run, merge, {record: re.sub(r'\{"op": "archive"[^}]*\}', '{"op": "archive", "neuron": "cup"}', text)})
+    text = b.show(run, record).replace('"implied": 1', '"ops": [\n    {"op": "archive", "neuron": "cup"}\n  ]')
+    return b.replant(run, merge, {record: text})
 
 
 @plants("run-mismatch")
 def origin_that_is_laundered(b):
     run, merge, record = b.run()
     text = b.show(run, record)
-    return b.replant(run, merge, {record: text.replace('"ops"', '"origin": "approved",\n  "ops"', 1)})
+    return b.replant(run, merge, {record: text.replace('"implied"', '"origin": "approved",\n  "implied"', 1)})
 
 
 @plants("policy-by-agent")
@@ -364,7 +368,7 @@ def secret_in_a_file(b):
 @plants("written-once")
 def record_rewritten_later(b):
     path = next(path for path in b.paths("wake", "network/runs") if path.endswith("-scribe.json"))
-    return b.upon({path: b.show("wake", path).replace('"depth": 0', '"depth": 1')})
+    return b.upon({path: b.show("wake", path).replace("by hand", "by chance")})
 
 
 @plants("written-once")
@@ -745,6 +749,9 @@ def main():
                 brain = copied(brains[of], folder)
                 planted = plant(brain)
                 planted = planted if isinstance(planted, set) else {planted}
+                if "rewritten-history" not in rules:
+                    # Life goes on upon it, as far as the program lets it.
+                    brain.brain("feed", "Greta sells honey at the market", codes=range(256))
                 report = audited(brain)
                 hits = [f for f in report["findings"] if f["commit"] in planted and f["rule"] in rules]
                 level = "warn" if warns else "quarantine"

@@ -34,11 +34,15 @@ pub fn fault(record: &CouncilRecord) -> Option<String> {
             voted.len()
         ));
     }
+    let of_one: BTreeSet<&str> = record.members.iter().map(|seat| seat.family.as_str()).collect();
+    if of_one.len() < MINDS && !verdict.escalates() {
+        return Some("decides alone, and all its members are of one family".to_owned());
+    }
     if verdict.decision == Decision::Abstain {
-        return None;
+        return (!verdict.escalates()).then(|| "reaches no decision, and leaves it to nobody".to_owned());
     }
     let members = record.members.len();
-    let all: BTreeSet<&str> = record.members.iter().map(|seat| seat.family.as_str()).collect();
+    let all = of_one;
     let for_it = by_member.get(&verdict.decision).copied().unwrap_or(0);
     let is_for = |votes: &&BTreeMap<Decision, usize>| {
         let cast: usize = votes.values().sum();
@@ -51,6 +55,26 @@ pub fn fault(record: &CouncilRecord) -> Option<String> {
     if let Some(fault) = needs("members", for_it, members).or_else(|| needs("families", families_for, all.len())) {
         return Some(fault);
     }
-    let decided = all.len() >= 2 || verdict.escalates();
-    (!decided).then(|| "decides alone, and all its members are of one family".to_owned())
+    if families_for < MINDS {
+        return Some(format!("says {}, and one family alone is for that", verdict.decision));
+    }
+    let means = families.keys().filter_map(|family| {
+        let of: Vec<f64> = record
+            .votes
+            .iter()
+            .map(|cast| &cast.opening.vote)
+            .filter(|vote| vote.decision == verdict.decision && vote.family.as_str() == *family)
+            .map(|vote| vote.confidence)
+            .collect();
+        (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64)
+    });
+    let means: Vec<f64> = means.collect();
+    let confidence = means.iter().sum::<f64>() / means.len().max(1) as f64 - verdict.penalty;
+    let is_told = (confidence.max(0.0) - verdict.confidence).abs() < TOLERANCE && verdict.penalty >= 0.0;
+    (!is_told).then(|| format!("has the confidence {}, and its votes {confidence:.4}", verdict.confidence))
 }
+
+/// Families that a decision needs.
+const MINDS: usize = 2;
+/// What rounding leaves.
+const TOLERANCE: f64 = 1e-5;

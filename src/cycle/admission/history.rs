@@ -57,7 +57,9 @@ impl Cycle {
             if last != Some(said) {
                 // Settings that cannot be read are a fault already, and no ground for anything.
                 if let Ok(grounds) = Grounds::of_tree(store, commit.tree) {
-                    eras.push(Era { commit: commit.id, since: commit.committed, grounds: judge.grounds.len() });
+                    // Clocks differ: a version is in force from the time of those before it on.
+                    let since = eras.last().map_or(commit.committed, |era: &Era| era.since.max(commit.committed));
+                    eras.push(Era { commit: commit.id, since, grounds: judge.grounds.len() });
                     judge.grounds.push(grounds);
                 }
                 last = Some(said);
