@@ -39,7 +39,7 @@ pub fn fault(record: &CouncilRecord) -> Option<String> {
         return Some("decides alone, and all its members are of one family".to_owned());
     }
     if verdict.decision == Decision::Abstain {
-        return (!verdict.escalates()).then(|| "reaches no decision, and leaves it to nobody".to_owned());
+        return (!verdict.escalates()).then(|| "reaches no decision, and does not escalate".to_owned());
     }
     let members = record.members.len();
     let all = of_one;

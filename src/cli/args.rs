@@ -141,7 +141,7 @@ pub enum Command {
     Prime(Prime),
     /// Tell the brain's story, and its distance from the ledger
     Story(Story),
-    /// Audit the history of runs, merges, sleeps and decisions, and find what breaks a rule
+    /// Audit history by its rules, and quarantine commits that break them
     Audit(Audit),
     /// Find the run since which recall answers a question wrongly
     Bisect(Bisect),

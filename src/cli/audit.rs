@@ -31,6 +31,12 @@ pub(super) fn audit(session: &Session, args: &args::Audit) -> Done {
         }
         None => {}
     }
+    if let Some(forge) = args.ci {
+        let file = brain.write_audit_workflow(super::write::workflow_of(forge))?;
+        let report = serde_json::json!({ "workflow": file });
+        session.out.report(&report, |_| format!("Wrote {}: commit it.\n", safe_line(&file.display().to_string())));
+        return Ok(0);
+    }
     let bar = session.out.bar();
     let report =
         brain.audit(args.range.as_deref(), args.all, &mut |done, of| bar.set("audit ", done as u64, of as u64))?;

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::CiForge;
+
 /// `audit`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -15,6 +17,9 @@ pub struct Audit {
     /// Print SARIF 2.1.0, for a CI.
     #[arg(long, conflicts_with = "json")]
     pub sarif: bool,
+    /// Write the workflow that audits every day on a forge, and audit nothing now.
+    #[arg(long, value_name = "FORGE", conflicts_with_all = ["range", "all", "sarif"])]
+    pub ci: Option<CiForge>,
     /// What to do instead.
     #[command(subcommand)]
     pub action: Option<AuditAction>,
@@ -23,7 +28,7 @@ pub struct Audit {
 /// An action of `audit`.
 #[derive(Debug, Subcommand)]
 pub enum AuditAction {
-    /// Draw runs for people to look at, and put them into the list of `git brain review`
+    /// Draw runs for people to look at
     Sample {
         /// Seed: the same one draws the same runs.
         #[arg(long, default_value_t = 0)]

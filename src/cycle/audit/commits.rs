@@ -1,8 +1,9 @@
-//! Checks of a commit by its own difference: authors, records, definitions of main at that time, core neurons, ledger and story.
+//! Checks of a commit by its own difference: authors, records, definitions of main at that time, core neurons and the ledger.
 
 use std::collections::BTreeMap;
 
 use super::Auditor;
+use super::story::told_awake;
 use crate::audit::difference::{Change, faults};
 use crate::audit::{Finding, Rule};
 use crate::cycle::said::{measured, said_by};
@@ -93,7 +94,8 @@ impl Auditor<'_> {
         if is_sleep || is_undo {
             return Ok(found);
         }
-        self.ledger_and_story(commit, &changes, &mut found)?;
+        self.ledger(commit, &changes, &mut found)?;
+        found.extend(told_awake(commit, &changes));
         if let Some(agent) = &by_agent
             && added.iter().any(|run| run.agent() != *agent)
         {
@@ -264,7 +266,7 @@ impl Auditor<'_> {
             }
             let what = match neuron_at(store, commit.tree, &id)? {
                 None => "is removed",
-                Some(now) if was.pinned && !now.pinned && !on_main.is_some_and(|main| !main.pinned) => "is unpinned",
+                Some(now) if was.pinned && !now.pinned && on_main.is_none_or(|main| main.pinned) => "is unpinned",
                 Some(now) if now.is_archived() && !was.is_archived() => "is archived",
                 Some(_) => continue,
             };
@@ -274,26 +276,12 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// Ledger entries without the run and the prediction that they are about, chapters that no sleep told, and a story that left the ledger.
-    fn ledger_and_story(
-        &self,
-        commit: &Commit,
-        changes: &[FileChange],
-        found: &mut Vec<Finding>,
-    ) -> Result<(), CycleError> {
+    /// Ledger entries without the run and the prediction that they are about.
+    fn ledger(&self, commit: &Commit, changes: &[FileChange], found: &mut Vec<Finding>) -> Result<(), CycleError> {
         for change in changes.iter().filter(|change| change.old.is_none()) {
-            let (Some(new), place) = (change.new, Place::of(&change.path)) else { continue };
-            match place {
-                Place::Ledger(run) => {
-                    let why = self.ledger_fault(commit, &run, &self.cycle.store.content(new.blob)?, &change.path)?;
-                    found.extend(why.map(|why| Finding::new(Rule::LedgerGap, commit.id, why).at(&change.path, 1)));
-                }
-                Place::Chapter(_) => {
-                    let message = "is told by a commit that is no sleep";
-                    found.push(Finding::new(Rule::NarrativeForged, commit.id, message).at(&change.path, 1));
-                }
-                _ => {}
-            }
+            let (Some(new), Place::Ledger(run)) = (change.new, Place::of(&change.path)) else { continue };
+            let why = self.ledger_fault(commit, &run, &self.cycle.store.content(new.blob)?, &change.path)?;
+            found.extend(why.map(|why| Finding::new(Rule::LedgerGap, commit.id, why).at(&change.path, 1)));
         }
         Ok(())
     }
@@ -328,31 +316,7 @@ impl Auditor<'_> {
             () => None,
         })
     }
-
-    /// Whether the newest story of wake left the ledger.
-    pub(super) fn story_gap(&mut self) -> Result<(), CycleError> {
-        let store = &self.cycle.store;
-        let wake = store.need_tip(store.wake())?;
-        let tree = store.tree_of(wake)?;
-        let alarm = self.cycle.settings_in(store.tree_of(store.need_tip(store.main())?)?)?.serotonin.alarm;
-        let files = store.files(tree, CHAPTERS)?;
-        // Their paths sort by date.
-        let Some((path, file)) = files.into_iter().max_by(|a, b| a.0.cmp(&b.0)) else { return Ok(()) };
-        let value: serde_json::Value = match serde_json::from_slice(&store.content(file.blob)?) {
-            Ok(value) => value,
-            Err(_) => return Ok(()),
-        };
-        let gap = value.pointer("/gap/total").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-        if gap > alarm {
-            let message = format!("tells a story that is {gap:.2} away from the ledger, and {alarm:.2} is the alarm");
-            self.audited.add(Finding::new(Rule::NarrativeGap, wake, message).at(&path, 1));
-        }
-        Ok(())
-    }
 }
-
-/// The folder of chapters.
-const CHAPTERS: &str = layout::NARRATIVE;
 
 fn short(id: CommitId) -> String {
     id.to_string().chars().take(12).collect()

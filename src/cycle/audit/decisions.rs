@@ -73,8 +73,8 @@ impl Auditor<'_> {
             } else if let Ok(closing) = Closing::decode(&bytes, &path) {
                 let eras = self.historian.eras_between(closing.at_ms / 1000, commit.committed);
                 let lets = |names: &[String]| names.is_empty() || names.iter().any(|name| name == address(&closing.by));
-                let settings = eras.iter().filter_map(|era| self.historian.settings(era));
-                if !settings.map(|settings| lets(&settings.review.reviewers)).any(|may| may) {
+                let mut settings = eras.iter().filter_map(|era| self.historian.settings(era));
+                if !settings.any(|settings| lets(&settings.review.reviewers)) {
                     let message = format!("is closed by {}, and main names others as reviewers", address(&closing.by));
                     found.push(Finding::new(Rule::ReviewForged, commit.id, message).at(&path, 1));
                 }

@@ -11,6 +11,7 @@
 mod commits;
 mod decisions;
 mod state;
+mod story;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
