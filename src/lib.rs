@@ -26,6 +26,7 @@
 //! | [`trigger`] | what changed → what wakes | pure |
 //! | [`vitals`] | figures that say how far a network is a brain | pure |
 //! | [`review`] | what a waiting run would change, for people; their decisions | pure |
+//! | [`audit`] | rules that a history must hold; findings, the sample, SARIF | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
@@ -40,6 +41,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used))]
 
 pub mod activation;
+pub mod audit;
 pub mod brain;
 pub mod chemistry;
 #[allow(clippy::print_stdout, reason = "a front door prints")]

@@ -132,6 +132,12 @@ pub const GROUP_BYTES: u64 = 16 << 20;
 pub const WAITING_BYTES: u64 = 4 << 20;
 /// How often a reference update that lost a race is tried again before the command says "busy".
 pub const REF_RETRIES: usize = 64;
+/// Most commits of one audit: half a million runs. An audit goes on from where the last one was, so only the first is that long.
+pub const AUDIT_WALK: usize = 1_000_000;
+/// Commits between two states that an audit keeps: a kill costs a few seconds.
+pub const AUDIT_STEP: usize = 512;
+/// Findings that an audit keeps: whoever has more mends a rule, not commits.
+pub const AUDIT_FINDINGS: usize = 10_000;
 /// Most commits walked to find what the newest run in a history is.
 pub const HISTORY_WALK: usize = 100_000;
 /// Commits of wake among which `status` looks for the newest run of each agent.

@@ -23,6 +23,7 @@ const LAYERS: [&str; 22] = [
     "trigger",
     "vitals",
     "review",
+    "audit",
     "cognition",
     "world",
     "store",
@@ -60,10 +61,11 @@ const STORY: [(&str, &[&str]); 8] = [
             STAGE,
             "src/brain/story.rs",
             EXAMINE,
+            AUDIT,
             SCHEMA,
         ],
     ),
-    ("NARRATIVE", &["src/model/layout.rs", STAGE]),
+    ("NARRATIVE", &["src/model/layout.rs", STAGE, AUDIT]),
     ("narrative", &["src/cycle/mod.rs", STAGE]),
     // An agent of rules tells somebody else, and from its room the cycle is out of reach.
     ("tell", &[STAGE, "src/cycle/sleep/", "src/cognition/"]),
@@ -81,10 +83,14 @@ const STORY: [(&str, &[&str]); 8] = [
             "src/cli/story.rs",
         ],
     ),
-    ("Chapter", &["src/model/layout.rs", "src/chemistry/serotonin/", STAGE, "src/brain/", "src/cycle/sleep/", EXAMINE]),
+    (
+        "Chapter",
+        &["src/model/layout.rs", "src/chemistry/serotonin/", STAGE, "src/brain/", "src/cycle/sleep/", EXAMINE, AUDIT],
+    ),
 ];
 const STAGE: &str = "src/cycle/narrative.rs";
 const EXAMINE: &str = "src/cycle/file.rs";
+const AUDIT: &str = "src/cycle/audit/story.rs";
 const SCHEMA: &str = "src/brain/schema.rs";
 /// Files that may spell the folder of the narrative, be it in a comment.
 const STORY_FOLDER: [&str; 5] =

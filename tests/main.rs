@@ -8,6 +8,7 @@ mod alive;
 mod answers;
 mod apply;
 mod architecture;
+mod audit;
 mod chain_agent;
 mod chat;
 mod checkout;

@@ -217,6 +217,11 @@ class World:
                 answer = lab.call([lab.PROGRAM, "-C", str(brain.path), "check", branch], self.clocked(), timeout=60)
                 if answer.code != 0:
                     raise Failed(f"check {branch}: {likeness(answer.out)}", f"step {step.number}: {name}: {answer}")
+            # Whoever lives honestly is accused of nothing, by what is new and by all of it.
+            for how in ([], ["--all"]) if name == here[0] else ([],):
+                answer = lab.call([lab.PROGRAM, "-C", str(brain.path), "audit", *how], self.clocked(), timeout=120)
+                if answer.code != 0:
+                    raise Failed(f"audit: {likeness(answer.out)}", f"step {step.number}: {name}: {answer}")
         first = brains[here[0]]
         # What a clone that is away has acknowledged comes when it is back.
         away = [name for name in self.clones if name not in here]

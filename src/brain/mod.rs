@@ -4,6 +4,8 @@
 //! that serialises; how it is printed is the front door's business.
 
 mod ask;
+mod audit;
+mod bisect;
 mod capture;
 mod chat;
 mod check;
@@ -88,6 +90,8 @@ pub use crate::text::{Shared, said_from, shared, states};
 pub use crate::vitals::Verdict;
 pub use crate::vitals::verdict::{Answer as VerdictAnswer, summed_up};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
+pub use audit::{AuditFinding, AuditItem, AuditLevel, AuditReport, AuditRule, AuditSample};
+pub use bisect::{Answered as BisectAnswer, BisectReport, BisectRequest, Expectation};
 pub use check::{BranchCheck, CheckReport, FixReport};
 pub use checkout::CheckoutReport;
 pub use ci::{CiQueue, CiReport, CiRequest, CiRun};

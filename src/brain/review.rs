@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Brain, BrainError};
+use super::{AuditItem, Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::After;
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot_beside};
@@ -74,6 +74,9 @@ pub struct ReviewList {
     /// Councils that left their decision to a person; absent if there are none.
     #[serde(skip_serializing_if = "is_none")]
     pub councils: usize,
+    /// Runs of wake that the audit asks about; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<AuditItem>,
 }
 
 fn is_none(count: &usize) -> bool {
@@ -151,7 +154,7 @@ impl Brain {
         waiting.sort_by(|a, b| b.consequence.total_cmp(&a.consequence).then_with(|| a.run.cmp(&b.run)));
         // A record that cannot be read hides no run: `council --list` names it.
         let councils = self.cycle.pending_councils().map_or(0, |pending| pending.len());
-        Ok(ReviewList { waiting, councils })
+        Ok(ReviewList { waiting, councils, audit: self.audit_queue()? })
     }
 
     fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId, rules: &str) -> Result<Outline, BrainError> {

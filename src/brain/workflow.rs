@@ -1,4 +1,4 @@
-//! The workflow file by which a forge runs the bot.
+//! The workflow files by which a forge runs the bot, and the audit.
 
 #![allow(clippy::disallowed_methods, reason = "a file of the person's work tree")]
 
@@ -18,6 +18,15 @@ pub enum Workflow {
 }
 
 impl Workflow {
+    /// The same of the audit.
+    pub fn audit_file(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Github => (".github/workflows/brain-audit.yml", include_str!("workflows/audit-github.yml")),
+            Self::Gitlab => (".gitlab/brain-audit.yml", include_str!("workflows/audit-gitlab.yml")),
+            Self::Forgejo => (".forgejo/workflows/brain-audit.yml", include_str!("workflows/audit-forgejo.yml")),
+        }
+    }
+
     /// The file's path in the work tree, and its text.
     pub fn file(self) -> (&'static str, &'static str) {
         match self {
@@ -34,7 +43,18 @@ impl Brain {
     /// # Errors
     /// There is no work tree, or another file stands there.
     pub fn write_workflow(&self, workflow: Workflow) -> Result<PathBuf, BrainError> {
-        let (path, text) = workflow.file();
+        self.write_file(workflow.file(), "`git brain ci`")
+    }
+
+    /// Writes the workflow of the audit, as [`Brain::write_workflow`] does.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn write_audit_workflow(&self, workflow: Workflow) -> Result<PathBuf, BrainError> {
+        self.write_file(workflow.audit_file(), "`git brain audit`")
+    }
+
+    fn write_file(&self, (path, text): (&str, &str), job: &str) -> Result<PathBuf, BrainError> {
         let store = &self.cycle.store;
         let runs = store.runs_prefix();
         // A brain in a repository of code has branches of its own, and its clone is one of code.
@@ -55,7 +75,7 @@ impl Brain {
             Ok(_) => {
                 return Err(BrainError::Refused {
                     message: format!("{} is there, and says something else", file.display()),
-                    hint: Some("move it away, or add the job `git brain ci` to it by hand".to_owned()),
+                    hint: Some(format!("move it away, or add the job {job} to it by hand")),
                 });
             }
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}

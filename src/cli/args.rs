@@ -1,5 +1,6 @@
 //! The command line, as `--help` shows it.
 
+mod audit;
 mod chat;
 mod client;
 mod decide;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use audit::{Audit, AuditAction, Bisect};
 pub use chat::{Chat, Mode};
 pub use client::Setup;
 pub use decide::{Approve, Reject, Restore, Revert, Trust};
@@ -143,6 +145,10 @@ pub enum Command {
     Prime(Prime),
     /// Tell the brain's story, and its distance from the ledger
     Story(Story),
+    /// Audit history by its rules, and quarantine commits that break them
+    Audit(Audit),
+    /// Find the run since which recall answers a question wrongly
+    Bisect(Bisect),
     /// Check the format of every file of the network.
     Check(Check),
     /// Put the network's files into the work tree, to read or edit them

@@ -12,12 +12,24 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Agents",
         &["run", "watch", "apply", "deliberate", "events", "council", "integrity", "trust", "models", "signals"],
     ),
-    ("History", &["log", "show", "diff", "why", "blame", "ledger", "story", "revert", "restore"]),
+    ("History", &["log", "show", "diff", "why", "blame", "ledger", "story", "bisect", "revert", "restore"]),
     ("Review", &["review", "approve", "reject", "pr", "ci"]),
     ("Share", &["sync", "merge", "import", "export", "merge-tree"]),
     (
         "Look after",
-        &["status", "check", "doctor", "checkout", "setup", "hooks", "upgrade", "schema", "demo", "completions"],
+        &[
+            "status",
+            "check",
+            "audit",
+            "doctor",
+            "checkout",
+            "setup",
+            "hooks",
+            "upgrade",
+            "schema",
+            "demo",
+            "completions",
+        ],
     ),
 ];
 
@@ -95,6 +107,15 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("why", "git brain why tea-a9f74d1e"),
     ("blame", "git brain blame tea-a9f74d1e"),
     ("story", "git brain story\ngit brain story -n 1 --narrator"),
+    (
+        "audit",
+        "git brain audit\ngit brain audit wake~100..wake --json\ngit brain audit --sarif\ngit brain audit sample --seed 7",
+    ),
+    (
+        "bisect",
+        "git brain bisect where does Anna live --good wake~100 --expect Kyoto\n\
+         git brain bisect where does Anna live --good main --bad wake --avoid Osaka",
+    ),
     ("check", "git brain check\ngit brain check --fix"),
     ("checkout", "git brain checkout\ngit brain checkout --none"),
     ("doctor", "git brain doctor --dry-run\ngit brain doctor"),

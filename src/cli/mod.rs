@@ -5,6 +5,7 @@
 mod amend;
 pub mod args;
 mod ask;
+mod audit;
 mod chat;
 mod client;
 mod council;
@@ -218,6 +219,8 @@ impl Session {
             Command::Hook(args) => house::hook(&self, &args),
             Command::Confine(args) => Ok(house::confine(&args)),
             Command::MergeDriver(args) => house::merge_driver(&self, &args),
+            Command::Audit(args) => audit::audit(&self, &args),
+            Command::Bisect(args) => audit::bisect(&self, &args),
             Command::Check(args) => house::check(&self, &args),
             Command::Checkout(args) => house::checkout(&self, &args),
             Command::Doctor(args) => house::doctor(&self, &args),

@@ -91,6 +91,16 @@ fn listed(list: &ReviewList) -> String {
             plural(councils, "council awaits", "councils await")
         ),
     };
+    let asked = list.audit.iter().map(|item| format!("  {}  {}\n", safe_line(&item.run), safe_line(&item.because)));
+    let audit = match list.audit.len() {
+        0 => String::new(),
+        count => format!(
+            "The audit asks about {}: git brain review RUN   git brain audit accept RUN   git brain revert RUN\n{}",
+            plural(count, "run", "runs"),
+            asked.collect::<String>()
+        ),
+    };
+    let councils = councils + &audit;
     if list.waiting.is_empty() {
         return format!("Nothing waits for review.\n{councils}");
     }

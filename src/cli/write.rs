@@ -47,14 +47,18 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     Ok(0)
 }
 
+/// The workflow of a forge.
+pub(super) fn workflow_of(forge: args::CiForge) -> Workflow {
+    match forge {
+        args::CiForge::Github => Workflow::Github,
+        args::CiForge::Gitlab => Workflow::Gitlab,
+        args::CiForge::Forgejo => Workflow::Forgejo,
+    }
+}
+
 /// Writes the workflow for a forge, if one is wanted.
 fn write_workflow(session: &Session, brain: &Brain, forge: Option<args::CiForge>) -> Result<(), BrainError> {
-    let workflow = match forge {
-        None => return Ok(()),
-        Some(args::CiForge::Github) => Workflow::Github,
-        Some(args::CiForge::Gitlab) => Workflow::Gitlab,
-        Some(args::CiForge::Forgejo) => Workflow::Forgejo,
-    };
+    let Some(workflow) = forge.map(workflow_of) else { return Ok(()) };
     let file = brain.write_workflow(workflow)?;
     let file = file.display();
     session

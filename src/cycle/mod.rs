@@ -13,6 +13,7 @@
 
 pub mod admission;
 mod aside;
+pub mod audit;
 pub mod bootstrap;
 pub mod budget;
 mod chained;

@@ -22,6 +22,9 @@ use crate::store::{
     Author, Commit, CommitId, CommitSpec, File, PushOutcome, Remote, StoreError, Trailer, TreeEdit, TreeId,
 };
 
+/// The fault of a decision that is not as it was.
+pub(super) const WRITTEN_ONCE: &str = "is written once for ever";
+
 impl Cycle {
     /// The reviews of a run, oldest first.
     pub fn reviews_of(&self, run: &RunId) -> Result<Vec<ReviewRecord>, CycleError> {
@@ -348,23 +351,33 @@ impl Cycle {
         }
         let (signatures, since) = (self.store.requires_signatures()?, self.store.signed_since()?);
         for id in commits {
-            let commit = self.store.commit(id)?;
-            if commit.is_of_agents_domain() {
-                fault(id, "", format!("is by {}, and agents review nothing", commit.email));
-            } else if signatures
-                && !self.store.leads_to_any(id, &since)?
-                && let Some(why) = signed::unsigned_commit(&self.store, &commit)?
-            {
-                fault(id, "", why);
-            }
-            if commit.committed > self.shared.world.latest_seconds() && !self.shared.world.is_fixed() {
-                fault(id, "", "is dated ahead of the clock here".to_owned());
-            }
-            let latest = self.latest_ms();
-            for (path, problem) in self.wrong_reviews(&commit, latest)? {
-                fault(id, &path, problem);
+            for (path, why) in self.faults_of_decision(id, signatures.then_some(&since))? {
+                fault(id, &path, why);
             }
         }
+        Ok(faults)
+    }
+
+    /// The faults of one commit of decisions, each with its path; `since` where signatures are required.
+    pub(super) fn faults_of_decision(
+        &self,
+        id: CommitId,
+        since: Option<&Vec<CommitId>>,
+    ) -> Result<Vec<(String, String)>, CycleError> {
+        let commit = self.store.commit(id)?;
+        let mut faults = Vec::new();
+        if commit.is_of_agents_domain() {
+            faults.push((String::new(), format!("is by {}, and agents review nothing", commit.email)));
+        } else if let Some(since) = since
+            && !self.store.leads_to_any(id, since)?
+            && let Some(why) = signed::unsigned_commit(&self.store, &commit)?
+        {
+            faults.push((String::new(), why));
+        }
+        if commit.committed > self.shared.world.latest_seconds() && !self.shared.world.is_fixed() {
+            faults.push((String::new(), "is dated ahead of the clock here".to_owned()));
+        }
+        faults.extend(self.wrong_reviews(&commit, self.latest_ms())?);
         Ok(faults)
     }
 
@@ -392,7 +405,7 @@ impl Cycle {
             let mut added = BTreeSet::new();
             for change in store.diff(*parent, Some(commit.tree), "")? {
                 match change.old {
-                    Some(_) => wrong.push((change.path, "is written once for ever".to_owned())),
+                    Some(_) => wrong.push((change.path, WRITTEN_ONCE.to_owned())),
                     None => drop(added.insert(change.path)),
                 }
             }
@@ -552,7 +565,7 @@ impl Cycle {
 }
 
 /// Whether a review is of one who may decide. Anybody can write that somebody decided elsewhere: the word of a bot of the settings counts.
-fn is_of_reviewer(review: &ReviewRecord, settings: &settings::Review, rule: Option<&str>) -> bool {
+pub(super) fn is_of_reviewer(review: &ReviewRecord, settings: &settings::Review, rule: Option<&str>) -> bool {
     let may = settings.reviewers_of(rule);
     let is_bot = settings.bots.iter().any(|bot| bot == review.address());
     let elsewhere = review.via.rsplit_once(" by ").map(|(_, name)| name).filter(|_| is_bot);

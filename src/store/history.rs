@@ -96,6 +96,11 @@ impl Store {
 
     /// The commits that `tip` has and `hidden` have not, parents before children.
     pub fn commits_beyond(&self, tip: CommitId, hidden: &[CommitId]) -> Result<Vec<CommitId>, StoreError> {
+        self.commits_within(tip, hidden, limits::HISTORY_WALK)
+    }
+
+    /// The same, at most so many.
+    pub fn commits_within(&self, tip: CommitId, hidden: &[CommitId], most: usize) -> Result<Vec<CommitId>, StoreError> {
         let (mut unpublished, front) = self.frontier(tip)?;
         let mut hidden_front = BTreeSet::new();
         for id in hidden {
@@ -108,11 +113,11 @@ impl Store {
             walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE)?;
             front.iter().try_for_each(|id| walk.push(id.0))?;
             hidden_front.iter().try_for_each(|id| walk.hide(id.0))?;
-            walk.take(limits::HISTORY_WALK + 1).collect::<Result<Vec<_>, _>>()
+            walk.take(most.saturating_add(1)).collect::<Result<Vec<_>, _>>()
         });
         let walked = walked.map_err(|e| StoreError::git(format!("history of {tip}"), e))?;
-        if walked.len() > limits::HISTORY_WALK {
-            return Err(StoreError::TooLong { commits: limits::HISTORY_WALK, from: tip.to_string() });
+        if walked.len() > most {
+            return Err(StoreError::TooLong { commits: most, from: tip.to_string() });
         }
         let mut found: Vec<CommitId> = walked.into_iter().map(CommitId).collect();
         let mut open = vec![tip];

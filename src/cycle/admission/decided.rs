@@ -3,7 +3,7 @@
 //! A reviewer's name in a trailer is a claim, and the id of the run that lands in place of another is known to whoever reads the record
 //! that names it. Without these checks somebody else could make that run, or lend any run a reviewer.
 
-use super::Judge;
+use super::{Judge, Kind};
 use crate::cycle::CycleError;
 use crate::delta::RunRecord;
 use crate::model::ids::RunId;
@@ -32,7 +32,8 @@ impl Judge<'_> {
         }
         for name in named {
             if !reviews.iter().any(|review| review.named() == name) {
-                self.fault(
+                self.fault_of(
+                    Kind::Reviewer,
                     commit,
                     "",
                     0,
@@ -48,7 +49,13 @@ impl Judge<'_> {
         let Some(review) = self.landed_by(run)? else { return Ok(()) };
         if review.address() != commit.email {
             let (by, of) = (review.address().to_owned(), review.run);
-            self.fault(commit, path, 1, format!("is what {by} made of {of}, and its commit is by {}", commit.email));
+            self.fault_of(
+                Kind::Reviewer,
+                commit,
+                path,
+                1,
+                format!("is what {by} made of {of}, and its commit is by {}", commit.email),
+            );
             return Ok(());
         }
         let Some(here) = self.main.map(|main| self.settings_of(main)).transpose()?.flatten() else { return Ok(()) };
@@ -59,7 +66,13 @@ impl Judge<'_> {
             }
         }
         let (by, of) = (review.address(), &review.run);
-        self.fault(commit, path, 1, format!("is what {by} made of {of}, and {by} may not decide on that"));
+        self.fault_of(
+            Kind::Reviewer,
+            commit,
+            path,
+            1,
+            format!("is what {by} made of {of}, and {by} may not decide on that"),
+        );
         Ok(())
     }
 
@@ -107,7 +120,7 @@ impl Judge<'_> {
         };
         if !self.settings_since(from, &settings)?.iter().any(lets) {
             let why = format!("approves what is not trusted, by {}: {} may", commit.email, may.join(", "));
-            self.fault(commit, path, 1, why);
+            self.fault_of(Kind::Reviewer, commit, path, 1, why);
         }
         Ok(())
     }

@@ -180,7 +180,7 @@ impl Judge<'_> {
                 }
                 if let Some(why) = refused {
                     let brought = self.brought_by(&commit, None, &change.path)?;
-                    self.fault(&brought, &change.path, 1, why);
+                    self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
                 }
                 continue;
             }
@@ -235,7 +235,7 @@ impl Judge<'_> {
     }
 
     /// Judges the runs that one commit of wake's line brings; these runs.
-    fn landing(
+    pub(super) fn landing(
         &mut self,
         commit: &Commit,
         parent: CommitId,

@@ -22,6 +22,7 @@
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
 mod decided;
+pub(in crate::cycle) mod history;
 mod landing;
 mod left;
 mod main_line;
@@ -74,6 +75,18 @@ pub enum Kind {
     WakeOnMain,
     /// A commit under a fixed clock.
     FixedClock,
+    /// A date ahead of the clock.
+    Ahead,
+    /// A reviewer who decided nothing, or may not.
+    Reviewer,
+    /// A run without the approval that it needs.
+    Unapproved,
+    /// A file that is written once, and is not as it was.
+    WrittenOnce,
+    /// A secret.
+    Secret,
+    /// A trailer that says otherwise than the record.
+    Trailer,
 }
 
 /// Something that keeps a commit out.
@@ -210,6 +223,7 @@ impl Cycle {
             main: store.tip(store.main())?,
             wake: None,
             fixed_clock: matches!(door, Door::Merge),
+            is_audit: false,
             going_out: matches!(door, Door::Out { .. }),
             grounds: vec![grounds],
             first: known.is_empty(),
@@ -281,6 +295,8 @@ struct Judge<'c> {
     wake: Option<CommitId>,
     /// True where a fixed clock is let in.
     fixed_clock: bool,
+    /// True where history is audited: nothing may cost the size of the network for each commit.
+    is_audit: bool,
     /// True for what this machine is about to push.
     going_out: bool,
     /// By what runs are judged; the first is this brain's own.
@@ -474,7 +490,8 @@ impl Judge<'_> {
                 && !(change.new.is_none() && reverted.contains(&change.path))
             {
                 let what = if change.new.is_some() { "is changed" } else { "is removed" };
-                self.fault(commit, &change.path, 1, format!("{what}, and it is written once for ever"));
+                let message = format!("{what}, and it is written once for ever");
+                self.fault_of(Kind::WrittenOnce, commit, &change.path, 1, message);
             }
             if change.path == layout::METADATA {
                 self.metadata(commit, before)?;

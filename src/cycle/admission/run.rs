@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Door, Judge};
+use super::{Door, Judge, Kind};
 use crate::cycle::commit::edits;
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::policy::Policy;
@@ -46,6 +46,11 @@ impl Grounds {
             }
         }
         Ok(Self { settings, agents, blob: store.file(tree, layout::SETTINGS)?.map(|file| file.blob) })
+    }
+
+    /// The definition of an agent.
+    pub fn agent(&self, name: &AgentName) -> Option<&Agent> {
+        self.agents.get(name)
     }
 
     /// Rank and limits of an agent.
@@ -163,7 +168,8 @@ impl Judge<'_> {
     ) -> Result<(), CycleError> {
         let path = layout::run(&record.run);
         if let Some(key) = says_otherwise(commit, record) {
-            self.fault(commit, &path, 1, format!("is not the run that its commit names ({key})"));
+            let message = format!("is not the run that its commit names ({key})");
+            self.fault_of(Kind::Trailer, commit, &path, 1, message);
         }
         let Some(parent) = commit.parents.first().copied() else { return Ok(()) };
         let wrong = self.done_again(record, (parent, before), |judge, applied| {

@@ -7,7 +7,7 @@
 
 use aho_corasick::AhoCorasick;
 
-use super::{Door, Judge};
+use super::{Door, Judge, Kind};
 use crate::cycle::file::Finding;
 use crate::cycle::policy::secrets_of;
 use crate::cycle::{Cycle, CycleError};
@@ -56,7 +56,7 @@ impl Judge<'_> {
         let found = added(store, secrets, &change.path, bytes, &parents)?;
         let any = !found.is_empty();
         for finding in found {
-            self.fault(commit, &finding.path, finding.line, finding.message);
+            self.fault_of(Kind::Secret, commit, &finding.path, finding.line, finding.message);
         }
         Ok(any)
     }
@@ -72,7 +72,7 @@ impl Judge<'_> {
                 known |= holds(store, store.tree_of(*parent)?, text)?;
             }
             if !known {
-                self.fault(commit, "", 0, format!("has a secret in its message ({})", found.kind));
+                self.fault_of(Kind::Secret, commit, "", 0, format!("has a secret in its message ({})", found.kind));
                 break;
             }
         }

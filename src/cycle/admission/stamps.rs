@@ -118,17 +118,23 @@ impl Judge<'_> {
             );
         }
         if is_dated_ahead(commit, self.latest) && !(self.fixed_clock && self.cycle.shared.world.is_fixed()) {
-            self.fault(commit, "", 0, "is dated ahead of the clock here");
+            self.fault_of(Kind::Ahead, commit, "", 0, "is dated ahead of the clock here");
         }
         if let Some((key, run)) = late_run(commit, self.latest) {
-            self.fault(commit, "", 0, format!("names {run} ({key}), which is dated ahead of the clock here"));
+            self.fault_of(
+                Kind::Ahead,
+                commit,
+                "",
+                0,
+                format!("names {run} ({key}), which is dated ahead of the clock here"),
+            );
         }
     }
 
     /// Stamps and runs of a file that are ahead of the clock.
     pub(super) fn dates(&mut self, commit: &Commit, path: &str, bytes: &[u8], content: &Content) {
         for (line, what) in late_fields(path, bytes, content, self.latest) {
-            self.fault(commit, path, line, format!("{what} is ahead of the clock here"));
+            self.fault_of(Kind::Ahead, commit, path, line, format!("{what} is ahead of the clock here"));
         }
     }
 }

@@ -1,0 +1,297 @@
+//! `bisect`: the run since which recall answers a question wrongly, by halving the history of wake.
+
+use serde::Serialize;
+
+use super::{Brain, BrainError, RecallRequest};
+use crate::cycle::network::TreeNetwork;
+use crate::limits;
+use crate::model::ids::RunId;
+use crate::store::{Commit, CommitId};
+
+/// Answers of a question in which a text is looked for.
+const TOP: usize = 3;
+/// Texts of a run that are named.
+const WORDS: usize = 8;
+
+/// What a right answer looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// One of the best answers holds this text.
+    Holds(String),
+    /// None of the best answers holds this text.
+    Avoids(String),
+    /// Somebody else says it.
+    Asked,
+}
+
+/// The question and the part of history.
+#[derive(Clone, Debug)]
+pub struct BisectRequest {
+    /// The question.
+    pub question: String,
+    /// A revision that answers right.
+    pub good: String,
+    /// A later one that answers wrongly.
+    pub bad: String,
+    /// What a right answer looks like.
+    pub expectation: Expectation,
+    /// The number of best answers that count; the default is three.
+    pub top: Option<usize>,
+}
+
+/// The word on the answers of one revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Answered {
+    /// They are right.
+    Good,
+    /// They are wrong.
+    Bad,
+    /// They say nothing.
+    Skip,
+}
+
+/// One revision that was asked.
+#[derive(Clone, Debug, Serialize)]
+pub struct BisectStep {
+    /// The commit.
+    pub commit: String,
+    /// The word on its answers.
+    pub answered: Answered,
+    /// The best answers, best first.
+    pub answers: Vec<String>,
+}
+
+/// The run that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct BisectReport {
+    /// The question.
+    pub question: String,
+    /// The first commit of wake that answers wrongly.
+    pub commit: String,
+    /// The run that it brought; absent if it brought none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The agent of that run, or who made the commit.
+    pub by: String,
+    /// The first line of the commit of the run.
+    pub subject: String,
+    /// The texts that it brought or changed.
+    pub words: Vec<String>,
+    /// The texts that it was woken by.
+    pub because: Vec<String>,
+    /// The command that undoes it; absent if no command does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// Commits that may be it as well, because answers between were skipped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub or: Vec<String>,
+    /// Questions that were asked of recall.
+    pub questions: usize,
+    /// Each of them.
+    pub steps: Vec<BisectStep>,
+}
+
+/// Says whether answers are right, where no text does: commit, answers, revisions left.
+pub type Asking<'a> = dyn FnMut(&str, &[String], usize) -> Result<Answered, BrainError> + 'a;
+
+struct Bisection<'b, 'a> {
+    brain: &'b Brain,
+    request: &'b BisectRequest,
+    asking: &'a mut Asking<'a>,
+    steps: Vec<BisectStep>,
+}
+
+impl Brain {
+    /// Finds the first commit on wake's line that answers wrongly.
+    ///
+    /// # Errors
+    /// Revisions that name no commits, that are not one behind the other, or that answer otherwise than is said (exit code 2).
+    pub fn bisect<'a>(&self, request: &BisectRequest, asking: &'a mut Asking<'a>) -> Result<BisectReport, BrainError> {
+        if request.question.trim().is_empty() {
+            return Err(BrainError::usage("the question is empty"));
+        }
+        let (good, bad) = (self.at(Some(&request.good))?, self.at(Some(&request.bad))?);
+        let line = self.line_between(good, bad, &request.good, &request.bad)?;
+        let mut bisection = Bisection { brain: self, request, asking, steps: Vec::new() };
+        if request.expectation != Expectation::Asked {
+            bisection.holds(good, Answered::Good, &request.good, "--good")?;
+            bisection.holds(bad, Answered::Bad, &request.bad, "--bad")?;
+        }
+        let (mut first, mut or) = bisection.first_bad(line)?;
+        // A merge with another machine's wake: the run lies on its line.
+        while or.is_empty()
+            && let [left, right] = self.cycle.store.commit(first)?.parents[..]
+            && let line = self.side_line(left, right)?
+            && line.len() > 1
+            && bisection.ask(right, line.len())? == Answered::Bad
+        {
+            (first, or) = bisection.first_bad(line)?;
+        }
+        let steps = bisection.steps;
+        self.found(request, first, or, steps)
+    }
+
+    /// The commits of a line of first parents behind `bad` that `good` does not have, oldest first.
+    fn line_between(
+        &self,
+        good: CommitId,
+        bad: CommitId,
+        good_name: &str,
+        bad_name: &str,
+    ) -> Result<Vec<CommitId>, BrainError> {
+        let store = &self.cycle.store;
+        if good == bad || !store.is_ancestor(good, bad)? {
+            return Err(BrainError::Usage {
+                message: format!("{good_name} is not behind {bad_name}"),
+                hint: Some("--good is a revision from before --bad, such as wake~100".to_owned()),
+            });
+        }
+        let mut line = Vec::new();
+        for commit in store.first_parents(bad, Some(good)).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if store.is_ancestor(commit.id, good)? {
+                break;
+            }
+            line.push(commit.id);
+        }
+        line.reverse();
+        Ok(line)
+    }
+
+    /// The line of a merge's second parent beyond the first, oldest first.
+    fn side_line(&self, left: CommitId, right: CommitId) -> Result<Vec<CommitId>, BrainError> {
+        let store = &self.cycle.store;
+        let mut line = Vec::new();
+        for commit in store.first_parents(right, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            if store.is_ancestor(commit.id, left)? {
+                break;
+            }
+            line.push(commit.id);
+        }
+        line.reverse();
+        Ok(line)
+    }
+
+    fn found(
+        &self,
+        request: &BisectRequest,
+        first: CommitId,
+        or: Vec<CommitId>,
+        steps: Vec<BisectStep>,
+    ) -> Result<BisectReport, BrainError> {
+        let store = &self.cycle.store;
+        let commit = store.commit(first)?;
+        let own = match commit.parents[..] {
+            [_, right] => store.commit(right)?,
+            _ => commit,
+        };
+        let run = run_of(&own);
+        let network = TreeNetwork::new(store, own.tree);
+        let record = run.as_ref().map(|run| network.record(run)).transpose()?.flatten();
+        let (mut words, mut because) = (Vec::new(), Vec::new());
+        if let Some(record) = &record {
+            for effect in &record.effects {
+                let made = effect.created.as_ref().or(effect.removed.as_ref()).map(|neuron| neuron.concept.clone());
+                let renamed = effect.concept.as_ref().map(|(_, after)| after.value.clone());
+                words.extend(made.or(renamed));
+            }
+            if words.is_empty() {
+                let ids = record.effects.iter().filter_map(|effect| effect.id()).map(ToString::to_string);
+                words.extend(ids);
+            }
+            // Memories say most, and are the longest.
+            words.sort_by_key(|text| std::cmp::Reverse(text.len()));
+            words.truncate(WORDS);
+            for stimulus in record.stimuli.iter().take(WORDS) {
+                because.extend(network.stimulus(stimulus)?.map(|stimulus| stimulus.text.clone()));
+            }
+        }
+        let sleep = own.trailer("Sleep").map(str::to_owned);
+        let undo = match (&run, &sleep) {
+            (Some(run), _) => Some(format!("git brain revert {run}")),
+            (None, Some(_)) => Some("git brain sleep --undo".to_owned()),
+            (None, None) => None,
+        };
+        Ok(BisectReport {
+            question: request.question.clone(),
+            commit: first.to_string(),
+            by: record.map_or_else(|| format!("{} <{}>", own.author, own.email), |record| record.agent.to_string()),
+            run: run.map(|run| run.to_string()),
+            subject: own.subject().to_owned(),
+            words,
+            because,
+            undo,
+            or: or.iter().map(ToString::to_string).collect(),
+            questions: steps.len(),
+            steps,
+        })
+    }
+}
+
+fn run_of(commit: &Commit) -> Option<RunId> {
+    RunId::parse(commit.trailer("Run")?).ok()
+}
+
+impl Bisection<'_, '_> {
+    fn holds(&mut self, commit: CommitId, wanted: Answered, name: &str, flag: &str) -> Result<(), BrainError> {
+        let answered = self.ask(commit, 0)?;
+        if answered == wanted || answered == Answered::Skip {
+            return Ok(());
+        }
+        let is = if answered == Answered::Good { "right" } else { "wrong" };
+        Err(BrainError::Usage {
+            message: format!("{flag} {name} answers {is}: there is nothing to find between"),
+            hint: Some(format!("`git brain recall --at {name} …` shows its answers")),
+        })
+    }
+
+    /// The first commit of a line whose last one is bad, by halving it; and those that skipped answers leave beside it.
+    fn first_bad(&mut self, line: Vec<CommitId>) -> Result<(CommitId, Vec<CommitId>), BrainError> {
+        // All below `low` are good, the one at `high` is bad.
+        let (mut low, mut high) = (0, line.len() - 1);
+        let mut skipped = std::collections::BTreeSet::new();
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let near = (low..high).filter(|at| !skipped.contains(at)).min_by_key(|at| at.abs_diff(middle));
+            let Some(at) = near else { break };
+            match self.ask(line[at], high - low)? {
+                Answered::Good => low = at + 1,
+                Answered::Bad => high = at,
+                Answered::Skip => drop(skipped.insert(at)),
+            }
+        }
+        Ok((line[high], line[low..high].to_vec()))
+    }
+
+    fn ask(&mut self, commit: CommitId, left: usize) -> Result<Answered, BrainError> {
+        let id = commit.to_string();
+        if let Some(step) = self.steps.iter().find(|step| step.commit == id) {
+            return Ok(step.answered);
+        }
+        let top = self.request.top.unwrap_or(TOP);
+        let request = RecallRequest {
+            query: self.request.question.clone(),
+            top: Some(top),
+            at: Some(id.clone()),
+            ..RecallRequest::default()
+        };
+        let found = self.brain.recall(&request)?;
+        let answers: Vec<String> = found.results.into_iter().map(|answer| answer.concept).collect();
+        let holds = |text: &str| answers.iter().any(|answer| plain(answer).contains(&plain(text)));
+        let said = |right: bool| if right { Answered::Good } else { Answered::Bad };
+        let answered = match &self.request.expectation {
+            Expectation::Holds(text) => said(holds(text)),
+            Expectation::Avoids(text) => said(!holds(text)),
+            Expectation::Asked => (self.asking)(&id, &answers, left)?,
+        };
+        self.steps.push(BisectStep { commit: id, answered, answers });
+        Ok(answered)
+    }
+}
+
+/// A text as texts are compared: in lower case, with single blanks.
+fn plain(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,201 @@
+//! Decisions and councils: files that are written once, each by its own author, and votes that are counted again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Auditor;
+use crate::audit::{Finding, Rule, ballot};
+use crate::council::document::CouncilDocument;
+use crate::council::record::{COUNCILS, Closing, CouncilRecord, address};
+use crate::council::vote::Decision;
+use crate::cycle::CycleError;
+use crate::cycle::reviews::{WRITTEN_ONCE, is_of_reviewer};
+use crate::limits;
+use crate::model::ids::RunId;
+use crate::model::json;
+use crate::review::{ReviewRecord, Verdict};
+use crate::store::{BlobId, Commit, CommitId};
+
+impl Auditor<'_> {
+    /// Audits decisions that are new, councils, and the story.
+    pub(super) fn decisions(&mut self, with_story: bool) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        if let Some(tip) = store.reviews()? {
+            let known: Vec<CommitId> =
+                self.audited.reviews().into_iter().filter(|id| store.commit(*id).is_ok()).collect();
+            let since = store.requires_signatures()?.then(|| store.signed_since()).transpose()?;
+            let mut decided = BTreeSet::new();
+            for id in store.commits_within(tip, &known, limits::AUDIT_WALK)? {
+                self.audited.decisions += 1;
+                for (path, why) in self.cycle.faults_of_decision(id, since.as_ref())? {
+                    let rule = match path.as_str() {
+                        _ if why == WRITTEN_ONCE => Rule::WrittenOnce,
+                        path if CouncilRecord::is_at(path) => Rule::CouncilVerdict,
+                        "" if why.contains("sign") => Rule::Signature,
+                        _ if why.contains("ahead of the clock") => Rule::Clock,
+                        _ => Rule::ReviewForged,
+                    };
+                    self.audited.add(Finding::new(rule, id, why).at(&path, 0));
+                }
+                let commit = self.cycle.store.commit(id)?;
+                if commit.parents.len() < 2 {
+                    self.decision(&commit, &mut decided)?;
+                }
+            }
+            self.contradictions(&decided)?;
+            self.bypasses()?;
+        }
+        if with_story {
+            self.story_gap()?;
+        }
+        Ok(())
+    }
+
+    fn decision(&mut self, commit: &Commit, decided: &mut BTreeSet<RunId>) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let mut found = Vec::new();
+        for path in self.cycle.added(commit)? {
+            let Some(bytes) = store.read(commit.tree, &path)? else { continue };
+            if !path.starts_with(COUNCILS) {
+                let Ok(review) = ReviewRecord::decode(&bytes, &path) else { continue };
+                if !self.may_decide(&review, commit) {
+                    let message = format!("is a decision of {}, and main names others as reviewers", review.address());
+                    found.push(Finding::new(Rule::ReviewForged, commit.id, message).at(&path, 1).of_run(&review.run));
+                }
+                decided.insert(review.run);
+            } else if CouncilRecord::is_at(&path) {
+                let Ok(council) = CouncilRecord::decode(&bytes, &path) else { continue };
+                let verdict = ballot::fault(&council).map(|why| (Rule::CouncilVerdict, why));
+                let members = self.members_fault(&council)?.map(|why| (Rule::CouncilMembers, why));
+                let run = council.run.as_ref().map(ToString::to_string).unwrap_or_default();
+                for (rule, why) in verdict.into_iter().chain(members) {
+                    found.push(Finding::new(rule, commit.id, why).at(&path, 1).of_run(&run));
+                }
+            } else if let Ok(closing) = Closing::decode(&bytes, &path) {
+                let eras = self.historian.eras_between(closing.at_ms / 1000, commit.committed);
+                let lets = |names: &[String]| names.is_empty() || names.iter().any(|name| name == address(&closing.by));
+                let mut settings = eras.iter().filter_map(|era| self.historian.settings(era));
+                if !settings.any(|settings| lets(&settings.review.reviewers)) {
+                    let message = format!("is closed by {}, and main names others as reviewers", address(&closing.by));
+                    found.push(Finding::new(Rule::ReviewForged, commit.id, message).at(&path, 1));
+                }
+            }
+        }
+        found.into_iter().for_each(|finding| self.audited.add(finding));
+        Ok(())
+    }
+
+    /// Whether main, at the time of a decision, let its author decide.
+    fn may_decide(&self, review: &ReviewRecord, commit: &Commit) -> bool {
+        let at = review.review.unix_ms() / 1000;
+        let eras = self.historian.eras_between(at.min(commit.committed), commit.committed.max(at));
+        eras.iter().filter_map(|era| self.historian.settings(era)).any(|settings| {
+            let rules = settings.review.rule.iter().map(|rule| Some(rule.name.as_str()));
+            std::iter::once(None).chain(rules).any(|rule| is_of_reviewer(review, &settings.review, rule))
+        })
+    }
+
+    /// Why the members of a council are not those of the document that it names.
+    fn members_fault(&self, council: &CouncilRecord) -> Result<Option<String>, CycleError> {
+        let store = &self.cycle.store;
+        let document = match council.document.split_once('@') {
+            None => CouncilDocument::of_reflexes(),
+            Some((path, blob)) => {
+                let Ok(blob) = BlobId::parse(blob) else { return Ok(Some("names no document".to_owned())) };
+                // Of main's own line: another object can come along, and nobody looked at it.
+                let mut last = None;
+                let mut is_there = false;
+                for commit in store.first_parents(store.need_tip(store.main())?, None).take(limits::AUDIT_WALK) {
+                    let file = store.file(commit?.tree, path)?.map(|file| file.blob);
+                    if last == Some(file) {
+                        continue;
+                    }
+                    last = Some(file);
+                    if file == Some(blob) {
+                        is_there = true;
+                        break;
+                    }
+                }
+                if !is_there {
+                    return Ok(Some(format!("names {}, which main never had", council.document)));
+                }
+                match json::strict(&store.content(blob)?, path, limits::COUNCIL_DOCUMENT_BYTES) {
+                    Ok(document) => document,
+                    Err(error) => return Ok(Some(error.to_string())),
+                }
+            }
+        };
+        // A model's family is said by settings of then.
+        let Ok((members, _)) = document.seated(|model| {
+            let seat = council.members.iter().find(|seat| seat.mind == format!("model:{model}"));
+            Some(seat.map(|seat| seat.family.to_string()))
+        }) else {
+            return Ok(Some("has members that its document does not seat".to_owned()));
+        };
+        let is: BTreeMap<&str, &str> =
+            council.members.iter().map(|seat| (seat.id.as_str(), seat.family.as_str())).collect();
+        let of: BTreeMap<&str, &str> =
+            members.iter().map(|member| (member.id.as_str(), member.family.as_str())).collect();
+        Ok((is != of || is.len() != council.members.len()).then(|| {
+            let names = |of: &BTreeMap<&str, &str>| of.keys().copied().collect::<Vec<_>>().join(", ");
+            format!("has the members {}, and its document {}", names(&is), names(&of))
+        }))
+    }
+
+    /// Two people that decided otherwise on one run.
+    fn contradictions(&mut self, decided: &BTreeSet<RunId>) -> Result<(), CycleError> {
+        for run in decided {
+            let reviews = self.cycle.reviews_of(run)?;
+            let Some(first) = reviews.first() else { continue };
+            let lands = |review: &ReviewRecord| review.verdict != Verdict::Reject;
+            let other = reviews.iter().find(|other| other.address() != first.address() && lands(other) != lands(first));
+            if let Some(other) = other
+                && let Some(by) = self.cycle.decision_added_by(&other.path())?
+            {
+                let (mut by, mut other, mut first) = (by, other, first);
+                if let Some(newer) = self.cycle.decision_added_by(&first.path())?
+                    && newer != by
+                    && self.cycle.store.is_ancestor(by, newer)?
+                {
+                    (by, other, first) = (newer, first, other);
+                }
+                let message =
+                    format!("{} on {run}, and {} {} it", other.verdict.done(), first.address(), first.verdict.done());
+                self.audited.add(Finding::new(Rule::ReviewTwice, by, message).at(&other.path(), 1).of_run(run));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs of wake that a council did not approve, and on which no person decided.
+    fn bypasses(&mut self) -> Result<(), CycleError> {
+        // A record that cannot be read was told already.
+        let Ok(councils) = self.cycle.councils() else { return Ok(()) };
+        let store = &self.cycle.store;
+        let wake = store.need_tip(store.wake())?;
+        let tree = store.tree_of(wake)?;
+        let mut newest = BTreeMap::new();
+        for council in &councils {
+            if let Some(run) = &council.record.run {
+                newest.insert(run.clone(), council);
+            }
+        }
+        for (run, council) in newest {
+            let Some(record) = self.cycle.record_in(tree, &run)? else { continue };
+            if record.is_left_over() || record.effects.is_empty() || council.decision() == Decision::Approve {
+                continue;
+            }
+            let lets = |review: &ReviewRecord| review.verdict != Verdict::Reject;
+            if self.cycle.reviews_of(&run)?.iter().any(lets) {
+                continue;
+            }
+            let landed = self.cycle.landed_in(wake, &run)?;
+            let message = format!(
+                "lands {run}, which the council {} did not approve ({}), and no person decided on it",
+                council.record.id,
+                council.state()
+            );
+            self.audited.add(Finding::new(Rule::CouncilBypass, landed, message).of_run(&run));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! `git brain audit` and `git brain bisect`: violations that git's plumbing plants are named, honest life is not; `.ci/battery/planted.py` has many more.
+
+use serde_json::{Value, json};
+
+use crate::machines::World;
+use crate::sandbox::{Sandbox, adjust, connect, create, delta};
+
+/// A brain on machine `a` with an agent that writes, and some life.
+fn lived() -> World {
+    let world = World::new();
+    let operations = ["create", "connect", "adjust", "activate", "reword"];
+    let scribe = json!({
+        "name": "scribe", "role": "Writes down what people decide.", "trigger": {"any": []},
+        "cognition": {"kind": "reflex", "rule": "memory"},
+        "capabilities": {"operations": operations, "types": ["semantic", "episodic", "contextual"]},
+    });
+    world.write("a", "agents/scribe.json", &scribe.to_string());
+    world.git("a", &["add", "agents"]);
+    world.git("a", &["commit", "-qm", "scribe"]);
+    world.brain("a", &["trust", "--yes"]);
+    scribes(&world, json!([create("tea"), create("cup"), connect("tea", "cup", "feeds_into", 3000)]));
+    world.brain("a", &["feed", "Anna moved to Kyoto in May"]);
+    world
+}
+
+fn scribes(world: &World, ops: Value) -> Value {
+    let dir = world.dir("a").display().to_string();
+    let input = delta(ops).to_string();
+    world
+        .sandbox
+        .brain_with(&["-C", &dir, "--json", "apply", "--agent", "scribe", "-"], input.as_bytes())
+        .exits(0)
+        .document()
+}
+
+fn audit(world: &World, args: &[&str], code: i32) -> Value {
+    let all: Vec<&str> = ["--json", "audit"].iter().chain(args).copied().collect();
+    world.try_brain("a", &all).exits(code).document()
+}
+
+fn named(report: &Value, commit: &str, rule: &str) -> bool {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().any(|finding| finding["commit"] == commit && finding["rule"] == rule)
+}
+
+/// Puts another commit in the place of the newest run, and its merge with it; the commit.
+fn replant(world: &World, files: &[(&str, Option<&str>)], email: Option<&str>) -> String {
+    let (run, merge) = (world.tip("a", "wake^2"), world.tip("a", "wake"));
+    let base = world.tip("a", "wake^1");
+    let of = |commit: &str, form: &str| world.git("a", &["log", "-1", &format!("--format={form}"), commit]);
+    let email = email.map_or_else(|| of(&run, "%ae"), str::to_owned);
+    let planted = world.commit("a", &run, &[&of(&run, "%P")], files, &of(&run, "%B"), &[("GIT_AUTHOR_EMAIL", &email)]);
+    let merged = world.commit("a", &merge, &[&base, &planted], files, &of(&merge, "%B"), &[]);
+    world.git("a", &["update-ref", "refs/heads/wake", &merged]);
+    planted
+}
+
+#[test]
+fn audit_of_an_honest_life_finds_nothing_and_looks_at_what_is_new_alone() {
+    let world = lived();
+    world.brain("a", &["sleep"]);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("plate")]));
+    world.brain("a", &["approve", &branch]);
+    let first = audit(&world, &[], 0);
+    assert_eq!((&first["level"], &first["findings"]), (&json!("ok"), &json!([])), "{first}");
+    assert_eq!(first["commits"], first["new_commits"]);
+    assert_eq!(audit(&world, &[], 0)["new_commits"], 0);
+    world.brain("a", &["feed", "Ben likes green tea"]);
+    let second = audit(&world, &[], 0);
+    let new = second["new_commits"].as_u64().unwrap();
+    assert!(new > 0 && new < first["commits"].as_u64().unwrap(), "{second}");
+    // Of all of it, by a range, and anew: the same commits.
+    assert_eq!(audit(&world, &["--all"], 0)["commits"], second["commits"]);
+    let range = audit(&world, &["wake~1..wake"], 0);
+    assert!(range["commits"].as_u64().unwrap() <= 2, "{range}");
+}
+
+#[test]
+fn audit_names_a_rewritten_weight_at_its_commit_in_every_form() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let path = world.path_of("a", "wake", "/tea.json");
+    let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+    let heavier = text.replace("3100", "3101");
+    assert_ne!(text, heavier);
+    let planted = replant(&world, &[(&path, Some(&heavier))], None);
+    let report = audit(&world, &[], 3);
+    assert!(named(&report, &planted, "record-mismatch") && named(&report, &planted, "run-mismatch"), "{report}");
+    assert_eq!(report["escalated"].as_array().unwrap().len(), report["findings"].as_array().unwrap().len());
+    let finding = &report["findings"][0];
+    assert_eq!(finding["commit"], planted);
+
+    let said = world.try_brain("a", &["audit"]).exits(3);
+    assert!(said.out.contains("record-mismatch") && said.out.contains("connections.cup.feeds_into"), "{said}");
+    let sarif = world.try_brain("a", &["audit", "--sarif"]).exits(3);
+    let sarif: Value = serde_json::from_str(&sarif.out).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert!(
+        results.iter().any(|result| result["ruleId"] == "record-mismatch" && result["level"] == "error"),
+        "{sarif}"
+    );
+
+    // The next audit says it again; the run waits for a person, who accepts it.
+    assert!(named(&audit(&world, &[], 3), &planted, "record-mismatch"));
+    let list = world.json("a", &["review"]);
+    let run = report["findings"][0]["run"].as_str().unwrap();
+    assert_eq!(list["audit"][0]["run"], run, "{list}");
+    assert!(world.brain("a", &["review"]).contains("The audit asks about 1 run"));
+    world.brain("a", &["audit", "accept", run, "--why", "we know"]);
+    assert!(world.json("a", &["review"])["audit"].is_null());
+    assert_eq!(world.json("a", &["review", "--decided"])["decisions"][0]["via"], "audit");
+    world.try_brain("a", &["audit", "accept", "20260101t100000000z-abcd2345-scribe"]).exits(2);
+}
+
+#[test]
+fn audit_names_forged_authors_policy_and_rewritten_files() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let forged = replant(&world, &[], Some("mallory@example.invalid"));
+    assert!(named(&audit(&world, &[], 3), &forged, "forged-author"));
+
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let settings = world.git("a", &["show", "wake:brain.toml"]) + "\n[deliberation]\n";
+    let policy = replant(&world, &[("brain.toml", Some(&settings))], None);
+    assert!(named(&audit(&world, &[], 3), &policy, "policy-by-agent"));
+
+    let record = world.path_of("a", "wake", "-bootstrap.json");
+    let other = world.git("a", &["show", &format!("wake:{record}")]).replacen("reflex:", "reflex: ", 1) + "\n";
+    let wake = world.tip("a", "wake");
+    let rewritten = world.commit("a", &wake, &[&wake], &[(&record, Some(&other))], "notes", &[]);
+    world.git("a", &["update-ref", "refs/heads/wake", &rewritten]);
+    let report = audit(&world, &[], 3);
+    assert!(named(&report, &rewritten, "written-once"), "{report}");
+    // What was found before stands.
+    assert!(named(&report, &forged, "forged-author") && named(&report, &policy, "policy-by-agent"));
+
+    world.git("a", &["update-ref", "refs/heads/wake", &world.tip("a", "wake~3")]);
+    assert!(named(&audit(&world, &[], 3), &world.tip("a", "wake"), "rewritten-history"));
+}
+
+#[test]
+fn audit_that_lost_what_it_kept_finds_the_same_again() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    replant(&world, &[], Some("mallory@example.invalid"));
+    let first = audit(&world, &[], 3);
+    let kept = world.dir("a").join(".git/git-brain/cache/audit.json");
+    let bytes = std::fs::read(&kept).unwrap();
+    for damage in [&bytes[..bytes.len() / 2], b"", b"{}"] {
+        std::fs::write(&kept, damage).unwrap();
+        let again = audit(&world, &[], 3);
+        assert_eq!((&again["findings"], &again["commits"]), (&first["findings"], &first["commits"]));
+        assert_eq!(again["new_commits"], first["commits"]);
+    }
+}
+
+#[test]
+fn audit_draws_a_sample_that_people_look_at() {
+    let world = lived();
+    for turn in 0..19 {
+        scribes(&world, json!([adjust("tea", "cup", "feeds_into", turn + 1)]));
+    }
+    let sample = world.json("a", &["audit", "sample", "--seed", "7"]);
+    let (of, drawn) = (sample["of"].as_u64().unwrap(), sample["drawn"].as_array().unwrap().len() as u64);
+    assert!(of >= 20 && drawn == of.div_ceil(20), "{sample}");
+    assert_eq!(world.json("a", &["audit", "sample", "--seed", "7"]), sample);
+    let half = world.json("a", &["audit", "sample", "--share", "0.5", "--dry-run"]);
+    assert_eq!(half["drawn"].as_array().unwrap().len() as u64, of.div_ceil(2));
+    let list = world.json("a", &["review"]);
+    assert_eq!((&list["audit"][0]["run"], &list["audit"][0]["because"]), (&sample["drawn"][0], &json!("sample")));
+    for share in ["0", "1.5", "-1", "NaN"] {
+        world.try_brain("a", &["audit", "sample", &format!("--share={share}")]).exits(2);
+    }
+}
+
+#[test]
+fn audit_refuses_wrong_ranges() {
+    let world = lived();
+    for range in ["nowhere", "wake...main", "nowhere..wake"] {
+        world.try_brain("a", &["audit", range]).exits(2);
+    }
+    world.try_brain("a", &["audit", "--all", "wake"]).exits(2);
+}
+
+/// A brain with many runs about harbours, of which one about Anna is bad; the runs' ids.
+fn many(runs: usize, bad: &[(usize, &str, &str)]) -> (Sandbox, String) {
+    let sandbox = Sandbox::new();
+    let concept = |id: &str, text: &str| json!({"op": "create", "id": id, "concept": text, "type": "semantic"});
+    sandbox.apply(&delta(json!([concept("anna", "anna"), concept("m0", "Anna lives in Kyoto")])), &[]);
+    let start = sandbox.tip("wake");
+    for run in 0..runs {
+        let ops = match bad.iter().find(|(at, ..)| *at == run) {
+            Some((_, id, text)) => json!([{"op": "reword", "id": id, "concept": text}]),
+            None => json!([concept(&format!("h{run}"), &format!("The harbour has {run} boats"))]),
+        };
+        sandbox.apply(&delta(ops), &[]);
+    }
+    (sandbox, start)
+}
+
+#[test]
+fn bisect_finds_the_run_since_which_recall_answers_wrongly() {
+    let (sandbox, start) = many(120, &[(77, "m0", "Anna lives in Osaka")]);
+    let ask = |args: &[&str]| {
+        let all: Vec<&str> = ["bisect", "where", "does", "Anna", "live", "--good", &start]
+            .into_iter()
+            .chain(args.iter().copied())
+            .collect();
+        sandbox.json(&all)
+    };
+    let found = ask(&["--expect", "kyoto"]);
+    assert!(found["questions"].as_u64().unwrap() <= 9, "{found}");
+    assert_eq!(found["words"], json!(["Anna lives in Osaka"]));
+    let run = found["run"].as_str().unwrap();
+    assert_eq!((&found["by"], &found["undo"]), (&json!("human"), &json!(format!("git brain revert {run}"))));
+    assert_eq!(ask(&["--avoid", "Osaka"])["run"], run);
+    let judged = ask(&["--run", "! grep -q Osaka"]);
+    assert_eq!((&judged["run"], judged["questions"].as_u64().unwrap() <= 7), (&found["run"], true), "{judged}");
+    // Where answers are skipped, all that it may be is named.
+    let skipped = ask(&["--run", "grep -q Osaka && exit 125; exit 0"]);
+    assert!(!skipped["or"].as_array().unwrap().is_empty(), "{skipped}");
+    // The command that it names undoes it.
+    sandbox.brain(&["revert", run]).exits(0);
+    let again = ["bisect", "where does Anna live", "--good", start.as_str(), "--expect", "Kyoto"];
+    let refused = sandbox.brain(&again).exits(2);
+    assert!(refused.err.contains("answers right"), "{refused}");
+}
+
+#[test]
+fn bisect_refuses_what_has_no_answer() {
+    let (sandbox, start) = many(3, &[(1, "m0", "Anna lives in Osaka")]);
+    for args in [
+        &["bisect", "where does Anna live", "--good", "wake", "--bad", start.as_str(), "--expect", "Kyoto"][..],
+        &["bisect", "where does Anna live", "--good", "wake", "--expect", "Kyoto"],
+        &["bisect", "where does Anna live", "--good", "nowhere", "--expect", "Kyoto"],
+        &["bisect", "where does Anna live", "--good", start.as_str(), "--expect", " "],
+        &["bisect", "where does Anna live", "--good", start.as_str(), "--expect", "Paris"],
+        &["bisect", "where does Anna live", "--good", start.as_str(), "--expect", "a", "--avoid", "b"],
+        &["bisect", "where does Anna live", "--good", start.as_str()],
+        &["bisect", " ", "--good", start.as_str(), "--expect", "Kyoto"],
+        &["bisect", "where does Anna live", "--good", start.as_str(), "--run", "kill -9 $$"],
+    ] {
+        sandbox.brain(args).exits(2);
+    }
+    assert!(sandbox.run_branches().is_empty());
+}
