@@ -221,6 +221,7 @@ impl Brain {
             verdict: Verdict::Approve,
             reviewer: format!("{name} <{email}>"),
             via: VIA.to_owned(),
+            council: None,
             at: world.now(),
             why: self.cycle.shared.secrets.redact(why).into_owned(),
             kept: Vec::new(),

@@ -79,8 +79,6 @@ pub enum Kind {
     Ahead,
     /// A reviewer who decided nothing, or may not.
     Reviewer,
-    /// A run without the approval that it needs.
-    Unapproved,
     /// A file that is written once, and is not as it was.
     WrittenOnce,
     /// A secret.
