@@ -91,6 +91,7 @@ mod signed;
 mod sleep;
 mod snapshot;
 mod sync;
+mod sync_dry_run;
 mod sync_import;
 mod sync_many;
 mod sync_refused;

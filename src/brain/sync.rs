@@ -23,6 +23,8 @@ pub struct SyncReport {
     pub fetched: usize,
     /// Branches that the remote got, with what they are there now; null: removed, because their run is in wake.
     pub pushed: Vec<PushedBranch>,
+    /// The same of a dry run: what the remote would get.
+    pub would_push: Vec<PushedBranch>,
     /// Main's tip.
     pub main: Option<String>,
     /// Wake's tip.
@@ -93,11 +95,38 @@ fn other_rules(before: &Review, now: &Review) -> Vec<String> {
 
 impl Brain {
     /// Brings this brain and a remote to the same main and wake; with `without_refused`, after leaving out the commits here that the remote
-    /// would refuse.
+    /// would refuse. A dry run does the same, judged by the same, and nothing of it stays but objects that no ref names.
     pub fn sync(&self, remote: Option<&str>, without_refused: bool, dry_run: bool) -> Result<SyncReport, BrainError> {
+        if !dry_run {
+            return self.synced(remote, without_refused);
+        }
+        let rehearsal = self.cycle.store.rehearse();
+        let rehearsed = self.synced(remote, without_refused);
+        drop(rehearsal);
+        let store = &self.cycle.store;
+        let tip = |branch| Ok::<_, BrainError>(store.tip(branch)?.map(|tip| tip.to_string()));
+        match rehearsed {
+            Ok(report) => Ok(SyncReport {
+                would_push: report.pushed,
+                pushed: Vec::new(),
+                main: tip(store.main())?,
+                wake: tip(store.wake())?,
+                moved: false,
+                dry_run: true,
+                ..report
+            }),
+            Err(BrainError::Refused { message, hint }) => Err(BrainError::Refused {
+                message: format!("a dry run, so nothing was moved or pushed; the sync would end with this:\n{message}"),
+                hint,
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn synced(&self, remote: Option<&str>, without_refused: bool) -> Result<SyncReport, BrainError> {
         let (mut given_way, review) = (Vec::new(), self.cycle.review_of_main()?);
         let waited = self.cycle.branches_of_runs()?.len();
-        let mut synced = self.cycle.sync(remote, without_refused, dry_run)?;
+        let mut synced = self.cycle.sync(remote, without_refused)?;
         while let Some(overruled) = &synced.overruled {
             let before = self.at(None)?;
             self.give_way(overruled, &mut given_way)?;
@@ -105,7 +134,7 @@ impl Brain {
                 let runs: Vec<&str> = overruled.runs.iter().map(RunId::as_str).collect();
                 return Err(BrainError::refused(format!("{} had another decision here and there", runs.join(", "))));
             }
-            synced = self.cycle.sync(remote, without_refused, dry_run)?;
+            synced = self.cycle.sync(remote, without_refused)?;
         }
         synced.notes.splice(0..0, given_way);
         // Who may push to main decides who reviews: that is never done in silence.
@@ -131,12 +160,13 @@ impl Brain {
             remote: synced.remote,
             fetched: synced.fetched,
             pushed: synced.pushed.into_iter().map(pushed).collect(),
+            would_push: Vec::new(),
             main: synced.main.map(text),
             wake: synced.wake.map(text),
             moved: synced.moved,
             rescued: synced.rescued.map(text),
             races: synced.races,
-            dry_run,
+            dry_run: false,
             notes: synced.notes,
             warnings: self.warnings()?,
             left: synced.left.into_iter().map(|left| format!("{} ({})", left.path, left.reason)).collect(),

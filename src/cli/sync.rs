@@ -36,7 +36,7 @@ fn told(report: &SyncReport) -> String {
     let fetched = plural(report.fetched, "commit", "commits");
     let mut lines = Vec::new();
     match (report.dry_run, report.fetched, report.pushed.is_empty()) {
-        (true, ..) => lines.push(format!("{}: {fetched} would come in, found good.", safe(&report.remote))),
+        (true, ..) => lines.push(format!("{}: {fetched} would come in. Nothing was moved.", safe(&report.remote))),
         (_, 0, true) if report.moved => {
             lines.push(format!("{}: what had been fetched before is merged here.", safe(&report.remote)));
         }
@@ -48,6 +48,15 @@ fn told(report: &SyncReport) -> String {
             Some(commit) => format!("  {} is {} there", pushed.branch, short(commit)),
             None => format!("  {} is gone there: its run landed or was rejected", pushed.branch),
         });
+    }
+    for pushed in &report.would_push {
+        lines.push(match &pushed.commit {
+            Some(_) => format!("  {} would go there", pushed.branch),
+            None => format!("  {} would go away there: its run landed or was rejected", pushed.branch),
+        });
+    }
+    if report.dry_run && (report.rescued.is_some() || !report.notes.is_empty()) {
+        lines.push("The sync would say:".to_owned());
     }
     if let Some(old) = &report.rescued {
         lines.push(format!(

@@ -38,6 +38,9 @@ impl Cycle {
     /// What a command that changed the brain leaves in order: few packs, and the snapshot of wake, where so much differs from the newest
     /// kept one that the next question would have to wait for it. What fails is only noted: the question makes it.
     pub(super) fn tidy_up(&self) {
+        if self.store.is_rehearsal() {
+            return;
+        }
         self.store.maintain();
         if let Err(error) = self.keep_up() {
             tracing::info!("the next question makes its snapshot: {error}");

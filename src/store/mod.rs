@@ -43,6 +43,7 @@ mod plumbing;
 mod propose;
 mod recent;
 mod refs;
+mod rehearsal;
 mod remote;
 mod reviews;
 mod settings;
@@ -81,6 +82,7 @@ pub use plumbing::{LOCAL_VARIABLES, called_from, date_in_words, git_version, mer
 pub use propose::Target;
 pub use recent::Recent;
 pub use refs::{Races, RefChange, RefOutcome};
+pub use rehearsal::Rehearsal;
 pub use remote::{PushOutcome, Pushed, REVIEWS, Remote, Tips};
 pub use signature::{CONFIG_REQUIRE, CONFIG_SIGNERS, CONFIG_SINCE, Signature};
 pub use sparse::CheckedOut;
@@ -116,6 +118,8 @@ pub struct Store {
     secrets: Arc<Secrets>,
     /// Decisions that a push brings which is judged.
     incoming_reviews: Cell<Option<CommitId>>,
+    /// Refs that a rehearsal has moved.
+    rehearsed: RefCell<Option<rehearsal::Refs>>,
 }
 
 impl Store {
@@ -155,6 +159,7 @@ impl Store {
             notes: RefCell::default(),
             secrets: Arc::default(),
             incoming_reviews: Cell::new(None),
+            rehearsed: RefCell::default(),
         }
     }
 

@@ -13,6 +13,9 @@ use super::left::Left;
 use super::{Branch, CommitId, Store, StoreError};
 use crate::limits;
 
+/// Where branches lie.
+const HEADS: &str = "refs/heads/";
+
 /// A wish: the branch is `expected` (`None`: it does not exist) and shall be `new` (`None`: not exist).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefChange {
@@ -107,6 +110,9 @@ impl Store {
     }
 
     pub(super) fn ref_target(&self, name: &str) -> Result<Option<CommitId>, StoreError> {
+        if let Some(rehearsed) = self.rehearsed(name) {
+            return Ok(rehearsed);
+        }
         let read = self.with(|r| Ok(r.find_reference(name)?.resolve()?.target()));
         match read {
             Ok(target) => Ok(target.map(CommitId)),
@@ -143,23 +149,10 @@ impl Store {
     /// The branches below a prefix that ends at a slash (`agents/`; `""`: all), sorted. Names that we would
     /// refuse are passed over.
     pub fn branches(&self, prefix: &str) -> Result<Vec<(Branch, CommitId)>, StoreError> {
-        let wrap = |e| StoreError::git(format!("branches under {prefix:?}"), e);
-        let found = self.with(|r| {
-            let mut found = Vec::new();
-            // Looks into the folders under the prefix only, however many branches people have.
-            for reference in r.references_glob(&format!("refs/heads/{prefix}*"))? {
-                // A branch may vanish while we look.
-                let Ok(reference) = reference else { continue };
-                let name = reference.name().unwrap_or_default().strip_prefix("refs/heads/").map(str::to_owned);
-                found.extend(name.zip(reference.target()));
-            }
-            Ok(found)
-        });
-        let mut branches: Vec<(Branch, CommitId)> = found
-            .map_err(wrap)?
+        let mut branches: Vec<(Branch, CommitId)> = self
+            .refs_below(&format!("{HEADS}{prefix}"))?
             .into_iter()
-            .filter(|(name, _)| name.starts_with(prefix))
-            .filter_map(|(name, id)| Some((Branch::parse(&name).ok()?, CommitId(id))))
+            .filter_map(|(name, id)| Some((Branch::parse(name.strip_prefix(HEADS)?).ok()?, id)))
             .collect();
         branches.sort();
         Ok(branches)
@@ -170,6 +163,9 @@ impl Store {
     ///
     /// Another process that holds a ref's lock is waited for, [`limits::REF_RETRIES`] times; then: busy.
     pub fn update_refs(&self, changes: &[RefChange], reason: &str) -> Result<RefOutcome, StoreError> {
+        if let Some(outcome) = self.update_rehearsed(changes)? {
+            return Ok(outcome);
+        }
         let mut left = Vec::new();
         for change in changes {
             // The intent covers the work trees too, and so lives until they have followed.
@@ -233,6 +229,9 @@ impl Store {
 
     fn keep(&self, folder: &str, commit: CommitId) -> Result<(), StoreError> {
         let name = format!("refs/git-brain/{folder}/{commit}");
+        if self.move_rehearsed(&name, Some(commit)) {
+            return Ok(());
+        }
         let kept = self.with(|r| r.reference(&name, commit.0, true, "rescued").map(|_| ()));
         kept.map_err(|e| StoreError::git(name, e))?;
         self.named(commit);
@@ -241,11 +240,7 @@ impl Store {
 
     /// The commits kept by [`Store::rescue`], sorted.
     pub fn rescued(&self) -> Result<Vec<CommitId>, StoreError> {
-        let found = self.with(|r| {
-            let names = r.references_glob("refs/git-brain/rescue/*")?;
-            Ok(names.flatten().filter_map(|n| n.target()).map(CommitId).collect::<Vec<_>>())
-        });
-        let mut found = found.map_err(|e| StoreError::git("refs/git-brain/rescue", e))?;
+        let mut found: Vec<CommitId> = self.refs_below("refs/git-brain/rescue/")?.into_values().collect();
         found.sort();
         Ok(found)
     }

@@ -285,33 +285,20 @@ impl Store {
     /// What was last seen of a remote and accepted.
     pub fn seen(&self, remote: &Remote) -> Result<Tips, StoreError> {
         let prefix = format!("{SEEN}/{}/", remote.name);
-        let found = self.with(|r| {
-            let refs = r.references_glob(&format!("{prefix}*"))?;
-            Ok(refs
-                .flatten()
-                .filter_map(|found| Some((found.name().ok()?.to_owned(), found.target()?)))
-                .collect::<Vec<_>>())
-        });
-        let found = found.map_err(|e| StoreError::git(&prefix, e))?;
-        let tip =
-            |(name, id): (String, git2::Oid)| Some((Branch::parse(name.strip_prefix(&prefix)?).ok()?, CommitId(id)));
-        Ok(found.into_iter().filter_map(tip).collect())
+        let tip = |(name, id): (String, CommitId)| Some((Branch::parse(name.strip_prefix(&prefix)?).ok()?, id));
+        Ok(self.refs_below(&prefix)?.into_iter().filter_map(tip).collect())
     }
 
     /// Everything that was seen of any remote: it is known here already.
     pub fn seen_anywhere(&self) -> Result<Vec<CommitId>, StoreError> {
-        let found = self.with(|r| {
-            let refs = r.references_glob(&format!("{SEEN}/*"))?;
-            Ok(refs.flatten().filter_map(|found| found.target()).map(CommitId).collect())
-        });
-        found.map_err(|e| StoreError::git(SEEN, e))
+        Ok(self.refs_below(&format!("{SEEN}/"))?.into_values().collect())
     }
 
     /// Remembers what was seen of a remote: main and wake move, branches of runs come and go.
     pub fn set_seen(&self, remote: &Remote, tips: &Tips) -> Result<(), StoreError> {
         for (branch, tip) in tips.iter().filter(|(branch, _)| *branch == self.main() || *branch == self.wake()) {
             let name = format!("{SEEN}/{}/{branch}", remote.name);
-            if self.ref_target(&name)? == Some(*tip) {
+            if self.ref_target(&name)? == Some(*tip) || self.move_rehearsed(&name, Some(*tip)) {
                 continue;
             }
             let made = self.with(|r| r.reference(&name, tip.0, true, "git-brain: sync").map(|_| ()));
@@ -329,6 +316,9 @@ impl Store {
 
     /// Moves refs of a remote: whole name, what it must be, what it shall be.
     pub(super) fn push_refs(&self, remote: &Remote, refs: &[RefWish]) -> Result<PushOutcome, StoreError> {
+        if self.is_rehearsal() {
+            return Ok(PushOutcome::Done);
+        }
         let text = |id: Option<CommitId>| id.map_or(String::new(), |id| id.to_string());
         // The program of `rad://` knows no push of all or nothing, and a lease would be about something else. Nothing is forced there either:
         // what is no step forward is refused.

@@ -72,6 +72,9 @@ impl Cycle {
 
     /// Says what is about to happen, durably.
     pub(super) fn write_note(&self, note: &Note) -> Result<(), CycleError> {
+        if self.store.is_rehearsal() {
+            return Ok(());
+        }
         let path = self.note_file();
         let write = || -> std::io::Result<()> {
             let folder = self.store.private_dir();
@@ -91,6 +94,9 @@ impl Cycle {
 
     /// It has happened, or will not.
     pub(super) fn forget_note(&self) {
+        if self.store.is_rehearsal() {
+            return;
+        }
         // A note that stays is settled by the next command, which finds nothing to do.
         let _ = std::fs::remove_file(self.note_file());
     }

@@ -35,7 +35,7 @@ pub use places::NearRemote;
 use remedy::WITHOUT_REFUSED;
 use trunks::Joined;
 
-/// What a sync did, or in a dry run would do.
+/// What a sync did.
 #[derive(Clone, Debug, Default)]
 pub struct Synced {
     /// The remote's name here.
@@ -77,6 +77,8 @@ struct Theirs {
     tips: Tips,
     /// Those that may not, each with what is wrong with its commits.
     refused: BTreeMap<Branch, BTreeSet<Fault>>,
+    /// What those are there.
+    left_out: Tips,
     /// Branches of runs that were thrown away, as far as wake here or there says so.
     rejected: Tips,
     /// Wake there, where it may not come in: of its runs nothing else goes there.
@@ -101,9 +103,9 @@ fn held_back(error: CycleError) -> CycleError {
 }
 
 impl Cycle {
-    /// Brings this brain and a remote to the same main and wake. With `dry_run`, fetches and judges, and moves nothing. With
-    /// `without_refused`, goes on without the commits here that the remote would refuse.
-    pub fn sync(&self, asked: Option<&str>, without_refused: bool, dry_run: bool) -> Result<Synced, CycleError> {
+    /// Brings this brain and a remote to the same main and wake. With `without_refused`, goes on without the commits here that the remote
+    /// would refuse. In a rehearsal the same is done, and nothing stays of it.
+    pub fn sync(&self, asked: Option<&str>, without_refused: bool) -> Result<Synced, CycleError> {
         let remote = self.store.remote(asked)?;
         self.refuse_untrusted(&remote)?;
         if self.store.is_shallow() {
@@ -114,7 +116,7 @@ impl Cycle {
         }
         let _alone = self.store.lock(LockName::Sync)?;
         let mut synced = Synced { remote: remote.name.clone(), ..Synced::default() };
-        let outcome = self.exchange(&remote, (without_refused, dry_run), &mut synced);
+        let outcome = self.exchange(&remote, without_refused, &mut synced);
         self.store.forget_incoming(&remote)?;
         match outcome {
             Ok(()) => Ok(synced),
@@ -126,25 +128,15 @@ impl Cycle {
         }
     }
 
-    fn exchange(
-        &self,
-        remote: &Remote,
-        (without_refused, dry_run): (bool, bool),
-        synced: &mut Synced,
-    ) -> Result<(), CycleError> {
+    fn exchange(&self, remote: &Remote, without_refused: bool, synced: &mut Synced) -> Result<(), CycleError> {
         if let Some((message, hint)) = signed::unsigned_main(&self.store)? {
             return Err(CycleError::Refused { message, hint: Some(hint) });
         }
         for round in 0..limits::SYNC_ROUNDS {
-            let theirs = self.fetched(remote, dry_run, synced)?;
+            let theirs = self.fetched(remote, synced)?;
             self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
             if without_refused && round == 0 {
-                self.leave_refused_out(remote, &theirs, dry_run, synced)?;
-            }
-            if dry_run {
-                synced.main = self.store.tip(self.store.main())?;
-                synced.wake = self.store.tip(self.store.wake())?;
-                return self.refusal(remote, theirs.refused);
+                self.leave_refused_out(remote, &theirs, synced)?;
             }
             if theirs.overruled.is_some() {
                 synced.overruled = theirs.overruled;
@@ -184,7 +176,7 @@ impl Cycle {
                     self.store.set_seen(remote, &now)?;
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
                     self.tidy_up();
-                    self.refusal(remote, theirs.refused)?;
+                    self.refusal(remote, theirs.refused, &theirs.left_out)?;
                     let reviewed = theirs.reviewed.map_err(|error| if waits { held_back(error) } else { error });
                     reviewed?.into_iter().for_each(|note| synced.note(note));
                     return Ok(());
@@ -233,7 +225,7 @@ impl Cycle {
     }
 
     /// What the remote has, fetched and judged.
-    fn fetched(&self, remote: &Remote, dry_run: bool, synced: &mut Synced) -> Result<Theirs, CycleError> {
+    fn fetched(&self, remote: &Remote, synced: &mut Synced) -> Result<Theirs, CycleError> {
         let ((there, reviews), seen) = (self.store.remote_tips(remote)?, self.store.seen(remote)?);
         let mut tips = match there == seen {
             // Nothing moved since it was judged. Branches of runs are not remembered, so there are none either.
@@ -243,20 +235,18 @@ impl Cycle {
         self.refuse_rewritten(remote, &seen, &tips)?;
         // Decisions first: what lands by them is judged by them, here and there. One that is not let in stops nothing else.
         let begins = reviews.is_none() && !there.contains_key(self.store.main()) && !self.store.is_radicle(remote)?;
-        let reviewed = if dry_run || begins { Ok(Vec::new()) } else { self.sync_reviews(remote, reviews) };
+        let reviewed = if begins { Ok(Vec::new()) } else { self.sync_reviews(remote, reviews) };
         let rejected = self.rejected_of(&tips)?;
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
         synced.fetched += judged.commits;
         let wake = tips.get(self.store.wake()).copied();
-        let overruled = match dry_run {
-            true => None,
-            false => self.overruled(wake, judged.refused.get(self.store.wake()))?,
-        };
+        let overruled = self.overruled(wake, judged.refused.get(self.store.wake()))?;
         let wake = wake.filter(|_| judged.refused.contains_key(self.store.wake()));
-        tips.retain(|branch, _| !judged.refused.contains_key(branch));
+        let (left_out, tips): (Tips, Tips) =
+            tips.into_iter().partition(|(branch, _)| judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, rejected, wake, reviewed, overruled, begins })
+        Ok(Theirs { tips, refused: judged.refused, left_out, rejected, wake, reviewed, overruled, begins })
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.
@@ -275,13 +265,18 @@ impl Cycle {
     }
 
     /// The branches of a remote that did not come in, as the error with which a sync ends that has done all the rest.
-    fn refusal(&self, remote: &Remote, refused: BTreeMap<Branch, BTreeSet<Fault>>) -> Result<(), CycleError> {
+    fn refusal(
+        &self,
+        remote: &Remote,
+        refused: BTreeMap<Branch, BTreeSet<Fault>>,
+        left_out: &Tips,
+    ) -> Result<(), CycleError> {
         let Some(branch) = refused.keys().next() else { return Ok(()) };
         let good = match self.store.seen(remote)?.get(branch) {
             Some(seen) => Some(*seen),
             None => self.store.tip(branch)?,
         };
-        let hint = self.remedies(remote, &refused, good);
+        let hint = self.remedies(remote, &refused, left_out, good)?;
         let names: Vec<&str> = refused.keys().map(Branch::as_str).collect();
         Err(CycleError::Refused {
             message: format!(

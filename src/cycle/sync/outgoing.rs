@@ -72,7 +72,6 @@ impl Cycle {
         &self,
         remote: &Remote,
         theirs: &Theirs,
-        dry_run: bool,
         synced: &mut Synced,
     ) -> Result<(), CycleError> {
         if self.shared.world.is_fixed() {
@@ -94,10 +93,6 @@ impl Cycle {
         let left = self.left_out(&both, &there, &refused)?;
         let writer = self.store.writer()?;
         let rebuilt = self.rebuilt(&writer, here, &left, &refused)?;
-        if dry_run {
-            rebuilt.notes.into_iter().for_each(|note| synced.note(note));
-            return Ok(());
-        }
         writer.publish()?;
         let mut changes = Vec::new();
         for (branch, old, new) in [(self.store.wake(), here.1, rebuilt.wake), (self.store.main(), here.0, rebuilt.main)]

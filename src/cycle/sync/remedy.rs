@@ -9,7 +9,8 @@ use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::merge::Conflict;
-use crate::store::{Branch, Commit, CommitId, Remote};
+use crate::model::plural;
+use crate::store::{Branch, Commit, CommitId, Remote, Tips};
 
 /// The option of `git brain sync` that goes on without refused commits.
 pub(super) const WITHOUT_REFUSED: &str = "--without-refused";
@@ -74,6 +75,11 @@ pub(super) fn lines(refused: &BTreeMap<Branch, BTreeSet<Fault>>) -> String {
     bounded(all.collect()).join("\n")
 }
 
+/// The beginning of a commit's id.
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
 fn bounded(faults: Vec<String>) -> Vec<String> {
     let mut lines = faults[..faults.len().min(limits::NAMED_FAULTS)].to_vec();
     if faults.len() > limits::NAMED_FAULTS {
@@ -136,10 +142,11 @@ impl Cycle {
         &self,
         remote: &Remote,
         refused: &BTreeMap<Branch, BTreeSet<Fault>>,
-        good: Option<CommitId>,
-    ) -> String {
+        there: &Tips,
+        last_good: Option<CommitId>,
+    ) -> Result<String, CycleError> {
         let (main, wake, name) = (self.store.main(), self.store.wake(), &remote.name);
-        let good = good.map_or_else(|| "COMMIT".to_owned(), |tip| tip.to_string());
+        let good = last_good.map_or_else(|| "COMMIT".to_owned(), |tip| tip.to_string());
         let all = || refused.iter().flat_map(|(branch, faults)| faults.iter().map(move |fault| (branch, fault)));
         let is_other = |fault: &Fault| matches!(fault.kind, Kind::Other | Kind::Unapproved | Kind::FixedClock);
         let mut hints = Vec::new();
@@ -164,14 +171,55 @@ impl Cycle {
                  last good commit, and nothing is lost, because {wake} has it all; the machine that merged says the rest at its next sync"
             ));
         }
-        if all().any(|(_, fault)| is_other(fault)) {
-            let branch = all().find(|(_, fault)| is_other(fault)).map_or(main, |(branch, _)| branch);
+        if let Some((branch, fault)) = all().find(|(_, fault)| is_other(fault)) {
             hints.push(format!(
-                "a symlink or submodule goes by one more commit on that branch (`git rm PATH`); of anything else the commit must go: \
-                 `git push {name} +{good}:refs/heads/{branch}` puts the branch back to the last good one. docs/scale.md says what is looked at"
+                "nothing here is lost; sync again first, because more may have been pushed meanwhile. If it stays, ask {}: docs/scale.md says what \
+                 is looked at, and a symlink or submodule goes by one more commit on that branch (`git rm PATH`)",
+                self.author_of(fault, name)
+            ));
+            hints.push(format!(
+                "only what should never have come there goes by `git push {name} +{good}:refs/heads/{branch}`, which a gate refuses, and which takes \
+                 the branch back to the last good commit for everybody{}",
+                self.lost_with(there.get(branch).copied(), last_good, &refused[branch])?
             ));
         }
-        hints.join("\n")
+        Ok(hints.join("\n"))
+    }
+
+    /// Who made the commit of a fault, or who looks after the remote.
+    fn author_of(&self, fault: &Fault, name: &str) -> String {
+        let commit = CommitId::parse(&fault.commit).and_then(|id| self.store.commit(id)).ok();
+        let person = commit.filter(|commit| !commit.is_of_agents_domain());
+        match person {
+            Some(commit) => format!("{} <{}>, who made {}", commit.author, commit.email, short(&fault.commit)),
+            None => format!("the person who pushed {} to {name}", short(&fault.commit)),
+        }
+    }
+
+    /// The commits with which nothing is wrong and that a branch would lose, in words.
+    fn lost_with(
+        &self,
+        tip: Option<CommitId>,
+        good: Option<CommitId>,
+        faults: &BTreeSet<Fault>,
+    ) -> Result<String, CycleError> {
+        let (Some(tip), Some(good)) = (tip, good) else { return Ok(String::new()) };
+        let bad: BTreeSet<&str> = faults.iter().map(|fault| fault.commit.as_str()).collect();
+        let mut lost = Vec::new();
+        for id in self.store.commits_beyond(tip, &[good])? {
+            if !bad.contains(id.to_string().as_str()) {
+                let commit = self.store.commit(id)?;
+                lost.push(format!("{} ({}, {})", short(&id.to_string()), commit.subject(), commit.author));
+            }
+        }
+        if lost.is_empty() {
+            return Ok(String::new());
+        }
+        let count = plural(lost.len(), "more commit", "more commits");
+        let more = lost.len().saturating_sub(limits::NAMED_RUNS);
+        lost.truncate(limits::NAMED_RUNS);
+        let more = if more > 0 { format!(" and {more} others") } else { String::new() };
+        Ok(format!(": {count} would be lost there, {}{more}", lost.join(", ")))
     }
 
     /// Refuses to push a main that has commits of wake, which no other machine would take.
