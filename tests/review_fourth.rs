@@ -209,3 +209,94 @@ fn recall_finds_a_concept_that_a_person_named_however_often_it_was_active() {
     world.apply("a", json!([{"op": "activate", "id": "n-tea", "strength": 0.9}]));
     assert_eq!(found(), 1);
 }
+
+#[test]
+fn decision_of_a_clock_that_was_ahead_keeps_no_later_one_at_home() {
+    let world = world(World::gated(), &format!("{BOTH}{SCRIBE}"));
+    let (first, commit) = world.waiting("a", "scribe", json!([create("tea")]));
+    let (second, _) = world.waiting("a", "scribe", json!([create("milk")]));
+    let (third, _) = world.waiting("a", "scribe", json!([create("salt")]));
+    let (fourth, _) = world.waiting("a", "scribe", json!([create("bread")]));
+    world.sync("a");
+    world.clone("b");
+    as_person(&world, "a", "mara", &["reject", &fourth, "--why", "no bread"]).exits(0);
+    as_person(&world, "a", "mara", &["sync"]).exits(0);
+    let before = world.tip("a", "refs/brain/reviews");
+    // The decision as a clock of 2031 would have made it.
+    let run = run_of(&first);
+    let id = format!("20311201t000000000z-{}-human", &run["20261127t000000000z-".len()..][..8]);
+    let path = world.path_of("a", &before, ".json");
+    let text = world.git("a", &["show", &format!("{before}:{path}")]) + "\n";
+    let honest: Value = serde_json::from_str(&text).unwrap();
+    let word = |key: &str| honest[key].as_str().unwrap().to_owned();
+    let text = text
+        .replace(&word("review"), &id)
+        .replace(&word("run"), run)
+        .replace(&word("commit"), &commit)
+        .replace(&word("at"), "2031-12-01T00:00:00Z");
+    let folder = path.rsplit('/').nth(1).unwrap();
+    let path = path.replace(&format!("{}.json", word("review")), &format!("{id}.json")).replace(folder, run);
+    let mara = [("GIT_AUTHOR_NAME", "mara"), ("GIT_AUTHOR_EMAIL", "mara@example.invalid")];
+    let late = [("GIT_COMMITTER_NAME", "mara"), ("GIT_COMMITTER_EMAIL", "mara@example.invalid")];
+    let dated = [("GIT_AUTHOR_DATE", "2031-12-01T00:00:00Z"), ("GIT_COMMITTER_DATE", "2031-12-01T00:00:00Z")];
+    let author: Vec<_> = mara.into_iter().chain(late).chain(dated).collect();
+    let planted = world.commit("a", &before, &[&before], &[(&path, Some(&text))], "reject\n", &author);
+    world.git("a", &["update-ref", "refs/brain/reviews", &planted]);
+    let checked = world.try_brain("a", &["check"]).exits(1);
+    assert!(checked.out.contains(&planted[..10]) && checked.out.contains("--without-refused"), "{checked}");
+    let said = as_person(&world, "a", "mara", &["sync"]).exits(0);
+    assert!(said.out.contains("reviews stay here") && said.out.contains("--without-refused"), "{said}");
+    // Those of the right clock lie upon it.
+    as_person(&world, "a", "mara", &["approve", &second]).exits(0);
+    as_person(&world, "a", "mara", &["reject", &third, "--why", "no salt"]).exits(0);
+    as_person(&world, "a", "mara", &["sync"]).exits(3);
+    let refs = world.refs("a");
+    let told = as_person(&world, "a", "mara", &["sync", "--without-refused", "--dry-run"]).exits(0).out;
+    assert!(told.contains("left out: the decision") && told.contains("ahead of the clock"), "{told}");
+    assert_eq!(world.refs("a"), refs, "a dry run moves nothing");
+    as_person(&world, "a", "mara", &["sync", "--without-refused"]).exits(0);
+    assert!(world.try_brain("a", &["check"]).exits(0).out.contains("all good"));
+    world.sync("b");
+    world.same(&["a", "b"]);
+    for machine in ["a", "b"] {
+        assert_eq!(world.tip(machine, "refs/brain/reviews"), world.tip("remote.git", "refs/brain/reviews"));
+        let decided = world.brain(machine, &["review", "--decided"]);
+        assert!(!decided.contains(run) && decided.contains(run_of(&second)), "{decided}");
+        assert!(decided.contains(run_of(&third)) && decided.contains(run_of(&fourth)), "{decided}");
+        assert_eq!(world.neuron(machine, "wake", "milk")["id"], "milk");
+        assert!(world.brain(machine, &["review"]).contains(run), "it waits again");
+    }
+    as_person(&world, "a", "mara", &["approve", &first]).exits(0);
+    as_person(&world, "a", "mara", &["sync"]).exits(0);
+    world.sync("b");
+    assert_eq!(world.neuron("b", "wake", "tea")["id"], "tea");
+}
+
+#[test]
+fn long_name_of_a_person_is_cut_in_decisions() {
+    let world = world(World::gated(), SCRIBE);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let name = "Ä".repeat(500);
+    let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["approve", &branch]);
+    command.env("GIT_COMMITTER_NAME", &name).env("GIT_AUTHOR_NAME", &name).current_dir(world.dir("a"));
+    crate::sandbox::Answer::of("approve".to_owned(), command.output().unwrap()).exits(0);
+    assert!(world.brain("a", &["review", "--decided"]).contains(run_of(&branch)));
+    world.sync("a");
+}
+
+#[test]
+fn run_taken_back_beside_a_night_that_let_its_neuron_go_leaves_no_edge() {
+    let world = World::new();
+    let tie = json!({"op": "connect", "from": "n-a", "to": "n-b", "type": "feeds_into", "weight": 1000});
+    let made = world.apply("a", json!([create("n-a"), create("n-b"), tie]));
+    world.sync("a");
+    world.clone("b");
+    world.brain("b", &["revert", made["run"].as_str().unwrap()]);
+    world.apply("a", json!([{"op": "archive", "id": "n-b"}]));
+    world.brain("a", &["sleep"]);
+    for machine in ["b", "a", "b"] {
+        world.sync(machine);
+    }
+    world.same(&["a", "b"]);
+    assert!(world.brain("a", &["check"]).contains("all good"));
+}

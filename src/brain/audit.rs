@@ -213,13 +213,12 @@ impl Brain {
             return Err(unknown());
         }
         let commit = self.cycle.own_commit(wake, &id)?;
-        let (name, email) = store.user();
         let review = ReviewRecord {
             review: self.new_persons_run(&["audit", run])?,
             run: id,
             commit: commit.to_string(),
             verdict: Verdict::Approve,
-            reviewer: format!("{name} <{email}>"),
+            reviewer: store.person(),
             via: VIA.to_owned(),
             council: None,
             at: world.now(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::council::check_members;
 use super::{Brain, BrainError, World};
+use crate::council::record::COUNCILS;
 use crate::cycle::admission::secrets::said;
 use crate::cycle::admission::{Fault, is_dated_ahead, late_fields, late_run};
 use crate::cycle::council::{DOCUMENT, FOLDER};
@@ -18,6 +19,7 @@ use crate::model::ids::episode_id;
 use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
 use crate::model::{Format, Metadata, Neuron};
+use crate::review::ReviewRecord;
 use crate::store::{Branch, CommitId, File, Store, StoreError, TreeId};
 
 /// Documents of councils on main that name no council.
@@ -37,6 +39,20 @@ fn broken_councils(store: &Store) -> Result<Vec<Finding>, StoreError> {
             false => check_members(&String::from_utf8_lossy(&bytes)).err().map(|error| error.to_string()),
         };
         broken.extend(fault.map(|fault| Finding::error(&path, 1, format!("names no council: {fault}"))));
+    }
+    Ok(broken)
+}
+
+/// Decisions that no other machine takes: they and those upon them stay here.
+fn broken_decisions(store: &Store, world: &World) -> Result<Vec<Finding>, BrainError> {
+    let Some(tip) = store.reviews()? else { return Ok(Vec::new()) };
+    let mut broken = late_commits(store, tip, world)?;
+    for (path, file) in store.files(store.tree_of(tip)?, "")? {
+        if !path.starts_with(COUNCILS)
+            && let Err(error) = ReviewRecord::decode(&store.read_file(file, &path)?, &path)
+        {
+            broken.push(Finding::error(&path, 1, error.to_string()));
+        }
     }
     Ok(broken)
 }
@@ -127,6 +143,14 @@ impl Brain {
             findings.extend(landed);
             hints.extend(hint);
             findings.extend(broken_councils(&store)?);
+            let decisions = broken_decisions(&store, world)?;
+            if !decisions.is_empty() {
+                hints.push(
+                    "`git brain sync --without-refused` goes on without decisions that no other machine takes"
+                        .to_owned(),
+                );
+            }
+            findings.extend(decisions);
         }
         Ok(CheckReport { commit: commit.to_string(), name, files, findings, branches, refused, hints })
     }

@@ -422,11 +422,10 @@ impl Brain {
                 hint: Some(format!("`git brain council --show {id}` in a terminal of yours")),
             });
         }
-        let (name, email) = self.cycle.store.user();
-        let by = format!("{name} <{email}>");
+        let by = self.cycle.store.person();
         if !self.cycle.may_close(&by)? {
             return Err(BrainError::Refused {
-                message: format!("{email} may not decide on council {id}: review.reviewers names others"),
+                message: format!("{by} may not decide on council {id}: review.reviewers names others"),
                 hint: None,
             });
         }

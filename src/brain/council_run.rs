@@ -8,6 +8,7 @@ use crate::cycle::council::Convened;
 use crate::cycle::reviewing::WaitingRun;
 use crate::limits;
 use crate::model::settings::Review;
+use crate::model::within;
 use crate::review::record::COUNCIL_SAYS;
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::is_agents_address;
@@ -119,14 +120,14 @@ impl Brain {
 
     /// The person that asks a council.
     pub(super) fn asker(&self) -> Result<String, BrainError> {
-        let (name, address) = self.cycle.store.user();
+        let (_, address) = self.cycle.store.user();
         if is_agents_address(&address) {
             return Err(BrainError::Refused {
                 message: format!("{address} is an agent's address, and agents ask no council"),
                 hint: Some("`git config user.email` names the person who asks".to_owned()),
             });
         }
-        Ok(format!("{name} <{address}>"))
+        Ok(self.cycle.store.person())
     }
 
     /// A council was asked about this commit already: its decision is carried out, and it is not asked again until it likes the run.
@@ -209,11 +210,5 @@ impl Brain {
 /// The reasons of those for a decision, as far as they fit.
 fn reasons(verdict: &CouncilVerdict) -> String {
     let said: Vec<String> = verdict.support.iter().map(|one| format!("{}: {}", one.member, one.reasoning)).collect();
-    let mut said = said.join("; ");
-    let mut end = said.len().min(limits::CONCEPT_BYTES);
-    while !said.is_char_boundary(end) {
-        end -= 1;
-    }
-    said.truncate(end);
-    said
+    within(&said.join("; "), limits::CONCEPT_BYTES).to_owned()
 }

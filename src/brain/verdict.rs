@@ -319,7 +319,7 @@ impl Brain {
 
     /// Who decides here, if that is a person who may. Whoever writes down a decision that was made elsewhere need not be one.
     pub(super) fn reviewer(&self, waiting: &WaitingRun, on_behalf: Option<&str>) -> Result<String, BrainError> {
-        let (name, address) = self.cycle.store.user();
+        let (_, address) = self.cycle.store.user();
         if is_agents_address(&address) {
             return Err(BrainError::Refused {
                 message: format!("{address} is an agent's address, and agents review nothing"),
@@ -344,7 +344,7 @@ impl Brain {
                 hint: Some("`[review]` of brain.toml names the reviewers".to_owned()),
             });
         }
-        Ok(format!("{name} <{address}>"))
+        Ok(self.cycle.store.person())
     }
 
     /// What a request means for this run.

@@ -296,7 +296,10 @@ impl Cycle {
             ("Verdict".to_owned(), review.verdict.as_str().to_owned()),
         ];
         let subject = format!("{} {}", review.verdict.as_str(), review.run);
-        self.add_decision(review.path(), review.encode(), (subject, review.why.clone(), trailers))
+        // What could not be read again would stand in the way of every decision after it.
+        let bytes = review.encode();
+        ReviewRecord::decode(&bytes, &review.path())?;
+        self.add_decision(review.path(), bytes, (subject, review.why.clone(), trailers))
     }
 
     /// Adds a file to the decisions, with the subject, body and trailers of its commit. One that is there already stays.
@@ -493,7 +496,14 @@ impl Cycle {
                 PushOutcome::Modified => there = self.store.remote_tips(remote)?.1,
                 PushOutcome::Refused(why) => {
                     let why = why.lines().next().unwrap_or_default().to_owned();
-                    return Ok(vec![format!("reviews stay here, {} does not take them: {why}", remote.name)]);
+                    let way = match self.judge_reviews(ours, there)?.is_empty() {
+                        true => String::new(),
+                        false => format!(
+                            "; `git brain sync {} --without-refused` goes on without those that are refused",
+                            remote.name
+                        ),
+                    };
+                    return Ok(vec![format!("reviews stay here, {} does not take them: {why}{way}", remote.name)]);
                 }
             }
         }
@@ -534,7 +544,7 @@ impl Cycle {
     }
 
     /// One commit that has the files of both.
-    fn joined_reviews(&self, here: Option<CommitId>, there: CommitId) -> Result<CommitId, CycleError> {
+    pub(super) fn joined_reviews(&self, here: Option<CommitId>, there: CommitId) -> Result<CommitId, CycleError> {
         let store = &self.store;
         let Some(here) = here else { return Ok(there) };
         if store.is_ancestor(here, there)? {

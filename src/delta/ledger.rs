@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Chosen, Edge, Prediction};
 use crate::limits;
-use crate::model::Stamp;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::json::{self, JsonError};
+use crate::model::{Stamp, within};
 
 /// One line of the ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -54,13 +54,7 @@ impl Valued {
     /// What a run expected, its text clipped to what a ledger holds.
     pub fn expected(prediction: Option<&Prediction>) -> Self {
         let text = prediction.and_then(|p| p.text.as_deref());
-        let fits = |text: &str| {
-            let mut end = text.len().min(limits::CONCEPT_BYTES);
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            text[..end].to_owned()
-        };
+        let fits = |text: &str| within(text, limits::CONCEPT_BYTES).to_owned();
         Self { text: text.map(fits), value: prediction.and_then(|p| p.value).unwrap_or(UNSTATED) }
     }
 }

@@ -382,6 +382,10 @@ where
                 };
                 for effect in &mut record.effects {
                     effect.connections.retain(|c| neuron.connection(&c.target, c.link).is_some());
+                    // Nor those that it came or went with.
+                    for whole in [&mut effect.created, &mut effect.removed].into_iter().flatten() {
+                        whole.connections.retain(|c| neuron.connection(&c.target, c.link).is_some());
+                    }
                 }
                 let lookup = |_: &NeuronId| Ok::<_, MergeError<S::Error>>(Some(neuron.clone()));
                 let applied = apply_record(&record, direction, self.policy, lookup)?;

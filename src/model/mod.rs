@@ -32,7 +32,7 @@ pub use form::Format;
 pub use ids::{AgentName, HUMAN, IdError, NeuronId, RunId, SignalId, StimulusId};
 pub use neuron::{Connection, Kind, Link, Name, NamedBy, Neuron};
 pub use origin::{Level, Origin};
-pub use plural::{plural, ranges};
+pub use plural::{plural, ranges, within};
 pub use settings::Settings;
 pub use shell::shell_word;
 pub use stamp::{BEYOND, Stamp};

@@ -37,3 +37,12 @@ mod tests {
         assert_eq!((which(&1_usize, "waits", "wait"), which(&0_usize, "waits", "wait")), ("waits", "wait"));
     }
 }
+
+/// The beginning of a text that has at most so many bytes.
+pub fn within(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
-use crate::model::Stamp;
 use crate::model::ids::{RunId, hash_fields};
 use crate::model::json::{self, JsonError};
+use crate::model::{Stamp, within};
 
 /// What starts the trigger of a run that a reviewer made of another one, before that run's id.
 pub const REASON: &str = "review of ";
@@ -169,12 +169,7 @@ impl ReviewRecord {
         if !self.why.is_empty() {
             text = format!("{text}: {}", self.why.split_whitespace().collect::<Vec<_>>().join(" "));
         }
-        let mut end = text.len().min(limits::CONCEPT_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text
+        within(&text, limits::CONCEPT_BYTES).to_owned()
     }
 
     /// Whether all that the run says lands, also if as a run of the reviewer: one that settles a conflict for the run.

@@ -93,6 +93,7 @@ pub use writer::{Batch, ObjectWriter};
 
 use crate::limits;
 use crate::model::secret::Secrets;
+use crate::model::within;
 
 /// The local configuration key that names the branch of consolidated memory.
 pub const CONFIG_MAIN: &str = "brain.main";
@@ -287,6 +288,13 @@ impl Store {
             (Some(name), Some(email)) => (name, email),
             _ => (commit::FALLBACK_NAME.to_owned(), commit::FALLBACK_EMAIL.to_owned()),
         }
+    }
+
+    /// The same as `Name <address>`, as decisions have it: a long name is cut.
+    pub fn person(&self) -> String {
+        let (name, email) = self.user();
+        let name = within(&name, limits::REVIEWER_BYTES.saturating_sub(email.len() + " <>".len()));
+        format!("{} <{email}>", name.trim_end())
     }
 
     /// The committer that git itself names.

@@ -33,7 +33,6 @@ impl Talk<'_, '_> {
         let cycle = self.cycle;
         let person = AgentName::parse(HUMAN).expect("invariant: a name");
         let newest = cycle.newest_run(self.tip)?;
-        let (name, email) = cycle.store.user();
         let record = cycle.hold_council(&Convened {
             council: cycle.new_run_id(&person, self.tip, newest.as_ref(), &[b"council", self.message.as_bytes()], 0)?,
             question: &self.message,
@@ -42,7 +41,7 @@ impl Talk<'_, '_> {
             run: None,
             binds: false,
             cue: None,
-            by: format!("{name} <{email}>"),
+            by: cycle.store.person(),
         })?;
         if !dry_run {
             cycle.keep_council(&record)?;

@@ -11,6 +11,7 @@
 //! No agent is started: what came in is news for the next `run`.
 
 mod again;
+mod decisions;
 mod offer;
 mod outgoing;
 mod overruled;
@@ -133,10 +134,10 @@ impl Cycle {
             return Err(CycleError::Refused { message, hint: Some(hint) });
         }
         for round in 0..limits::SYNC_ROUNDS {
-            let theirs = self.fetched(remote, synced)?;
+            let mut theirs = self.fetched(remote, synced)?;
             self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
             if without_refused && round == 0 {
-                self.leave_refused_out(remote, &theirs, synced)?;
+                self.leave_refused_out(remote, &mut theirs, synced)?;
             }
             if theirs.overruled.is_some() {
                 synced.overruled = theirs.overruled;

@@ -71,7 +71,7 @@ impl Cycle {
     pub(super) fn leave_refused_out(
         &self,
         remote: &Remote,
-        theirs: &Theirs,
+        theirs: &mut Theirs,
         synced: &mut Synced,
     ) -> Result<(), CycleError> {
         if self.shared.world.is_fixed() {
@@ -80,6 +80,14 @@ impl Cycle {
                 hint: Some("`unset BRAIN_NOW BRAIN_SEED`, then try again".to_owned()),
             });
         }
+        // Decisions first: wake is judged by them.
+        let (_, reviews) = self.store.remote_tips(remote)?;
+        let decisions = self.leave_decisions_out(remote, reviews)?;
+        if !decisions.is_empty() {
+            theirs.reviewed = self.sync_reviews(remote, reviews);
+        }
+        let is_all = decisions.is_empty();
+        decisions.into_iter().for_each(|note| synced.note(note));
         let mut there = self.store.seen(remote)?;
         there.extend(theirs.tips.clone());
         let trunk = self.store.lock(LockName::Trunk)?;
@@ -87,6 +95,9 @@ impl Cycle {
         let both: Tips = [(self.store.main().clone(), here.0), (self.store.wake().clone(), here.1)].into();
         let refused = self.judge_outgoing(&both, &there, None)?.refused;
         if refused.is_empty() {
+            if !is_all {
+                return Ok(());
+            }
             synced.note(format!("nothing here is refused by {}, so nothing was left out", remote.name));
             return Ok(());
         }
