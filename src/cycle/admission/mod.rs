@@ -59,7 +59,7 @@ use signing::Signing;
 pub(crate) use stamps::late_fields;
 pub use stamps::{is_dated_ahead, late_run};
 
-/// The kinds of faults that have a way out of their own.
+/// The kinds of faults that have a way out of their own, or a rule of the audit. Of several of one commit the last is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Any other.
@@ -73,8 +73,6 @@ pub enum Kind {
     Signature,
     /// Commits of wake on main.
     WakeOnMain,
-    /// A commit under a fixed clock.
-    FixedClock,
     /// A date ahead of the clock.
     Ahead,
     /// A reviewer who decided nothing, or may not.
@@ -85,6 +83,8 @@ pub enum Kind {
     Secret,
     /// A trailer that says otherwise than the record.
     Trailer,
+    /// A commit under a fixed clock, which explains all else that is wrong with it.
+    FixedClock,
 }
 
 /// Something that keeps a commit out.

@@ -148,7 +148,7 @@ impl Cycle {
         let (main, wake, name) = (self.store.main(), self.store.wake(), &remote.name);
         let good = last_good.map_or_else(|| "COMMIT".to_owned(), |tip| tip.to_string());
         let all = || refused.iter().flat_map(|(branch, faults)| faults.iter().map(move |fault| (branch, fault)));
-        let is_other = |fault: &Fault| matches!(fault.kind, Kind::Other | Kind::Unapproved | Kind::FixedClock);
+        let is_other = |fault: &Fault| !matches!(fault.kind, Kind::SecondRecord | Kind::Signature | Kind::WakeOnMain);
         let mut hints = Vec::new();
         if let Some((branch, fault)) = all().find(|(_, fault)| fault.kind == Kind::SecondRecord) {
             hints.push(if branch == main || branch == wake {
