@@ -28,6 +28,7 @@ mod embeddings;
 mod endpoint;
 mod escapes;
 mod feed;
+mod feed_people;
 mod feed_windows;
 mod forge_ci;
 mod forge_double;

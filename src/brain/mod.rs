@@ -8,6 +8,7 @@ mod chat;
 mod check;
 mod checkout;
 mod ci;
+mod compared;
 pub mod council;
 mod decide;
 mod decision;
