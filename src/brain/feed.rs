@@ -463,7 +463,7 @@ impl Brain {
             let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &fields, 0)?;
             let mut draft = Draft::by_hand(shared, base, run, "feed")?;
             draft.reason = landing.map_or_else(|| "feed".to_owned(), Landing::reason);
-            if let Some(landing) = landing {
+            if let Some(landing) = landing.filter(|landing| !landing.is_let_in) {
                 draft.origin = landing.record.origin.clone();
                 draft.amends.reviewed_by = landing.by.map(str::to_owned);
             }
