@@ -12,6 +12,7 @@ use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::merge::waits_because;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::cycle::sync::Standoff;
 use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Reason, count};
 use crate::delta::{Effect, REJECTED, RunRecord, render};
@@ -57,6 +58,9 @@ pub struct Status {
     pub pending: Vec<(String, bool)>,
     /// Those that are held, each with the reason and what to do.
     pub held: Vec<String>,
+    /// What stopped a sync and is not settled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standoffs: Vec<Standoff>,
     /// The agents: name, role, whether they may run here.
     pub agents: Vec<(String, String, bool)>,
     /// Whether each agent's loop is alive.
@@ -249,6 +253,10 @@ impl Brain {
                 taken.or_else(|error| told(error).map(|()| None))?
             }
         };
+        let standoffs = match signs {
+            Signs::None => Vec::new(),
+            _ => self.cycle.standoffs().map_err(Into::into).or_else(|error| told(error).map(|()| Vec::new()))?,
+        };
         let aside = self.cycle.aside_in(tree)?;
         let marker = self.cycle.marker();
         let unseen = marker.map(|seen| store.first_parents(wake, Some(seen)).take(limits::HISTORY_WALK).count());
@@ -264,6 +272,7 @@ impl Brain {
             flags,
             pending,
             held: held_by,
+            standoffs,
             agents: policy
                 .agents
                 .values()

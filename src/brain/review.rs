@@ -8,6 +8,7 @@ use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::After;
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot_beside};
+use crate::cycle::sync::Standoff;
 use crate::limits;
 use crate::model::ids::{RunId, hash_fields};
 use crate::model::{Kind, Origin};
@@ -74,6 +75,9 @@ pub struct ReviewList {
     /// Councils that left their decision to a person; absent if there are none.
     #[serde(skip_serializing_if = "is_none")]
     pub councils: usize,
+    /// What stopped a sync and is not settled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standoffs: Vec<Standoff>,
 }
 
 fn is_none(count: &usize) -> bool {
@@ -152,7 +156,9 @@ impl Brain {
         // A record that cannot be read hides no run: `council --list` names it.
         let councils = self.cycle.councils().unwrap_or_default();
         let councils = councils.iter().filter(|council| council.state() == "pending").count();
-        Ok(ReviewList { waiting, councils })
+        // Nor does a remote that cannot be read: `doctor` names it.
+        let standoffs = self.cycle.standoffs().unwrap_or_default();
+        Ok(ReviewList { waiting, councils, standoffs })
     }
 
     fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId, rules: &str) -> Result<Outline, BrainError> {

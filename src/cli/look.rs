@@ -71,6 +71,10 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
     let merged = s.pending.iter().filter(|(_, held)| !held);
     lines.extend(merged.map(|(branch, _)| format!("{} waits to be merged", safe(branch))));
     lines.extend(s.held.iter().map(|held| safe_line(held)));
+    for standoff in &s.standoffs {
+        lines.push(safe_line(&standoff.line()));
+        lines.extend(standoff.hint.iter().map(|hint| format!("  hint: {}", safe(hint))));
+    }
     let signals = s.aside_signals.iter().map(|(id, reason)| (id.as_str(), reason));
     for (id, reason) in s.aside.iter().map(|(id, reason)| (id.as_str(), reason)).chain(signals) {
         let (why, agent) = (safe_line(&reason.why), &reason.agent);

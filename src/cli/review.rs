@@ -91,6 +91,15 @@ fn listed(list: &ReviewList) -> String {
             plural(councils, "council awaits", "councils await")
         ),
     };
+    let stopped: String = list
+        .standoffs
+        .iter()
+        .map(|standoff| {
+            let hint = standoff.hint.as_ref().map(|hint| format!("  hint: {}\n", safe(hint))).unwrap_or_default();
+            format!("{}\n{hint}", safe_line(&standoff.line()))
+        })
+        .collect();
+    let councils = stopped + &councils;
     if list.waiting.is_empty() {
         return format!("Nothing waits for review.\n{councils}");
     }
