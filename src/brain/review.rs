@@ -107,7 +107,10 @@ impl Brain {
         let origins = &self.cycle.shared.policy.settings.origins;
         let rules = format!(
             "{:016x}",
-            hash_fields(&[b"texts that it replaces count", crate::model::json::inline(&review).as_bytes()])
+            hash_fields(&[
+                b"texts that it replaces count, and are corrected",
+                crate::model::json::inline(&review).as_bytes()
+            ])
         );
         // A commit never changes, so neither does what its record says, and by the same rules it waits as before.
         let known: BTreeMap<String, Outline> = store.cached_document(KEPT).unwrap_or_default();
@@ -171,7 +174,7 @@ impl Brain {
             waits: rule.map_or(waiting.waits, |rule| format!("rule {rule}")),
             at: record.at.to_string(),
             expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
-            changes: outline(&record, replaces),
+            changes: outline(&record, replaces, self.cycle.shared.policy.settings.origins.is_tainted(&record.origin)),
             consequence: consequence(&record, replaces, false, false),
             origin: record.origin,
         })
