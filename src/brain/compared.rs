@@ -159,7 +159,7 @@ impl Brain {
             let key = |name: &str| vec![FileKey::of(name, name, origin, &owner)];
             return Ok(names.into_iter().map(|name| (name.to_owned(), key(name))).collect());
         }
-        self.cycle.keys_named(tree, &names, origin).map_err(Into::into)
+        self.cycle.keys_named(tree, &names, origin)
     }
 
     /// The memories of a file, as far as they are this person's where the file is: what was fed under its name before files had owners is that
@@ -194,7 +194,7 @@ impl Brain {
         feeders: &mut Feeders,
     ) -> Result<BTreeMap<String, usize>, BrainError> {
         let paths: Vec<String> = stimuli.map(|stimulus| layout::stimulus(&stimulus.id, stimulus.at)).collect();
-        self.cycle.fed_by_others(paths.iter().map(String::as_str), feeders).map_err(Into::into)
+        self.cycle.fed_by_others(paths.iter().map(String::as_str), feeders)
     }
 }
 

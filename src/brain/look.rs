@@ -255,7 +255,7 @@ impl Brain {
         };
         let standoffs = match signs {
             Signs::None => Vec::new(),
-            _ => self.cycle.standoffs().map_err(Into::into).or_else(|error| told(error).map(|()| Vec::new()))?,
+            _ => self.cycle.standoffs().or_else(|error| told(error).map(|()| Vec::new()))?,
         };
         let aside = self.cycle.aside_in(tree)?;
         let marker = self.cycle.marker();
