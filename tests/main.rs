@@ -74,6 +74,7 @@ mod review_day;
 mod review_edges;
 mod review_forged;
 mod review_fourth;
+mod review_known;
 mod review_replaced;
 mod review_second;
 mod review_third;

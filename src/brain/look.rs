@@ -180,6 +180,12 @@ pub struct WhyEntry {
     pub stimuli: Vec<String>,
     /// The text of the one for whose sake the neuron was touched, as far as the record tells.
     pub because: Option<String>,
+    /// Who let it in, and why, where a person decided on the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// The neuron's words since then, whole, where `effects` cut them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
     /// Why it was archived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -227,6 +227,9 @@ fn reason(entry: &WhyEntry) -> String {
     if let Some(because) = &entry.because {
         text += &format!("    because of: {}\n", safe_line(because));
     }
+    if let Some(decision) = &entry.decision {
+        text += &format!("    {}\n", safe_line(decision));
+    }
     if let Some(reason) = &entry.reason {
         text += &format!("    archived: {}\n", safe_line(reason));
     }
@@ -234,6 +237,9 @@ fn reason(entry: &WhyEntry) -> String {
         entry.replaces.iter().map(|old| format!("    replaces {}: {}\n", safe_line(&old.id), safe_line(&old.text))),
     );
     text.extend(entry.effects.iter().map(|line| format!("  {}\n", safe_line(line))));
+    if let Some(says) = &entry.says {
+        text += &format!("    says: {}\n", safe_line(says));
+    }
     text
 }
 
