@@ -9,7 +9,11 @@ use serde_json::{Value, json};
 #[test]
 fn answers_that_change_are_those_of_wake() {
     let world = world(World::gated(), "[origins]\nother = \"review\"\n");
-    world.brain("a", &["feed", "The office printer is called pr1 and stands in room 12."]);
+    // Of one origin both: the correction takes the place of the old one when it lands.
+    let old = ["feed", "--origin", "web:x.example", "The office printer is called pr1 and stands in room 12."];
+    world.brain("a", &old);
+    let first = world.json("a", &["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+    world.brain("a", &["approve", &first]);
     let old = world.json("a", &["recall", "office printer"])["results"][0]["id"].as_str().unwrap().to_owned();
     let news = "The office printer is called pr9 and stands in the cellar.";
     world.brain("a", &["feed", "--origin", "web:x.example", "--corrects", &old, news]);

@@ -36,10 +36,12 @@ fn what_waits_may_correct_a_memory_of_yours_and_goes_by_the_decision() {
     assert_eq!(waiting(&world)["origin"], "web:example.org");
     let run = waiting(&world)["run"].as_str().unwrap().to_owned();
     let shown = world.brain("a", &["review", &run]);
-    assert!(shown.contains("archived: replaced by what lands") && shown.contains(&old), "{shown}");
-    let list = world.brain("a", &["review"]);
-    assert!(list.contains("1 archived"), "{list}");
+    assert!(shown.contains(&format!("{old} stays believed")) && !shown.contains("archived"), "{shown}");
     world.brain("a", &["approve", &run]);
+    // Both are found, and yours is believed until the other is let in.
+    let now = texts(&world, "phone number of Lena");
+    assert!(now.iter().any(|(text, _)| text == new) && now.iter().any(|(text, _)| text.contains("1142")), "{now:?}");
+    world.brain("a", &["approve", "--origin", "web:example.org"]);
     let now = texts(&world, "phone number of Lena");
     assert!(now[0].0 == new && now.iter().all(|(text, _)| !text.contains("1142")), "{now:?}");
     // What lands by itself and is trusted less corrects nothing, and the way out is named.

@@ -16,6 +16,38 @@ fn run_of(branch: &str) -> &str {
     branch.rsplit('/').next().unwrap()
 }
 
+/// Whoever made a document says "1 and 3 are fine" of its first and its third operation.
+#[test]
+fn operations_have_the_numbers_of_the_document() {
+    let world = World::gated();
+    world.clone("b");
+    let ops = json!([
+        {"op": "create", "id": "s-runbook2", "concept": "The runbook of Harbour is in the wiki.", "type": "semantic"},
+        {"op": "create", "id": "a-password", "concept": "The staging door opens with 4711.", "type": "semantic"},
+        {"op": "connect", "from": "s-runbook2", "to": "x", "type": "feeds_into", "weight": 2000},
+    ]);
+    let (branch, _) = world.waiting("a", "perception", ops);
+    world.sync("a");
+    world.sync("b");
+    for name in ["a", "b"] {
+        let belief = world.json(name, &["review", &branch])["reviews"][0].clone();
+        let starts = ["create", "create", "connect"];
+        let operations = belief["operations"].as_array().unwrap();
+        assert!(operations.iter().zip(starts).all(|(op, start)| op.as_str().unwrap().starts_with(start)), "{belief:#}");
+        assert!(operations[0].as_str().unwrap().contains("runbook"), "{belief:#}");
+        let password = belief["neurons"].as_array().unwrap().iter().find(|one| one["id"] == "a-password").unwrap();
+        assert_eq!(password["operations"], json!([2]), "{belief:#}");
+    }
+    world.brain("b", &["approve", &branch, "--only", "1,3"]);
+    world.sync("b");
+    world.sync("a");
+    for name in ["a", "b"] {
+        let files = world.git(name, &["ls-tree", "-r", "--name-only", "wake", "network/neurons"]);
+        assert!(files.contains("/s-runbook2.json") && !files.contains("a-password"), "{name}: {files}");
+    }
+    world.same(&["a", "b"]);
+}
+
 #[test]
 fn what_was_rejected_can_be_looked_at_later() {
     let world = World::new();

@@ -56,6 +56,51 @@ fn an_approved_correction_archives_the_memory_it_corrects() {
 }
 
 #[test]
+fn a_correction_from_elsewhere_takes_the_place_of_what_is_believed_once_a_person_lets_it_in() {
+    for word in ["neuron", "origin"] {
+        let world = World::gated();
+        world.clone("b");
+        world.brain("a", &["feed", OLD]);
+        let old = world.json("a", &["recall", "Lyon"])["results"][0]["id"].as_str().unwrap().to_owned();
+        world.brain("a", &["feed", "--origin", "web:x.example", "--corrects", &old, NEW]);
+        let branch = branch(&world, "a");
+        let run = branch.rsplit('/').next().unwrap().to_owned();
+        let stays = format!("{old} stays believed");
+        for args in [&["review", &branch][..], &["approve", "--dry-run", &branch], &["approve", &branch]] {
+            let said = world.brain("a", args);
+            assert!(said.contains(&stays) && !said.contains("archives"), "{args:?}: {said}");
+        }
+        // Agents are told what is trusted, by day and after a night, here and there.
+        world.brain("a", &["sleep"]);
+        world.sync("a");
+        world.sync("b");
+        for name in ["a", "b"] {
+            let told = world.brain(name, &["prime"]);
+            assert!(told.contains(OLD) && !told.contains(NEW), "{told}");
+            assert!(found(&world, name).contains(NEW), "recall says both");
+        }
+        let new = world.json("a", &["recall", "Riga"])["results"][0]["id"].as_str().unwrap().to_owned();
+        let args = if word == "neuron" { vec!["approve", &new] } else { vec!["approve", "--origin", "web:x.example"] };
+        let dry = world.brain("a", &[&args[..], &["--dry-run"]].concat());
+        assert!(dry.contains(&format!("{old} would be archived")), "{dry}");
+        let said = world.brain("a", &args);
+        assert!(said.contains("archived the memories that these replace"), "{said}");
+        world.brain("a", &["sleep"]);
+        world.sync("a");
+        world.sync("b");
+        for name in ["a", "b"] {
+            let told = world.brain(name, &["prime"]);
+            assert!(told.contains(NEW) && !told.contains(OLD), "{told}");
+        }
+        world.same(&["a", "b"]);
+        // The correction taken back, what it replaced comes back.
+        world.brain("a", &["revert", &run]);
+        let now = found(&world, "a");
+        assert!(!now.contains(NEW), "{now}");
+    }
+}
+
+#[test]
 fn a_rejected_correction_leaves_the_memory_as_it_was() {
     for (rules, origin) in [(BY_ORIGIN, &["--origin", "webhook:x"][..]), (BY_RULE, &[])] {
         let world = World::new();

@@ -102,6 +102,11 @@ fn a_revert_brings_back_what_was_replaced() {
             let run = world.json("a", &["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
             world.brain("a", &["approve", &run]);
         }
+        if let Some(origin) = origin {
+            // What is believed gives way to what comes from elsewhere once that is let in.
+            assert_eq!(texts(&world).len(), 2);
+            world.brain("a", &["approve", "--origin", origin]);
+        }
         assert_eq!(texts(&world), [new], "{origin:?}");
         let log = world
             .git("a", &["log", "--format=%(trailers:key=Run,valueonly)", "--grep", "Goes out on Monday", "-i", "wake"]);

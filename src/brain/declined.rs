@@ -67,12 +67,10 @@ impl Brain {
         if review.verdict != Verdict::Reject {
             let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
             let replaced = self.cycle.replaced_by(&network, record, false)?;
-            lines.extend(
-                replaced
-                    .iter()
-                    .take(SHOWN)
-                    .map(|one| format!("archives {}: {:?}", one.neuron.id, clip(&one.neuron.concept))),
-            );
+            lines.extend(replaced.iter().take(SHOWN).map(|one| match one.stays {
+                true => one.words(self.cycle.store.main()),
+                false => format!("archives {}: {:?}", one.neuron.id, clip(&one.neuron.concept)),
+            }));
         }
         Ok(lines)
     }

@@ -102,6 +102,7 @@ impl Brain {
                 visit.look("runs", brain, |visit| visit.runs(&cycle));
                 visit.look("main", brain, |visit| visit.main(&cycle));
                 visit.look("main", brain, |visit| visit.wake_on_main(&cycle));
+                visit.look("sync", brain, |visit| visit.standoffs(&cycle));
                 visit.look("commits", brain, |visit| visit.outgoing(&cycle));
                 visit.look("signatures", brain, Visit::signatures);
                 visit.look("triggers", brain, |visit| visit.marks(&cycle));

@@ -4,22 +4,23 @@
 //! are archived by a run of `human`; then agents run. Of a large feed one window after the other takes these steps (`inflow`). Killed
 //! anywhere, the next `feed` of the same finds what is left to do.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::gone::{Compared, GoneFile, Leaving, may_replace, parted, stays};
+use super::gone::{GoneFile, Leaving, may_replace};
 use super::inflow::{Planned, Window};
-use super::inputs::{FedFile, Source, counted, subject};
+use super::inputs::{FedFile, Source, subject};
 use super::outcome::check_value;
-use super::reading::{Reading, UnreadFile};
+use super::reading::UnreadFile;
 use super::replaced::Landing;
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
 use crate::activation::recall::Answer;
 use crate::cycle::EVALUATOR;
 use crate::cycle::commit::Draft;
-use crate::cycle::edited::{FileMemory, NewPiece, Pieces, Successor, Whereabouts, compare};
+use crate::cycle::edited::Whereabouts;
+use crate::cycle::feeders::Feeders;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::stimulus::Labels;
 use crate::delta::Operation;
@@ -29,7 +30,6 @@ use crate::model::document::FileKey;
 use crate::model::ids::{AgentName, NeuronId, StimulusId, TextHash, episode_id, hash64};
 use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
 use crate::store::{CommitId, TreeId};
-use crate::world::{self, Named};
 
 /// What `feed` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +94,9 @@ pub struct Correction {
     pub corrects: String,
     /// The new one.
     pub by: String,
+    /// Who fed the old one, where that is another person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fed_by: Option<String>,
 }
 
 /// A feed that was read and compared, and not written yet.
@@ -251,13 +254,15 @@ impl Brain {
                 leaving.reason = format!("replaced by {by}");
             }
         }
+        let fed = corrected.iter().map(|(_, old)| old);
+        let fed_by = self.fed_by_others(fed, &mut Feeders::default())?.into_keys().next();
         let corrected = corrected.map(|(id, old)| {
             let by = successors.get(&old.id).map(|(by, _)| by.clone()).or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
             for stimulus in std::iter::once(old).chain(outdated.iter().cloned()) {
                 leaving.push(Leaving { stimulus, reason: format!("corrected by {by}"), is_let_in: false });
             }
-            Correction { corrects: id.to_string(), by }
+            Correction { corrects: id.to_string(), by, fed_by }
         });
         // A text that waits for a person replaces nothing before it lands.
         let waits = self.cycle.shared.policy.settings.origins.level(&origin) >= Level::Review;
@@ -424,95 +429,6 @@ impl Brain {
         Ok((found, known))
     }
 
-    /// Holds text files against their memories: what is gone, what leaves, and what is new in each file.
-    #[allow(clippy::type_complexity, reason = "three lists that come of one comparison")]
-    fn compared(
-        &self,
-        reading: &Reading,
-        origin: &Origin,
-        tree: TreeId,
-        fed: &mut Vec<FedFile>,
-        notes: &mut Vec<String>,
-    ) -> Result<(Vec<GoneFile>, Vec<Leaving>, Vec<Vec<NewPiece>>), BrainError> {
-        let mut leaving = Vec::new();
-        let before = self.files_below(&reading.scopes, &reading.said_gone)?;
-        if reading.files.is_empty() && before.is_empty() {
-            return Ok((Vec::new(), leaving, Vec::new()));
-        }
-        let read: HashSet<FileKey> = reading.files.iter().map(|file| file.key(origin)).collect();
-        let mut keys = read.clone();
-        keys.extend(before.iter().map(|file| file.key));
-        let memories = self.cycle.memories_of(tree, &keys)?;
-        let none = Vec::new();
-        let mut compared = Vec::new();
-        let now = self.cycle.shared.world.now();
-        for file in &reading.files {
-            let memories = memories.get(&file.key(origin)).unwrap_or(&none);
-            let trusted = |memory: &FileMemory| may_replace(origin, &memory.origin);
-            let may_go = |memory: &FileMemory| memory.now != Whereabouts::Pinned && trusted(memory);
-            let hashes: Vec<TextHash> = file.pieces.iter().map(|piece| piece.hash).collect();
-            let days: Vec<Option<Stamp>> = match memories.is_empty() {
-                true => Vec::new(),
-                false => file.pieces.iter().map(|piece| piece.day.filter(|day| *day <= now)).collect(),
-            };
-            let text = |at: usize| reading.spool.text(file.pieces[at].place);
-            let pieces = Pieces { hashes: &hashes, days: &days, text: &text };
-            let found = compare(&pieces, &file.label, memories, may_go)?;
-            notes.extend(stays(&file.label, &hashes, memories, trusted));
-            let count = counted(&file.label, &found);
-            leaving.extend(found.retired.into_iter().map(|retired| {
-                let reason = match retired.by {
-                    Some(Successor::Memory(id)) => format!("replaced by {}", episode_id(&id)),
-                    _ => format!("no longer in {}", file.label),
-                };
-                Leaving { stimulus: retired.memory.stimulus, reason, is_let_in: false }
-            }));
-            compared.push(Compared { file, new: found.new, count });
-        }
-        let mut gone = Vec::new();
-        let names: HashSet<&str> = reading.files.iter().map(|file| file.session.as_str()).collect();
-        for file in before.iter().filter(|file| !names.contains(file.label.as_str())) {
-            let memories: Vec<&FileMemory> =
-                memories.get(&file.key).unwrap_or(&none).iter().filter(|m| m.now != Whereabouts::Gone).collect();
-            if memories.is_empty() {
-                continue;
-            }
-            if world::named(&file.place) != Named::Nothing {
-                let is_told =
-                    reading.unread.iter().any(|unread| file.place.starts_with(world::true_path(unread.file.as_ref())));
-                let count = plural(memories.len(), "memory of it stays", "memories of it stay");
-                notes.extend((!is_told).then(|| match file.is_said {
-                    true => format!("{} is there, or may not be looked at: {count}", file.label),
-                    false => format!("{} is there and was passed over: {count}", file.label),
-                }));
-                continue;
-            }
-            gone.extend(parted(file, &memories, origin, &mut compared, &mut leaving, notes, &reading.spool)?);
-        }
-        let mut new_pieces = Vec::new();
-        for Compared { new, count, .. } in compared {
-            new_pieces.push(new);
-            fed.push(count);
-        }
-        // What a killed feed left.
-        let successors: HashMap<&StimulusId, (&StimulusId, bool)> = read
-            .iter()
-            .flat_map(|key| memories.get(key).unwrap_or(&none))
-            .filter(|memory| memory.now != Whereabouts::Gone)
-            .flat_map(|memory| {
-                let is_let_in = memory.now != Whereabouts::Waits;
-                memory.stimulus.supersedes.iter().map(move |old| (old, (&memory.stimulus.id, is_let_in)))
-            })
-            .collect();
-        for leaving in &mut leaving {
-            if let Some((by, is_let_in)) = successors.get(&leaving.stimulus.id) {
-                leaving.reason = format!("replaced by {}", episode_id(by));
-                leaving.is_let_in = *is_let_in;
-            }
-        }
-        Ok((gone, leaving, new_pieces))
-    }
-
     /// Archives memories, and takes out of the queue what waits to become one, by runs of `human`; because of a landing, these come from
     /// where that comes from.
     pub(super) fn archive(
@@ -547,7 +463,7 @@ impl Brain {
             let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &fields, 0)?;
             let mut draft = Draft::by_hand(shared, base, run, "feed")?;
             draft.reason = landing.map_or_else(|| "feed".to_owned(), Landing::reason);
-            if let Some(landing) = landing {
+            if let Some(landing) = landing.filter(|landing| !landing.is_let_in) {
                 draft.origin = landing.record.origin.clone();
                 draft.amends.reviewed_by = landing.by.map(str::to_owned);
             }

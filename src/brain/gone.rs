@@ -1,7 +1,7 @@
 //! Files that were fed and are not there any more. Place in the flow: a feed compares what it read with what is remembered → **gone** → what
 //! leaves. Must not write anything.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
@@ -24,6 +24,9 @@ pub struct GoneFile {
     /// The file that says now what it said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<String>,
+    /// Of those that are archived, how many each other person fed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<String, usize>,
 }
 
 /// A memory on its way out.
@@ -84,7 +87,13 @@ pub(super) fn parted(
     }
     if best.is_none() && !gone.is_said {
         let stay = going.len();
-        return Ok((stay > 0).then(|| GoneFile { file: label.clone(), archived: 0, stay, moved_to: None }));
+        return Ok((stay > 0).then(|| GoneFile {
+            file: label.clone(),
+            archived: 0,
+            stay,
+            moved_to: None,
+            others: BTreeMap::new(),
+        }));
     }
     let moved_to = best.map(|(at, pairs)| {
         let target = &mut compared[at];
@@ -101,7 +110,13 @@ pub(super) fn parted(
         reason: reason.clone(),
         is_let_in: false,
     }));
-    Ok((!going.is_empty()).then(|| GoneFile { file: label.clone(), archived: going.len(), stay: 0, moved_to }))
+    Ok((!going.is_empty()).then(|| GoneFile {
+        file: label.clone(),
+        archived: going.len(),
+        stay: 0,
+        moved_to,
+        others: BTreeMap::new(),
+    }))
 }
 
 /// Notes on memories that a file no longer has and that stay.

@@ -3,6 +3,7 @@
 //! Owns which argument is a path and which is a text, and what a file is called in the brain. `reading` reads them; what becomes of the
 //! texts is `feed`'s.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
@@ -49,6 +50,9 @@ pub struct FedFile {
     pub known: usize,
     /// Those that replace one of a file that is gone.
     pub moved: usize,
+    /// Of those that were replaced or removed, how many each other person fed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<String, usize>,
 }
 
 /// A file that was fed before.
@@ -271,6 +275,7 @@ pub(super) fn counted(label: &str, found: &Comparison) -> FedFile {
         removed: found.retired.len() - replaced,
         known: found.known,
         moved: 0,
+        others: BTreeMap::new(),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::cycle::budget::Left;
 use crate::cycle::inhibition::Inhibition;
 use crate::cycle::merge::waits_because;
 use crate::cycle::network::{TreeNetwork, decode_neuron};
+use crate::cycle::sync::Standoff;
 use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Reason, count};
 use crate::delta::{Effect, REJECTED, RunRecord, render};
@@ -57,6 +58,9 @@ pub struct Status {
     pub pending: Vec<(String, bool)>,
     /// Those that are held, each with the reason and what to do.
     pub held: Vec<String>,
+    /// What stopped a sync and is not settled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standoffs: Vec<Standoff>,
     /// The agents: name, role, whether they may run here.
     pub agents: Vec<(String, String, bool)>,
     /// Whether each agent's loop is alive.
@@ -176,6 +180,12 @@ pub struct WhyEntry {
     pub stimuli: Vec<String>,
     /// The text of the one for whose sake the neuron was touched, as far as the record tells.
     pub because: Option<String>,
+    /// Who let it in, and why, where a person decided on the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// The neuron's words since then, whole, where `effects` cut them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
     /// Why it was archived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -249,6 +259,10 @@ impl Brain {
                 taken.or_else(|error| told(error).map(|()| None))?
             }
         };
+        let standoffs = match signs {
+            Signs::None => Vec::new(),
+            _ => self.cycle.standoffs().or_else(|error| told(error).map(|()| Vec::new()))?,
+        };
         let aside = self.cycle.aside_in(tree)?;
         let marker = self.cycle.marker();
         let unseen = marker.map(|seen| store.first_parents(wake, Some(seen)).take(limits::HISTORY_WALK).count());
@@ -264,6 +278,7 @@ impl Brain {
             flags,
             pending,
             held: held_by,
+            standoffs,
             agents: policy
                 .agents
                 .values()

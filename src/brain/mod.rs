@@ -3,6 +3,7 @@
 //! Front doors (`cli`, `http`) know this room and `model` types, nothing else. Every answer is a value
 //! that serialises; how it is printed is the front door's business.
 
+mod approved;
 mod ask;
 mod audit;
 mod bisect;
@@ -12,6 +13,7 @@ mod check;
 mod checkout;
 mod ci;
 pub mod client;
+mod compared;
 pub mod council;
 mod council_run;
 mod decide;

@@ -61,6 +61,9 @@ pub struct PrimeMemory {
     pub text: String,
     /// When it happened.
     pub at: Stamp,
+    /// Whether a reviewer let it in, as far as recent decisions say.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub approved: bool,
 }
 
 /// A lesson of a review.
@@ -233,16 +236,23 @@ impl Brain {
                 found.extend(network.shared(&id)?.and_then(|neuron| self.shown(&neuron)));
             }
         }
+        self.approved_first(&mut found, wake)?;
+        found.truncate(MEMORIES);
         Ok(found)
     }
 
     /// A memory as it may be shown to an agent that has not asked for it: live, evidence, and of a trusted origin.
-    fn shown(&self, neuron: &Neuron) -> Option<PrimeMemory> {
+    pub(super) fn shown(&self, neuron: &Neuron) -> Option<PrimeMemory> {
         let is_fit = (neuron.kind == Kind::Episodic || is_statement(neuron))
             && !neuron.is_archived()
             && crate::cycle::conversation::talk_of(neuron).is_none()
             && !self.cycle.shared.policy.settings.origins.is_tainted(&neuron.origin);
-        is_fit.then(|| PrimeMemory { id: neuron.id.clone(), text: neuron.concept.clone(), at: neuron.created_at })
+        is_fit.then(|| PrimeMemory {
+            id: neuron.id.clone(),
+            text: neuron.concept.clone(),
+            at: neuron.created_at,
+            approved: false,
+        })
     }
 }
 
@@ -263,8 +273,10 @@ impl Prime {
             waits => format!("{waits} runs wait for review (`git brain review`)"),
         };
         self.waiting.truncate(text.part(&heading, waiting, most / 5));
-        let told =
-            |memory: &PrimeMemory| clip(&format!("{} ({}) {}", &memory.at.to_string()[..10], memory.id, memory.text));
+        let told = |memory: &PrimeMemory| {
+            let approved = if memory.approved { ", approved by a reviewer" } else { "" };
+            clip(&format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text))
+        };
         self.changes.truncate(text.part("New since you were here", self.changes.iter().map(told), most / 3));
         self.memories.retain(|memory| self.changes.iter().all(|change| change.id != memory.id));
         self.memories.truncate(text.part("Memories", self.memories.iter().map(told), most));

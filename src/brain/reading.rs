@@ -13,7 +13,6 @@ use super::{Brain, BrainError};
 use crate::cycle::file::is_ours;
 use crate::cycle::stimulus::{self, Batch, FileText, Input, Inputs, Labels, Pages, Piece};
 use crate::limits;
-use crate::model::document::FileKey;
 use crate::model::ids::RunId;
 use crate::model::json::JsonError;
 use crate::text::Days;
@@ -334,8 +333,7 @@ impl Brain {
             }
         } else {
             let name = self.label_of(&place);
-            let owned = labels.source.is_none() && FileKey::is_personal(&name);
-            let owner = if owned { self.cycle.store.user().1 } else { String::new() };
+            let owner = self.owner_of(&place, &name, labels.source.is_some())?;
             let days = labels.at.is_none().then(|| Days::of(&name));
             let (pieces, redacted, is_text) = self.pieces_of(&mut chunks, &what, days, is_found, &mut reading.spool)?;
             if !is_text {

@@ -27,14 +27,19 @@ const WORDS: usize = 24;
 pub(super) struct Landing<'a> {
     /// The run that landed.
     pub record: &'a RunRecord,
-    /// Who approved it, as `Name <address>`; `None`: it landed by itself.
+    /// Who approved it, as `Name <address>`; `None`: it landed by itself, or what it made was let in since.
     pub by: Option<&'a str>,
+    /// Whether a person let in what it made, which then is of that person.
+    pub is_let_in: bool,
 }
 
 impl Landing<'_> {
     /// The trigger of the run that archives: that of a review is taken back with it.
     pub fn reason(&self) -> String {
-        self.by.map_or_else(|| "feed".to_owned(), |_| format!("{REASON}{}", self.record.run))
+        match self.by.is_some() || self.is_let_in {
+            true => format!("{REASON}{}", self.record.run),
+            false => "feed".to_owned(),
+        }
     }
 }
 
@@ -52,8 +57,10 @@ impl Brain {
             self.cycle.replaced_by(&network, landing.record, true)?
         };
         // What a person has approved may replace anything: the belief diff says what goes.
-        let may =
-            |replaced: &Replaced| landing.by.is_some() || may_replace(&landing.record.origin, &replaced.neuron.origin);
+        let may = |replaced: &Replaced| {
+            let is_wanted = landing.by.is_some() || landing.is_let_in;
+            !replaced.stays && (is_wanted || may_replace(&landing.record.origin, &replaced.neuron.origin))
+        };
         let leaving: Vec<Leaving> = replaced
             .into_iter()
             .filter(may)
@@ -68,6 +75,50 @@ impl Brain {
             None => leaving,
         };
         self.archive(&leaving, Some(landing))
+    }
+
+    /// Memories that stay beside what a landed run says in their place, in words.
+    pub(super) fn staying(&self, record: &RunRecord) -> Result<Vec<String>, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::remembering(store, store.tree_of(self.at(None)?)?, &self.cycle.shared.neurons);
+        let replaced = self.cycle.replaced_by(&network, record, true)?;
+        Ok(replaced.iter().filter(|one| one.stays).map(|one| one.words(store.main())).collect())
+    }
+
+    /// Archives what memories replace that a person has let in. Returns the runs that did.
+    pub(super) fn archive_let_in(&self, let_in: &[Neuron]) -> Result<Vec<String>, BrainError> {
+        let mut archived = Vec::new();
+        for neuron in let_in {
+            if let Some(record) = self.brought(neuron)? {
+                archived.extend(self.archive_replaced(&Landing { record: &record, by: None, is_let_in: true })?);
+            }
+        }
+        Ok(archived)
+    }
+
+    /// The memories that would go if a person let those in.
+    pub(super) fn would_go(&self, let_in: &[Neuron]) -> Result<Vec<NeuronId>, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        let mut going = Vec::new();
+        for neuron in let_in {
+            if let Some(record) = self.brought(neuron)? {
+                going.extend(self.cycle.replaced_by(&network, &record, true)?.into_iter().map(|one| one.neuron.id));
+            }
+        }
+        Ok(going)
+    }
+
+    /// The record of the run that touched a memory last, as if it were about that memory alone; `None`: the memory replaces nothing.
+    fn brought(&self, neuron: &Neuron) -> Result<Option<RunRecord>, BrainError> {
+        let (Some(stimulus), Some(run)) = (&neuron.stimulus, &neuron.run) else { return Ok(None) };
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        if network.stimulus_ever(stimulus)?.is_none_or(|fed| fed.supersedes.is_empty()) {
+            return Ok(None);
+        }
+        let record = network.record(run)?;
+        Ok(record.map(|record| RunRecord { stimuli: vec![stimulus.clone()], ..record }))
     }
 
     /// The memories of a run that live ones replace already, which came in later and landed first.
@@ -148,7 +199,7 @@ impl Brain {
         for run in runs.filter_map(|run| RunId::parse(run).ok()) {
             let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
             if let Some(record) = network.record(&run)? {
-                archived.extend(self.archive_replaced(&Landing { record: &record, by: None })?);
+                archived.extend(self.archive_replaced(&Landing { record: &record, by: None, is_let_in: false })?);
             }
         }
         Ok(archived)

@@ -265,6 +265,7 @@ impl Brain {
             report.notes.push("nothing there needs approval".to_owned());
             return Ok(report);
         }
+        let replacing: Vec<Neuron> = tainted.iter().filter(|neuron| neuron.stimulus.is_some()).cloned().collect();
         let parts = tainted.len().max(1).div_ceil(limits::REVERTED_EFFECTS);
         let mut waiting = tainted.into_iter();
         for index in 0..parts {
@@ -279,6 +280,17 @@ impl Brain {
             let approves = if index == 0 { runs.clone() } else { Vec::new() };
             let amends = Amends { approves, ..Amends::default() };
             self.amend((base, by, "approve", "approve".to_owned()), &applied, amends, &mut report)?;
+        }
+        if dry_run {
+            report.notes.extend(
+                self.would_go(&replacing)?
+                    .into_iter()
+                    .map(|id| format!("{id} would be archived: one of these replaces it")),
+            );
+        } else {
+            let archived = self.archive_let_in(&replacing)?;
+            report.notes.extend(archived.iter().map(|run| format!("{run} archived the memories that these replace")));
+            report.wake = self.at(None)?.to_string();
         }
         Ok(report)
     }

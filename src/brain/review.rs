@@ -8,6 +8,7 @@ use super::{AuditItem, Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::After;
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot_beside};
+use crate::cycle::sync::Standoff;
 use crate::limits;
 use crate::model::ids::{RunId, hash_fields};
 use crate::model::{Kind, Origin};
@@ -77,6 +78,9 @@ pub struct ReviewList {
     /// Runs of wake that the audit asks about; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<AuditItem>,
+    /// What stopped a sync and is not settled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standoffs: Vec<Standoff>,
 }
 
 fn is_none(count: &usize) -> bool {
@@ -106,7 +110,10 @@ impl Brain {
         let origins = &self.cycle.shared.policy.settings.origins;
         let rules = format!(
             "{:016x}",
-            hash_fields(&[b"texts that it replaces count", crate::model::json::inline(&review).as_bytes()])
+            hash_fields(&[
+                b"texts that it replaces count, and are corrected",
+                crate::model::json::inline(&review).as_bytes()
+            ])
         );
         // A commit never changes, so neither does what its record says, and by the same rules it waits as before.
         let known: BTreeMap<String, Outline> = store.cached_document(KEPT).unwrap_or_default();
@@ -154,7 +161,9 @@ impl Brain {
         waiting.sort_by(|a, b| b.consequence.total_cmp(&a.consequence).then_with(|| a.run.cmp(&b.run)));
         // A record that cannot be read hides no run: `council --list` names it.
         let councils = self.cycle.pending_councils().map_or(0, |pending| pending.len());
-        Ok(ReviewList { waiting, councils, audit: self.audit_queue()? })
+        // Nor does a remote that cannot be read: `doctor` names it.
+        let standoffs = self.cycle.standoffs().unwrap_or_default();
+        Ok(ReviewList { waiting, councils, audit: self.audit_queue()?, standoffs })
     }
 
     fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId, rules: &str) -> Result<Outline, BrainError> {
@@ -167,7 +176,7 @@ impl Brain {
             waits: rule.map_or(waiting.waits, |rule| format!("rule {rule}")),
             at: record.at.to_string(),
             expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
-            changes: outline(&record, replaces),
+            changes: outline(&record, replaces, self.cycle.shared.policy.settings.origins.is_tainted(&record.origin)),
             consequence: consequence(&record, replaces, false, false),
             origin: record.origin,
         })

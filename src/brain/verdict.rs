@@ -510,8 +510,9 @@ impl Brain {
         if review.verdict == Verdict::Reject {
             return Ok(());
         }
-        let archived = self.archive_replaced(&Landing { record, by: Some(by) })?;
+        let archived = self.archive_replaced(&Landing { record, by: Some(by), is_let_in: false })?;
         notes.extend(archived.iter().map(|run| format!("{run} archived the memories that it replaces")));
+        notes.extend(self.staying(record)?);
         Ok(())
     }
 

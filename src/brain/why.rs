@@ -47,7 +47,16 @@ impl Brain {
                 Some(after) => render::effect(&Effect::between(before.as_ref(), after), None),
                 None => vec![format!("- {id}")],
             };
+            let decision = match &entry.run {
+                Some(run) => self.decision_on(run, entry.trigger.as_deref())?,
+                None => None,
+            };
+            let words = after.as_ref().map(|neuron| neuron.concept.as_str());
+            let is_new = words != before.as_ref().map(|neuron| neuron.concept.as_str());
+            let says = words.filter(|words| is_new && render::clip(words) != **words).map(str::to_owned);
             entries.push(WhyEntry {
+                decision,
+                says,
                 commit: entry.commit,
                 at: entry.at,
                 run: entry.run,

@@ -71,6 +71,10 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
     let merged = s.pending.iter().filter(|(_, held)| !held);
     lines.extend(merged.map(|(branch, _)| format!("{} waits to be merged", safe(branch))));
     lines.extend(s.held.iter().map(|held| safe_line(held)));
+    for standoff in &s.standoffs {
+        lines.push(safe_line(&standoff.line()));
+        lines.extend(standoff.hint.iter().map(|hint| format!("  hint: {}", safe(hint))));
+    }
     let signals = s.aside_signals.iter().map(|(id, reason)| (id.as_str(), reason));
     for (id, reason) in s.aside.iter().map(|(id, reason)| (id.as_str(), reason)).chain(signals) {
         let (why, agent) = (safe_line(&reason.why), &reason.agent);
@@ -223,6 +227,9 @@ fn reason(entry: &WhyEntry) -> String {
     if let Some(because) = &entry.because {
         text += &format!("    because of: {}\n", safe_line(because));
     }
+    if let Some(decision) = &entry.decision {
+        text += &format!("    {}\n", safe_line(decision));
+    }
     if let Some(reason) = &entry.reason {
         text += &format!("    archived: {}\n", safe_line(reason));
     }
@@ -230,6 +237,9 @@ fn reason(entry: &WhyEntry) -> String {
         entry.replaces.iter().map(|old| format!("    replaces {}: {}\n", safe_line(&old.id), safe_line(&old.text))),
     );
     text.extend(entry.effects.iter().map(|line| format!("  {}\n", safe_line(line))));
+    if let Some(says) = &entry.says {
+        text += &format!("    says: {}\n", safe_line(says));
+    }
     text
 }
 

@@ -100,7 +100,15 @@ fn listed(list: &ReviewList) -> String {
             asked.collect::<String>()
         ),
     };
-    let councils = councils + &audit;
+    let stopped: String = list
+        .standoffs
+        .iter()
+        .map(|standoff| {
+            let hint = standoff.hint.as_ref().map(|hint| format!("  hint: {}\n", safe(hint))).unwrap_or_default();
+            format!("{}\n{hint}", safe_line(&standoff.line()))
+        })
+        .collect();
+    let councils = stopped + &councils + &audit;
     if list.waiting.is_empty() {
         return format!("Nothing waits for review.\n{councils}");
     }

@@ -142,11 +142,13 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     for gone in report.gone.iter().take(SHOWN) {
         let file = safe_line(&gone.file);
         text += &match &gone.moved_to {
-            Some(other) => format!("{file} moved to {}, {} archived\n", safe_line(other), gone.archived),
+            Some(other) => {
+                format!("{file} moved to {}, {} archived{}\n", safe_line(other), gone.archived, fed_by(&gone.others))
+            }
             None if gone.stay > 0 => {
                 format!("{file} is not there: {}\n", plural(gone.stay, "memory of it stays", "memories of it stay"))
             }
-            None => format!("{file}: gone, {} archived\n", gone.archived),
+            None => format!("{file}: gone, {} archived{}\n", gone.archived, fed_by(&gone.others)),
         };
     }
     if report.gone.len() > SHOWN {
@@ -158,13 +160,14 @@ pub(super) fn fed(report: &FeedReport, request: &FeedRequest) -> String {
     for run in &report.archived {
         text += &format!("archived what was replaced or is gone; `git brain revert {run}` brings it back\n");
     }
-    if let Some(Correction { corrects, by }) = &report.corrected {
+    if let Some(Correction { corrects, by, fed_by }) = &report.corrected {
         let verb = match (request.dry_run, report.archived.is_empty()) {
             (true, _) => "would be replaced by",
             (false, false) => "is replaced by",
             (false, true) => "stays until it is replaced by",
         };
-        text += &format!("{} {verb} {}\n", safe_line(corrects), safe_line(by));
+        let of = fed_by.as_ref().map(|by| format!(", fed by {},", safe_line(by))).unwrap_or_default();
+        text += &format!("{}{of} {verb} {}\n", safe_line(corrects), safe_line(by));
     }
     let known = if report.known > 0 { format!(", {} known already", report.known) } else { String::new() };
     let verb = if request.dry_run { "would store" } else { "stored" };
@@ -188,7 +191,13 @@ fn fed_file(file: &FedFile) -> String {
     let counts: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let counts = if counts.is_empty() { "empty".to_owned() } else { counts.join(", ") };
-    format!("{}: {counts}\n", safe_line(&file.file))
+    format!("{}: {counts}{}\n", safe_line(&file.file), fed_by(&file.others))
+}
+
+/// ` (4 fed by anna@example.org)`: what went and was somebody else's.
+fn fed_by(others: &std::collections::BTreeMap<String, usize>) -> String {
+    let each: Vec<String> = others.iter().map(|(by, count)| format!("{count} fed by {}", safe_line(by))).collect();
+    if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) }
 }
 
 pub(super) fn ran(report: &RunReport) -> String {

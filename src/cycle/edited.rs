@@ -135,16 +135,48 @@ impl Cycle {
         let mut found = BTreeMap::new();
         // Those of other people are theirs to say.
         let owner = self.store.user().1;
-        let key_of = |name: &str, origin: &Origin| {
-            FileKey::of(name, name, origin, if FileKey::is_personal(name) { &owner } else { "" })
+        let is_key_of = |name: &str, origin: &Origin, key: FileKey| {
+            FileKey::of(name, name, origin, &owner) == key
+                || !FileKey::is_personal(name) && FileKey::of(name, name, origin, "") == key
         };
         for (key, path, file) in paths {
             if found.contains_key(&key) {
                 continue;
             }
             let stimulus = Stimulus::decode(&self.store.read_file(file, &path)?, &path)?;
-            if let Some(name) = stimulus.session.filter(|name| key_of(name, &stimulus.origin) == key) {
+            if let Some(name) = stimulus.session.filter(|name| is_key_of(name, &stimulus.origin, key)) {
                 found.insert(key, name);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The keys under which files of those names were ever fed from an origin, whoever's they were. Costs a look at the names of all stimuli, and
+    /// at one of each file.
+    pub fn keys_named(
+        &self,
+        tree: TreeId,
+        names: &HashSet<&str>,
+        origin: &Origin,
+    ) -> Result<HashMap<String, Vec<FileKey>>, CycleError> {
+        let mut first = HashMap::new();
+        self.store.each_file(tree, layout::STIMULI, &mut |path, file| {
+            if let Place::Stimulus(id) = Place::of(path)
+                && let Some(key) = FileKey::in_id(&id)
+            {
+                first.entry(key).or_insert_with(|| (path.to_owned(), file));
+            }
+            Ok(())
+        })?;
+        let mut found: HashMap<String, Vec<FileKey>> = HashMap::new();
+        for (key, (path, file)) in first {
+            let stimulus = Stimulus::decode(&self.store.read_file(file, &path)?, &path)?;
+            let of = |name: &&String| {
+                let label = stimulus.source.as_deref().and_then(|source| source.rsplit_once('#'));
+                names.contains(name.as_str()) && label.is_none_or(|(label, _)| label == name.as_str())
+            };
+            if let Some(name) = stimulus.session.as_ref().filter(of).filter(|_| stimulus.origin == *origin) {
+                found.entry(name.clone()).or_default().push(key);
             }
         }
         Ok(found)

@@ -32,6 +32,7 @@ pub mod doorbell;
 pub mod edited;
 mod error;
 mod export;
+pub mod feeders;
 pub mod file;
 pub mod goals;
 mod group;

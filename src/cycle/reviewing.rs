@@ -58,6 +58,9 @@ enum Wanted {
     Tree,
 }
 
+/// Characters of a memory that are quoted where it stays.
+const STAYS_CHARS: usize = 100;
+
 /// A live memory that a stimulus replaces.
 #[derive(Clone, Debug)]
 pub struct Replaced {
@@ -67,6 +70,20 @@ pub struct Replaced {
     pub neuron: Neuron,
     /// What was fed of it.
     pub stimulus: Stimulus,
+    /// True where what replaces it is not trusted and it is: it stays until a person lets that in.
+    pub stays: bool,
+}
+
+impl Replaced {
+    /// That it stays, and what puts the other in its place.
+    pub fn words(&self, main: &Branch) -> String {
+        format!(
+            "{} stays believed, {:?}: what corrects it comes from elsewhere. `git brain approve {}`, once that is in wake, lets it into {main} and puts it in its place",
+            self.neuron.id,
+            self.neuron.concept.chars().take(STAYS_CHARS).collect::<String>(),
+            episode_id(&self.by)
+        )
+    }
 }
 
 /// A run's neurons before and after, and what its merge leaves to a person.
@@ -236,6 +253,8 @@ impl Cycle {
         let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
         let network = TreeNetwork::remembering(&self.store, wake, &self.shared.neurons);
         let replaced = self.replaced_by(&network, &record, false)?;
+        let (stay, replaced): (Vec<_>, Vec<_>) = replaced.into_iter().partition(|replaced| replaced.stays);
+        belief.notes.extend(stay.iter().map(|replaced| replaced.words(self.store.main())));
         belief.neurons.extend(replaced.iter().map(|Replaced { neuron, .. }| Change::replaced(neuron)));
         belief.neurons.sort_by_cached_key(belief::order);
         for Replaced { neuron, .. } in replaced {
@@ -364,12 +383,15 @@ impl Cycle {
         let live = |id: &StimulusId| -> Result<Option<Neuron>, CycleError> {
             Ok(network.neuron(&episode_id(id))?.filter(|neuron| !neuron.is_archived()))
         };
+        let origins = &self.shared.policy.settings.origins;
         let mut replaced = Vec::new();
         for id in &record.stimuli {
             let Some(by) = network.stimulus_ever(id)?.filter(|by| !by.supersedes.is_empty()) else { continue };
-            if has_landed && live(id)?.is_none() {
+            let landed = if has_landed { live(id)? } else { None };
+            if has_landed && landed.is_none() {
                 continue;
             }
+            let is_tainted = origins.is_tainted(landed.as_ref().map_or(&record.origin, |neuron| &neuron.origin));
             // What it replaces may never have landed: then what that was to replace goes.
             let (mut open, mut seen) = (by.supersedes.clone(), BTreeSet::new());
             while let Some(old) = open.pop() {
@@ -378,7 +400,10 @@ impl Cycle {
                 }
                 let Some(stimulus) = network.stimulus_ever(&old)? else { continue };
                 match live(&old)? {
-                    Some(neuron) if !neuron.pinned => replaced.push(Replaced { by: by.id.clone(), neuron, stimulus }),
+                    Some(neuron) if !neuron.pinned => {
+                        let stays = is_tainted && !origins.is_tainted(&neuron.origin);
+                        replaced.push(Replaced { by: by.id.clone(), neuron, stimulus, stays });
+                    }
                     Some(_) => {}
                     None => open.extend(stimulus.supersedes.iter().cloned()),
                 }

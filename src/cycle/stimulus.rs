@@ -250,8 +250,10 @@ pub struct FileText {
     pub pieces: Vec<Piece>,
     /// When it happened, and the run that it answers.
     pub labels: Labels,
-    /// Whose file it is, where it lies outside of the repository and nobody gave it a label.
+    /// Whose own file it is; empty where it is everybody's.
     pub owner: String,
+    /// Whether somebody gave it its label.
+    pub has_label: bool,
 }
 
 impl FileText {
@@ -263,12 +265,18 @@ impl FileText {
             pieces: Vec::new(),
             labels: labels.clone(),
             owner,
+            has_label: labels.source.is_some(),
         }
     }
 
     /// What its pieces' ids begin with.
     pub fn key(&self, origin: &Origin) -> FileKey {
         FileKey::of(&self.label, &self.session, origin, &self.owner)
+    }
+
+    /// The same if it were everybody's.
+    pub fn key_of_all(&self, origin: &Origin) -> FileKey {
+        FileKey::of(&self.label, &self.session, origin, "")
     }
 
     /// A piece that is to be remembered, the first of them or another.

@@ -15,6 +15,9 @@ use crate::model::json::{self, JsonError};
 use crate::model::neuron::{Name, Version};
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
+/// How a run thought whose document a person or a program applied, by whatever agent.
+pub const APPLIED: &str = "apply";
+
 /// What a run saw, predicted, proposed and did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRecord {

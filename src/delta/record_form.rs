@@ -4,7 +4,8 @@
 //! whose weight has changed, a `disconnect` of each that has none left. Where the run proposed each of them word for word, a record of format 2
 //! has their number as `implied`, and under `ops` the other operations in their order. Reading puts the implied ones first. The proposal stays
 //! the same: an operation whose effect stands unchanged at the end has that effect wherever among the others it comes, as long
-//! as the others make, connect, adjust, disconnect, activate, send, answer and raise flags only. Any other record has all of its operations.
+//! as the others make, connect, adjust, disconnect, activate, send, answer and raise flags only. Any other record has all of its operations; so
+//! has that of a document that was applied and has them in another order, because its author and its reviewer count them there.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -13,7 +14,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::operation::{Adjust, Connect, Create, Edge, Operation, Prediction};
-use super::record::{Effect, RunOutline, RunRecord, WeightEffect};
+use super::record::{APPLIED, Effect, RunOutline, RunRecord, WeightEffect};
 use crate::limits;
 use crate::model::form::{self, Format, Lines, Pointing};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -180,7 +181,7 @@ fn creation(neuron: &Neuron, clock: Stamp) -> Operation {
 }
 
 /// The operations of a record that its effects do not imply, in their order; `None` where an implied one was not proposed so, or another
-/// operation could tell whether it came before.
+/// operation could tell whether it came before, or the order is to be kept.
 fn left_over<'r>(record: &'r RunRecord, implied: &[Operation]) -> Option<Vec<&'r Operation>> {
     let simple = |op: &Operation| {
         matches!(
@@ -210,6 +211,11 @@ fn left_over<'r>(record: &'r RunRecord, implied: &[Operation]) -> Option<Vec<&'r
             Some(_) => return None,
             None => rest.push(op),
         }
+    }
+    // People decide about the operations of a document that was applied by the numbers that they have there.
+    let is_read = record.cognition == APPLIED;
+    if is_read && !implied.iter().chain(rest.iter().copied()).eq(&record.ops) {
+        return None;
     }
     wanted.is_empty().then_some(rest)
 }

@@ -62,7 +62,7 @@ fn record(ops: Vec<Operation>, applied: &Applied) -> RunRecord {
         run: author.run,
         agent: author.agent,
         trigger: "by hand".into(),
-        cognition: "apply".into(),
+        cognition: "reflex:perception".into(),
         at: author.clock,
         depth: 0,
         base: None,
@@ -112,6 +112,21 @@ fn what_the_effects_say_is_no_operation_of_the_file() {
     assert!(ops.iter().all(|op| read.ops.contains(op)));
     assert_eq!(RunRecord { ops, ..read }, record);
     assert!(text.len() < record.encode_as(Format::One).len() * 3 / 4, "{text}");
+}
+
+/// People name the operations of a document by their numbers in it.
+#[test]
+fn a_document_that_was_applied_keeps_its_order() {
+    let ops = parse(PERCEIVED);
+    let record = RunRecord { cognition: APPLIED.to_owned(), ..record(ops.clone(), &applied(&ops, None).unwrap()) };
+    assert!(!text(&record).contains("implied"), "{}", text(&record));
+    let read = RunRecord::decode(&record.encode(), "r").unwrap();
+    assert_eq!(read, record);
+    // In the order of the effects there is nothing to keep, as in records of before.
+    let same = RunRecord { cognition: "x".to_owned(), ..record };
+    let ordered = RunRecord { cognition: APPLIED.to_owned(), ..RunRecord::decode(&same.encode(), "r").unwrap() };
+    assert!(text(&ordered).contains("\"implied\": 5,"), "{}", text(&ordered));
+    assert_eq!(RunRecord::decode(&ordered.encode(), "r").unwrap(), ordered);
 }
 
 #[test]

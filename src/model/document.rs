@@ -135,7 +135,7 @@ pub struct FileKey(u64);
 
 impl FileKey {
     /// The key of the file with that label, remembered in that session, as it comes from that origin. `owner`: whose file it is, where
-    /// another person may have one of the same name; empty for those of the repository.
+    /// another person may have one of the same name; empty for those that are everybody's.
     pub fn of(label: &str, session: &str, origin: &Origin, owner: &str) -> Self {
         let fields =
             [b"file".as_slice(), label.as_bytes(), session.as_bytes(), origin.as_str().as_bytes(), owner.as_bytes()];

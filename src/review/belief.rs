@@ -419,11 +419,14 @@ pub fn operation(op: &Operation) -> String {
     }
 }
 
-/// A record in a line: how many neurons it makes, changes and archives, and how many weights of others it moves.
-pub fn outline(record: &RunRecord, replaces: usize) -> String {
+/// A record in a line: how many neurons it makes, changes and archives, and how many weights of others it moves. `replaces`: how many texts it
+/// replaces; `tainted`: whether it comes from elsewhere.
+pub fn outline(record: &RunRecord, replaces: usize, tainted: bool) -> String {
     let count = |keep: &dyn Fn(&Effect) -> bool| record.effects.iter().filter(|effect| keep(effect)).count();
     let born = count(&|effect| effect.created.is_some());
-    let archived = replaces + count(&|effect| matches!(effect.archived, Some((None, Some(_)))));
+    // What is trusted stays beside what corrects it from elsewhere.
+    let (corrected, replaced) = if tainted { (replaces, 0) } else { (0, replaces) };
+    let archived = replaced + count(&|effect| matches!(effect.archived, Some((None, Some(_)))));
     let removed = count(&|effect| effect.removed.is_some());
     let changed = count(&|effect| {
         let whole = effect.created.is_some() || effect.removed.is_some();
@@ -432,11 +435,12 @@ pub fn outline(record: &RunRecord, replaces: usize) -> String {
     });
     let weights: usize = record.effects.iter().map(|effect| effect.connections.len()).sum();
     let reworded = record.effects.iter().find_map(|effect| effect.concept.as_ref());
-    let mut parts: Vec<String> = [(born, "new"), (changed, "changed"), (archived, "archived"), (removed, "removed")]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    let mut parts: Vec<String> =
+        [(born, "new"), (changed, "changed"), (corrected, "corrected"), (archived, "archived"), (removed, "removed")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
     if weights > 0 {
         parts.push(crate::model::plural(weights, "weight moves", "weights move"));
     }

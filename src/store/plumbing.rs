@@ -150,6 +150,16 @@ impl Store {
         Ok((branch, self.ref_target("HEAD")?))
     }
 
+    /// Whether a path is in the commit that is checked out, or in main.
+    pub fn is_committed(&self, path: &str) -> Result<bool, StoreError> {
+        for commit in [self.head()?.1, self.tip(self.main())?].into_iter().flatten() {
+            if self.file(self.tree_of(commit)?, path)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The commit that a `git revert` under way takes back.
     pub fn reverting(&self) -> Option<CommitId> {
         let text = std::fs::read_to_string(self.repository.path().join("REVERT_HEAD")).ok()?;

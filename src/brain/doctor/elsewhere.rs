@@ -38,6 +38,14 @@ impl Visit<'_> {
         Ok(())
     }
 
+    /// What stopped a sync and is not settled.
+    pub(super) fn standoffs(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
+        for standoff in cycle.standoffs()? {
+            self.needs("sync", standoff.line(), standoff.hint);
+        }
+        Ok(())
+    }
+
     /// Commits that the remote lacks and would refuse.
     pub(super) fn outgoing(&mut self, cycle: &Cycle) -> Result<(), BrainError> {
         let refused = cycle.refused_here()?;

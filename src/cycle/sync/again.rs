@@ -8,15 +8,12 @@ use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
-use crate::delta::{Document, RunRecord};
+use crate::delta::{APPLIED, Document, RunRecord};
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, Stimulus, json, plural};
 use crate::review::REASON;
 use crate::store::{Author, Branch, Commit, CommitId, CommitSpec, ObjectWriter, TreeEdit};
-
-/// How a run thought that a person applied, by whatever agent.
-pub(super) const APPLIED: &str = "apply";
 
 /// Commits of wake and main that a remote lacks, and that cannot go there.
 pub(super) struct Left {

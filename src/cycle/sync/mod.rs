@@ -18,6 +18,7 @@ mod overruled;
 mod places;
 pub mod receive;
 mod remedy;
+mod standoff;
 mod trunks;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,7 @@ pub use offer::Outlet;
 pub use overruled::Overruled;
 pub use places::NearRemote;
 use remedy::WITHOUT_REFUSED;
+pub use standoff::Standoff;
 use trunks::Joined;
 
 /// What a sync did.
@@ -144,7 +146,14 @@ impl Cycle {
                 return Ok(());
             }
             let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
-            let joined = self.join(&theirs.tips, synced)?;
+            let joined = match self.join(&theirs.tips, synced) {
+                // Who said what is for the person who settles it.
+                Err(CycleError::Refused { message, hint }) => {
+                    let said = std::iter::once(message).chain(self.sides_of(&theirs.tips)?);
+                    return Err(CycleError::Refused { message: said.collect::<Vec<_>>().join("\n"), hint });
+                }
+                joined => joined?,
+            };
             for (branch, became) in self.clear_settled(joined.wake)? {
                 synced.note(format!(
                     "{branch} is gone here: its run {became}; `git brain review --decided` says by whom"

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::again::{APPLIED, Left, Rebuilt};
+use super::again::{Left, Rebuilt};
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
 use crate::cycle::admission::{Door, Fault, Judged, Kind};
@@ -14,6 +14,7 @@ use crate::cycle::file::{Level, examine, examine_place};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Cycle, CycleError, HUMAN};
+use crate::delta::APPLIED;
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};

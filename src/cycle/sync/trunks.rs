@@ -109,7 +109,7 @@ impl Cycle {
         Ok(false)
     }
 
-    fn joined(
+    pub(super) fn joined(
         &self,
         writer: &ObjectWriter<'_>,
         here: Joined,

@@ -1,0 +1,76 @@
+//! What reviewers let in, and what they said: for those who ask why, and for agents that start. Place in the flow: decisions and wake →
+//! **approved** → `why` and `prime`. Must not write anything.
+
+use super::prime::PrimeMemory;
+use super::{Brain, BrainError};
+use crate::cycle::network::TreeNetwork;
+use crate::model::Stamp;
+use crate::model::ids::RunId;
+use crate::review::belief::speak_of_the_same;
+use crate::review::{REASON, Verdict};
+use crate::store::CommitId;
+
+/// Decisions that are looked through for what they let in.
+const DECISIONS: usize = 100;
+/// Beliefs of them that are held against the memories.
+const BELIEFS: usize = 32;
+
+impl Brain {
+    /// Who let in what a run did, and why, in words; `None`: nobody decided on it.
+    pub(super) fn decision_on(&self, run: &str, trigger: Option<&str>) -> Result<Option<String>, BrainError> {
+        let about = trigger.and_then(|trigger| trigger.strip_prefix(REASON)).unwrap_or(run);
+        let Ok(run) = RunId::parse(about) else { return Ok(None) };
+        for review in self.cycle.reviews_of(&run)?.iter().rev() {
+            if review.verdict != Verdict::Reject && self.cycle.counts_for_its_run(review)? {
+                return Ok(Some(review.words()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What reviewers approved and wake still says so, the newest decision first, with when they decided.
+    fn approved_beliefs(&self, wake: CommitId) -> Result<Vec<(Stamp, PrimeMemory)>, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::remembering(store, store.tree_of(wake)?, &self.cycle.shared.neurons);
+        let mut found: Vec<(Stamp, PrimeMemory)> = Vec::new();
+        for review in self.cycle.newest_reviews(DECISIONS)? {
+            if found.len() >= BELIEFS || review.verdict == Verdict::Reject || !self.cycle.counts_for_its_run(&review)? {
+                continue;
+            }
+            let landed = review.lands.as_ref().unwrap_or(&review.run);
+            let Some(record) = network.record(landed)? else { continue };
+            for effect in &record.effects {
+                let said = match (&effect.created, &effect.concept) {
+                    (Some(made), _) => made.concept.as_str(),
+                    (None, Some((_, now))) => now.value.as_str(),
+                    (None, None) => continue,
+                };
+                let Some(neuron) = effect.id().map(|id| network.shared(id)).transpose()?.flatten() else { continue };
+                let shown = self.shown(&neuron).filter(|one| one.text == said);
+                found.extend(
+                    shown.filter(|one| found.iter().all(|(_, known)| known.id != one.id)).map(|one| (review.at, one)),
+                );
+            }
+        }
+        Ok(found)
+    }
+
+    /// Puts what reviewers approved before the first older memory that speaks of the same and says something else.
+    pub(super) fn approved_first(&self, memories: &mut Vec<PrimeMemory>, wake: CommitId) -> Result<(), BrainError> {
+        let mut approved = self.approved_beliefs(wake)?;
+        // The newest is placed last, and so comes first of several about one thing.
+        approved.reverse();
+        for (decided, belief) in approved {
+            let is_older = |one: &PrimeMemory| one.id != belief.id && !one.approved && one.at <= decided;
+            let other = memories.iter().position(|one| is_older(one) && speak_of_the_same(&one.text, &belief.text));
+            let own = memories.iter().position(|one| one.id == belief.id);
+            if let Some(own) = own {
+                memories[own].approved = true;
+            }
+            let Some(other) = other.filter(|other| own.is_none_or(|own| own > *other)) else { continue };
+            own.map(|own| memories.remove(own));
+            memories.insert(other, PrimeMemory { approved: true, ..belief });
+        }
+        Ok(())
+    }
+}
