@@ -76,6 +76,7 @@ mod review_fourth;
 mod review_replaced;
 mod review_second;
 mod review_third;
+mod review_words;
 mod runaway;
 mod sandbox;
 mod secrets;
