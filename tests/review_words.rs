@@ -66,3 +66,50 @@ fn a_claim_counts_the_same_in_all_capitals() {
     assert_eq!(world.json("a", &["review"])["waiting"][0]["consequence"], 0.12);
     assert_eq!(world.json("a", &["approve", &run, "--only", "1"])["value"], 1.0);
 }
+
+#[test]
+fn all_that_was_kept_out_is_a_lesson() {
+    let world = world(World::gated(), SCRIBE);
+    let gossip = [
+        "Mateo is leaving the team in March",
+        "Olga broke production twice last Friday",
+        "Stripe is blocked by the bank in Brazil",
+    ];
+    let run = proposed(&world, "a", &["The runbook lies in the wiki of the team", gossip[0], gossip[1], gossip[2]]);
+    world.brain("a", &["approve", &run, "--only", "1", "--why", "talk about people"]);
+    world.apply(
+        "a",
+        json!([{"op": "create", "id": "old", "concept": "The nightly import takes forty minutes", "type": "episodic"}]),
+    );
+    let ops = json!([belief("The team will rewrite the payment service in Go next year"), {"op": "archive", "id": "old", "reason": "it was fixed"}]);
+    let other = run_of(apply(&world, "a", ops)["branch"].as_str().unwrap()).to_owned();
+    world.brain("a", &["reject", &other, "--why", "no source"]);
+    world.sync("a");
+    world.clone("b");
+    world.brain("b", &["trust", "--yes"]);
+    world.sync("b");
+    for machine in ["a", "b"] {
+        let primed = world.json(machine, &["prime"]);
+        for text in gossip
+            .iter()
+            .chain(&["The team will rewrite the payment service in Go next year", "archives: The nightly import"])
+        {
+            assert!(primed["lessons"].to_string().contains(text), "{machine} {text}: {primed:#}");
+            assert!(primed["text"].as_str().unwrap().contains(text), "{machine} {text}: {primed:#}");
+        }
+        assert_eq!(primed["lessons"].as_array().unwrap().len(), 2, "{primed:#}");
+    }
+    for text in gossip {
+        let run = proposed(&world, "b", &[text]);
+        let shown = world.brain("b", &["review", &run]);
+        assert!(shown.contains(&format!("\"{text}\" was kept out before: amended by ")), "{shown}");
+    }
+    // Names are no statements, and however many there are, a decision stays small.
+    let texts: Vec<String> =
+        (0..25).map(|at| format!("The service number {at} will be switched off by Olga")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).chain(["Bay of Biscay"]).collect();
+    world.brain("a", &["reject", &proposed(&world, "a", &texts)]);
+    let declined = world.json("a", &["review", "--decided"])["decisions"][0]["declined"].clone();
+    assert_eq!(declined.as_array().unwrap().len(), 20, "{declined}");
+    assert!(!declined.to_string().contains("Biscay"), "{declined}");
+}

@@ -10,8 +10,10 @@ use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Document, RunRecord};
 use crate::model::ids::NeuronId;
-use crate::review::belief::{ChangeKind, declined, operation};
-use crate::review::{Belief, ReviewRecord, Verdict};
+use crate::review::belief::{ChangeKind, operation};
+use crate::review::kept_out::kept_out;
+use crate::review::{Belief, ReviewRecord, Said, Verdict};
+use crate::store::Commit;
 
 /// Lines of each kind that a dry run shows.
 const SHOWN: usize = 20;
@@ -26,20 +28,25 @@ pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from 
 
 impl Brain {
     /// The words of a run that a decision keeps out; of a run of strangers nothing is told.
-    pub(super) fn declined(&self, record: &RunRecord, verdict: Verdict, kept: &[usize]) -> Result<String, BrainError> {
-        let is_tainted = self.cycle.shared.policy.settings.origins.is_tainted(&record.origin);
-        let asked = verdict != Verdict::Approve && !is_tainted;
-        if !asked {
-            return Ok(String::new());
+    pub(super) fn declined(
+        &self,
+        record: &RunRecord,
+        own: &Commit,
+        verdict: Verdict,
+        kept: &[usize],
+    ) -> Result<Said, BrainError> {
+        let origins = &self.cycle.shared.policy.settings.origins;
+        if verdict == Verdict::Approve || origins.is_tainted(&record.origin) {
+            return Ok(Said::default());
         }
-        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        // As the run has them, so that a gate finds them there as well.
+        let network = TreeNetwork::new(&self.cycle.store, own.tree);
         let words_of = |id: &NeuronId| {
             // Words of strangers teach nobody, also where a trusted run speaks of them.
-            let origins = &self.cycle.shared.policy.settings.origins;
             let neuron = network.neuron(id).ok().flatten().filter(|neuron| !origins.is_tainted(&neuron.origin));
             neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept)
         };
-        Ok(declined(verdict, kept, record, words_of).map(|said| clip(&said)).unwrap_or_default())
+        Ok(Said(kept_out(verdict, kept, record, words_of).iter().map(|said| clip(said)).collect()))
     }
 
     /// Lines that say what a decision would let in and keep out.
@@ -83,9 +90,9 @@ impl Brain {
         let stated: BTreeSet<String> = stated.map(|change| clip(&change.concept)).collect();
         let mut notes = Vec::new();
         for review in self.cycle.newest_reviews(LOOKED_AT)? {
-            let is_same = review.run.as_str() != belief.run && stated.contains(&review.declined);
-            if is_same && self.cycle.counts_for_its_run(&review)? {
-                notes.push(format!("{:?} was kept out before: {}", review.declined, review.words()));
+            let again: Vec<&String> = review.declined.0.iter().filter(|said| stated.contains(*said)).collect();
+            if review.run.as_str() != belief.run && !again.is_empty() && self.cycle.counts_for_its_run(&review)? {
+                notes.extend(again.iter().map(|said| format!("{said:?} was kept out before: {}", review.words())));
             }
         }
         Ok(notes)

@@ -163,7 +163,7 @@ impl Brain {
                     of: if meant.verdict == Verdict::Amend { record.ops.len() } else { 0 },
                     resolved: meant.resolved.clone(),
                     lands,
-                    declined: self.declined(&record, meant.verdict, &meant.kept)?,
+                    declined: self.declined(&record, &waiting.commit, meant.verdict, &meant.kept)?,
                 }
             }
         };

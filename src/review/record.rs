@@ -78,6 +78,50 @@ pub struct Resolution {
     pub take: Take,
 }
 
+/// Statements in words; in JSON a text, several a list of texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(from = "Written", into = "Written")]
+pub struct Said(pub Vec<String>);
+
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(untagged)]
+enum Written {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl From<Written> for Said {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::One(text) if text.is_empty() => Self::default(),
+            Written::One(text) => Self(vec![text]),
+            Written::Several(texts) => Self(texts),
+        }
+    }
+}
+
+impl From<Said> for Written {
+    fn from(said: Said) -> Self {
+        match <[String; 1]>::try_from(said.0) {
+            Ok([text]) => Self::One(text),
+            Err(texts) if texts.is_empty() => Self::One(String::new()),
+            Err(texts) => Self::Several(texts),
+        }
+    }
+}
+
+impl Said {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them in quotes.
+    pub fn quoted(&self) -> String {
+        self.0.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// A decision about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -114,9 +158,9 @@ pub struct ReviewRecord {
     /// Of an amendment, the run that lands in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lands: Option<RunId>,
-    /// What it does not let in, as the run said it; empty: nothing, or it comes from strangers, whose words teach nobody.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub declined: String,
+    /// Statements that it does not let in, as the run made them; none: it lets all in, or they come from strangers, whose words teach nobody.
+    #[serde(default, skip_serializing_if = "Said::is_empty")]
+    pub declined: Said,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -156,12 +200,7 @@ impl ReviewRecord {
         if !self.why.is_empty() {
             text = format!("{text}: {}", self.why.split_whitespace().collect::<Vec<_>>().join(" "));
         }
-        let mut end = text.len().min(limits::CONCEPT_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text
+        cut(text)
     }
 
     /// Whether all that the run says lands, also if as a run of the reviewer: one that settles a conflict for the run.
@@ -173,7 +212,7 @@ impl ReviewRecord {
     /// The same with what it does not let in, as agents are told of it: `rejected by Anna: a rumour ("Tea is poison.")`.
     pub fn lesson(&self) -> String {
         let words = self.words();
-        if self.declined.is_empty() { words } else { format!("{words} (\"{}\")", self.declined) }
+        if self.declined.is_empty() { words } else { cut(format!("{words} ({})", self.declined.quoted())) }
     }
 
     /// The canonical bytes.
@@ -207,6 +246,9 @@ impl ReviewRecord {
         {
             return wrong("lands", "is not the run of this decision".to_owned());
         }
+        if review.declined.0.len() > limits::REVIEW_DECLINED {
+            return wrong("declined", format!("has more than {} statements", limits::REVIEW_DECLINED));
+        }
         if review.encode() != bytes {
             return wrong("", "is not canonical".to_owned());
         }
@@ -226,6 +268,16 @@ impl ReviewRecord {
         let inner = self.reviewer.rsplit_once('<').map_or(self.reviewer.as_str(), |(_, rest)| rest);
         inner.trim_end_matches('>')
     }
+}
+
+/// A text that is no longer than a concept.
+fn cut(mut text: String) -> String {
+    let mut end = text.len().min(limits::CONCEPT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
 }
 
 #[cfg(test)]
@@ -248,7 +300,7 @@ mod tests {
             of: 2,
             resolved: Vec::new(),
             lands: None,
-            declined: String::new(),
+            declined: Said::default(),
         }
     }
 
