@@ -11,8 +11,8 @@ use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Document, RunRecord};
 use crate::model::ids::NeuronId;
 use crate::review::belief::{ChangeKind, operation};
-use crate::review::kept_out::kept_out;
-use crate::review::{Belief, ReviewRecord, Said, Verdict};
+use crate::review::kept_out::{digest, is_about_a_secret, kept_out, speaks_of_a_secret};
+use crate::review::{Belief, ReviewRecord, Verdict};
 use crate::store::Commit;
 
 /// Lines of each kind that a dry run shows.
@@ -27,17 +27,19 @@ pub(super) const SECOND: &str = "wake has another record of the same run: nothin
 pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from it";
 
 impl Brain {
-    /// The words of a run that a decision keeps out; of a run of strangers nothing is told.
-    pub(super) fn declined(
+    /// Puts the words of a run that a decision keeps out into it, and digests of those that it does not keep: all if the reviewer says so or the
+    /// reason is that they hold a secret, else those that speak of one. Of a run of strangers nothing is told.
+    pub(super) fn quote_declined(
         &self,
         record: &RunRecord,
         own: &Commit,
-        verdict: Verdict,
-        kept: &[usize],
-    ) -> Result<Said, BrainError> {
-        let origins = &self.cycle.shared.policy.settings.origins;
-        if verdict == Verdict::Approve || origins.is_tainted(&record.origin) {
-            return Ok(Said::default());
+        review: &mut ReviewRecord,
+        forget: bool,
+    ) -> Result<(), BrainError> {
+        let shared = &self.cycle.shared;
+        let origins = &shared.policy.settings.origins;
+        if review.verdict == Verdict::Approve || origins.is_tainted(&record.origin) {
+            return Ok(());
         }
         // As the run has them, so that a gate finds them there as well.
         let network = TreeNetwork::new(&self.cycle.store, own.tree);
@@ -46,7 +48,15 @@ impl Brain {
             let neuron = network.neuron(id).ok().flatten().filter(|neuron| !origins.is_tainted(&neuron.origin));
             neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept)
         };
-        Ok(Said(kept_out(verdict, kept, record, words_of).iter().map(|said| clip(said)).collect()))
+        let forget = forget || is_about_a_secret(&review.why);
+        for said in kept_out(review.verdict, &review.kept, record, words_of) {
+            let is_secret = speaks_of_a_secret(&said) || !shared.secrets.find(said.as_bytes()).is_empty();
+            match forget || is_secret {
+                true => review.forgotten.push(digest(&review.review, &clip(&said))),
+                false => review.declined.0.push(clip(&said)),
+            }
+        }
+        Ok(())
     }
 
     /// Lines that say what a decision would let in and keep out.
@@ -90,8 +100,15 @@ impl Brain {
         let stated: BTreeSet<String> = stated.map(|change| clip(&change.concept)).collect();
         let mut notes = Vec::new();
         for review in self.cycle.newest_reviews(LOOKED_AT)? {
-            let again: Vec<&String> = review.declined.0.iter().filter(|said| stated.contains(*said)).collect();
-            if review.run.as_str() != belief.run && !again.is_empty() && self.cycle.counts_for_its_run(&review)? {
+            if review.run.as_str() == belief.run || review.declined.is_empty() && review.forgotten.is_empty() {
+                continue;
+            }
+            let review = self.cycle.with_remarks(review)?;
+            let is_again = |said: &&String| {
+                review.declined.0.contains(said) || review.forgotten.contains(&digest(&review.review, said))
+            };
+            let again: Vec<&String> = stated.iter().filter(is_again).collect();
+            if !again.is_empty() && self.cycle.counts_for_its_run(&review)? {
                 notes.extend(again.iter().map(|said| format!("{said:?} was kept out before: {}", review.words())));
             }
         }
@@ -106,7 +123,7 @@ impl Brain {
         why: &str,
     ) -> Result<ReviewReport, BrainError> {
         let reviewer = self.reviewer(waiting, request.on_behalf.as_deref())?;
-        let decision = Decision { by: reviewer.clone(), verb: "reject", review: None };
+        let decision = Decision { by: reviewer.clone(), verb: "reject", review: None, forget: request.forget };
         let rejected = self.cycle.reject_run(waiting.branch.as_str(), Some(decision), request.dry_run)?;
         Ok(ReviewReport {
             run: waiting.run.to_string(),
@@ -120,6 +137,8 @@ impl Brain {
             error: None,
             credited: 0,
             everywhere: rejected.everywhere,
+            told: Vec::new(),
+            forgotten: 0,
             wake: self.at(None)?.to_string(),
             notes: vec![why.to_owned()],
             already: false,

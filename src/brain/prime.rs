@@ -166,10 +166,13 @@ impl Brain {
                 && is_asked
                 && review.verdict != Verdict::Approve
                 && !review.keeps_all()
-                && !(review.why.is_empty() && review.declined.is_empty())
                 && self.cycle.counts_for_its_run(&review)?
                 && self.was_carried_out(&network, &review)?
             {
+                let review = self.cycle.with_remarks(review)?;
+                if review.why.is_empty() && review.declined.is_empty() && review.forgotten.is_empty() {
+                    continue;
+                }
                 lessons.push(Lesson {
                     agent: review.run.agent().to_string(),
                     run: review.run.to_string(),

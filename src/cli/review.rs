@@ -9,8 +9,8 @@ use super::args;
 use super::output::{STYLES, safe, safe_line, short};
 use super::{Done, Session};
 use crate::brain::{
-    Belief, Brain, BrainError, Decision, ReviewLine, ReviewList, ReviewReport, ReviewRequest, ReviewVerdict, Source,
-    Tone, blocks, html, markdown, path_in, plain, read_source,
+    Belief, Brain, BrainError, Decision, RemarkReport, RemarkRequest, ReviewLine, ReviewList, ReviewReport,
+    ReviewRequest, ReviewVerdict, Source, Tone, blocks, html, markdown, path_in, plain, read_source,
 };
 use crate::model::{plural, ranges};
 
@@ -29,6 +29,9 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
     }
     if args.edit {
         return edit(session, &brain, args);
+    }
+    if args.why.is_some() || args.forget {
+        return remark(session, &brain, args);
     }
     if args.runs.is_empty() && args.format == args::ReviewFormat::Text {
         let list = brain.reviews()?;
@@ -59,6 +62,23 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
         args::ReviewFormat::Html => session.out.page(&html("Runs that wait for review", &pages)),
     }
     Ok(0)
+}
+
+/// Says of decisions that were made why, or that their words are told nobody any more.
+fn remark(session: &Session, brain: &Brain, args: &args::Review) -> Done {
+    let said = |run: &String| {
+        brain.remark_on(&RemarkRequest { run: run.clone(), why: args.why.clone(), forget: args.forget, dry_run: false })
+    };
+    let remarks: Vec<RemarkReport> = args.runs.iter().map(said).collect::<Result<_, _>>()?;
+    session.out.report(&serde_json::json!({ "remarks": remarks }), |_| remarks.iter().map(remarked).collect());
+    Ok(0)
+}
+
+fn remarked(report: &RemarkReport) -> String {
+    let why = report.remark.as_ref().filter(|_| !report.why.is_empty());
+    let why = why.map(|_| format!("{}: the reason is {:?} now.\n", report.run, safe_line(&report.why)));
+    let notes = report.notes.iter().map(|note| format!("note: {}\n", safe(note)));
+    why.into_iter().chain(notes).collect()
 }
 
 /// A belief diff for a terminal, with what to do next.
@@ -156,7 +176,7 @@ fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) 
 pub(super) fn approve(session: &Session, brain: &Brain, run: &str, args: &args::Approve) -> Done {
     let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
     (request.only, request.take) = (numbers(brain, run, &args.only)?, args.take.clone());
-    (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
+    (request.seen, request.dry_run, request.forget) = (args.at.clone(), args.writer.dry_run, args.forget);
     request.document = args.document.as_deref().map(|path| document(session, path)).transpose()?;
     let report = brain.decide_run(&request)?;
     session.out.report(&report, carried_out);
@@ -186,14 +206,14 @@ pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
     if let [id] = args.branches.as_slice()
         && brain.is_council(id)?
     {
-        if args.at.is_some() {
-            return Err(BrainError::usage("--at speaks of a run, and this is a council"));
+        if args.at.is_some() || args.forget {
+            return Err(BrainError::usage("--at and --forget speak of a run, and this is a council"));
         }
         return super::council::close(session, &brain, id, false, &args.why, args.writer.dry_run);
     }
     let decide = |branch: &String| {
         let mut request = ReviewRequest::new(branch, ReviewVerdict::Reject, &args.why);
-        (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
+        (request.seen, request.dry_run, request.forget) = (args.at.clone(), args.writer.dry_run, args.forget);
         brain.decide_run(&request)
     };
     if let [branch] = args.branches.as_slice() {
@@ -292,6 +312,20 @@ fn carried_out(report: &ReviewReport) -> String {
             plural(report.credited, "connection", "connections")
         ));
     }
+    if let Some(first) = report.told.first() {
+        let (first, more) = (safe_line(first), report.told.len() - 1);
+        let more =
+            if more > 0 { format!(" and {} more", plural(more, "statement", "statements")) } else { String::new() };
+        let back = match report.dry_run {
+            true => "--forget keeps that from them".to_owned(),
+            false => format!("`git brain review {} --forget` takes that back", report.run),
+        };
+        lines.push(format!("  machines and agents are told what stays out: \"{first}\"{more}; {back}"));
+    }
+    if report.forgotten > 0 {
+        let count = plural(report.forgotten, "statement that stays out is", "statements that stay out are");
+        lines.push(format!("  {count} told nobody"));
+    }
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     if !report.dry_run {
         lines.push(format!("wake is {}", short(&report.wake)));
@@ -312,7 +346,7 @@ fn edit(session: &Session, brain: &Brain, args: &args::Review) -> Done {
         }
         Some(text) => {
             let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
-            request.document = Some(text.clone());
+            (request.document, request.forget) = (Some(text.clone()), args.forget);
             match brain.decide_run(&request) {
                 Ok(report) => session.out.report(&report, carried_out),
                 Err(error) => return Err(kept(error, &text)),

@@ -8,6 +8,7 @@
 //! - `page`: the diff as blocks, printed as plain text, Markdown or HTML by one walk
 //! - `part`: the operations that are about some neurons, with what they need
 //! - `record`: the decision, as the file that `refs/brain/reviews` keeps
+//! - `remark`: what is said of a decision later
 //! - `rules`: which runs wait for a person, by `[review]` of the settings
 //!
 //! *Invariant:* text of the brain is data. No printer lets it become markup, an escape of a terminal or a marker of a comment.
@@ -17,8 +18,10 @@ pub mod kept_out;
 pub mod page;
 pub mod part;
 pub mod record;
+pub mod remark;
 pub mod rules;
 pub mod words;
 
 pub use belief::{Answered, Belief, Change, ChangeKind, Evidence, Question, Tie, consequence};
 pub use record::{LESSON, REASON, Resolution, ReviewRecord, Said, Take, Verdict};
+pub use remark::Remark;

@@ -161,6 +161,9 @@ pub struct ReviewRecord {
     /// Statements that it does not let in, as the run made them; none: it lets all in, or they come from strangers, whose words teach nobody.
     #[serde(default, skip_serializing_if = "Said::is_empty")]
     pub declined: Said,
+    /// Digests of statements that it does not let in and whose words it does not keep, because they speak of a secret or the reviewer said so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<String>,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -173,7 +176,8 @@ impl ReviewRecord {
         Self::path_of(&self.run, &self.review)
     }
 
-    fn path_of(run: &RunId, review: &RunId) -> String {
+    /// The path of a decision about a run.
+    pub fn path_of(run: &RunId, review: &RunId) -> String {
         format!("{}/{review}.json", Self::folder_of(run))
     }
 
@@ -233,10 +237,7 @@ impl ReviewRecord {
         if !review.review.is_a_persons() {
             return wrong("review", "is no run of a person".to_owned());
         }
-        // One address, at the end: a name that looks like another address is none.
-        let is_named = review.reviewer.ends_with('>') && review.reviewer.matches(['<', '>']).count() == 2;
-        if !is_named || review.reviewer.len() > limits::REVIEWER_BYTES || review.reviewer.chars().any(char::is_control)
-        {
+        if !Self::is_named(&review.reviewer) {
             return wrong("reviewer", "is no name and address".to_owned());
         }
         if review
@@ -246,8 +247,11 @@ impl ReviewRecord {
         {
             return wrong("lands", "is not the run of this decision".to_owned());
         }
-        if review.declined.0.len() > limits::REVIEW_DECLINED {
+        if review.declined.0.len() + review.forgotten.len() > limits::REVIEW_DECLINED {
             return wrong("declined", format!("has more than {} statements", limits::REVIEW_DECLINED));
+        }
+        if !review.forgotten.iter().all(|one| is_digest(one)) {
+            return wrong("forgotten", "is no list of digests".to_owned());
         }
         if review.encode() != bytes {
             return wrong("", "is not canonical".to_owned());
@@ -265,9 +269,24 @@ impl ReviewRecord {
 
     /// The reviewer's address.
     pub fn address(&self) -> &str {
-        let inner = self.reviewer.rsplit_once('<').map_or(self.reviewer.as_str(), |(_, rest)| rest);
-        inner.trim_end_matches('>')
+        Self::address_in(&self.reviewer)
     }
+
+    /// The address in `Name <address>`.
+    pub fn address_in(name: &str) -> &str {
+        name.rsplit_once('<').map_or(name, |(_, rest)| rest).trim_end_matches('>')
+    }
+
+    /// Whether a text is a name and one address, at the end: a name that looks like another address is none.
+    pub fn is_named(text: &str) -> bool {
+        let has_one = text.ends_with('>') && text.matches(['<', '>']).count() == 2;
+        has_one && text.len() <= limits::REVIEWER_BYTES && !text.chars().any(char::is_control)
+    }
+}
+
+/// Whether a text has the form of a digest of words.
+pub fn is_digest(text: &str) -> bool {
+    text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// A text that is no longer than a concept.
@@ -301,6 +320,7 @@ mod tests {
             resolved: Vec::new(),
             lands: None,
             declined: Said::default(),
+            forgotten: Vec::new(),
         }
     }
 
