@@ -144,7 +144,7 @@ fn a_secret_is_not_published_by_its_rejection() {
     assert_eq!(world.json("a", &["reject", &run, "--why", "that is the password"])["forgotten"], 1);
     let run = proposed(&world, "a", &[gossip, "Mateo is leaving the team in March"]);
     let said = world.brain("a", &["reject", &run, "--forget", "--why", "talk about people"]);
-    assert!(said.contains("2 statements that stay out are told nobody"), "{said}");
+    assert!(said.contains("2 statements that stay out are kept back"), "{said}");
     let run =
         proposed(&world, "a", &["The runbook lies in the wiki of the team", "Nina has been ill since the summer"]);
     world.brain("a", &["approve", &run, "--only", "1", "--forget", "--why", "ask Nina"]);
@@ -186,7 +186,7 @@ fn words_that_were_told_are_taken_back() {
     }
     let entries = world.json("a", &["ledger"])["entries"].as_array().unwrap().len();
     let said = world.brain("a", &["review", &run, "--forget"]);
-    assert!(said.contains("1 statement of") && said.contains("told nobody any more"), "{said}");
+    assert!(said.contains("1 statement of") && said.contains("kept back from now on"), "{said}");
     world.sync("a");
     world.sync("b");
     for machine in ["a", "b"] {
@@ -249,4 +249,90 @@ fn words_that_the_run_does_not_say_are_refused_at_the_gate() {
     }
     let (taken, said) = push(None);
     assert!(taken, "{said}");
+}
+
+fn interactive(world: &World, machine: &str, answers: &str) -> String {
+    let dir = world.dir(machine).display().to_string();
+    world.sandbox.brain_with(&["-C", &dir, "review", "-i"], answers.as_bytes()).exits(0).out
+}
+
+#[test]
+fn a_reason_is_asked_for_and_may_be_given_later_without_a_second_failure() {
+    let world = world(World::gated(), SCRIBE);
+    world.clone("b");
+    let texts = ["Deploys of the shop happen on Mondays at ten", "The runbook lies in the wiki of the team"];
+    let run = proposed(&world, "a", &texts);
+    // What cannot be done asks for no reason; an approval never does.
+    let said = interactive(&world, "a", "only 7\nreject\nno source\n");
+    assert_eq!(said.matches("why? ").count(), 1, "{said}");
+    let decided = |machine: &str| world.json(machine, &["review", "--decided"])["decisions"][0].clone();
+    assert_eq!((&decided("a")["run"], &decided("a")["why"]), (&json!(run), &json!("no source")));
+    let run = proposed(&world, "a", &["Redis is restarted by hand every night", texts[1]]);
+    let said = interactive(&world, "a", "only 2\n\n");
+    assert!(said.contains("why? ") && said.contains("Amended"), "{said}");
+    assert_eq!((&decided("a")["run"], decided("a").get("why")), (&json!(run), None));
+    // Said later by the same command, or of the run; the failure counts once.
+    let judged = |machine: &str| {
+        let ledger = world.json(machine, &["ledger"]);
+        ledger["entries"].as_array().unwrap().iter().filter(|entry| entry["judged"] == json!(run)).count()
+    };
+    assert_eq!(judged("a"), 1);
+    world.brain("a", &["approve", &run, "--only", "2", "--why", "the cron job does that"]);
+    assert_eq!(decided("a")["why"], "the cron job does that");
+    let said = world.brain("a", &["review", &run, "--why", "a cron job restarts it"]);
+    assert!(said.contains("nothing is learnt twice"), "{said}");
+    world.sync("a");
+    world.sync("b");
+    for machine in ["a", "b"] {
+        assert_eq!(decided(machine)["why"], "a cron job restarts it", "{machine}");
+        assert!(world.brain(machine, &["prime"]).contains("a cron job restarts it"), "{machine}");
+        assert_eq!(judged(machine), 1, "{machine}");
+    }
+    // Nobody else gives the reason, here or at the gate.
+    let said = crate::review_second::as_person(&world, "b", "ben", &["review", &run, "--why", "because"]).exits(3);
+    assert!(said.err.contains("has nothing to say of it"), "{said}");
+    let tip = world.tip("a", "refs/brain/reviews");
+    let path = world.path_of("a", "refs/brain/reviews", "-human.json");
+    assert!(path.starts_with("remarks/") || path.starts_with("20"), "{path}");
+    let remark = world.git("a", &["ls-tree", "-r", "--name-only", &tip, "remarks/"]).lines().last().unwrap().to_owned();
+    let id = remark.rsplit('/').next().unwrap().trim_end_matches(".json").to_owned();
+    let digit = if id[17..].starts_with('0') { '1' } else { '0' };
+    let other = format!("{}{digit}{}", &id[..17], &id[18..]);
+    let text = world.git("a", &["show", &format!("{tip}:{remark}")]).replace(&id, &other);
+    let forged = |by: &str, text: &str| {
+        let author = [("GIT_AUTHOR_EMAIL", by), ("GIT_COMMITTER_EMAIL", by)];
+        let text = format!("{}\n", text.trim_end());
+        let commit =
+            world.commit("a", &tip, &[&tip], &[(&remark.replace(&id, &other), Some(&text))], "remark\n", &author);
+        world.git_try("a", &["push", "origin", &format!("{commit}:refs/brain/reviews")])
+    };
+    let (taken, said) = forged("ben@example.invalid", &text);
+    assert!(!taken && said.contains("and its commit by ben@example.invalid"), "{said}");
+    let (taken, said) = forged("ann@example.invalid", &text.replace("\"why\": \"", "\"whi\": \""));
+    assert!(!taken, "{said}");
+    // In his own name he may push one, and it changes nothing.
+    let own =
+        text.replace("ann <ann@", "ben <ben@").replace("Ann <ann@", "ben <ben@").replace("a cron job", "a rumour");
+    let (taken, said) = forged("ben@example.invalid", &own);
+    assert!(taken, "{said}");
+    world.sync("a");
+    assert_eq!(decided("a")["why"], "a cron job restarts it");
+}
+
+#[test]
+fn review_goes_on_with_words_that_nobody_is_told() {
+    let world = world(World::gated(), SCRIBE);
+    proposed(&world, "a", &["Olga broke production twice last Friday"]);
+    let said = interactive(&world, "a", "?\nforget\ntalk about people\n");
+    assert!(
+        said.contains("and keep its words back") && said.contains("1 statement that stays out is kept back"),
+        "{said}"
+    );
+    proposed(&world, "a", &["Mateo is leaving the team in March", "The runbook lies in the wiki of the team"]);
+    interactive(&world, "a", "only 2 --forget that is private\n");
+    world.sync("a");
+    for words in ["Olga", "Mateo"] {
+        assert!(!holds(&world, "remote.git", words), "{words}");
+    }
+    assert!(told(&world, "a").contains("talk about people") && told(&world, "a").contains("that is private"));
 }

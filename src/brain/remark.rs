@@ -6,6 +6,7 @@ use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::ids::RunId;
+use crate::model::plural;
 use crate::review::kept_out::digest;
 use crate::review::page::visible;
 use crate::review::{Remark, ReviewRecord};
@@ -92,7 +93,9 @@ impl Brain {
                     "{} was decided on by {}, and {address} has nothing to say of it",
                     review.run, review.reviewer
                 ),
-                hint: Some("who decided gives the reason; who may decide takes words back (`--forget`)".to_owned()),
+                hint: Some(
+                    "the reason is given by the person who decided; `--forget` is for all who may decide".to_owned(),
+                ),
             });
         }
         let told = self.cycle.with_remarks(review.clone())?;
@@ -119,14 +122,17 @@ impl Brain {
             }
             remark = Some(new.remark.to_string()).filter(|_| !request.dry_run);
         }
+        if !why.is_empty() {
+            notes.push(format!("{}: the reason is {why:?} from now on; nothing is learnt twice", review.run));
+        }
         if request.forget && !request.dry_run {
             self.cycle.store.drop_refused(&review.commit)?;
         }
         if !forgets.is_empty() {
+            let (count, run) = (plural(forgets.len(), "statement", "statements"), &review.run);
+            let is = if forgets.len() == 1 { "is" } else { "are" };
             notes.push(format!(
-                "{} of {} told nobody any more, here and with the next sync elsewhere; git keeps what was written before: `git brain help review`, \"Taking words back\" in docs/review.md",
-                crate::model::plural(forgets.len(), "statement", "statements"),
-                if forgets.len() == 1 { format!("{} is", review.run) } else { format!("{} are", review.run) }
+                "{count} of {run} {is} kept back from now on, elsewhere with the next sync; git keeps what it had before: docs/review.md, \"Taking words back\""
             ));
         }
         Ok(RemarkReport {

@@ -277,12 +277,6 @@ impl Brain {
             }
         };
         let told = self.cycle.with_remarks(review.clone())?;
-        if is_same && told.why.is_empty() && !request.why.trim().is_empty() {
-            return Err(BrainError::Refused {
-                message: format!("{said} without a reason, and a decision is written once"),
-                hint: Some(format!("`git brain outcome {run} --value 0 --text TEXT` tells its agent")),
-            });
-        }
         let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
         if !is_same || !is_seen {
             return Err(BrainError::Refused {
@@ -292,11 +286,17 @@ impl Brain {
                 )),
             });
         }
-        let mut notes = vec![format!("{said}; that decision and its reason stay")];
-        if request.forget && !told.declined.is_empty() {
-            let asked = RemarkRequest { dry_run: request.dry_run, ..RemarkRequest::forget(&run) };
-            notes = self.remark_alone(&asked)?.notes;
-        }
+        // A reason that was left out, and that the words are told nobody, may come later. Nothing is learnt twice.
+        let why = Some(request.why.clone()).filter(|why| told.why.is_empty() && !why.trim().is_empty());
+        let forget = request.forget && !told.declined.is_empty();
+        let mut notes = match why.is_some() || forget {
+            true => {
+                self.remark_alone(&RemarkRequest { run: run.to_string(), why, forget, dry_run: request.dry_run })?.notes
+            }
+            false => vec![format!(
+                "{said}; that decision and its reason stay: `git brain review {run} --why TEXT` changes the reason"
+            )],
+        };
         let learnt = match request.dry_run {
             true => None,
             false => {

@@ -75,10 +75,7 @@ fn remark(session: &Session, brain: &Brain, args: &args::Review) -> Done {
 }
 
 fn remarked(report: &RemarkReport) -> String {
-    let why = report.remark.as_ref().filter(|_| !report.why.is_empty());
-    let why = why.map(|_| format!("{}: the reason is {:?} now.\n", report.run, safe_line(&report.why)));
-    let notes = report.notes.iter().map(|note| format!("note: {}\n", safe(note)));
-    why.into_iter().chain(notes).collect()
+    report.notes.iter().map(|note| format!("note: {}\n", safe(note))).collect()
 }
 
 /// A belief diff for a terminal, with what to do next.
@@ -324,7 +321,7 @@ fn carried_out(report: &ReviewReport) -> String {
     }
     if report.forgotten > 0 {
         let count = plural(report.forgotten, "statement that stays out is", "statements that stay out are");
-        lines.push(format!("  {count} told nobody"));
+        lines.push(format!("  {count} kept back: the decision has no words of it"));
     }
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     if !report.dry_run {
@@ -424,13 +421,21 @@ fn interactive(session: &Session, brain: &Brain, args: &args::Review) -> Done {
         session.out.text(&plain(&blocks(&belief, args.all), &style));
         loop {
             let place = format!("({}/{})", index + 1, runs.len());
-            session.out.text(&format!("{place} approve, reject, only N,N, take run|wake|N=run, edit, skip, quit, ? "));
+            session
+                .out
+                .text(&format!("{place} approve, reject, forget, only N,N, take run|wake|N=run, edit, skip, quit, ? "));
             let mut answer = String::new();
             if input.read_line(&mut answer).map_err(|e| BrainError::usage(format!("standard input: {e}")))? == 0 {
                 session.out.text("\n");
                 return Ok(left(session, undecided));
             }
-            match decision(brain, &belief, answer.trim()) {
+            let mut ask = || {
+                session.out.text("why? (an empty line: no reason) ");
+                let mut why = String::new();
+                input.read_line(&mut why).map_err(|e| BrainError::usage(format!("standard input: {e}")))?;
+                Ok(why.trim().to_owned())
+            };
+            match decision(brain, &belief, answer.trim(), &mut ask) {
                 Ok(Answer::Decided(report)) => {
                     session.out.text(&carried_out(&report));
                     undecided -= 1;
@@ -464,16 +469,26 @@ enum Answer {
     Say(String),
 }
 
-/// What a line of a person means.
-fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainError> {
+/// What a line of a person means. A decision that lets not all in and gives no reason is asked for one by `ask`.
+fn decision(
+    brain: &Brain,
+    belief: &Belief,
+    line: &str,
+    ask: &mut dyn FnMut() -> Result<String, BrainError>,
+) -> Result<Answer, BrainError> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let (first, why) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    let forgets = rest.split_whitespace().any(|word| word == FORGET);
+    let rest: Vec<&str> = rest.split_whitespace().filter(|word| *word != FORGET).collect();
+    let rest = rest.join(" ");
+    let (first, why) = rest.split_once(' ').unwrap_or((&rest, ""));
     let list = || first.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let mut request = ReviewRequest::new(&belief.run, ReviewVerdict::Approve, rest.trim());
-    request.seen = Some(belief.commit.clone());
+    let mut request = ReviewRequest::new(&belief.run, ReviewVerdict::Approve, &rest);
+    (request.seen, request.forget) = (Some(belief.commit.clone()), forgets);
+    let mut text = None;
     match word {
-        "a" | "approve" | "y" => {}
+        "a" | "approve" | "y" => return Ok(Answer::Decided(Box::new(brain.decide_run(&request)?))),
         "r" | "reject" => request.verdict = ReviewVerdict::Reject,
+        "f" | "forget" => (request.verdict, request.forget) = (ReviewVerdict::Reject, true),
         "o" | "only" => {
             request.only = numbers(brain, &belief.run, &list())?;
             request.why = why.to_owned();
@@ -483,26 +498,42 @@ fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainE
             request.why = why.to_owned();
         }
         "e" | "edit" => match edited(brain, &belief.run)? {
-            Some(text) => {
-                request.document = Some(text.clone());
-                let report = brain.decide_run(&request).map_err(|error| kept(error, &text))?;
-                return Ok(Answer::Decided(Box::new(report)));
-            }
+            Some(after) => text = Some(after),
             None => return Ok(Answer::Say("Nothing was changed.\n".to_owned())),
         },
         "s" | "skip" | "n" | "" => return Ok(Answer::Skip),
         "q" | "quit" => return Ok(Answer::Quit),
         _ => return Ok(Answer::Say(HELP.to_owned())),
     }
-    Ok(Answer::Decided(Box::new(brain.decide_run(&request)?)))
+    if request.why.is_empty() {
+        // What cannot be done is said before a reason is asked for.
+        let tried = ReviewRequest { document: text.clone(), dry_run: true, ..request.clone() };
+        brain.decide_run(&tried).map_err(|error| match &text {
+            Some(text) => kept(error, text),
+            None => error,
+        })?;
+        request.why = ask()?;
+    }
+    request.document.clone_from(&text);
+    let report = brain.decide_run(&request);
+    let report = report.map_err(|error| match &text {
+        Some(text) => kept(error, text),
+        None => error,
+    })?;
+    Ok(Answer::Decided(Box::new(report)))
 }
+
+/// The word that keeps words out of a decision.
+const FORGET: &str = "--forget";
 
 const HELP: &str = "\
 a, y  approve [WHY]      let the run land as it is
 r     reject [WHY]       throw it away; the reason is a lesson for its agent
+f     forget [WHY]       throw it away, and keep its words back: a secret, talk about people
 o     only N,N [WHY]     let only these operations land
 t     take SIDE [WHY]    settle conflicts: run, wake, or N=run,M=wake
-e     edit               edit what it proposes, and let that land
+e     edit [WHY]         edit what it proposes, and let that land
 s, n  skip               decide later, as an empty line does
 q     quit               end here; what was decided stays
+A reason that is left out is asked for, but of an approval; --forget anywhere on the line keeps back the words that stay out.
 ";
