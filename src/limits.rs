@@ -77,6 +77,8 @@ pub const LEDGER_ENTRIES: usize = 4_096;
 pub const LEDGER_BYTES: usize = 1 << 20;
 /// Longest text that a review compares word by word, bytes: a concept fits, and comparing costs the words times the difference.
 pub const REVIEWED_TEXT_BYTES: usize = 2 * CONCEPT_BYTES;
+/// Most statements that a decision keeps in words of what it did not let in: a lesson is read whole by whoever starts.
+pub const REVIEW_DECLINED: usize = 20;
 /// Largest review record, bytes: its reason is a concept at most, beside the numbers of all operations of a delta and its conflicts.
 pub const REVIEW_BYTES: usize = 256 << 10;
 /// Longest name and address of a reviewer, bytes.

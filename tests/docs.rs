@@ -16,7 +16,7 @@ use git_brain::model::layout::{self, Place};
 use git_brain::model::portable::{PortableMetadata, PortableNetwork};
 use git_brain::model::settings::Rule;
 use git_brain::model::{Kind, Link, Neuron, Settings, json};
-use git_brain::review::ReviewRecord;
+use git_brain::review::{Remark, ReviewRecord};
 use git_brain::{cycle, limits, world};
 use serde_json::{Map, Value};
 
@@ -106,6 +106,7 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "deliberation" => both::<DeliberationCycle>(bytes, &what, most),
         "metadata" => both::<Metadata>(bytes, &what, most),
         "review" => both::<ReviewRecord>(bytes, &what, most),
+        "remark" => both::<Remark>(bytes, &what, most),
         "run" => RunRecord::decode(bytes, &what).unwrap().encode(),
         "conflicts" => both::<Conflicts>(bytes, &what, most),
         "sleep" => SleepRecord::decode(bytes, &what).unwrap().encode().remove(0),

@@ -82,6 +82,7 @@ mod review_known;
 mod review_replaced;
 mod review_second;
 mod review_third;
+mod review_words;
 mod runaway;
 mod sandbox;
 mod secrets;

@@ -11,7 +11,7 @@ pub use crate::audit::{Level as AuditLevel, Rule as AuditRule, VERSION as AUDIT_
 use crate::cycle::audit::{AuditRange, Audited};
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::review::{ReviewRecord, Verdict};
+use crate::review::{ReviewRecord, Said, Verdict};
 
 /// Where the drawn decisions are kept, in the cache.
 const QUEUE: &str = "audit-sample.json";
@@ -228,7 +228,8 @@ impl Brain {
             of: 0,
             resolved: Vec::new(),
             lands: None,
-            declined: String::new(),
+            declined: Said::default(),
+            forgotten: Vec::new(),
         };
         self.cycle.add_review(&review)?;
         Ok(review)

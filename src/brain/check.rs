@@ -20,6 +20,7 @@ use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
 use crate::model::{Format, Metadata, Neuron};
 use crate::review::ReviewRecord;
+use crate::review::remark::REMARKS;
 use crate::store::{Branch, CommitId, File, Store, StoreError, TreeId};
 
 /// Documents of councils on main that name no council.
@@ -48,7 +49,7 @@ fn broken_decisions(store: &Store, world: &World) -> Result<Vec<Finding>, BrainE
     let Some(tip) = store.reviews()? else { return Ok(Vec::new()) };
     let mut broken = late_commits(store, tip, world)?;
     for (path, file) in store.files(store.tree_of(tip)?, "")? {
-        if !path.starts_with(COUNCILS)
+        if ![COUNCILS, REMARKS].iter().any(|folder| path.starts_with(folder))
             && let Err(error) = ReviewRecord::decode(&store.read_file(file, &path)?, &path)
         {
             broken.push(Finding::error(&path, 1, error.to_string()));

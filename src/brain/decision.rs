@@ -37,6 +37,8 @@ pub struct ReviewRequest {
     pub on_behalf: Option<String>,
     /// The council that decided. Its record has to say so.
     pub council: Option<RunId>,
+    /// Keep the words that do not land out of the decision: nobody is told them.
+    pub forget: bool,
     /// Write nothing.
     pub dry_run: bool,
 }
@@ -55,6 +57,7 @@ impl ReviewRequest {
             via: "cli".to_owned(),
             on_behalf: None,
             council: None,
+            forget: false,
             dry_run: false,
         }
     }
@@ -86,6 +89,10 @@ pub struct ReviewReport {
     pub credited: usize,
     /// True if a rejection is recorded for all machines.
     pub everywhere: bool,
+    /// Words that do not land, as machines that sync and agents are told of them.
+    pub told: Vec<String>,
+    /// Statements that do not land and whose words the decision does not keep.
+    pub forgotten: usize,
     /// Wake's tip.
     pub wake: String,
     /// What is worth knowing, one sentence each.
@@ -140,6 +147,48 @@ pub(super) fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec
 }
 
 impl Brain {
+    /// What came of a decision about a run that waited.
+    pub(super) fn report(
+        &self,
+        review: &ReviewRecord,
+        waiting: &WaitingRun,
+        record: &RunRecord,
+        learnt: Option<(f64, usize)>,
+        dry_run: bool,
+    ) -> Result<ReviewReport, BrainError> {
+        self.report_of(review, waiting.branch.to_string(), record, learnt, dry_run)
+    }
+
+    /// The same, of a branch that may be gone.
+    pub(super) fn report_of(
+        &self,
+        review: &ReviewRecord,
+        branch: String,
+        record: &RunRecord,
+        learnt: Option<(f64, usize)>,
+        dry_run: bool,
+    ) -> Result<ReviewReport, BrainError> {
+        Ok(ReviewReport {
+            run: review.run.to_string(),
+            branch,
+            verdict: review.verdict,
+            review: review.review.to_string(),
+            reviewer: review.reviewer.clone(),
+            landed: review.lands.as_ref().map(ToString::to_string),
+            expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
+            value: self.worth(review, record)?,
+            error: learnt.map(|(error, _)| error),
+            credited: learnt.map_or(0, |(_, credited)| credited),
+            everywhere: true,
+            told: review.declined.0.clone(),
+            forgotten: review.forgotten.len(),
+            wake: self.at(None)?.to_string(),
+            notes: Vec::new(),
+            already: false,
+            dry_run,
+        })
+    }
+
     /// What a run is worth by a decision that was carried out: a rewording that another one keeps out, or of a memory that is gone, brings
     /// nothing.
     pub(super) fn worth(&self, review: &ReviewRecord, record: &RunRecord) -> Result<f64, BrainError> {

@@ -10,8 +10,10 @@ use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Document, RunRecord};
 use crate::model::ids::NeuronId;
-use crate::review::belief::{ChangeKind, declined, operation};
+use crate::review::belief::{ChangeKind, operation};
+use crate::review::kept_out::{digest, is_about_a_secret, kept_out, speaks_of_a_secret};
 use crate::review::{Belief, ReviewRecord, Verdict};
+use crate::store::Commit;
 
 /// Lines of each kind that a dry run shows.
 const SHOWN: usize = 20;
@@ -25,21 +27,36 @@ pub(super) const SECOND: &str = "wake has another record of the same run: nothin
 pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from it";
 
 impl Brain {
-    /// The words of a run that a decision keeps out; of a run of strangers nothing is told.
-    pub(super) fn declined(&self, record: &RunRecord, verdict: Verdict, kept: &[usize]) -> Result<String, BrainError> {
-        let is_tainted = self.cycle.shared.policy.settings.origins.is_tainted(&record.origin);
-        let asked = verdict != Verdict::Approve && !is_tainted;
-        if !asked {
-            return Ok(String::new());
+    /// Puts the words of a run that a decision keeps out into it, and digests of those that it does not keep: all if the reviewer says so or the
+    /// reason is that they hold a secret, else those that speak of one. Of a run of strangers nothing is told.
+    pub(super) fn quote_declined(
+        &self,
+        record: &RunRecord,
+        own: &Commit,
+        review: &mut ReviewRecord,
+        forget: bool,
+    ) -> Result<(), BrainError> {
+        let shared = &self.cycle.shared;
+        let origins = &shared.policy.settings.origins;
+        if review.verdict == Verdict::Approve || origins.is_tainted(&record.origin) {
+            return Ok(());
         }
-        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        // As the run has them, so that a gate finds them there as well.
+        let network = TreeNetwork::new(&self.cycle.store, own.tree);
         let words_of = |id: &NeuronId| {
             // Words of strangers teach nobody, also where a trusted run speaks of them.
-            let origins = &self.cycle.shared.policy.settings.origins;
             let neuron = network.neuron(id).ok().flatten().filter(|neuron| !origins.is_tainted(&neuron.origin));
             neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept)
         };
-        Ok(declined(verdict, kept, record, words_of).map(|said| clip(&said)).unwrap_or_default())
+        let forget = forget || is_about_a_secret(&review.why);
+        for said in kept_out(review.verdict, &review.kept, record, words_of) {
+            let is_secret = speaks_of_a_secret(&said) || !shared.secrets.find(said.as_bytes()).is_empty();
+            match forget || is_secret {
+                true => review.forgotten.push(digest(&review.review, &clip(&said))),
+                false => review.declined.0.push(clip(&said)),
+            }
+        }
+        Ok(())
     }
 
     /// Lines that say what a decision would let in and keep out.
@@ -81,9 +98,16 @@ impl Brain {
         let stated: BTreeSet<String> = stated.map(|change| clip(&change.concept)).collect();
         let mut notes = Vec::new();
         for review in self.cycle.newest_reviews(LOOKED_AT)? {
-            let is_same = review.run.as_str() != belief.run && stated.contains(&review.declined);
-            if is_same && self.cycle.counts_for_its_run(&review)? {
-                notes.push(format!("{:?} was kept out before: {}", review.declined, review.words()));
+            if review.run.as_str() == belief.run || review.declined.is_empty() && review.forgotten.is_empty() {
+                continue;
+            }
+            let review = self.cycle.with_remarks(review)?;
+            let is_again = |said: &&String| {
+                review.declined.0.contains(said) || review.forgotten.contains(&digest(&review.review, said))
+            };
+            let again: Vec<&String> = stated.iter().filter(is_again).collect();
+            if !again.is_empty() && self.cycle.counts_for_its_run(&review)? {
+                notes.extend(again.iter().map(|said| format!("{said:?} was kept out before: {}", review.words())));
             }
         }
         Ok(notes)
@@ -97,7 +121,7 @@ impl Brain {
         why: &str,
     ) -> Result<ReviewReport, BrainError> {
         let reviewer = self.reviewer(waiting, request.on_behalf.as_deref())?;
-        let decision = Decision { by: reviewer.clone(), verb: "reject", review: None };
+        let decision = Decision { by: reviewer.clone(), verb: "reject", review: None, forget: request.forget };
         let rejected = self.cycle.reject_run(waiting.branch.as_str(), Some(decision), request.dry_run)?;
         Ok(ReviewReport {
             run: waiting.run.to_string(),
@@ -111,6 +135,8 @@ impl Brain {
             error: None,
             credited: 0,
             everywhere: rejected.everywhere,
+            told: Vec::new(),
+            forgotten: 0,
             wake: self.at(None)?.to_string(),
             notes: vec![why.to_owned()],
             already: false,

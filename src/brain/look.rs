@@ -356,6 +356,7 @@ impl Brain {
                 && let Some(review) = self.decision_that_stands(&network, &run)?
             {
                 facts.retain(|fact| !fact.ends_with(REJECTED));
+                let review = self.cycle.with_remarks(review)?;
                 facts.push(format!("note: {}", review.words()));
                 facts.extend(
                     review.lands.as_ref().map(|landed| format!("note: landed in part or in another form as {landed}")),

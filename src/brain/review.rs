@@ -214,11 +214,19 @@ impl Brain {
         match network.record(&run)? {
             Some(record) if record.effects.is_empty() => match self.refused(&run)? {
                 Some(belief) => Ok(belief),
-                None => Ok(self.cycle.belief_of_merged(&record, wake)?),
+                None => {
+                    let mut belief = self.cycle.belief_of_merged(&record, wake)?;
+                    if let Some(review) = self.decision_that_stands(&network, &run)? {
+                        let review = self.cycle.with_remarks(review)?;
+                        belief.notes.push(format!("{}, {}; its words are not kept", review.words(), review.at));
+                    }
+                    Ok(belief)
+                }
             },
             Some(record) => {
                 let mut belief = self.cycle.belief_of_merged(&record, wake)?;
                 if let Some(review) = self.decision_that_stands(&network, &run)? {
+                    let review = self.cycle.with_remarks(review)?;
                     belief.notes.insert(0, format!("{}, {}", review.words(), review.at));
                 }
                 let by = self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, &run)?;
@@ -235,6 +243,10 @@ impl Brain {
         let stands = self.decision_that_stands(&network, run)?;
         let others = self.cycle.reviews_of(run)?.into_iter().rev();
         for review in stands.into_iter().chain(others).filter(|review| review.verdict != Verdict::Approve) {
+            let review = self.cycle.with_remarks(review)?;
+            if !review.forgotten.is_empty() && review.declined.is_empty() {
+                continue;
+            }
             let Ok(commit) = CommitId::parse(&review.commit) else { continue };
             let Ok(commit) = self.cycle.store.commit(commit) else { continue };
             let Some(record) = TreeNetwork::new(&self.cycle.store, commit.tree).record(run)? else { continue };
@@ -426,6 +438,7 @@ impl Brain {
                     (_, Ok(approved)) if stands => !store.is_ancestor(approved, wake).unwrap_or(false),
                     _ => false,
                 };
+            let review = self.cycle.with_remarks(review)?;
             Ok(Decision { counts, stands, is_open: !stands && waiting.is_some(), of_another, review })
         };
         self.cycle.newest_reviews(most)?.into_iter().map(made).collect()

@@ -203,7 +203,7 @@ impl Brain {
                 Verdict::Reject => is_left,
             };
             if is_its && self.cycle.counts_for_its_run(&review)? {
-                return Ok(Some(review.words()));
+                return Ok(Some(self.cycle.with_remarks(review)?.words()));
             }
         }
         Ok(None)

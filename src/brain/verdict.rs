@@ -4,7 +4,7 @@ use super::decision::{ReviewReport, ReviewRequest, numbered_as, resolutions};
 use super::declined::{SECOND, UNREAD};
 use super::replaced::Landing;
 use super::write::Given;
-use super::{Brain, BrainError, HUMAN};
+use super::{Brain, BrainError, HUMAN, RemarkRequest};
 use crate::cycle::commit::{Amends, Draft};
 use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
@@ -12,13 +12,13 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::{GONE, SINCE, WaitingRun};
 use crate::cycle::{EVALUATOR, quoted};
-use crate::delta::{Applied, Document, Operation, RunRecord};
+use crate::delta::{Applied, Document, LedgerEntry, Operation, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
 use crate::review::belief::touches;
 use crate::review::page::visible;
-use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Take, Verdict};
+use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Said, Take, Verdict};
 use crate::store::{LockName, is_agents_address};
 
 /// Fewest characters that name a commit.
@@ -150,7 +150,7 @@ impl Brain {
             None => {
                 let by = self.new_persons_run(&["review", waiting.run.as_str(), meant.verdict.as_str()])?;
                 let lands = meant.document.as_ref().map(|_| ReviewRecord::lands_of(&by, &waiting.run, &reviewer));
-                self.review_of_council(ReviewRecord {
+                let mut review = ReviewRecord {
                     review: by,
                     run: waiting.run.clone(),
                     commit: at.clone(),
@@ -167,9 +167,12 @@ impl Brain {
                     of: if meant.verdict == Verdict::Amend { record.ops.len() } else { 0 },
                     resolved: meant.resolved.clone(),
                     lands,
-                    declined: self.declined(&record, meant.verdict, &meant.kept)?,
                     council: request.council.clone(),
-                })?
+                    declined: Said::default(),
+                    forgotten: Vec::new(),
+                };
+                self.quote_declined(&record, &waiting.commit, &mut review, request.forget)?;
+                self.review_of_council(review)?
             }
         };
         if let Some(council) = &review.council
@@ -204,7 +207,8 @@ impl Brain {
                 if let Some(document) = meant.document {
                     self.land_amended(&record, &review, document, &by)?;
                 }
-                let decision = Decision { by: by.clone(), verb: review.verdict.as_str(), review: Some(&review.review) };
+                let (verb, forget) = (review.verdict.as_str(), request.forget);
+                let decision = Decision { by: by.clone(), verb, review: Some(&review.review), forget };
                 self.cycle.reject_run(waiting.branch.as_str(), Some(decision), false)?.everywhere
             }
         };
@@ -219,6 +223,11 @@ impl Brain {
             false => None,
         };
         self.replaced_by_review(&record, &review, &by, &mut notes)?;
+        // A decision that was begun with its words.
+        if request.forget && !review.declined.is_empty() {
+            notes.extend(self.remark_alone(&RemarkRequest::forget(&review.run))?.notes);
+        }
+        let review = self.cycle.with_remarks(review)?;
         let mut report = self.report(&review, &waiting, &record, learnt, false)?;
         (report.everywhere, report.notes) = (everywhere, notes);
         if self.cycle.shared.policy.settings.origins.is_tainted(&record.origin) && meant.verdict != Verdict::Reject {
@@ -277,12 +286,7 @@ impl Brain {
                     && request.document.is_none()
             }
         };
-        if is_same && review.why.is_empty() && !request.why.trim().is_empty() {
-            return Err(BrainError::Refused {
-                message: format!("{said} without a reason, and a decision is written once"),
-                hint: Some(format!("`git brain outcome {run} --value 0 --text TEXT` tells its agent")),
-            });
-        }
+        let told = self.cycle.with_remarks(review.clone())?;
         let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
         if !is_same || !is_seen {
             return Err(BrainError::Refused {
@@ -292,7 +296,17 @@ impl Brain {
                 )),
             });
         }
-        let mut notes = vec![format!("{said}; that decision and its reason stay")];
+        // A reason that was left out, and that the words are told nobody, may come later. Nothing is learnt twice.
+        let why = Some(request.why.clone()).filter(|why| told.why.is_empty() && !why.trim().is_empty());
+        let forget = request.forget && !told.declined.is_empty();
+        let mut notes = match why.is_some() || forget {
+            true => {
+                self.remark_alone(&RemarkRequest { run: run.to_string(), why, forget, dry_run: request.dry_run })?.notes
+            }
+            false => vec![format!(
+                "{said}; that decision and its reason stay: `git brain review {run} --why TEXT` changes the reason"
+            )],
+        };
         let learnt = match request.dry_run {
             true => None,
             false => {
@@ -526,9 +540,13 @@ impl Brain {
         if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) {
             return Ok(None);
         }
-        let text = review.lesson();
+        // Words that were kept out stay out of wake: readers get them from the decision.
+        let text = review.words();
         let known = self.entries_of(&record.run)?;
-        if let Some(entry) = known.iter().find(|entry| entry.outcome.text.as_deref() == Some(text.as_str())) {
+        let with_words = review.lesson();
+        let is_its =
+            |entry: &&LedgerEntry| entry.outcome.text.iter().any(|known| *known == text || *known == with_words);
+        if let Some(entry) = known.iter().find(is_its) {
             return Ok(Some((entry.error, entry.pathway.len())));
         }
         let value = self.worth(review, record)?;
@@ -542,44 +560,6 @@ impl Brain {
             notes.push(format!("the lesson of it waits on {}", applied.branch));
         }
         Ok(Some((judgement.error, credited)))
-    }
-
-    fn report(
-        &self,
-        review: &ReviewRecord,
-        waiting: &WaitingRun,
-        record: &RunRecord,
-        learnt: Option<(f64, usize)>,
-        dry_run: bool,
-    ) -> Result<ReviewReport, BrainError> {
-        self.report_of(review, waiting.branch.to_string(), record, learnt, dry_run)
-    }
-
-    fn report_of(
-        &self,
-        review: &ReviewRecord,
-        branch: String,
-        record: &RunRecord,
-        learnt: Option<(f64, usize)>,
-        dry_run: bool,
-    ) -> Result<ReviewReport, BrainError> {
-        Ok(ReviewReport {
-            run: review.run.to_string(),
-            branch,
-            verdict: review.verdict,
-            review: review.review.to_string(),
-            reviewer: review.reviewer.clone(),
-            landed: review.lands.as_ref().map(ToString::to_string),
-            expected: record.prediction.as_ref().and_then(|prediction| prediction.value),
-            value: self.worth(review, record)?,
-            error: learnt.map(|(error, _)| error),
-            credited: learnt.map_or(0, |(_, credited)| credited),
-            everywhere: true,
-            wake: self.at(None)?.to_string(),
-            notes: Vec::new(),
-            already: false,
-            dry_run,
-        })
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
     {
         if args.of_one_run() {
             return Err(BrainError::usage(
-                "--only, --take, --document and --at speak of one run that waits, and a sleep lands whole",
+                "--only, --take, --document, --at and --forget speak of one run that waits, and a sleep lands whole",
             ));
         }
         let report = brain.approve(branch, args.writer.dry_run)?;
@@ -23,7 +23,9 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
     }
     if super::council::are_councils(&brain, &args.what)? {
         if args.of_one_run() {
-            return Err(BrainError::usage("--only, --take, --document and --at speak of a run, and this is a council"));
+            return Err(BrainError::usage(
+                "--only, --take, --document, --at and --forget speak of a run, and this is a council",
+            ));
         }
         let why = args.why.as_deref().unwrap_or_default();
         return super::council::close(session, &brain, &args.what, true, why, args.writer.dry_run);
@@ -39,12 +41,12 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
     }
     if args.what.len() > 1 && names_runs {
         if args.of_one_run() {
-            return Err(BrainError::usage("--only, --take, --document and --at speak of one run"));
+            return Err(BrainError::usage("--only, --take, --document, --at and --forget speak of one run"));
         }
         return super::review::approve_each(session, &brain, args);
     }
     if args.of_one_run() {
-        return Err(BrainError::usage("--only, --take, --document and --at speak of one run that waits"));
+        return Err(BrainError::usage("--only, --take, --document, --at and --forget speak of one run that waits"));
     }
     let report = match &args.origin {
         Some(origin) => brain.approve_origin(origin, args.writer.dry_run)?,

@@ -9,8 +9,8 @@ use super::args;
 use super::output::{STYLES, safe, safe_line, short};
 use super::{Done, Session};
 use crate::brain::{
-    Belief, Brain, BrainError, Decision, ReviewLine, ReviewList, ReviewReport, ReviewRequest, ReviewVerdict, Source,
-    Tone, blocks, html, markdown, path_in, plain, read_source,
+    Belief, Brain, BrainError, Decision, RemarkReport, RemarkRequest, ReviewLine, ReviewList, ReviewReport,
+    ReviewRequest, ReviewVerdict, Source, Tone, blocks, html, markdown, path_in, plain, read_source,
 };
 use crate::model::{plural, ranges};
 
@@ -29,6 +29,9 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
     }
     if args.edit {
         return edit(session, &brain, args);
+    }
+    if args.why.is_some() || args.forget {
+        return remark(session, &brain, args);
     }
     if args.runs.is_empty() && args.format == args::ReviewFormat::Text {
         let list = brain.reviews()?;
@@ -59,6 +62,20 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
         args::ReviewFormat::Html => session.out.page(&html("Runs that wait for review", &pages)),
     }
     Ok(0)
+}
+
+/// Says of decisions that were made why, or that their words are told nobody any more.
+fn remark(session: &Session, brain: &Brain, args: &args::Review) -> Done {
+    let said = |run: &String| {
+        brain.remark_on(&RemarkRequest { run: run.clone(), why: args.why.clone(), forget: args.forget, dry_run: false })
+    };
+    let remarks: Vec<RemarkReport> = args.runs.iter().map(said).collect::<Result<_, _>>()?;
+    session.out.report(&serde_json::json!({ "remarks": remarks }), |_| remarks.iter().map(remarked).collect());
+    Ok(0)
+}
+
+fn remarked(report: &RemarkReport) -> String {
+    report.notes.iter().map(|note| format!("note: {}\n", safe(note))).collect()
 }
 
 /// A belief diff for a terminal, with what to do next.
@@ -174,7 +191,7 @@ fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) 
 pub(super) fn approve(session: &Session, brain: &Brain, run: &str, args: &args::Approve) -> Done {
     let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
     (request.only, request.take) = (numbers(brain, run, &args.only)?, args.take.clone());
-    (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
+    (request.seen, request.dry_run, request.forget) = (args.at.clone(), args.writer.dry_run, args.forget);
     request.document = args.document.as_deref().map(|path| document(session, path)).transpose()?;
     let report = brain.decide_run(&request)?;
     session.out.report(&report, carried_out);
@@ -202,14 +219,14 @@ pub(super) fn reject(session: &Session, args: &args::Reject) -> Done {
         return Err(BrainError::usage("--at speaks of one run"));
     }
     if super::council::are_councils(&brain, &args.branches)? {
-        if args.at.is_some() {
-            return Err(BrainError::usage("--at speaks of a run, and this is a council"));
+        if args.at.is_some() || args.forget {
+            return Err(BrainError::usage("--at and --forget speak of a run, and this is a council"));
         }
         return super::council::close(session, &brain, &args.branches, false, &args.why, args.writer.dry_run);
     }
     let decide = |branch: &String| {
         let mut request = ReviewRequest::new(branch, ReviewVerdict::Reject, &args.why);
-        (request.seen, request.dry_run) = (args.at.clone(), args.writer.dry_run);
+        (request.seen, request.dry_run, request.forget) = (args.at.clone(), args.writer.dry_run, args.forget);
         brain.decide_run(&request)
     };
     if let [branch] = args.branches.as_slice() {
@@ -308,6 +325,20 @@ fn carried_out(report: &ReviewReport) -> String {
             plural(report.credited, "connection", "connections")
         ));
     }
+    if let Some(first) = report.told.first() {
+        let (first, more) = (safe_line(first), report.told.len() - 1);
+        let more =
+            if more > 0 { format!(" and {} more", plural(more, "statement", "statements")) } else { String::new() };
+        let back = match report.dry_run {
+            true => "--forget keeps that from them".to_owned(),
+            false => format!("`git brain review {} --forget` takes that back", report.run),
+        };
+        lines.push(format!("  machines and agents are told what stays out: \"{first}\"{more}; {back}"));
+    }
+    if report.forgotten > 0 {
+        let count = plural(report.forgotten, "statement that stays out is", "statements that stay out are");
+        lines.push(format!("  {count} kept back: the decision has no words of it"));
+    }
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     if !report.dry_run {
         lines.push(format!("wake is {}", short(&report.wake)));
@@ -328,7 +359,7 @@ fn edit(session: &Session, brain: &Brain, args: &args::Review) -> Done {
         }
         Some(text) => {
             let mut request = ReviewRequest::new(run, ReviewVerdict::Approve, args.why.as_deref().unwrap_or_default());
-            request.document = Some(text.clone());
+            (request.document, request.forget) = (Some(text.clone()), args.forget);
             match brain.decide_run(&request) {
                 Ok(report) => session.out.report(&report, carried_out),
                 Err(error) => return Err(kept(error, &text)),
@@ -406,13 +437,21 @@ fn interactive(session: &Session, brain: &Brain, args: &args::Review) -> Done {
         session.out.text(&plain(&blocks(&belief, args.all), &style));
         loop {
             let place = format!("({}/{})", index + 1, runs.len());
-            session.out.text(&format!("{place} approve, reject, only N,N, take run|wake|N=run, edit, skip, quit, ? "));
+            session
+                .out
+                .text(&format!("{place} approve, reject, forget, only N,N, take run|wake|N=run, edit, skip, quit, ? "));
             let mut answer = String::new();
             if input.read_line(&mut answer).map_err(|e| BrainError::usage(format!("standard input: {e}")))? == 0 {
                 session.out.text("\n");
                 return Ok(left(session, undecided));
             }
-            match decision(brain, &belief, answer.trim()) {
+            let mut ask = || {
+                session.out.text("why? (an empty line: no reason) ");
+                let mut why = String::new();
+                input.read_line(&mut why).map_err(|e| BrainError::usage(format!("standard input: {e}")))?;
+                Ok(why.trim().to_owned())
+            };
+            match decision(brain, &belief, answer.trim(), &mut ask) {
                 Ok(Answer::Decided(report)) => {
                     session.out.text(&carried_out(&report));
                     undecided -= 1;
@@ -446,16 +485,26 @@ enum Answer {
     Say(String),
 }
 
-/// What a line of a person means.
-fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainError> {
+/// What a line of a person means. A decision that lets not all in and gives no reason is asked for one by `ask`.
+fn decision(
+    brain: &Brain,
+    belief: &Belief,
+    line: &str,
+    ask: &mut dyn FnMut() -> Result<String, BrainError>,
+) -> Result<Answer, BrainError> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let (first, why) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    let forgets = rest.split_whitespace().any(|word| word == FORGET);
+    let rest: Vec<&str> = rest.split_whitespace().filter(|word| *word != FORGET).collect();
+    let rest = rest.join(" ");
+    let (first, why) = rest.split_once(' ').unwrap_or((&rest, ""));
     let list = || first.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let mut request = ReviewRequest::new(&belief.run, ReviewVerdict::Approve, rest.trim());
-    request.seen = Some(belief.commit.clone());
+    let mut request = ReviewRequest::new(&belief.run, ReviewVerdict::Approve, &rest);
+    (request.seen, request.forget) = (Some(belief.commit.clone()), forgets);
+    let mut text = None;
     match word {
-        "a" | "approve" | "y" => {}
+        "a" | "approve" | "y" => return Ok(Answer::Decided(Box::new(brain.decide_run(&request)?))),
         "r" | "reject" => request.verdict = ReviewVerdict::Reject,
+        "f" | "forget" => (request.verdict, request.forget) = (ReviewVerdict::Reject, true),
         "o" | "only" => {
             request.only = numbers(brain, &belief.run, &list())?;
             request.why = why.to_owned();
@@ -465,26 +514,42 @@ fn decision(brain: &Brain, belief: &Belief, line: &str) -> Result<Answer, BrainE
             request.why = why.to_owned();
         }
         "e" | "edit" => match edited(brain, &belief.run)? {
-            Some(text) => {
-                request.document = Some(text.clone());
-                let report = brain.decide_run(&request).map_err(|error| kept(error, &text))?;
-                return Ok(Answer::Decided(Box::new(report)));
-            }
+            Some(after) => text = Some(after),
             None => return Ok(Answer::Say("Nothing was changed.\n".to_owned())),
         },
         "s" | "skip" | "n" | "" => return Ok(Answer::Skip),
         "q" | "quit" => return Ok(Answer::Quit),
         _ => return Ok(Answer::Say(HELP.to_owned())),
     }
-    Ok(Answer::Decided(Box::new(brain.decide_run(&request)?)))
+    if request.why.is_empty() {
+        // What cannot be done is said before a reason is asked for.
+        let tried = ReviewRequest { document: text.clone(), dry_run: true, ..request.clone() };
+        brain.decide_run(&tried).map_err(|error| match &text {
+            Some(text) => kept(error, text),
+            None => error,
+        })?;
+        request.why = ask()?;
+    }
+    request.document.clone_from(&text);
+    let report = brain.decide_run(&request);
+    let report = report.map_err(|error| match &text {
+        Some(text) => kept(error, text),
+        None => error,
+    })?;
+    Ok(Answer::Decided(Box::new(report)))
 }
+
+/// The word that keeps words out of a decision.
+const FORGET: &str = "--forget";
 
 const HELP: &str = "\
 a, y  approve [WHY]      let the run land as it is
 r     reject [WHY]       throw it away; the reason is a lesson for its agent
+f     forget [WHY]       throw it away, and keep its words back: a secret, talk about people
 o     only N,N [WHY]     let only these operations land
 t     take SIDE [WHY]    settle conflicts: run, wake, or N=run,M=wake
-e     edit               edit what it proposes, and let that land
+e     edit [WHY]         edit what it proposes, and let that land
 s, n  skip               decide later, as an empty line does
 q     quit               end here; what was decided stays
+A reason that is left out is asked for, but of an approval; --forget anywhere on the line keeps back the words that stay out.
 ";

@@ -55,6 +55,7 @@ mod quiet;
 pub mod quoted;
 pub mod recall;
 pub mod reject;
+pub mod remarks;
 pub mod revert;
 mod review_commits;
 pub mod reviewing;

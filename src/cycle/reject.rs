@@ -37,6 +37,8 @@ pub struct Decision<'a> {
     pub verb: &'a str,
     /// The review, if one is recorded: two machines that decide in the same second make two commits.
     pub review: Option<&'a RunId>,
+    /// Whether the run is not to be looked at later.
+    pub forget: bool,
 }
 
 impl Cycle {
@@ -65,6 +67,7 @@ impl Cycle {
         let (wake, tip) = (self.store.need_tip(self.store.wake())?, self.store.need_tip(&branch)?);
         let mut changes = Vec::new();
         let writer = self.store.writer()?;
+        let forget = decision.as_ref().is_some_and(|decision| decision.forget);
         let rest = self.rest_of(&writer, &branch, &run, (wake, tip), decision)?;
         let everywhere = rest.is_some() || self.record_in(self.store.tree_of(wake)?, &run)?.is_some();
         if dry_run {
@@ -78,7 +81,9 @@ impl Cycle {
         }
         changes.push(RefChange::delete(branch.clone(), tip));
         // Whoever asks later what was refused can see it here.
-        self.store.keep_refused(self.commit_of_run(tip, &run)?.id)?;
+        if !forget {
+            self.store.keep_refused(self.commit_of_run(tip, &run)?.id)?;
+        }
         match self.store.update_refs(&changes, "git-brain: reject")? {
             RefOutcome::Done { .. } => Ok(Rejected { run, branch, everywhere }),
             RefOutcome::Modified { branch, .. } => Err(CycleError::Busy(format!(

@@ -36,7 +36,7 @@ impl Cycle {
     pub(super) fn review_paths(&self) -> Result<Vec<(RunId, String)>, CycleError> {
         let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
         let named = |path: String| {
-            let path = Some(path).filter(|path| !path.starts_with(COUNCILS))?;
+            let path = Some(path).filter(|path| !path.starts_with(COUNCILS) && !Self::is_remark(path))?;
             let name = path.rsplit('/').next()?.strip_suffix(".json")?;
             Some((RunId::parse(name).ok()?, path))
         };
@@ -65,7 +65,7 @@ impl Cycle {
     pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
         for review in self.reviews_of(run)?.iter().rev() {
             if self.counts_for_its_run(review)? {
-                return Ok(Some(review.lesson()));
+                return Ok(Some(self.with_remarks(review.clone())?.lesson()));
             }
         }
         Ok(None)
@@ -87,6 +87,7 @@ impl Cycle {
             let commit = self.store.commit(id)?;
             for path in self.added(&commit)? {
                 if !path.starts_with(COUNCILS)
+                    && !Self::is_remark(&path)
                     && seen.insert(path.clone())
                     && let Some(bytes) = self.store.read(commit.tree, &path)?
                 {
@@ -269,9 +270,14 @@ impl Cycle {
         if !is_theirs {
             return Ok(false);
         }
-        let Some(by) = self.decision_added_by(&review.path())? else { return Ok(false) };
+        self.is_added_by(&review.path(), review.address())
+    }
+
+    /// Whether a file of the decisions came by a commit of that person, signed where signatures are required.
+    pub(super) fn is_added_by(&self, path: &str, address: &str) -> Result<bool, CycleError> {
+        let Some(by) = self.decision_added_by(path)? else { return Ok(false) };
         let commit = self.store.commit(by)?;
-        if commit.is_of_agents_domain() || commit.email != review.address() {
+        if commit.is_of_agents_domain() || commit.email != address {
             return Ok(false);
         }
         Ok(!self.store.requires_signatures()?
@@ -429,6 +435,10 @@ impl Cycle {
                 wrong.extend(self.wrong_of_council(&bytes, &path, commit, latest).map(|why| (path, why)));
                 continue;
             }
+            if Self::is_remark(&path) {
+                wrong.extend(self.wrong_of_remark(&bytes, &path, commit, latest)?.map(|why| (path, why)));
+                continue;
+            }
             let review = match ReviewRecord::decode(&bytes, &path) {
                 Ok(review) => review,
                 Err(error) => {
@@ -444,8 +454,9 @@ impl Cycle {
                 wrong.push((path.clone(), "is dated ahead of the clock here".to_owned()));
             }
             if self.shared.secrets.redact(&review.why) != review.why {
-                wrong.push((path, "holds a secret".to_owned()));
+                wrong.push((path.clone(), "holds a secret".to_owned()));
             }
+            wrong.extend(self.wrong_words(&review)?.map(|why| (path, why)));
         }
         Ok(wrong)
     }

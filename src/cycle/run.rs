@@ -32,6 +32,7 @@ use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::origin::Origins;
 use crate::model::{Flag, Origin, json};
+use crate::review::Verdict;
 use crate::store::{CommitId, Store, TreeId};
 
 /// What became of one run.
@@ -374,6 +375,15 @@ impl Spawn {
                 let Some(words) = cycle.words_of_review(&entry.judged)? else { continue };
                 entry.outcome.text = Some(words);
                 (entry.prediction.text, entry.chosen) = (None, None);
+            } else if entry.outcome.text.as_deref().is_some_and(is_of_review) {
+                let cycle = match &mut cycle {
+                    Some(cycle) => cycle,
+                    none => none.insert(self.cycle.whole()?),
+                };
+                // The words that were kept out are in the decision alone, and what was said of it later.
+                if let Some(words) = cycle.words_of_review(&entry.judged)? {
+                    entry.outcome.text = Some(words);
+                }
             }
             trusted.push(entry);
         }
@@ -432,4 +442,9 @@ fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<(Raised, Option<RunId
         }
     }
     Ok(raised)
+}
+
+/// Whether the words of an outcome are those of a review that let not all in.
+fn is_of_review(text: &str) -> bool {
+    [Verdict::Reject, Verdict::Amend].iter().any(|verdict| text.starts_with(&format!("{} by ", verdict.done())))
 }

@@ -483,26 +483,6 @@ fn states(op: &Operation) -> bool {
     }
 }
 
-/// The words of a run that a decision does not let in: of several the longest memory, else the longest of what it does to others.
-pub fn declined(
-    verdict: Verdict,
-    kept: &[usize],
-    record: &RunRecord,
-    words_of: impl Fn(&NeuronId) -> String,
-) -> Option<String> {
-    let away = (1..=record.ops.len()).filter(|number| verdict == Verdict::Reject || !kept.contains(number));
-    let said = away.filter_map(|number| match &record.ops[number - 1] {
-        Operation::Create(create) => Some((1 + u8::from(create.kind == Kind::Episodic), create.concept.clone())),
-        Operation::Reword(reword) => Some((2, reword.concept.clone())),
-        Operation::Archive(archive) => Some((1, format!("archives: {}", words_of(&archive.id)))),
-        Operation::Retype(retype) => Some((0, format!("{}: {}", retype.kind, words_of(&retype.id)))),
-        Operation::Goal(goal) => Some((1, format!("goal: {}", goal.text))),
-        Operation::Flag(flag) => Some((0, format!("flag: {}", flag.name))),
-        _ => None,
-    });
-    said.max_by_key(|(rank, text)| (*rank, text.len())).map(|(_, text)| text)
-}
-
 /// What a run is worth by a decision: the share of what it states that the decision keeps and that `holds` in the brain afterwards; where it
 /// states nothing, of all its operations.
 pub fn worth(review: &ReviewRecord, record: &RunRecord, holds: impl Fn(&Operation) -> bool) -> f64 {

@@ -81,6 +81,50 @@ pub struct Resolution {
     pub take: Take,
 }
 
+/// Statements in words; in JSON a text, several a list of texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(from = "Written", into = "Written")]
+pub struct Said(pub Vec<String>);
+
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(untagged)]
+enum Written {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl From<Written> for Said {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::One(text) if text.is_empty() => Self::default(),
+            Written::One(text) => Self(vec![text]),
+            Written::Several(texts) => Self(texts),
+        }
+    }
+}
+
+impl From<Said> for Written {
+    fn from(said: Said) -> Self {
+        match <[String; 1]>::try_from(said.0) {
+            Ok([text]) => Self::One(text),
+            Err(texts) if texts.is_empty() => Self::One(String::new()),
+            Err(texts) => Self::Several(texts),
+        }
+    }
+}
+
+impl Said {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them in quotes.
+    pub fn quoted(&self) -> String {
+        self.0.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// A decision about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -120,9 +164,12 @@ pub struct ReviewRecord {
     /// Of an amendment, the run that lands in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lands: Option<RunId>,
-    /// What it does not let in, as the run said it; empty: nothing, or it comes from strangers, whose words teach nobody.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub declined: String,
+    /// Statements that it does not let in, as the run made them; none: it lets all in, or they come from strangers, whose words teach nobody.
+    #[serde(default, skip_serializing_if = "Said::is_empty")]
+    pub declined: Said,
+    /// Digests of statements that it does not let in and whose words it does not keep, because they speak of a secret or the reviewer said so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<String>,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -135,7 +182,8 @@ impl ReviewRecord {
         Self::path_of(&self.run, &self.review)
     }
 
-    fn path_of(run: &RunId, review: &RunId) -> String {
+    /// The path of a decision about a run.
+    pub fn path_of(run: &RunId, review: &RunId) -> String {
         format!("{}/{review}.json", Self::folder_of(run))
     }
 
@@ -181,7 +229,11 @@ impl ReviewRecord {
     /// The same with what it does not let in, as agents are told of it: `rejected by Anna: a rumour ("Tea is poison.")`.
     pub fn lesson(&self) -> String {
         let words = self.words();
-        if self.declined.is_empty() { words } else { format!("{words} (\"{}\")", self.declined) }
+        if self.declined.is_empty() {
+            words
+        } else {
+            within(&format!("{words} ({})", self.declined.quoted()), limits::CONCEPT_BYTES).to_owned()
+        }
     }
 
     /// The canonical bytes.
@@ -202,10 +254,7 @@ impl ReviewRecord {
         if !review.review.is_a_persons() {
             return wrong("review", "is no run of a person".to_owned());
         }
-        // One address, at the end: a name that looks like another address is none.
-        let is_named = review.reviewer.ends_with('>') && review.reviewer.matches(['<', '>']).count() == 2;
-        if !is_named || review.reviewer.len() > limits::REVIEWER_BYTES || review.reviewer.chars().any(char::is_control)
-        {
+        if !Self::is_named(&review.reviewer) {
             return wrong("reviewer", "is no name and address".to_owned());
         }
         if review
@@ -224,6 +273,12 @@ impl ReviewRecord {
             if !is_its || !is_whole || !review.via.starts_with(COUNCIL_SAYS) {
                 return wrong("council", "is not the decision of this council".to_owned());
             }
+        }
+        if review.declined.0.len() + review.forgotten.len() > limits::REVIEW_DECLINED {
+            return wrong("declined", format!("has more than {} statements", limits::REVIEW_DECLINED));
+        }
+        if !review.forgotten.iter().all(|one| is_digest(one)) {
+            return wrong("forgotten", "is no list of digests".to_owned());
         }
         if review.encode() != bytes {
             return wrong("", "is not canonical".to_owned());
@@ -244,9 +299,24 @@ impl ReviewRecord {
 
     /// The reviewer's address.
     pub fn address(&self) -> &str {
-        let inner = self.reviewer.rsplit_once('<').map_or(self.reviewer.as_str(), |(_, rest)| rest);
-        inner.trim_end_matches('>')
+        Self::address_in(&self.reviewer)
     }
+
+    /// The address in `Name <address>`.
+    pub fn address_in(name: &str) -> &str {
+        name.rsplit_once('<').map_or(name, |(_, rest)| rest).trim_end_matches('>')
+    }
+
+    /// Whether a text is a name and one address, at the end: a name that looks like another address is none.
+    pub fn is_named(text: &str) -> bool {
+        let has_one = text.ends_with('>') && text.matches(['<', '>']).count() == 2;
+        has_one && text.len() <= limits::REVIEWER_BYTES && !text.chars().any(char::is_control)
+    }
+}
+
+/// Whether a text has the form of a digest of words.
+pub fn is_digest(text: &str) -> bool {
+    text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 #[cfg(test)]
@@ -270,7 +340,8 @@ mod tests {
             of: 2,
             resolved: Vec::new(),
             lands: None,
-            declined: String::new(),
+            declined: Said::default(),
+            forgotten: Vec::new(),
         }
     }
 

@@ -227,6 +227,17 @@ impl Store {
         self.keep("refused", commit)
     }
 
+    /// Keeps a commit that was refused no longer: once git prunes, it is gone here. One that is not kept is none.
+    pub fn drop_refused(&self, commit: &str) -> Result<(), StoreError> {
+        let name = format!("refs/git-brain/refused/{commit}");
+        self.with(|r| match r.find_reference(&name) {
+            Ok(mut kept) => kept.delete(),
+            Err(e) if e.code() == git2::ErrorCode::NotFound => Ok(()),
+            Err(e) => Err(e),
+        })
+        .map_err(|e| StoreError::git(name.clone(), e))
+    }
+
     fn keep(&self, folder: &str, commit: CommitId) -> Result<(), StoreError> {
         let name = format!("refs/git-brain/{folder}/{commit}");
         if self.move_rehearsed(&name, Some(commit)) {

@@ -33,6 +33,8 @@ const TITLE_WORDS: usize = 12;
 const CUT_WORDS: usize = 5;
 /// Words from which on a text says something.
 const STATED_WORDS: usize = 5;
+/// How many of them are no joints: with two there is no more than a name, or less than a sentence.
+const STATED_BESIDE: usize = 3;
 /// Characters that the name before a colon may have.
 const NAME_CHARS: usize = 40;
 
@@ -234,12 +236,12 @@ pub fn bare_title(title: &str) -> &str {
     open.map(|at| title[..at].trim_end()).filter(|bare| !bare.is_empty()).unwrap_or(title)
 }
 
-/// True if a text says something by itself: five words or more, and one of them, no function word, does not begin with a capital.
-/// A shorter one, or a row of capitalised words, names something.
+/// Whether a text says something by itself: it has five words or more, and three of them are more than what joins names, as in `The Lord of
+/// the Rings`. Capitals tell nothing: whoever writes a text chooses them.
 pub fn states(text: &str) -> bool {
     let words = words(text);
-    let is_small = |word: &Word<'_>| !word.is_stop && word.surface.chars().next().is_some_and(|c| !c.is_uppercase());
-    words.len() >= STATED_WORDS && words.iter().any(is_small)
+    let more = words.iter().filter(|word| !JOINTS.contains(&word.key.as_str())).count();
+    words.len() >= STATED_WORDS && more >= STATED_BESIDE
 }
 
 /// True if a text ends as a question, in ASCII or full width, quotes and brackets aside.
@@ -398,6 +400,87 @@ mod tests {
             named_title("What the tests cover and why they do\n\nthe rest"),
             Some("What the tests cover and why they do")
         );
+    }
+
+    #[test]
+    fn texts_state_something_whatever_their_capitals() {
+        for text in [
+            "Stripe is down every Friday",
+            "Kafka is to be over before Christmas",
+            "Anna is with Ben on Monday",
+            "OLGA BROKE PRODUCTION TWICE LATELY",
+            "Olga And The Team Lied",
+            "it is what it is",
+            "Élodie n'est pas à Lyon",
+            "京都の港は九時に閉まる",
+        ] {
+            assert!(states(text), "{text}");
+        }
+        for name in [
+            "Bay of Biscay",
+            "green tea",
+            "Anna Lee",
+            "The Lord of the Rings",
+            "THE LORD OF THE RINGS",
+            "抹茶",
+            "",
+            "  ...  ",
+        ] {
+            assert!(!states(name), "{name}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_same_words_state_the_same_in_all_capitals(
+            picked in proptest::collection::vec((0..WORDS.len(), 0..4_u8, proptest::prelude::any::<u64>()), 1..12),
+        ) {
+            let plain: Vec<&str> = picked.iter().map(|(word, ..)| WORDS[*word]).collect();
+            let shaped: Vec<String> = picked.iter().map(|(word, shape, bits)| shaped(WORDS[*word], *shape, *bits)).collect();
+            let (plain, shaped) = (plain.join(" "), shaped.join(" "));
+            let joints = plain.split(' ').filter(|word| JOINTS.contains(word)).count();
+            let is_stated = picked.len() >= STATED_WORDS && picked.len() - joints >= STATED_BESIDE;
+            proptest::prop_assert_eq!(states(&plain), is_stated, "{}", plain);
+            proptest::prop_assert_eq!(states(&shaped), states(&plain), "{}", shaped);
+        }
+    }
+
+    const WORDS: [&str; 24] = [
+        "stripe",
+        "is",
+        "down",
+        "every",
+        "friday",
+        "kafka",
+        "to",
+        "be",
+        "over",
+        "before",
+        "christmas",
+        "olga",
+        "and",
+        "the",
+        "team",
+        "of",
+        "oslo",
+        "lied",
+        "été",
+        "ärger",
+        "не",
+        "работает",
+        "with",
+        "twice",
+    ];
+
+    fn shaped(word: &str, shape: u8, bits: u64) -> String {
+        let upper = |at: usize| match shape {
+            0 => false,
+            1 => at == 0,
+            2 => true,
+            _ => bits >> (at % 64) & 1 == 1,
+        };
+        let letters = word.chars().enumerate();
+        letters.map(|(at, c)| if upper(at) { c.to_uppercase().to_string() } else { c.to_string() }).collect()
     }
 
     #[test]

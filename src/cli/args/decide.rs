@@ -30,6 +30,9 @@ pub struct Approve {
     /// Reason, in words: a lesson for the agent.
     #[arg(long, value_name = "TEXT", conflicts_with = "origin")]
     pub why: Option<String>,
+    /// Keep the words that do not land out of the decision, so that neither machines nor agents are told them: for secrets, and talk about people.
+    #[arg(long, conflicts_with = "origin")]
+    pub forget: bool,
     /// Let only these operations of the run land: numbers and ranges as `git brain review` has them (1,3-5), or the id of a neuron, which stands for
     /// its own operations and those that make what it leads to.
     #[arg(long, value_name = "N,N…", value_delimiter = ',', conflicts_with = "origin")]
@@ -51,13 +54,15 @@ pub struct Approve {
 impl Approve {
     /// Whether it says something of one run that waits.
     pub fn of_one_run(&self) -> bool {
-        !self.only.is_empty() || !self.take.is_empty() || self.document.is_some() || self.at.is_some()
+        !self.only.is_empty() || !self.take.is_empty() || self.document.is_some() || self.at.is_some() || self.forget
     }
 }
 
 /// `reject`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour without a source\"")]
+#[command(
+    after_help = "Examples:\n  git brain reject agents/memory/RUN --why \"a rumour without a source\"\n  git brain reject RUN --forget --why \"a password\""
+)]
 pub struct Reject {
     /// Runs that wait, each by its branch or its id; or a branch of a sleep, `sleep/RUN`; or the id of a council that waits.
     #[arg(required = true, value_name = "RUN")]
@@ -65,6 +70,9 @@ pub struct Reject {
     /// Reason, in words: a lesson for the agent.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub why: String,
+    /// Keep the words that do not land out of the decision, so that neither machines nor agents are told them: for secrets, and talk about people.
+    #[arg(long)]
+    pub forget: bool,
     /// Refuse if the run's commit is another one than this.
     #[arg(long, value_name = "COMMIT")]
     pub at: Option<String>,

@@ -24,7 +24,7 @@ pub struct Pr {
 /// `review`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  git brain review\n  git brain review agents/memory/RUN\n  git brain review -i\n  git brain review RUN --format html > review.html"
+    after_help = "Examples:\n  git brain review\n  git brain review agents/memory/RUN\n  git brain review -i\n  git brain review RUN --why \"no source\"\n  git brain review RUN --forget\n  git brain review RUN --format html > review.html"
 )]
 pub struct Review {
     /// Runs, by branch or id: those that wait, or of wake. Without any, the list of those that wait.
@@ -50,9 +50,13 @@ pub struct Review {
     /// Number of decisions.
     #[arg(short = 'n', long, default_value_t = 20, requires = "decided")]
     pub number: usize,
-    /// Reason, in words: a lesson for the agent.
-    #[arg(long, value_name = "TEXT", requires = "edit")]
+    /// Reason, in words: a lesson for the agent. With --edit that of the decision; else of the one that you made on RUN before.
+    #[arg(long, value_name = "TEXT", requires = "runs", conflicts_with_all = ["interactive", "format", "decided"])]
     pub why: Option<String>,
+    /// With --edit, keep the words that do not land out of the decision; else take back those of the decision on RUN: machines and agents are told
+    /// them no more.
+    #[arg(long, requires = "runs", conflicts_with_all = ["interactive", "format", "decided"])]
+    pub forget: bool,
 }
 
 /// Form of a belief diff.

@@ -1,0 +1,117 @@
+//! What people said of decisions later, in `refs/brain/reviews`; and words of a decision, held against the run that it is about.
+
+use std::collections::BTreeSet;
+
+use super::network::TreeNetwork;
+use super::{Cycle, CycleError};
+use crate::delta::RunRecord;
+use crate::model::ids::NeuronId;
+use crate::model::layout;
+use crate::review::kept_out::{clip, kept_out};
+use crate::review::remark::REMARKS;
+use crate::review::{Remark, ReviewRecord, Verdict};
+use crate::store::{Commit, CommitId};
+
+impl Cycle {
+    /// The decision as people and agents are told of it: with what was said of it later by whoever may.
+    pub fn with_remarks(&self, review: ReviewRecord) -> Result<ReviewRecord, CycleError> {
+        let Some(tip) = self.store.reviews()? else { return Ok(review) };
+        let tree = self.store.tree_of(tip)?;
+        let Some(folder) = self.store.folder(tree, &Remark::folder_of(&review.run))? else { return Ok(review) };
+        let mut remarks = Vec::new();
+        for (name, file) in self.store.files(folder, "")? {
+            let path = format!("{}/{name}", Remark::folder_of(&review.run));
+            let remark = Remark::decode(&self.store.read_file(file, &path)?, &path)?;
+            if remark.review == review.review && self.remark_counts(&remark, &review)? {
+                remarks.push(remark);
+            }
+        }
+        remarks.sort_by(|a, b| a.remark.cmp(&b.remark));
+        Ok(review.with(&remarks))
+    }
+
+    /// Whether a remark is of one who may make it, and who made the commit that brought it: a reason is given by who decided, and whoever may
+    /// decide may take words back.
+    fn remark_counts(&self, remark: &Remark, review: &ReviewRecord) -> Result<bool, CycleError> {
+        let may = remark.address() == review.address() || remark.why.is_empty() && self.may_forget(remark.address())?;
+        Ok(may && self.is_added_by(&remark.path(), remark.address())?)
+    }
+
+    /// Whether main lets somebody decide on any run, and so take back the words of decisions.
+    pub fn may_forget(&self, address: &str) -> Result<bool, CycleError> {
+        let settings = self.review_of_main()?;
+        let mut all = settings.rule.iter().flat_map(|rule| &rule.reviewers).chain(&settings.reviewers);
+        Ok(settings.reviewers.is_empty() || all.any(|name| name == address))
+    }
+
+    /// Adds a remark, durable when this returns.
+    pub fn add_remark(&self, remark: &Remark) -> Result<(), CycleError> {
+        let trailers = vec![("Remarked".to_owned(), remark.review.to_string())];
+        self.add_decision(
+            remark.path(),
+            remark.encode(),
+            (format!("remark {}", remark.run), remark.why.clone(), trailers),
+        )
+    }
+
+    /// Whether a path is that of a remark.
+    pub(super) fn is_remark(path: &str) -> bool {
+        path.starts_with(REMARKS)
+    }
+
+    /// What is wrong with a remark that a commit brings.
+    pub(super) fn wrong_of_remark(
+        &self,
+        bytes: &[u8],
+        path: &str,
+        commit: &Commit,
+        latest: i64,
+    ) -> Result<Option<String>, CycleError> {
+        let remark = match Remark::decode(bytes, path) {
+            Ok(remark) => remark,
+            Err(error) => return Ok(Some(error.to_string())),
+        };
+        let decision = ReviewRecord::path_of(&remark.run, &remark.review);
+        Ok(if remark.address() != commit.email {
+            Some(format!("is by {}, and its commit by {}", remark.address(), commit.email))
+        } else if remark.remark.unix_ms() > latest || remark.at.unix() * 1000 > latest {
+            Some("is dated ahead of the clock here".to_owned())
+        } else if self.store.file(commit.tree, &decision)?.is_none() {
+            Some(format!("is about the decision {}, which is not there", remark.review))
+        } else if self.shared.secrets.redact(&remark.why) != remark.why {
+            Some("holds a secret".to_owned())
+        } else {
+            None
+        })
+    }
+
+    /// What is wrong with the words that a decision says it does not let in: they hold a secret, or its run did not say them. Nothing where the
+    /// run is not known here: no machine has what it could be held against.
+    pub(super) fn wrong_words(&self, review: &ReviewRecord) -> Result<Option<String>, CycleError> {
+        if review.declined.is_empty() {
+            return Ok(None);
+        }
+        if review.declined.0.iter().any(|said| !self.shared.secrets.find(said.as_bytes()).is_empty()) {
+            return Ok(Some("holds a secret".to_owned()));
+        }
+        let known = CommitId::parse(&review.commit).ok().and_then(|id| self.store.commit(id).ok());
+        let Some(commit) = known else { return Ok(None) };
+        let path = layout::run(&review.run);
+        let Some(record) = self.record_in(commit.tree, &review.run)? else {
+            return Ok(Some(format!("quotes a run of which its commit {} has no {path}", commit.id)));
+        };
+        let network = TreeNetwork::new(&self.store, commit.tree);
+        // Another machine may trust an origin that this one does not: there it has the words, and here the id.
+        let words_of = |id: &NeuronId| network.neuron(id).ok().flatten().map(|neuron| neuron.concept);
+        let mut said = BTreeSet::new();
+        let kept = if review.verdict == Verdict::Reject { &[][..] } else { &review.kept };
+        for (_, op) in (1..).zip(&record.ops).filter(|(number, _)| !kept.contains(number)) {
+            let one = RunRecord { ops: vec![op.clone()], ..record.clone() };
+            let of = |words: &dyn Fn(&NeuronId) -> String| kept_out(Verdict::Reject, &[], &one, words);
+            said.extend(of(&|id| id.to_string()).iter().map(|text| clip(text)));
+            said.extend(of(&|id| words_of(id).unwrap_or_else(|| id.to_string())).iter().map(|text| clip(text)));
+        }
+        let other = review.declined.0.iter().find(|text| !said.contains(*text));
+        Ok(other.map(|_| "quotes words that its run does not say, or that it lets in".to_owned()))
+    }
+}
