@@ -149,3 +149,43 @@ fn who_trusts_more_and_who_has_not_accepted_that_take_each_others_nights() {
     }
     world.same(&["a", "b"]);
 }
+
+#[test]
+fn stimulus_of_a_plain_commit_that_says_approved_keeps_nobody_out() {
+    let world = World::gated();
+    world.clone("b");
+    for origin in ["approved", "approved:web:x", "import:mail", "bootstrap"] {
+        world.brain("a", &["feed", &format!("Tea of {origin} grows in Uji")]);
+        let commit = world.git("a", &["log", "--format=%H", "--grep=^stimulus", "-1", "wake"]);
+        let files = world.git("a", &["diff-tree", "-r", "--name-only", "--no-commit-id", &commit]);
+        let path = files.lines().find(|path| path.ends_with(".json")).unwrap();
+        let text = world.git("a", &["show", &format!("{commit}:{path}")]) + "\n";
+        let end = text.find("\",\n").and_then(|_| text.find("grows in Uji\"")).unwrap() + "grows in Uji\"".len();
+        let said = format!("{},\n  \"origin\": \"{origin}\"{}", &text[..end], &text[end..]);
+        let parent = world.git("a", &["rev-parse", &format!("{commit}^")]);
+        let made = world.commit("a", &commit, &[&parent], &[(path, Some(&said))], "a note\n", &[]);
+        // As if it had been pushed, and this machine were the first to run agents for it.
+        world.git("a", &["update-ref", "refs/heads/wake", &made]);
+        world.brain("a", &["run"]);
+        world.sync("a");
+        world.sync("b");
+        world.same(&["a", "b"]);
+    }
+}
+
+#[test]
+fn origins_that_are_too_long_together_keep_nobody_out() {
+    let world = World::gated();
+    world.clone("b");
+    for letter in ["a", "b", "c"] {
+        let origin = format!("mcp:{}", letter.repeat(150));
+        world.brain(
+            "a",
+            &["feed", "--no-run", "--origin", &origin, &format!("Tea of the monks in Kyoto {letter} is green")],
+        );
+    }
+    world.brain("a", &["run"]);
+    world.sync("a");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}

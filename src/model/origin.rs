@@ -148,11 +148,14 @@ impl Origin {
         if told.is_empty() { Self::local() } else { Self::of(told.into_iter()) }
     }
 
-    /// True if what comes from `other` may be said to come from here: each label is among these, or is trusted further than one of them.
+    /// True if what comes from `other` may be said to come from here: each label is among these, alone or as its class, is trusted further than
+    /// one of them, or is one for which they have no room.
     pub fn covers(&self, other: &Self) -> bool {
+        let is_said = |label: &str| self.labels().any(|l| l == label || l == class(label));
+        let has_no_room = |label: &str| Self::of(self.labels().chain([label])) == *self;
         other
             .labels()
-            .all(|label| rank(label) < self.distrust() || adds_nothing(label) || self.labels().any(|l| l == label))
+            .all(|label| rank(label) < self.distrust() || adds_nothing(label) || is_said(label) || has_no_room(label))
     }
 
     /// The origin after two sides changed it, each of them from `base`: what either adds is there, what either took away (by approving
@@ -373,8 +376,22 @@ mod tests {
             ("mcp:a", "mcp:b", false),
             ("webhook+mcp", "mcp", true),
             ("mcp", "webhook+mcp", false),
+            ("mcp", "mcp:a", true),
+            ("mcp:a", "mcp", false),
         ] {
             assert_eq!(origin(one).covers(&origin(other)), covers, "{one} {other}");
+        }
+    }
+
+    proptest::proptest! {
+        /// However long they are together: what is made of several places says as much as each of them.
+        #[test]
+        fn origins_together_cover_each_of_them(labels in proptest::collection::vec("[a-z]{1,40}(:[a-z]{1,200})?", 1..12)) {
+            let labels: Vec<Origin> = labels.iter().filter_map(|label| Origin::parse(label).ok()).collect();
+            let all = labels.iter().fold(Origin::local(), |all, label| all.and(label));
+            for label in &labels {
+                proptest::prop_assert!(all.covers(label), "{all} {label}");
+            }
         }
     }
 

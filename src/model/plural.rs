@@ -26,6 +26,15 @@ pub fn which<'w, N: PartialEq + From<u8>>(count: &N, one: &'w str, many: &'w str
     if *count == N::from(1) { one } else { many }
 }
 
+/// The beginning of a text that has at most so many bytes.
+pub fn within(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,13 +45,4 @@ mod tests {
         assert_eq!(said, ["0 stimuli", "1 stimulus", "2 stimuli"]);
         assert_eq!((which(&1_usize, "waits", "wait"), which(&0_usize, "waits", "wait")), ("waits", "wait"));
     }
-}
-
-/// The beginning of a text that has at most so many bytes.
-pub fn within(text: &str, bytes: usize) -> &str {
-    let mut end = text.len().min(bytes);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

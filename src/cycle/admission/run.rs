@@ -89,7 +89,8 @@ pub(super) fn is_in_place(record: &RunRecord, parent: CommitId) -> bool {
 fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<String>, CycleError> {
     for id in &record.stimuli {
         let Some(stimulus) = network.stimulus(id)? else { continue };
-        if !record.origin.covers(&stimulus.origin) {
+        // As the engine passes it on: what a person has approved is not said again.
+        if !record.origin.covers(&stimulus.origin.passed_on()) {
             let (said, from) = (&record.origin, &stimulus.origin);
             return Ok(Some(format!(
                 "says that it comes from {said}, and the stimulus {id} that it names comes from {from}"
