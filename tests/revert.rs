@@ -1,5 +1,6 @@
 //! Taking back: exactly what a run did, or all that came from an origin; what others did since stays.
 
+use crate::machines::World;
 use crate::sandbox::{self, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
@@ -209,4 +210,53 @@ fn a_run_is_reverted_by_its_id_its_commit_or_its_merge_and_a_neuron_names_its_ru
     assert!(said.contains("git brain log"), "{said}");
     let first = sandbox.lines(&["rev-list", "--max-parents=0", "wake"]).remove(0);
     sandbox.brain(&["revert", &first]).exits(3);
+}
+
+/// Wordings and types that were taken back do not return because what came after them is taken back as well, in whatever order.
+#[test]
+fn what_was_taken_back_stays_so_when_what_came_after_it_is_taken_back() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let sandbox = Sandbox::new();
+        let zero = json!([{"op": "create", "id": "n-a", "concept": "zero words", "type": "contextual"}]);
+        sandbox.apply(&delta(zero), &[]);
+        let runs: Vec<String> = [("one", "semantic"), ("two", "episodic"), ("three", "semantic")]
+            .iter()
+            .map(|(words, kind)| {
+                let ops = json!([{"op": "reword", "id": "n-a", "concept": format!("{words} words")}, {"op": "retype", "id": "n-a", "type": kind}]);
+                run_of(&sandbox.apply(&delta(ops), &[]))
+            })
+            .collect();
+        let mut standing = vec!["zero", "one", "two", "three"];
+        for at in order {
+            sandbox.json(&["revert", &runs[at]]);
+            standing.retain(|words| *words != ["one", "two", "three"][at]);
+            let neuron = sandbox.neuron("n-a");
+            assert_eq!(neuron["concept"], format!("{} words", standing.last().unwrap()), "{order:?} {at}");
+        }
+        assert_eq!(sandbox.neuron("n-a")["type"], "contextual", "{order:?}");
+    }
+}
+
+#[test]
+fn two_machines_that_take_back_one_wording_each_agree_on_the_one_before_both() {
+    for first in ["a", "b"] {
+        let world = World::new();
+        world.apply("a", json!([{"op": "create", "id": "n-a", "concept": "zero words", "type": "semantic"}]));
+        let reword = |words: &str| {
+            let report = world.apply("a", json!([{"op": "reword", "id": "n-a", "concept": words}]));
+            run_of(&report)
+        };
+        let (one, two) = (reword("one words"), reword("two words"));
+        world.sync("a");
+        world.clone("b");
+        world.brain("a", &["revert", &one]);
+        world.brain("b", &["revert", &two]);
+        let second = if first == "a" { "b" } else { "a" };
+        for machine in [first, second, first] {
+            world.sync(machine);
+        }
+        world.same(&["a", "b"]);
+        assert_eq!(world.neuron("a", "wake", "n-a")["concept"], "zero words");
+        assert!(world.brain("b", &["check"]).contains("all good"));
+    }
 }

@@ -427,6 +427,10 @@ impl Back<'_> {
             let merged = merge::take_back(effect, self.by, &neuron, &MergePolicy::default());
             neuron = merged.neuron.unwrap_or(neuron);
         }
+        let reverted = self.cycle.reverted(self.tree)?;
+        let is_taken_back =
+            |run: &RunId| reverted.contains_key(run) || touches.iter().any(|(record, _)| record.run == *run);
+        merge::give_way(&mut neuron, is_taken_back, |run| self.network.record(run))?;
         Ok(Some(neuron))
     }
 

@@ -118,6 +118,50 @@ pub fn take_back(effect: &Effect, by: &RunId, target: &Neuron, policy: &MergePol
     apply_effect(effect, by, Direction::Back(by), Some(target), policy)
 }
 
+/// Gives a neuron whose name or type is of a run that is taken back the one before it, as often as it takes: what was taken back does not return
+/// because what came after it is taken back as well.
+///
+/// # Errors
+/// A record could not be read.
+pub fn give_way<E>(
+    neuron: &mut Neuron,
+    is_taken_back: impl Fn(&RunId) -> bool,
+    mut record: impl FnMut(&RunId) -> Result<Option<RunRecord>, E>,
+) -> Result<(), E> {
+    let mut effect_of = |run: &RunId| -> Result<Option<Effect>, E> {
+        let effects = record(run)?.map(|record| record.effects).unwrap_or_default();
+        Ok(effects.into_iter().find(|effect| effect.id() == Some(&neuron.id)))
+    };
+    let (mut concept, mut kind) = (None, None);
+    let mut by = neuron.named_by.concept.clone();
+    while let Some(run) = by.run.filter(|run| is_taken_back(run)) {
+        let Some((before, _)) = effect_of(&run)?.and_then(|effect| effect.concept) else { break };
+        // Ids grow along history: anything else is made up.
+        if before.by.run.as_ref().is_some_and(|giver| *giver >= run) {
+            break;
+        }
+        by = before.by.clone();
+        concept = Some(before);
+    }
+    let mut by = neuron.named_by.kind.clone();
+    while let Some(run) = by.run.filter(|run| is_taken_back(run)) {
+        let Some((before, _)) = effect_of(&run)?.and_then(|effect| effect.kind) else { break };
+        // Ids grow along history: anything else is made up.
+        if before.by.run.as_ref().is_some_and(|giver| *giver >= run) {
+            break;
+        }
+        by = before.by.clone();
+        kind = Some(before);
+    }
+    if let Some(named) = concept {
+        (neuron.concept, neuron.named_by.concept) = (named.value, named.by);
+    }
+    if let Some(named) = kind {
+        (neuron.kind, neuron.named_by.kind) = (named.value, named.by);
+    }
+    Ok(())
+}
+
 /// A neuron without what its creation brought, as the run `by`: what others did to it since stays.
 fn without_creation(created: &Neuron, by: &RunId, target: &Neuron, policy: &MergePolicy) -> NeuronMerge {
     let base = Neuron { version: target.version, run: target.run.clone(), ..created.clone() };

@@ -6,7 +6,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::replay::take_back;
+use super::replay::{give_way, take_back};
 use super::shared::Shared;
 use super::tree::{Merge, MergeError, Merged, Side, Sides};
 use crate::delta::{Effect, RunRecord, reverted_among};
@@ -27,6 +27,7 @@ where
         }
         let ours = self.changed(Side::Left)?;
         let ours = self.reverting(Side::Left, &ours)?;
+        self.taken_back = self.own(&ours).union(&self.own(&theirs)).cloned().collect();
         let both: BTreeSet<RunId> = self.own(&ours).intersection(&self.own(&theirs)).cloned().collect();
         if both.is_empty() {
             return Ok(());
@@ -53,6 +54,17 @@ where
             }
         }
         Ok(())
+    }
+
+    /// A merged neuron without names and types of runs that one of the sides took back, while the other took back what came after them.
+    pub(super) fn without_names_taken_back(&mut self, neuron: &mut Neuron) -> Merged<(), S> {
+        if self.taken_back.is_empty() {
+            return Ok(());
+        }
+        let taken_back = std::mem::take(&mut self.taken_back);
+        let given_way = give_way(neuron, |run| taken_back.contains(run), |run| self.record(Side::Right, run));
+        self.taken_back = taken_back;
+        given_way
     }
 
     /// A record that one side alone has, as it acts on one neuron beside what both sides took back already.

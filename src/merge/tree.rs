@@ -159,6 +159,8 @@ pub(super) struct Merge<'a, S> {
     pub(super) shared_neurons: BTreeMap<NeuronId, Shared>,
     /// Runs that each side took back by itself.
     pub(super) both_took_back: BTreeSet<RunId>,
+    /// Runs that one side or both took back, where both took back runs.
+    pub(super) taken_back: BTreeSet<RunId>,
     /// Neurons that right removed and left has as the base had them.
     pub(super) removed: BTreeSet<NeuronId>,
     /// Neurons of the merged tree whose connections are not looked at yet.
@@ -185,6 +187,7 @@ where
             edits: BTreeMap::new(),
             shared_neurons: BTreeMap::new(),
             both_took_back: BTreeSet::new(),
+            taken_back: BTreeSet::new(),
             removed: BTreeSet::new(),
             pointing: Vec::new(),
             met: Vec::new(),
@@ -285,6 +288,10 @@ where
             _ if left == right => super::NeuronMerge { neuron: left.as_deref().cloned(), ..Default::default() },
             _ => self.merged(&id, base.as_deref(), left.as_deref(), right.as_deref())?,
         };
+        let mut merged = merged;
+        if let Some(neuron) = &mut merged.neuron {
+            self.without_names_taken_back(neuron)?;
+        }
         self.outcome.decisions.extend(merged.decisions);
         self.outcome.conflicts.extend(merged.conflicts);
         if merged.neuron.is_none() && left.is_some() {

@@ -20,6 +20,9 @@ const AND: char = '+';
 /// Classes from most to least trusted. What is not listed ranks below all of them.
 const CLASSES: [&str; 9] = ["bootstrap", "local", "approved", "import", "hook", "mcp", "http", "clone", "webhook"];
 
+/// Of more places than can be said. It is no known class, so it is trusted least.
+const MANY: &str = "many";
+
 /// The class of what a person has approved.
 const APPROVED: &str = "approved";
 
@@ -62,7 +65,8 @@ impl Origin {
         Ok(origin)
     }
 
-    /// The origin of what comes from all these places. Where the labels are too long together they say their classes alone.
+    /// The origin of what comes from all these places. Where the labels are too long together they say their classes alone, and where those
+    /// are, that they are many.
     fn of<'l>(labels: impl Iterator<Item = &'l str>) -> Self {
         let mut labels: Vec<&str> = labels.collect();
         labels.sort_by_key(|label| std::cmp::Reverse((rank(label), *label)));
@@ -75,8 +79,9 @@ impl Origin {
             labels.iter_mut().for_each(|label| *label = class(label));
             labels.dedup();
         }
-        while labels.len() > 1 && together(&labels) > limits::LABEL_BYTES {
-            labels.pop();
+        // Whatever the order in which they came together.
+        if labels.contains(&MANY) || labels.len() > 1 && together(&labels) > limits::LABEL_BYTES {
+            labels = vec![MANY];
         }
         Self(labels.join(AND.encode_utf8(&mut [0; 4])))
     }
@@ -148,14 +153,11 @@ impl Origin {
         if told.is_empty() { Self::local() } else { Self::of(told.into_iter()) }
     }
 
-    /// True if what comes from `other` may be said to come from here: each label is among these, alone or as its class, is trusted further than
-    /// one of them, or is one for which they have no room.
+    /// True if what comes from `other` may be said to come from here: each label is among these, alone or as its class, or is trusted further than
+    /// one of them.
     pub fn covers(&self, other: &Self) -> bool {
-        let is_said = |label: &str| self.labels().any(|l| l == label || l == class(label));
-        let has_no_room = |label: &str| Self::of(self.labels().chain([label])) == *self;
-        other
-            .labels()
-            .all(|label| rank(label) < self.distrust() || adds_nothing(label) || is_said(label) || has_no_room(label))
+        let is_said = |label: &str| self.labels().any(|l| l == label || l == class(label) || l == MANY);
+        other.labels().all(|label| rank(label) < self.distrust() || adds_nothing(label) || is_said(label))
     }
 
     /// The origin after two sides changed it, each of them from `base`: what either adds is there, what either took away (by approving

@@ -70,11 +70,14 @@ impl Cycle {
         let mut changed = self.without_effects(tree, &records, sleep, &left_out)?;
         let consolidated = read_all(&self.store, main, changed.keys().cloned())?;
         let mut untouched = BTreeSet::new();
+        // What main has of a neuron may point to one that wake has let go meanwhile.
+        let mut of_main: BTreeSet<NeuronId> = known.keys().cloned().collect();
         for (id, before) in consolidated {
             let Some(now) = changed.get_mut(&id).filter(|now| says_as_much(&before, now)) else { continue };
             // Not even a mark of those runs: only what was approved meanwhile is news.
             if now.origin == before.origin {
                 *now = before;
+                of_main.insert(id.clone());
             }
             untouched.insert(id);
         }
@@ -87,6 +90,15 @@ impl Cycle {
         let format = format_of(&self.store, tree)?;
         for (id, mut neuron) in changed {
             neuron.connections.retain(|c| !left_out.contains(&c.target));
+            if of_main.contains(&id) {
+                let mut there = Vec::with_capacity(neuron.connections.len());
+                for connection in std::mem::take(&mut neuron.connections) {
+                    if self.store.file(tree, &layout::neuron(&connection.target))?.is_some() {
+                        there.push(connection);
+                    }
+                }
+                neuron.connections = there;
+            }
             let path = layout::neuron(&id);
             let bytes = neuron.encode_as(format);
             if self.store.read(tree, &path)?.as_ref() != Some(&bytes) {

@@ -150,7 +150,10 @@ fn run(hook: HookName, original: &str, status: i32) -> (Option<i32>, String, Str
     let path = folder(&sandbox).join(hook.as_str());
     put(&path, original, 0o755);
     sandbox.store().install_hooks(program.to_str().unwrap(), false).unwrap();
-    let ended = Command::new(&path).arg("an arg").output().unwrap();
+    // Another test may start a program meanwhile, which has our files open until it runs.
+    let busy = |error: &std::io::Error| error.kind() == std::io::ErrorKind::ExecutableFileBusy;
+    let mut outputs = std::iter::repeat_with(|| Command::new(&path).arg("an arg").output()).take(100);
+    let ended = outputs.find(|output| !output.as_ref().is_err_and(busy)).unwrap().unwrap();
     let notes = std::fs::read_to_string(notes).unwrap_or_default();
     (ended.status.code(), notes, String::from_utf8(ended.stdout).unwrap())
 }
