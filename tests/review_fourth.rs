@@ -292,7 +292,7 @@ fn run_taken_back_beside_a_night_that_let_its_neuron_go_leaves_no_edge() {
     world.sync("a");
     world.clone("b");
     world.brain("b", &["revert", made["run"].as_str().unwrap()]);
-    world.apply("a", json!([{"op": "archive", "id": "n-b"}]));
+    world.apply("a", json!([{"op": "archive", "id": "n-b", "reason": "not needed"}]));
     world.brain("a", &["sleep"]);
     for machine in ["b", "a", "b"] {
         world.sync(machine);

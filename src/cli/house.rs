@@ -107,8 +107,8 @@ fn checked(report: &CheckReport) -> String {
     if !report.refused.is_empty() {
         lines.push("the remote lacks these commits, and would refuse them:".to_owned());
         lines.push(found(&report.refused));
-        lines.extend(report.hints.iter().map(|hint| format!("hint: {}", safe(hint))));
     }
+    lines.extend(report.hints.iter().map(|hint| format!("hint: {}", safe(hint))));
     lines.join("\n") + "\n"
 }
 
