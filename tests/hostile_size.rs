@@ -148,3 +148,22 @@ fn a_blob_that_unpacks_beyond_all_bounds_is_not_read() {
     }
     sandbox.git(&["update-ref", "refs/heads/wake", &wake]);
 }
+
+/// A neuron that a plain commit makes larger than a run could is refused at the gate: whoever merged it would have no room left.
+#[test]
+fn a_person_makes_no_neuron_larger_than_a_run_could() {
+    let world = crate::machines::World::gated();
+    let made = world.apply("a", serde_json::json!([crate::sandbox::create("hub"), crate::sandbox::create("n-0")]));
+    world.sync("a");
+    let path = world.path_of("a", made["commit"].as_str().unwrap(), "/hub.json");
+    let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+    let ties = |count: usize| {
+        let names: Vec<String> =
+            (0..count).map(|n| format!("    \"n-{n:060}\": {{\n      \"feeds_into\": 7\n    }}")).collect();
+        let block = format!("  \"connections\": {{\n{}\n  }}", names.join(",\n"));
+        format!("{},\n{block}\n}}\n", text.trim_end().trim_end_matches('}').trim_end())
+    };
+    let tip = world.tip("a", "wake");
+    let large = world.commit("a", &tip, &[&tip], &[(&path, Some(&ties(20_000)))], "by hand\n", &[]);
+    crate::machines::refused(&world, "a large neuron", &large, "wake", "grows beyond 2097152 bytes");
+}

@@ -1,6 +1,6 @@
 //! The rule for files that are no neurons: which side's file is the result. Never a blend of two.
 //!
-//! Scenarios, in order: (1) rule 0, as for neurons; (2) the stimulus queue: removal wins; (3) flags, goals, metadata: a
+//! Scenarios, in order: (1) rule 0, as for neurons; (2) the stimulus queue, and records that gave way: removal wins; (3) flags, goals, metadata: a
 //! person's change, the later of two, else the larger run id; (4) what two machines can truly write differently under one id, the same
 //! input fed twice or a signal answered twice: the lesser content, so that the first answer stands; (5) everything else,
 //! immutable files among it: undecided.
@@ -46,6 +46,9 @@ pub(super) fn pick(
         // (2)
         Place::Queue(_) if left.is_none() => (Pick::Left, Some(How::RemovalWins)),
         Place::Queue(_) if right.is_none() => (Pick::Right, Some(How::RemovalWins)),
+        // A record that is not as it was, or gone, gave way to a decision; with two remotes to one here and to another there, and neither stands.
+        Place::Run(_) if base.is_some() && left.is_none() => (Pick::Left, Some(How::RemovalWins)),
+        Place::Run(_) if base.is_some() && right.is_none() => (Pick::Right, Some(How::RemovalWins)),
         // (3)
         Place::Flag(_) | Place::Goal | Place::Metadata => {
             let (ours, theirs) = (Said::by(left, path)?, Said::by(right, path)?);

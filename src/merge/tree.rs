@@ -348,17 +348,20 @@ where
         {
             neuron.salience = left.salience;
         }
-        if merged.neuron.as_ref().is_some_and(|neuron| neuron.is_larger_than(limits::MERGED_NEURON_BYTES)) {
+        if let Some(neuron) = merged.neuron.as_mut().filter(|neuron| neuron.is_larger_than(limits::MERGED_NEURON_BYTES))
+        {
+            keep_the_strongest(neuron);
             let count = |side: Option<&Neuron>| side.map_or(0, |n| n.connections.len()).into();
-            merged.conflicts.push(Conflict {
+            merged.decisions.push(Decision {
                 neuron: id.to_string(),
                 field: "connections".to_owned(),
                 base: count(base),
                 left: count(left),
                 right: count(right),
-                runs: [left, right].into_iter().flatten().filter_map(|side| side.run.clone()).collect(),
+                result: count(Some(neuron)),
+                rule: How::Max,
+                clamped: true,
             });
-            merged.neuron = left.cloned();
         }
         if ours.as_ref() != left || theirs.as_ref() != right {
             merged.decisions.push(same_runs(id, [base, left, right, merged.neuron.as_ref()]));
@@ -537,4 +540,28 @@ fn whole(id: &NeuronId, whole: Whole<'_>, how: How) -> Decision {
 
 fn decision(id: &NeuronId, field: &str, [base, left, right, result]: [Value; 4], rule: How) -> Decision {
     Decision { neuron: id.to_string(), field: field.to_owned(), base, left, right, result, rule, clamped: false }
+}
+
+/// Of more connections than a neuron has room for, as many of the strongest as fit, whatever the order of the sides: what nobody could read again
+/// would stop every merge after it.
+fn keep_the_strongest(neuron: &mut Neuron) {
+    let all = std::mem::take(&mut neuron.connections);
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by(|a, b| {
+        let strength = |at: usize| (std::cmp::Reverse(all[at].weight), &all[at].target, all[at].link);
+        strength(*a).cmp(&strength(*b))
+    });
+    let mut with = |count: usize| {
+        let mut kept: Vec<usize> = order[..count].to_vec();
+        kept.sort_unstable();
+        neuron.connections = kept.into_iter().map(|at| all[at].clone()).collect();
+        !neuron.is_larger_than(limits::MERGED_NEURON_BYTES)
+    };
+    // The largest count that fits.
+    let (mut fits, mut beyond) = (0, all.len());
+    while beyond - fits > 1 {
+        let middle = fits.midpoint(beyond);
+        if with(middle) { fits = middle } else { beyond = middle }
+    }
+    with(fits);
 }

@@ -46,11 +46,12 @@ use super::network::metadata_of;
 use super::trailers::SLEEP;
 use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
-use crate::model::Settings;
+use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
-use crate::store::{Branch, Commit, CommitId, FileChange, StoreError, Tips, TreeId};
+use crate::model::{Neuron, Settings};
+use crate::store::{Branch, Commit, CommitId, File, FileChange, StoreError, Tips, TreeId};
 
 use records::Records;
 pub(crate) use revert::SAYS;
@@ -494,12 +495,36 @@ impl Judge<'_> {
             if change.path == layout::METADATA {
                 self.metadata(commit, before)?;
             }
+            self.size_by_hand(commit, change)?;
         }
         self.approves_by_hand(commit, changes, None)?;
         for run in records {
             self.brought(commit, run, before, changes, records.len() == 1)?;
         }
         self.connections(commit, changes, Some(before))
+    }
+
+    /// Refuses a neuron to which a person adds beyond what a run may: merges need the room.
+    fn size_by_hand(&mut self, commit: &Commit, change: &FileChange) -> Result<(), CycleError> {
+        let Some(new) = change.new.filter(|_| matches!(Place::of(&change.path), Place::Neuron(_))) else {
+            return Ok(());
+        };
+        let store = &self.cycle.store;
+        let large = |file: File| -> Result<Option<Neuron>, CycleError> {
+            let bytes = store.content(file.blob)?;
+            // A short file says much less than it has room for.
+            let may_be_large = bytes.len() > limits::NEURON_BYTES / 4;
+            Ok(may_be_large.then(|| Neuron::decode(&bytes, &change.path).ok()).flatten())
+        };
+        let Some(neuron) = large(new)?.filter(|neuron| neuron.is_larger_than(limits::NEURON_BYTES)) else {
+            return Ok(());
+        };
+        let before = change.old.map(large).transpose()?.flatten();
+        if before.is_none_or(|before| before.connections.len() < neuron.connections.len()) {
+            let message = format!("grows beyond {} bytes", limits::NEURON_BYTES);
+            self.fault(commit, &change.path, 1, message);
+        }
+        Ok(())
     }
 
     /// Refuses a person's commit that removes `network/metadata.json`, or goes back to an older format.
