@@ -178,8 +178,8 @@ fn two_decisions_that_meet_keep_no_third_machine_out() {
         let expected = match first {
             "approve" => (true, true),
             "reject" => (false, false),
-            // Operations have the order of the ids.
-            _ => (false, true),
+            // Operations have the numbers of the document.
+            _ => (true, false),
         };
         assert_eq!((has("tea"), has("milk")), expected, "{first} {second}");
         let main = world.git("c", &["ls-tree", "-r", "--name-only", "main"]);

@@ -47,7 +47,7 @@ fn the_reviewers_of_a_rule_throw_away_and_amend_whatever_word_a_commit_has() {
             world.same(&["a", "b"]);
             assert_eq!(
                 (has(&world, "a", "tea"), has(&world, "a", "milk")),
-                (false, decision[0] == "approve"),
+                (decision[0] == "approve", false),
                 "{word:?}"
             );
         }
