@@ -522,7 +522,7 @@ impl Judge<'_> {
         let before = change.old.map(large).transpose()?.flatten();
         if before.is_none_or(|before| before.connections.len() < neuron.connections.len()) {
             let message = format!("grows beyond {} bytes", limits::NEURON_BYTES);
-            self.fault(commit, &change.path, 1, message);
+            self.fault(commit, &change.path, 0, message);
         }
         Ok(())
     }
