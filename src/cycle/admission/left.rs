@@ -1,6 +1,6 @@
 //! What the tip of a branch decides: connections to what is not there, and links beside the network. A commit more can mend both.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Judge;
 use crate::cycle::CycleError;
@@ -76,12 +76,18 @@ impl Judge<'_> {
         }
         let store = &self.cycle.store;
         let tree = store.tree_of(tip)?;
+        // A neuron that points to many is read once.
+        let mut sources: HashMap<String, HashSet<NeuronId>> = HashMap::new();
         for (commit, path, target) in missing {
             if store.file(tree, &layout::neuron(&target))?.is_some() {
                 continue;
             }
-            let source = store.read(tree, &path)?.and_then(|bytes| Neuron::decode(&bytes, &path).ok());
-            if source.is_some_and(|source| file::targets(&source).contains(&&target)) {
+            if !sources.contains_key(&path) {
+                let source = store.read(tree, &path)?.and_then(|bytes| Neuron::decode(&bytes, &path).ok());
+                let targets = source.iter().flat_map(file::targets).cloned().collect();
+                sources.insert(path.clone(), targets);
+            }
+            if sources[&path].contains(&target) {
                 self.fault(&commit, &path, 1, format!("a connection points to {target}, which is not there"));
             }
         }
