@@ -26,7 +26,7 @@ impl<'a> Lexicon<'a> {
         (at < self.len() && self.raw(at) == text.as_bytes()).then_some(at)
     }
 
-    /// True if some string starts with `prefix`.
+    /// Whether some string starts with `prefix`.
     pub fn has_prefix(&self, prefix: &str) -> bool {
         let at = self.lower(prefix);
         at < self.len() && self.raw(at).starts_with(prefix.as_bytes())

@@ -98,7 +98,7 @@ impl Row<'_> {
         periods: &[],
     };
 
-    /// True if two rows are equal, whose words number different stems.
+    /// Whether two rows are equal, whose words number different stems.
     pub fn says_the_same<'s>(
         &self,
         stem: impl Fn(Word) -> &'s str,
@@ -251,7 +251,7 @@ impl Batch {
         self.rows.len()
     }
 
-    /// True if there are none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -76,5 +76,5 @@ pub fn fault(record: &CouncilRecord) -> Option<String> {
 
 /// Families that a decision needs.
 const MINDS: usize = 2;
-/// What rounding leaves.
+/// The difference that rounding may leave.
 const TOLERANCE: f64 = 1e-5;

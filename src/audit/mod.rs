@@ -23,7 +23,7 @@ pub struct Finding {
     pub commit: String,
     /// The rule's id.
     pub rule: Rule,
-    /// How bad it is.
+    /// Its severity.
     pub level: Level,
     /// The file; empty: the commit itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the rules: a result by other rules is of no use.
 pub const VERSION: u32 = 1;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

@@ -1,4 +1,4 @@
-//! What reviewers let in, and what they said: for those who ask why, and for agents that start. Place in the flow: decisions and wake →
+//! Runs that reviewers let in, with their words, for `why` and for agents that start. Place in the flow: decisions and wake →
 //! **approved** → `why` and `prime`. Must not write anything.
 
 use super::prime::PrimeMemory;

@@ -9,6 +9,7 @@ use crate::council::vote::{Decision, Members, Vote};
 use crate::cycle::council::Convened;
 use crate::limits;
 use crate::model::ids::RunId;
+use crate::model::within;
 use crate::review::page::{self, visible};
 use crate::store::CommitId;
 
@@ -118,7 +119,7 @@ pub struct CouncilReport {
     /// Why a run that a council may decide on is left to people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// True if nothing was written.
+    /// Whether nothing was written.
     pub dry_run: bool,
 }
 
@@ -281,13 +282,10 @@ impl Brain {
         // All that a person sees, as far as it fits.
         let shown = page::markdown(&page::blocks(&belief, true));
         let room = limits::COUNCIL_QUESTION_BYTES - question.len() - CUT_BYTES;
-        let mut end = shown.len().min(room);
-        while !shown.is_char_boundary(end) {
-            end -= 1;
-        }
-        question += &shown[..end];
-        if end < shown.len() {
-            question += &format!("\n\n{} bytes more of this run are not shown here.", shown.len() - end);
+        let part = within(&shown, room);
+        question += part;
+        if part.len() < shown.len() {
+            question += &format!("\n\n{} bytes more of this run are not shown here.", shown.len() - part.len());
         }
         Ok((question, Some((waiting.run.clone(), waiting.commit.id))))
     }

@@ -87,7 +87,7 @@ pub struct ReviewReport {
     pub error: Option<f64>,
     /// Connections that learn from it.
     pub credited: usize,
-    /// True if a rejection is recorded for all machines.
+    /// Whether a rejection is recorded for all machines.
     pub everywhere: bool,
     /// Words that do not land, as machines that sync and agents are told of them.
     pub told: Vec<String>,
@@ -97,9 +97,9 @@ pub struct ReviewReport {
     pub wake: String,
     /// What is worth knowing, one sentence each.
     pub notes: Vec<String>,
-    /// True if the same decision was carried out before, and nothing changed.
+    /// Whether the same decision was carried out before, and nothing changed.
     pub already: bool,
-    /// True if nothing was written.
+    /// Whether nothing was written.
     pub dry_run: bool,
 }
 

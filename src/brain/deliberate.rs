@@ -58,7 +58,7 @@ pub struct ResultLine {
     /// The run that lands it, if it is fruit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// True if it is in wake.
+    /// Whether it is in wake.
     pub landed: bool,
 }
 

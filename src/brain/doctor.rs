@@ -55,7 +55,7 @@ pub struct Checkup {
 /// What the doctor found.
 #[derive(Clone, Debug, Serialize)]
 pub struct DoctorReport {
-    /// True if nothing was changed.
+    /// Whether nothing was changed.
     pub dry_run: bool,
     /// One entry a finding.
     pub findings: Vec<Checkup>,

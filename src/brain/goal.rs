@@ -31,7 +31,7 @@ pub struct GoalReport {
     pub run: String,
     /// Its commit; null with `--dry-run`.
     pub commit: Option<String>,
-    /// True if it is in wake.
+    /// Whether it is in wake.
     pub merged: bool,
     /// Wake's tip.
     pub wake: String,

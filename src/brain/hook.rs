@@ -221,7 +221,7 @@ fn gate(dir: &Path, world: &World) -> Result<HookAnswer, BrainError> {
     Ok(gate.answer())
 }
 
-/// True if what is checked out is the brain's: its branches, or one that came from them. In a repository that a brain was
+/// Whether what is checked out is the brain's: its branches, or one that came from them. In a repository that a brain was
 /// put into, branches of code may have a folder `network/` of their own, and that is none of our business.
 pub(super) fn is_of_the_brain(
     store: &Store,
@@ -397,7 +397,7 @@ impl<'s> Gate<'s> {
         self.after.get(layout::neuron(id).as_str()) == Some(&false)
     }
 
-    /// True if the commit will have the file.
+    /// Whether the commit will have the file.
     fn has(&self, path: &str) -> Result<bool, BrainError> {
         if let Some(there) = self.after.get(path) {
             return Ok(*there);

@@ -24,7 +24,7 @@ pub struct LedgerReport {
     pub considered: usize,
     /// Runs with an outcome in words that nobody has judged yet, of these.
     pub unjudged: usize,
-    /// True if there are older ones.
+    /// Whether there are older ones.
     pub older: bool,
 }
 

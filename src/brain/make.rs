@@ -28,7 +28,7 @@ pub struct InitReport {
     pub main: String,
     /// The branch of the waking brain.
     pub wake: String,
-    /// True if the branches were there already.
+    /// Whether the branches were there already.
     pub adopted: bool,
     /// The first runs: the bootstrap and the answers to its introductions.
     pub first_runs: RunReport,

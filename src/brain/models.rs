@@ -50,7 +50,7 @@ pub struct ModelReport {
 /// What came of asking a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct ModelTest {
-    /// True if it answered.
+    /// Whether it answered.
     pub answers: bool,
     /// How long that took, milliseconds.
     pub ms: u64,

@@ -55,7 +55,7 @@ pub struct OutcomeReport {
     pub branch: String,
     /// Its commit; null with `--dry-run`.
     pub commit: Option<String>,
-    /// True if it is in wake.
+    /// Whether it is in wake.
     pub merged: bool,
     /// Wake's tip.
     pub wake: String,

@@ -33,7 +33,7 @@ pub struct PrReport {
     pub forge: Kind,
     /// One for each branch.
     pub requests: Vec<PrEntry>,
-    /// True if nothing was done.
+    /// Whether nothing was done.
     pub dry_run: bool,
     /// Why requests here cannot be followed; null: they can.
     pub lacks: Option<String>,
@@ -56,7 +56,7 @@ pub struct PrEntry {
     pub request: Written,
     /// The same of the comment; null where none was written.
     pub comment: Option<Written>,
-    /// True if the remote lacks commits of wake that the run starts from, so that the request shows those too.
+    /// Whether the remote lacks commits of wake that the run starts from, so that the request shows those too.
     pub shows_more: bool,
 }
 

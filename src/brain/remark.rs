@@ -49,7 +49,7 @@ pub struct RemarkReport {
     pub forgotten: usize,
     /// What is worth knowing, one sentence each.
     pub notes: Vec<String>,
-    /// True if nothing was written.
+    /// Whether nothing was written.
     pub dry_run: bool,
 }
 

@@ -32,16 +32,16 @@ pub struct AmendReport {
     pub wake: String,
     /// What was not done, and why, one sentence each.
     pub notes: Vec<String>,
-    /// True if nothing was written.
+    /// Whether nothing was written.
     pub dry_run: bool,
 }
 
-/// True if that is the name of a branch of a sleep.
+/// Whether that is the name of a branch of a sleep.
 pub fn is_sleep_branch(name: &str) -> bool {
     crate::cycle::sleep::run_of(name).is_some()
 }
 
-/// True if that is the id of a run, or the name of a branch of one.
+/// Whether that is the id of a run, or the name of a branch of one.
 pub fn is_run(name: &str) -> bool {
     RunId::parse(name.rsplit('/').next().unwrap_or(name)).is_ok()
 }

@@ -154,7 +154,7 @@ impl Serving {
         Ok(format!("{} merged, {} decided, {} waiting", report.merged.len(), decided, report.runs.len() - decided))
     }
 
-    /// True if the token is one that can be guessed.
+    /// Whether the token is one that can be guessed.
     #[must_use]
     pub fn has_weak_token(&self) -> bool {
         self.token.len() < STRONG_TOKEN

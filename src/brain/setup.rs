@@ -85,7 +85,7 @@ pub struct SetupReport {
     pub remarks: Vec<String>,
     /// What is wrong, one sentence each.
     pub faults: Vec<String>,
-    /// True if nothing was written because nothing was to be.
+    /// Whether nothing was written because nothing was to be.
     pub dry_run: bool,
 }
 

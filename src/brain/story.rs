@@ -25,7 +25,7 @@ pub struct ToldChapter {
     /// The chapter.
     #[serde(flatten)]
     pub chapter: Chapter,
-    /// True if its gap is above the bound.
+    /// Whether its gap is above the bound.
     pub alarm: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct ToldChapter {
 pub struct NarrativeGap {
     /// The gap, 0..=1.
     pub gap: f64,
-    /// True if it is above `serotonin.alarm`.
+    /// Whether it is above `serotonin.alarm`.
     pub alarm: bool,
     /// The mood that is told, -1..=1.
     pub mood: f64,

@@ -29,13 +29,13 @@ pub struct SyncReport {
     pub main: Option<String>,
     /// Wake's tip.
     pub wake: Option<String>,
-    /// True if main or wake moved here.
+    /// Whether main or wake moved here.
     pub moved: bool,
     /// Main's old tip, where the remote's was not its descendant: kept under `refs/git-brain/rescue/`.
     pub rescued: Option<String>,
     /// How often somebody else pushed first.
     pub races: usize,
-    /// True if nothing was moved.
+    /// Whether nothing was moved.
     pub dry_run: bool,
     /// What happened on the way, one sentence each.
     pub notes: Vec<String>,

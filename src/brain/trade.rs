@@ -28,13 +28,13 @@ pub struct ImportReport {
     pub sha256: String,
     /// The runs that it became, all by `human`; none if nothing was new.
     pub runs: Vec<String>,
-    /// True if wake has all of it.
+    /// Whether wake has all of it.
     pub merged: bool,
     /// Why it stays on its branch, if it does.
     pub held: Option<String>,
     /// Wake's tip afterwards.
     pub wake: Option<String>,
-    /// True if nothing was written because nothing was to be.
+    /// Whether nothing was written because nothing was to be.
     pub dry_run: bool,
     /// What happened on the way, one sentence each.
     pub notes: Vec<String>,

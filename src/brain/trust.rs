@@ -23,7 +23,7 @@ pub struct TrustItem {
     pub blob: String,
     /// What it would be able to do, in a sentence.
     pub grants: String,
-    /// True if it is trusted here.
+    /// Whether it is trusted here.
     pub trusted: bool,
     /// The blob that was trusted at that path before, if its content has changed since.
     pub before: Option<String>,

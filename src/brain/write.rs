@@ -92,7 +92,7 @@ pub struct ApplyReport {
     pub branch: String,
     /// Its commit; null with `--dry-run`.
     pub commit: Option<String>,
-    /// True if it is in wake.
+    /// Whether it is in wake.
     pub merged: bool,
     /// Wake's tip.
     pub wake: String,
@@ -122,7 +122,7 @@ pub struct MergeReport {
 pub struct MergeLine {
     /// The branch, run or commit.
     pub branch: String,
-    /// True if wake has all of it now.
+    /// Whether wake has all of it now.
     pub merged: bool,
     /// The merge commit, if one was needed.
     pub commit: Option<String>,

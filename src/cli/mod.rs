@@ -72,7 +72,7 @@ pub fn main(doors: &Doors) -> ExitCode {
     }
 }
 
-/// True if `--json` is among the options, where they could not be parsed.
+/// Whether `--json` is among the options, where they could not be parsed.
 #[allow(clippy::disallowed_methods, reason = "the arguments of this process")]
 fn asks_for_json() -> bool {
     std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json")

@@ -34,7 +34,7 @@ impl Output {
         self.json
     }
 
-    /// True if whoever reads standard output can show more than ASCII, as the locale says; a dumb terminal cannot.
+    /// Whether whoever reads standard output can show more than ASCII, as the locale says; a dumb terminal cannot.
     pub(crate) fn is_unicode(&self) -> bool {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text).unwrap_or_default().to_lowercase();
@@ -247,7 +247,7 @@ pub(crate) fn trace() {
 /// True once something could not be printed, by no wish of its reader.
 static UNPRINTED: AtomicBool = AtomicBool::new(false);
 
-/// True if a part of the answer could not be printed: the disk that it goes to is full. What the command was to do is done.
+/// Whether a part of the answer could not be printed: the disk that it goes to is full. What the command was to do is done.
 pub(crate) fn is_cut_off() -> bool {
     UNPRINTED.load(Ordering::Relaxed)
 }

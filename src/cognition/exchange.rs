@@ -153,7 +153,7 @@ pub struct Reply {
     /// What it took; estimated where the provider does not say.
     #[serde(default)]
     pub usage: Usage,
-    /// True if it stopped because it was too long.
+    /// Whether it stopped because it was too long.
     #[serde(default)]
     pub cut_off: bool,
     /// Why a [guard](super::guard) broke it off; the text is what had come until then, and nobody acts on it.

@@ -78,7 +78,7 @@ pub trait Network {
     /// The neuron with that id, if there is one.
     fn neuron(&self, id: &NeuronId) -> Option<Neuron>;
 
-    /// True if there is one.
+    /// Whether there is one.
     fn has(&self, id: &NeuronId) -> bool {
         self.neuron(id).is_some()
     }

@@ -62,7 +62,7 @@ impl Now<'_> {
         }
     }
 
-    /// True if a neuron is a candidate for its salience alone.
+    /// Whether a neuron is a candidate for its salience alone.
     pub fn is_vivid(&self, glance: &Glance) -> bool {
         glance.salience > self.settings.threshold
     }

@@ -104,7 +104,7 @@ impl Totals {
         }
     }
 
-    /// True if no neuron differs.
+    /// Whether no neuron differs.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -295,7 +295,7 @@ impl Cycle {
     }
 }
 
-/// True if a part of the job may succeed where the whole failed.
+/// Whether a part of the job may succeed where the whole failed.
 fn is_divisible(failure: &Failure) -> bool {
     failure.job.causes() > 1 && !failure.error.is_passing()
 }

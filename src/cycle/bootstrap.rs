@@ -89,7 +89,7 @@ pub fn client(name: &AgentName) -> Option<Agent> {
     Some(agent.expect("invariant: a test decodes it"))
 }
 
-/// True if that content at that path is the bootstrap's own.
+/// Whether that content at that path is the bootstrap's own.
 pub fn is_builtin(path: &str, content: &[u8]) -> bool {
     FILES.iter().any(|file| file.path == path && file.content.as_bytes() == content)
 }

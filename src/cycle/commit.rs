@@ -101,7 +101,7 @@ pub struct Committed {
     pub consumed: Vec<StimulusId>,
     /// What the runs after it need to know of it.
     pub cause: Cause,
-    /// True if it waits on its branch for a person.
+    /// Whether it waits on its branch for a person.
     pub held: bool,
     /// What the engine clamped or raised.
     pub notes: Vec<String>,

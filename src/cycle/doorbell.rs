@@ -36,7 +36,7 @@ const LOG_BYTES: u64 = 1 << 20;
 /// What was behind a doorbell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
-    /// True if a person changed something that agents may want to know.
+    /// Whether a person changed something that agents may want to know.
     pub wakes: bool,
     /// The merge of main into wake.
     pub merged: Option<CommitId>,
@@ -288,7 +288,7 @@ fn committed_alone(changes: Vec<FileChange>) -> Vec<(StimulusId, String)> {
     stimuli
 }
 
-/// True if the commit names a run, or a sleep, and adds its record.
+/// Whether the commit names a run, or a sleep, and adds its record.
 fn brings_its_own_run(store: &Store, commit: &Commit) -> Result<bool, StoreError> {
     let before = first_parent_tree(store, commit)?;
     for run in commit.trailer_values("Run").filter_map(|text| RunId::parse(text).ok()) {

@@ -83,7 +83,7 @@ pub struct Broken {
     pub on: Vec<String>,
     /// The file, and what is wrong with it.
     pub error: JsonError,
-    /// True if it is in wake or main, which cannot be thrown away.
+    /// Whether it is in wake or main, which cannot be thrown away.
     pub stays: bool,
 }
 
@@ -100,7 +100,7 @@ impl From<ForgeError> for CycleError {
 }
 
 impl CycleError {
-    /// True if it may be gone the next time: a disk that is full or failed, a lock that somebody held. An object that is missing as
+    /// Whether it may be gone the next time: a disk that is full or failed, a lock that somebody held. An object that is missing as
     /// well: a folder of packs that could not be listed looks no other, and no stimulus is at fault.
     pub fn is_passing(&self) -> bool {
         match self {

@@ -20,7 +20,7 @@ use crate::model::layout::{self, Place};
 use crate::model::{Acknowledgement, Agent, Flag, Format, Metadata, Neuron, Settings, Signal, Stimulus};
 use crate::store::File;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -38,7 +38,7 @@ pub struct Finding {
     /// The line, from 1; 0, and left out where it is written: the whole, such as a commit, is wrong.
     #[serde(skip_serializing_if = "is_nowhere")]
     pub line: usize,
-    /// How bad it is.
+    /// Its severity.
     pub level: Level,
     /// What is wrong.
     pub message: String,

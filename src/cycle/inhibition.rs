@@ -41,7 +41,7 @@ pub type HeldBack = BTreeMap<AgentName, Waiting>;
 /// The brake as it stands between two commands.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Inhibition {
-    /// True if runs are held back, or would be if what is due went on growing.
+    /// Whether runs are held back, or would be if what is due went on growing.
     pub on: bool,
     /// Runs that wait because of it.
     pub held: usize,

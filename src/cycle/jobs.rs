@@ -295,7 +295,7 @@ impl Job {
         Self { reason, refusal: Some(why), active: Vec::new(), answers: Vec::new(), depth, ..self }
     }
 
-    /// True if one answer of the engine can hold these two: the same agent, reason and origin, and not more than a document may have.
+    /// Whether one answer of the engine can hold these two: the same agent, reason and origin, and not more than a document may have.
     pub(super) fn answers_with(&self, other: &Job) -> bool {
         let same = (&self.agent, &self.refusal, &self.origin) == (&other.agent, &other.refusal, &other.origin);
         same && self.roots == other.roots && self.signals.len() + other.signals.len() <= limits::DELTA_OPS

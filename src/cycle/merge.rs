@@ -125,7 +125,7 @@ impl Cycle {
         Ok(found)
     }
 
-    /// True if the run waits for a person: asked for, or in conflict. A commit upon it lets it in no sooner.
+    /// Whether the run waits for a person: asked for, or in conflict. A commit upon it lets it in no sooner.
     pub(super) fn is_held(&self, tip: CommitId, run: &RunId) -> Result<bool, CycleError> {
         let mut commit = self.store.commit(tip)?;
         loop {

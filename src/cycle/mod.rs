@@ -229,7 +229,7 @@ impl Cycle {
         self.taken_back.take();
     }
 
-    /// True if the agent consumes stimuli from the queue.
+    /// Whether the agent consumes stimuli from the queue.
     ///
     /// Never decision, whatever wakes it: it acts on what others made of the input.
     fn consumes_queue(&self, agent: &AgentName) -> bool {
@@ -276,7 +276,7 @@ impl Shared {
         }
     }
 
-    /// True if the agent is a reflex whose definition is the bootstrap's own or trusted.
+    /// Whether the agent is a reflex whose definition is the bootstrap's own or trusted.
     fn is_builtin_reflex(&self, agent: &AgentName) -> bool {
         let member = self.policy.agents.get(agent);
         member.is_some_and(|m| m.trusted && matches!(m.agent.cognition, Cognition::Reflex { .. }))

@@ -191,7 +191,7 @@ pub(super) fn broken_off(agent: &AgentName, why: &str) -> CycleError {
     CycleError::refused(format!("the answer of {agent} was broken off: {why}"))
 }
 
-/// True if another answer may be a better one.
+/// Whether another answer may be a better one.
 pub(super) fn is_the_answers_fault(error: &CycleError) -> bool {
     matches!(error, CycleError::Json(_) | CycleError::Document(_) | CycleError::Refused { .. })
 }

@@ -49,7 +49,7 @@ impl Neurons {
         self.0.clear();
     }
 
-    /// True if none is remembered.
+    /// Whether none is remembered.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         !self.0.any(|_| true)

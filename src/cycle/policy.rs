@@ -38,7 +38,7 @@ pub struct Member {
     pub path: String,
     /// The definition's blob.
     pub blob: BlobId,
-    /// True if it may run here: it is the bootstrap's own, or a person trusted exactly this blob; and its prompt's, if it has one.
+    /// Whether it may run here: it is the bootstrap's own, or a person trusted exactly this blob; and its prompt's, if it has one.
     pub trusted: bool,
     /// Whether a person here trusted another definition under that path, or another prompt: it ran here, and is inert since it was changed.
     pub changed: bool,
@@ -55,7 +55,7 @@ pub struct Prompt {
     pub blob: BlobId,
     /// Its text.
     pub text: String,
-    /// True if a person trusted exactly this blob.
+    /// Whether a person trusted exactly this blob.
     pub trusted: bool,
 }
 
@@ -66,9 +66,9 @@ pub struct Policy {
     pub settings: Settings,
     /// The blob of `brain.toml`, which merge commits name.
     pub blob: Option<BlobId>,
-    /// True if the endpoints of `brain.toml` may be used here.
+    /// Whether the endpoints of `brain.toml` may be used here.
     pub endpoints_trusted: bool,
-    /// True if `brain.toml` trusts an origin further than the person here does without it: inert until trusted.
+    /// Whether `brain.toml` trusts an origin further than the person here does without it: inert until trusted.
     pub loosens_origins: bool,
     /// The settings without `brain.toml`, if they are whole: what a person at this machine asked for.
     own: Option<Settings>,
@@ -92,7 +92,7 @@ pub const GIT_CONFIG: &str = "git config";
 pub struct GitConfig {
     /// A mark of it: another one needs trust again.
     pub mark: String,
-    /// True if it names endpoints, or what they are used for.
+    /// Whether it names endpoints, or what they are used for.
     pub sends: bool,
     /// What it says of origins, where it trusts one further than is said without it.
     pub loosens: Vec<String>,

@@ -173,7 +173,7 @@ impl Inputs {
         self.0.len()
     }
 
-    /// True if there are none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

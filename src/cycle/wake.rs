@@ -83,7 +83,7 @@ impl Cycle {
         Ok(bytes.is_some_and(|bytes| serde_json::from_slice::<Flag>(&bytes).is_ok_and(|flag| flag.value)))
     }
 
-    /// True if an agent wakes when sleep is due.
+    /// Whether an agent wakes when sleep is due.
     fn waits_for_sleep(&self) -> bool {
         self.shared.policy.agents.values().any(|m| m.trusted && m.agent.trigger.any.contains(&EVENING))
     }

@@ -20,6 +20,7 @@ macro_rules! asset {
 /// The files that the page names.
 const ASSETS: &[(&str, &str, &str)] = &[
     asset!("api.js", "text/javascript"),
+    asset!("cards.js", "text/javascript"),
     asset!("cite.js", "text/javascript"),
     asset!("confirm.js", "text/javascript"),
     asset!("council.js", "text/javascript"),

@@ -52,7 +52,7 @@ struct Kept {
 /// One look of the bot.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Look {
-    /// True if it could be carried out.
+    /// Whether it could be carried out.
     ok: bool,
     /// What it did, or why it failed.
     said: String,

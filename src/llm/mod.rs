@@ -110,7 +110,7 @@ impl LlmError {
         }
     }
 
-    /// True if the same request may well succeed a moment later.
+    /// Whether the same request may well succeed a moment later.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {
@@ -120,7 +120,7 @@ impl LlmError {
         }
     }
 
-    /// True if the endpoint refuses what was sent, not who sends it or how often.
+    /// Whether the endpoint refuses what was sent, not who sends it or how often.
     #[must_use]
     pub fn refuses_input(&self) -> bool {
         matches!(self, Self::Status { code: 400 | 413 | 422, .. })

@@ -51,7 +51,7 @@ impl Reach {
         }
     }
 
-    /// True if some order gives that number, or one that is no further from it than `rounding`.
+    /// Whether some order gives that number, or one that is no further from it than `rounding`.
     fn has(&self, number: u16, rounding: f64) -> bool {
         let least = (self.start + self.up - self.lost - self.down).max(0.0);
         let greatest = ((self.start - self.down).max(0.0) + self.up).min(MOST);
@@ -91,7 +91,7 @@ impl Shared {
         self.neuron = after;
     }
 
-    /// True if all that the salience of a side differs by is how it was rounded.
+    /// Whether all that the salience of a side differs by is how it was rounded.
     pub fn differs_by_rounding(&self, side: &Neuron) -> bool {
         side.version == self.neuron.version
             && side.last_salience_update == self.neuron.last_salience_update

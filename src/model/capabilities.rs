@@ -132,7 +132,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// True if a run of what came from there is merged at once, as far as the agent's definition has a say.
+    /// Whether a run of what came from there is merged at once, as far as the agent's definition has a say.
     pub fn takes(&self, origin: &Origin) -> bool {
         let Some(classes) = &self.origins else { return true };
         origin.classes().all(|from| classes.iter().any(|class| class == from))

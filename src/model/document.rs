@@ -317,7 +317,7 @@ impl Goal {
         Ok(goal)
     }
 
-    /// True if a person set it last, by a command or by hand.
+    /// Whether a person set it last, by a command or by hand.
     pub fn is_a_persons(&self) -> bool {
         self.run.as_ref().is_none_or(|run| run.is_a_persons())
     }

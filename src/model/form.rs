@@ -499,7 +499,7 @@ impl Neuron {
         [Format::Two, Format::One].into_iter().find(|format| self.encode_as(*format) == bytes)
     }
 
-    /// True if its file could be larger than that, in some format.
+    /// Whether its file could be larger than that, in some format.
     pub fn is_larger_than(&self, bytes: usize) -> bool {
         let surely = 1024 + 2 * self.concept.len() + self.connections.len() * (64 + limits::ID_BYTES);
         surely > bytes && self.encode_as(Format::One).len() > bytes

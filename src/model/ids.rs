@@ -51,7 +51,7 @@ pub fn is_id_char(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-'
 }
 
-/// True if an id has the form of those that are derived by a hash: it stands for what was hashed, and nothing else.
+/// Whether an id has the form of those that are derived by a hash: it stands for what was hashed, and nothing else.
 pub fn looks_derived(id: &NeuronId) -> bool {
     let Some((start, hash)) = id.as_str().rsplit_once('-') else { return false };
     let digits = if matches!(start, "c" | "e") { 16 } else { 8 };

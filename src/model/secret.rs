@@ -140,13 +140,13 @@ const AROUND: usize = 128;
 /// A run of letters and figures that is longer than this is data, and what stands in it by chance no secret.
 const BLOB: usize = 64;
 
-/// True if a place lies inside of a long run of what base64 is written in.
+/// Whether a place lies inside of a long run of what base64 is written in.
 fn is_in_blob(text: &[u8], at: usize) -> bool {
     let before = text[..at].iter().rev().take(BLOB + 1).take_while(|byte| Alphabet::Base64.has(**byte));
     before.count() > BLOB
 }
 
-/// True if no word reaches up to a place: nothing, no letter or figure, or the end of an escape (`\n`, `%3D`, `\u003d`, a colour of the
+/// Whether no word reaches up to a place: nothing, no letter or figure, or the end of an escape (`\n`, `%3D`, `\u003d`, a colour of the
 /// terminal) stands before it.
 fn starts_afresh(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
@@ -186,7 +186,7 @@ fn is_plain(value: &[u8]) -> bool {
 /// Letters of the longest unit that follows a number.
 const UNIT: usize = 12;
 
-/// True if the rest of a name says that its value is something about a secret, and not the secret.
+/// Whether the rest of a name says that its value is something about a secret, and not the secret.
 fn tells_of(name: &[u8]) -> bool {
     const ABOUT: &str = "age algo algorithm ary class config count date days dir endpoint env expires expiry field file \
         format header hint host hours id ids interval ization ized izer izers kind length lifetime \
@@ -423,7 +423,7 @@ fn without(text: &str, found: &[Found]) -> String {
     clean
 }
 
-/// True if an anchor stands in the text as it is spelt; one in small letters may stand in capitals.
+/// Whether an anchor stands in the text as it is spelt; one in small letters may stand in capitals.
 fn is_spelt(anchor: &[u8], found: &[u8]) -> bool {
     anchor == found || !anchor.iter().any(u8::is_ascii_uppercase)
 }
@@ -526,7 +526,7 @@ fn looks_made(value: &[u8]) -> bool {
     letters && figures && different.len() * 2 >= value.len().min(16)
 }
 
-/// True if a variable that an agent may see holds a secret by its name, or by its looks.
+/// Whether a variable that an agent may see holds a secret by its name, or by its looks.
 #[must_use]
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
     const NAMES: [&str; 11] =

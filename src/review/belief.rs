@@ -34,7 +34,7 @@ pub struct Belief {
     pub cognition: String,
     /// Where what it brings comes from.
     pub origin: String,
-    /// True if that origin is trusted less than you are.
+    /// Whether that origin is trusted less than you are.
     pub tainted: bool,
     /// What it expected in words.
     pub expects: Option<String>,

@@ -185,7 +185,7 @@ impl Entry<'_> {
         self.account.lease()
     }
 
-    /// True if the process that holds the lease is alive. The lease of a dead one is removed.
+    /// Whether the process that holds the lease is alive. The lease of a dead one is removed.
     pub fn is_alive(&self, name: &str) -> Result<bool, StoreError> {
         let own = self.account.lease.lock().unwrap_or_else(PoisonError::into_inner);
         if own.as_ref().is_some_and(|lease| lease.name == name) {

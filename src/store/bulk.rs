@@ -340,7 +340,7 @@ impl BulkWriter {
         Ok(TreeId(id))
     }
 
-    /// True if nothing was added.
+    /// Whether nothing was added.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -289,7 +289,7 @@ impl Identity {
         Ok(Self { text, changed })
     }
 
-    /// True if the arrays of just this file were verified before.
+    /// Whether the arrays of just this file were verified before.
     fn is_noted(&self, path: &Path) -> bool {
         !self.text.starts_with(' ') && std::fs::read_to_string(noted_at(path)).is_ok_and(|noted| noted == self.text)
     }

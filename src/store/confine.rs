@@ -16,7 +16,7 @@ const PRIVATE_DEPTH: usize = 2;
 /// Our private folder in a git folder.
 const PRIVATE: &str = "git-brain";
 
-/// True if a folder is the work tree of that git folder by its own word: its `.git` is the git folder, or a file that
+/// Whether a folder is the work tree of that git folder by its own word: its `.git` is the git folder, or a file that
 /// names it. `core.worktree` and `worktrees/*/gitdir` alone could name anybody's folder.
 ///
 /// # Errors

@@ -57,7 +57,7 @@ impl Store {
         self.set_local_config(DRIVER_KEY, &driver_command(program))
     }
 
-    /// True if git's attributes lead neurons to the typed merge.
+    /// Whether git's attributes lead neurons to the typed merge.
     pub fn attributes_apply(&self) -> Result<bool, StoreError> {
         let sample = format!("{}/00/0/sample.json", layout::NEURONS);
         if let Some(root) = self.work_dir() {

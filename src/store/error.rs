@@ -261,7 +261,7 @@ impl StoreError {
         }
     }
 
-    /// True if the system refused, and not what was asked for is wrong.
+    /// Whether the system refused, and not what was asked for is wrong.
     pub fn is_of_the_system(&self) -> bool {
         match self {
             Self::File { .. } => true,

@@ -36,7 +36,7 @@ impl Guard {
     }
 }
 
-/// True if the bytes stand somewhere in the content.
+/// Whether the bytes stand somewhere in the content.
 fn contains(content: &[u8], part: &[u8]) -> bool {
     aho_corasick::AhoCorasick::new([part]).is_ok_and(|finder| finder.is_match(content))
 }

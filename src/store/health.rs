@@ -23,13 +23,13 @@ pub struct Behind {
 }
 
 impl Store {
-    /// True if there are so many packs that [`Store::maintain`] would repack.
+    /// Whether there are so many packs that [`Store::maintain`] would repack.
     pub fn needs_maintenance(&self) -> bool {
         let entries = std::fs::read_dir(self.common.join("objects/pack")).into_iter().flatten().flatten();
         entries.filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count() > limits::PACKS
     }
 
-    /// True if a branch cannot be read: its file is empty or garbage, or its commit is not there. A branch that does not exist is none.
+    /// Whether a branch cannot be read: its file is empty or garbage, or its commit is not there. A branch that does not exist is none.
     pub fn is_damaged(&self, branch: &Branch) -> bool {
         match self.tip(branch) {
             Ok(None) => false,
@@ -95,12 +95,12 @@ impl Store {
         config.set_str(key, value).map_err(wrap)
     }
 
-    /// True if the brain is a guest in a repository with branches of its own.
+    /// Whether the brain is a guest in a repository with branches of its own.
     pub fn is_in_repo(&self) -> bool {
         self.main.as_str().contains('/')
     }
 
-    /// True if only a part of the tree is checked out here.
+    /// Whether only a part of the tree is checked out here.
     pub fn is_sparse(&self) -> bool {
         let value = self.with(|r| r.config()?.snapshot()?.get_bool("core.sparseCheckout"));
         value.unwrap_or(false)

@@ -35,7 +35,7 @@ impl Store {
         Ok(bases.into_iter().collect())
     }
 
-    /// True if `old` is `new` or one of its ancestors.
+    /// Whether `old` is `new` or one of its ancestors.
     pub fn is_ancestor(&self, old: CommitId, new: CommitId) -> Result<bool, StoreError> {
         let (open, front) = self.frontier(new)?;
         if old == new || open.contains(&old) {

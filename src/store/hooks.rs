@@ -64,7 +64,7 @@ impl HookName {
         Self::ALL.into_iter().chain(Self::BARE).find(|hook| hook.as_str() == name)
     }
 
-    /// True if a non-zero exit of it refuses what git is about to do.
+    /// Whether a non-zero exit of it refuses what git is about to do.
     pub fn is_gate(self) -> bool {
         matches!(self, Self::PreCommit | Self::PreReceive)
     }
@@ -122,14 +122,14 @@ pub struct HookReport {
 pub struct HooksReport {
     /// The folder where git looks for hooks.
     pub folder: PathBuf,
-    /// True if `core.hooksPath` names a folder outside the repository, which other repositories may use as well.
+    /// Whether `core.hooksPath` names a folder outside the repository, which other repositories may use as well.
     pub shared: bool,
     /// One entry a hook.
     pub hooks: Vec<HookReport>,
 }
 
 impl HooksReport {
-    /// True if every hook is in this state.
+    /// Whether every hook is in this state.
     pub fn all(&self, state: HookState) -> bool {
         self.hooks.iter().all(|hook| hook.state == state)
     }
@@ -172,7 +172,7 @@ impl Store {
         Ok(HooksReport { folder, shared, hooks })
     }
 
-    /// True if a path lies in the git folder or the work tree, links and `..` followed as far as it exists.
+    /// Whether a path lies in the git folder or the work tree, links and `..` followed as far as it exists.
     fn holds(&self, path: &Path) -> bool {
         let climbs = path.components().any(|part| part == std::path::Component::ParentDir);
         let there = path.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));
@@ -193,7 +193,7 @@ impl Store {
     }
 }
 
-/// True if there is something else than a folder: no hook is there, and none can be written.
+/// Whether there is something else than a folder: no hook is there, and none can be written.
 fn is_no_folder(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| !meta.is_dir())
 }
@@ -363,7 +363,7 @@ impl Parts<'_> {
         self.block.split(|b| *b == b'\n').any(|line| line == MADE.as_bytes())
     }
 
-    /// True if the block was put behind a last line that had no newline.
+    /// Whether the block was put behind a last line that had no newline.
     fn at_ragged_end(&self) -> bool {
         !self.block.ends_with(b"\n")
     }

@@ -49,7 +49,7 @@ pub struct Made {
     pub wake: Branch,
     /// Main's tip.
     pub commit: CommitId,
-    /// True if the branches were there already, here or at the origin.
+    /// Whether the branches were there already, here or at the origin.
     pub adopted: bool,
 }
 

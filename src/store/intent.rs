@@ -281,7 +281,7 @@ pub(super) fn discard_rubbish(path: &Path, file: &File) {
     }
 }
 
-/// True if a process that we may look into has the file open. Without `/proc`: false, and the other proofs stand alone.
+/// Whether a process that we may look into has the file open. Without `/proc`: false, and the other proofs stand alone.
 fn is_open(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };

@@ -25,12 +25,12 @@ impl std::fmt::Display for Left {
 }
 
 impl Left {
-    /// True if trying again may help.
+    /// Whether trying again may help.
     pub(super) fn is_passing(&self) -> bool {
         [UNREADABLE, UNWRITABLE, LOCKED].contains(&self.reason)
     }
 
-    /// True if it is the index itself, whose lock is somebody else's.
+    /// Whether it is the index itself, whose lock is somebody else's.
     pub(super) fn is_locked(&self) -> bool {
         self.reason == LOCKED
     }

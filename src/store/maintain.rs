@@ -206,7 +206,7 @@ impl Store {
         Ok(true)
     }
 
-    /// True if there is an index of many packs that names some which are gone: git's own maintenance leaves one where it runs beside
+    /// Whether there is an index of many packs that names some which are gone: git's own maintenance leaves one where it runs beside
     /// another. Git finds everything without it, and complains.
     pub fn has_stale_pack_index(&self) -> bool {
         let index = self.common.join("objects/pack/multi-pack-index");

@@ -52,7 +52,7 @@ impl Store {
         self.object(id.0, ObjectType::Blob, "blob")
     }
 
-    /// True if the object is in the open batch or in the repository.
+    /// Whether the object is in the open batch or in the repository.
     pub(super) fn has(&self, id: Oid) -> bool {
         self.pending.borrow().contains_key(&id)
             || self.recent.get(&id).is_some()

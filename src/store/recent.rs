@@ -57,7 +57,7 @@ impl<K: Copy + Eq + Hash, V: Clone> Recent<K, V> {
         *generations = Generations { young: HashMap::new(), old: HashMap::new(), bytes: 0 };
     }
 
-    /// True if a value that is remembered is such.
+    /// Whether a value that is remembered is such.
     pub fn any(&self, is_such: impl Fn(&V) -> bool) -> bool {
         let generations = self.lock();
         generations.young.values().chain(generations.old.values()).any(|(value, _)| is_such(value))

@@ -375,13 +375,13 @@ impl Store {
     }
 }
 
-/// True if trying again may help: somebody holds the lock, or removed the empty folder that the ref was about to enter.
+/// Whether trying again may help: somebody holds the lock, or removed the empty folder that the ref was about to enter.
 fn is_passing(error: &StoreError) -> bool {
     let StoreError::Git { source: error, .. } = error else { return false };
     error.code() == ErrorCode::Locked || is_vanished(error)
 }
 
-/// True if a folder was not there that had just been.
+/// Whether a folder was not there that had just been.
 fn is_vanished(error: &git2::Error) -> bool {
     error.class() == ErrorClass::Os && error.message().contains("No such file or directory")
 }

@@ -36,7 +36,7 @@ pub struct Remote {
     pub name: String,
     /// What git is told: the name, or the address.
     pub(super) address: String,
-    /// True if the repository's own configuration says where it is, and not the person who asks.
+    /// Whether the repository's own configuration says where it is, and not the person who asks.
     configured: bool,
 }
 
@@ -105,7 +105,7 @@ impl Store {
         }
     }
 
-    /// True if there is another repository to sync with, as far as the configuration says.
+    /// Whether there is another repository to sync with, as far as the configuration says.
     pub fn has_remote(&self) -> Result<bool, StoreError> {
         Ok(!self.remote_names()?.is_empty() || self.local_config(CONFIG_REMOTE)?.is_some())
     }
@@ -188,7 +188,7 @@ impl Store {
         self.work_dir().unwrap_or_else(|| self.common.clone())
     }
 
-    /// True if it is Radicle: what is read there is what its delegates agreed on, and what is pushed is the person's own.
+    /// Whether it is Radicle: what is read there is what its delegates agreed on, and what is pushed is the person's own.
     pub fn is_radicle(&self, remote: &Remote) -> Result<bool, StoreError> {
         Ok(self.address(remote)?.starts_with("rad://"))
     }
@@ -360,7 +360,7 @@ impl Store {
         Ok(PushOutcome::Refused(format!("{}\n{}", reasons.join("\n"), said(&err)).trim().to_owned()))
     }
 
-    /// True if a part of the history is missing here.
+    /// Whether a part of the history is missing here.
     pub fn is_shallow(&self) -> bool {
         self.repository.is_shallow()
     }

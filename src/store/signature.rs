@@ -117,7 +117,7 @@ impl Store {
         }
     }
 
-    /// True if only what allowed keys have signed may be merged here.
+    /// Whether only what allowed keys have signed may be merged here.
     pub fn requires_signatures(&self) -> Result<bool, StoreError> {
         self.flag(CONFIG_REQUIRE)
     }

@@ -89,7 +89,7 @@ impl Sparse {
         Self(patterns_of(git_dir).map(|text| matcher(&text)))
     }
 
-    /// True if the file at this path, from the root of the work tree, is not on disk.
+    /// Whether the file at this path, from the root of the work tree, is not on disk.
     pub fn leaves_out(&self, path: &str) -> bool {
         // The last pattern that matches the path decides, else the last one that matches its folder, and so on upwards.
         self.0.as_ref().is_some_and(|patterns| !patterns.matched_path_or_any_parents(path, false).is_ignore())

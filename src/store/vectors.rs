@@ -155,7 +155,7 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// True if it is known what a text is to the model: a vector, or nothing that it takes.
+    /// Whether it is known what a text is to the model: a vector, or nothing that it takes.
     pub fn has(&self, text: u64) -> bool {
         self.places.contains_key(&text)
     }

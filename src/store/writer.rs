@@ -71,7 +71,7 @@ impl ObjectWriter<'_> {
         Ok(id)
     }
 
-    /// True if nothing was written.
+    /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.store.pending.borrow().is_empty()
     }

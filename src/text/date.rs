@@ -44,7 +44,7 @@ impl fmt::Display for Asked {
 }
 
 impl Asked {
-    /// True if a period can be meant: a day that fits lies in it.
+    /// Whether a period can be meant: a day that fits lies in it.
     ///
     /// A period that is longer than what is asked for counts too: who says "last week" may mean each day of it. But who says "in 2020" means
     /// no day or month that is asked for without a year.
@@ -70,7 +70,7 @@ impl Asked {
 }
 
 impl Period {
-    /// True if some day lies in both.
+    /// Whether some day lies in both.
     pub fn meets(&self, other: &Self) -> bool {
         self.first <= other.last && other.first <= self.last
     }
@@ -168,7 +168,7 @@ fn counted(text: &str, parts: &[Part], said: Date) -> Vec<Period> {
     found
 }
 
-/// True if a word is a part of dates: a figure, the name of a month or of a weekday, or a word by which days are counted from today.
+/// Whether a word is a part of dates: a figure, the name of a month or of a weekday, or a word by which days are counted from today.
 pub fn is_of_date(word: &str) -> bool {
     const COUNTED: [&str; 25] = [
         "yesterday",
@@ -217,7 +217,7 @@ pub fn day_of(unix: i64) -> Option<Date> {
     Some(moment.to_zoned(jiff::tz::TimeZone::UTC).date())
 }
 
-/// True if a text is a date and nothing else: it names no thing that texts could share.
+/// Whether a text is a date and nothing else: it names no thing that texts could share.
 pub fn is_date(text: &str) -> bool {
     let parts = parts(text);
     !parts.is_empty() && parts.iter().all(is_bare)

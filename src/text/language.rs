@@ -76,7 +76,7 @@ fn is_hiragana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{309f}')
 }
 
-/// True if a key is a function word. Words in Japanese script ask the Japanese list whatever the text's language is, and
+/// Whether a key is a function word. Words in Japanese script ask the Japanese list whatever the text's language is, and
 /// a single hiragana is always one; other words ask the text's list, the English one where the language is not known.
 pub fn is_stop(key: &str, language: Option<Language>) -> bool {
     if key.chars().any(is_japanese) {

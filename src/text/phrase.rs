@@ -120,7 +120,7 @@ fn is_name(word: &Word<'_>) -> bool {
     first.is_uppercase() || first.is_numeric() && !word.is_stop || word.surface.chars().all(katakana)
 }
 
-/// True if only a space, a hyphen, an apostrophe or a middle dot stands between two words.
+/// Whether only a space, a hyphen, an apostrophe or a middle dot stands between two words.
 fn joins(text: &str, left: &Word<'_>, right: &Word<'_>) -> bool {
     let between = &text[left.start + left.surface.len()..right.start];
     matches!(between, " " | "\u{a0}" | "-" | "'" | "’" | "・" | "＝" | "=" | ". " | "")
@@ -244,7 +244,7 @@ pub fn states(text: &str) -> bool {
     words.len() >= STATED_WORDS && more >= STATED_BESIDE
 }
 
-/// True if a text ends as a question, in ASCII or full width, quotes and brackets aside.
+/// Whether a text ends as a question, in ASCII or full width, quotes and brackets aside.
 pub fn asks(text: &str) -> bool {
     let end = text.chars().rev().find(|c| c.is_alphanumeric() || "?？.!。！…".contains(*c));
     end.is_some_and(|c| c == '?' || c == '？')

@@ -103,7 +103,7 @@ fn marker(line: &str) -> usize {
     if numbered { line.len() - bare[digits..].trim_start_matches(['.', ')', '、', ' ']).len() } else { dropped }
 }
 
-/// True if a line goes on in the next: it was cut at the width of a page, or the next begins in the middle of a sentence.
+/// Whether a line goes on in the next: it was cut at the width of a page, or the next begins in the middle of a sentence.
 fn continues(line: &str, next: &str) -> bool {
     let ends = line
         .trim_end_matches(['"', '\'', ')', '»', '”', '」', '』', '*', '_'])
@@ -114,7 +114,7 @@ fn continues(line: &str, next: &str) -> bool {
     ends || begins_small || line.ends_with([',', ';', '、', '-', '(']) || columns >= WRAPPED
 }
 
-/// True if a sentence does not end here, whatever its last mark looks like.
+/// Whether a sentence does not end here, whatever its last mark looks like.
 fn goes_on(piece: &str, next: &str) -> bool {
     if next.starts_with(char::is_lowercase) {
         return true;

@@ -3,6 +3,8 @@
 use icu_segmenter::SentenceSegmenter;
 use icu_segmenter::options::SentenceBreakInvariantOptions;
 
+use crate::model::within;
+
 /// The text cut at sentence boundaries, nothing dropped.
 pub(super) fn segments(text: &str) -> Vec<&str> {
     let segmenter = SentenceSegmenter::new(SentenceBreakInvariantOptions::default());
@@ -12,10 +14,7 @@ pub(super) fn segments(text: &str) -> Vec<&str> {
 
 /// Where to cut a text so that at most `max` bytes stand before: after the last white space, else between characters.
 pub(super) fn cut(text: &str, max: usize) -> usize {
-    let mut end = max;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let space = text[..end].char_indices().rev().find(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8());
-    space.filter(|at| !text[..*at].trim().is_empty()).unwrap_or(end)
+    let most = within(text, max);
+    let space = most.char_indices().rev().find(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8());
+    space.filter(|at| !text[..*at].trim().is_empty()).unwrap_or(most.len())
 }

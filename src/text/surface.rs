@@ -9,6 +9,7 @@ use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
 use crate::limits;
 use crate::model::ids::is_invisible;
+use crate::model::within;
 
 static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_auto(WordBreakInvariantOptions::default()));
@@ -95,12 +96,8 @@ pub fn key(surface: &str) -> String {
         .take(limits::WORD_BYTES)
         .collect();
     let normal = crate::model::ids::normalise(&visible);
-    let mut end = normal.len().min(limits::WORD_BYTES);
-    while !normal.is_char_boundary(end) {
-        end -= 1;
-    }
     // Cutting can leave a space at the end, and never a form that composes differently: it only drops.
-    let key: String = normal[..end].trim_end().chars().filter(|c| !c.is_control()).collect();
+    let key: String = within(&normal, limits::WORD_BYTES).trim_end().chars().filter(|c| !c.is_control()).collect();
     key
 }
 

@@ -16,7 +16,7 @@ pub struct Round {
     pub started: usize,
     /// Of those, the runs that other runs caused: two steps and more from a stimulus.
     pub caused: usize,
-    /// True if one of its runs was as far from its stimulus as a run may be: its effects wake nobody, whatever they are.
+    /// Whether one of its runs was as far from its stimulus as a run may be: its effects wake nobody, whatever they are.
     pub at_bound: bool,
 }
 
@@ -88,7 +88,7 @@ impl Brake {
         self.above
     }
 
-    /// True if it holds runs back.
+    /// Whether it holds runs back.
     pub fn is_on(&self) -> bool {
         self.on
     }

@@ -98,7 +98,7 @@ impl Cloze {
         (stems.len() >= LEAST_WORDS && !stems.contains(&missing)).then_some(Self { question, missing, stems })
     }
 
-    /// True if the missing word stands in an answer.
+    /// Whether the missing word stands in an answer.
     pub fn is_answered_by(&self, answer: &str) -> bool {
         text::words(answer).iter().any(|word| word.stem == self.missing)
     }

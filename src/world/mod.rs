@@ -150,12 +150,12 @@ impl World {
         }
     }
 
-    /// True if clock or ids are fixed: commits made so are marked, and other machines refuse them.
+    /// Whether clock or ids are fixed: commits made so are marked, and other machines refuse them.
     pub fn is_fixed(&self) -> bool {
         self.fixed_now.is_some() || self.seed.is_some()
     }
 
-    /// True if ids are fixed by a seed.
+    /// Whether ids are fixed by a seed.
     pub fn has_seed(&self) -> bool {
         self.seed.is_some()
     }

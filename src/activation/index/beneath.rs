@@ -81,7 +81,7 @@ impl<'a> Beneath<'a> {
         [all[0] - without[0], all[1] - without[1]]
     }
 
-    /// True if the base has this key.
+    /// Whether the base has this key.
     pub fn has_key(&self, key: &str) -> bool {
         self.base.is_some_and(|base| base.keys.find(key).is_some())
     }
@@ -110,18 +110,18 @@ impl<'a> Beneath<'a> {
         keys.map(|key| base.keys.get(key).to_owned()).filter(|name| name.contains(' ')).collect()
     }
 
-    /// True if this key is a name in the base.
+    /// Whether this key is a name in the base.
     pub fn is_name(&self, key: &str) -> bool {
         self.base.is_some_and(|base| base.keys.find(key).is_some_and(|at| base.is_name(at)))
     }
 
-    /// True if the base has a memory of this session.
+    /// Whether the base has a memory of this session.
     pub fn had_session(&self, label: &str) -> bool {
         let Some(base) = self.base else { return false };
         base.labels.find(label).and_then(|at| base.label_totals.get(at)).is_some_and(|[_, members]| *members > 0)
     }
 
-    /// True if a concept of this key counts.
+    /// Whether a concept of this key counts.
     pub fn has_concepts(&self, key: &str) -> bool {
         let Some(base) = self.base else { return false };
         let Some(at) = base.keys.find(key) else { return false };

@@ -199,7 +199,7 @@ impl<'a> Index<'a> {
         base.chain(over.into_iter().flatten().map(|node| NodeIx(*node))).collect()
     }
 
-    /// True if some speaker's name starts with these words.
+    /// Whether some speaker's name starts with these words.
     pub(super) fn names_speaker(&self, prefix: &str) -> bool {
         let starts = |texts: &Texts<'_>| texts.speaker_names.has_prefix(prefix);
         starts(&self.base) || self.over.as_ref().is_some_and(starts)
@@ -294,7 +294,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// True if memories share it.
+    /// Whether memories share it.
     pub(super) fn is_name(&self, name: NameIx) -> bool {
         match self.keys(name) {
             (_, Some(key)) => self.over.as_ref().is_some_and(|over| over.is_name(key)),

@@ -297,7 +297,7 @@ impl<'a> Texts<'a> {
         self.concepts.row(stem)
     }
 
-    /// True if a key is a name: memories share it.
+    /// Whether a key is a name: memories share it.
     pub fn is_name(&self, key: usize) -> bool {
         self.names_flag.get(key).is_some_and(|flag| *flag != 0)
     }

@@ -69,7 +69,7 @@ impl Profile {
 pub struct Cut {
     /// Arrivals that the beam cut, over all waves, levels and passes.
     pub beam: u64,
-    /// True if it should have run until quiet and still was not after [`limits::PASSES`] passes.
+    /// Whether it should have run until quiet and still was not after [`limits::PASSES`] passes.
     pub passes: bool,
 }
 

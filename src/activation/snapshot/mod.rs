@@ -166,7 +166,7 @@ impl Snapshot {
         if retyped { this.compacted() } else { this }
     }
 
-    /// True if so much lies over the base that a new base pays.
+    /// Whether so much lies over the base that a new base pays.
     pub fn is_heavy(&self) -> bool {
         let over = self.over.as_ref().map_or(0, |over| over.bytes().len());
         over > limits::OVERLAY_BYTES + self.base.bytes().len() / limits::OVERLAY_SHARE

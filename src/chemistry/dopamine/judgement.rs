@@ -7,7 +7,7 @@ use crate::delta::{Method, Prediction, Valued};
 pub struct Judgement {
     /// What was expected; a prediction without a value counts as ½.
     pub prediction: Valued,
-    /// True if the prediction had no value.
+    /// Whether the prediction had no value.
     pub assumed: bool,
     /// What came of it.
     pub outcome: Valued,

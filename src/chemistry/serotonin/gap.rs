@@ -41,7 +41,7 @@ pub struct Told<'a> {
 }
 
 impl Gap {
-    /// True if the story is further from the ledger than `alarm`.
+    /// Whether the story is further from the ledger than `alarm`.
     pub fn is_alarming(&self, alarm: f64) -> bool {
         self.total > alarm
     }

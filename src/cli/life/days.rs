@@ -70,7 +70,7 @@ pub(super) struct Asked {
     pub question: String,
     /// The best answer.
     pub answer: Option<String>,
-    /// True if it has the word that a good one has.
+    /// Whether it has the word that a good one has.
     pub right: bool,
     /// The run that learnt from it.
     pub learnt: Option<String>,

@@ -44,7 +44,7 @@ fn folded(text: &str) -> String {
     text::fold(&normalise(text)).replace('\u{2019}', "'")
 }
 
-/// True if a word or phrase stands in a folded text: at a word's start, and up to its end unless it ends in `*`. Where
+/// Whether a word or phrase stands in a folded text: at a word's start, and up to its end unless it ends in `*`. Where
 /// words have no spaces between them, anywhere.
 fn stands_in(plain: &str, word: &str) -> bool {
     let open = word.ends_with('*');

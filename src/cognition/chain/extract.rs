@@ -179,7 +179,7 @@ impl Question {
         self.stems.values().sum::<f64>() + self.dated
     }
 
-    /// True if nobody is named in what is asked, or a text or its label mentions one who is.
+    /// Whether nobody is named in what is asked, or a text or its label mentions one who is.
     fn is_about(&self, memory: &Evidence) -> bool {
         let mentions = |text: &str| text::words_in(text, self.language).iter().any(|w| self.names.contains(&w.stem));
         self.names.is_empty() || mentions(&memory.text) || memory.source.as_deref().is_some_and(mentions)
@@ -388,7 +388,7 @@ fn with_citations(text: &str, write: impl Fn(&mut String, &str)) -> String {
     out + rest
 }
 
-/// True if the sentence stands in the text, word for word; where a line of the text is wrapped, the sentence has a space.
+/// Whether the sentence stands in the text, word for word; where a line of the text is wrapped, the sentence has a space.
 #[must_use]
 pub fn holds(sentence: &str, text: &str) -> bool {
     !sentence.trim().is_empty() && text::unwrapped(text).contains(&text::unwrapped(sentence))

@@ -182,7 +182,7 @@ struct Current {
     step: usize,
     /// Most turns that it may take here and now.
     budget: u32,
-    /// True if it writes the document.
+    /// Whether it writes the document.
     writes: bool,
     turns: u32,
     /// The exchange with its model so far, beyond the opening.
@@ -312,7 +312,7 @@ impl Machine {
         &self.plan.steps[self.current.step]
     }
 
-    /// True if the next question to this step's model is its last.
+    /// Whether the next question to this step's model is its last.
     fn is_last_turn(&self) -> bool {
         self.current.stopped.is_some() || self.current.turns + 1 >= self.current.budget
     }

@@ -83,7 +83,7 @@ impl From<&ChainStep> for Step {
 pub struct Offer {
     /// As models see it.
     pub tool: Tool,
-    /// True if it changes something: then a person confirms every call, and what was read before may be read again.
+    /// Whether it changes something: then a person confirms every call, and what was read before may be read again.
     pub changes: bool,
     /// Arguments that are meant where none are given, an object.
     pub defaults: Value,

@@ -5,6 +5,7 @@ use super::{Datum, Mode, Offer, Plan, Task};
 use crate::cognition::exchange::{Message, Voice};
 use crate::limits;
 use crate::model::chain::Role;
+use crate::model::within;
 
 /// What every line of data begins with.
 const MARK: &str = "| ";
@@ -27,11 +28,8 @@ impl Room {
 
 /// The beginning of a text, at most so many bytes, and whether that is all of it.
 pub(super) fn clipped(text: &str, most: usize) -> (&str, bool) {
-    if text.len() <= most {
-        return (text, true);
-    }
-    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    (&text[..end], false)
+    let part = within(text, most);
+    (part, part.len() == text.len())
 }
 
 /// Text as data: every line is marked, and nothing in it is a call any more.

@@ -29,7 +29,7 @@ use crate::model::document::Rule;
 use crate::model::ids::NeuronId;
 use crate::model::{Settings, Signal};
 
-/// True if the rule looks at the ledger and at goals: for the others they are not read.
+/// Whether the rule looks at the ledger and at goals: for the others they are not read.
 pub fn looks_back(rule: Rule) -> bool {
     matches!(rule, Rule::Decision | Rule::Evaluator)
 }

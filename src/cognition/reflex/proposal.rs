@@ -12,7 +12,7 @@ use crate::delta::operation::{
 };
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId};
-use crate::model::{Kind, Neuron, Signal};
+use crate::model::{Kind, Neuron, Signal, within};
 
 /// Signals that one run answers; the rest stay unanswered. Leaves most of a delta for what the answers are about.
 pub(super) const SIGNALS: usize = 200;
@@ -53,7 +53,7 @@ impl<'a> Proposal<'a> {
         self.network.neuron(id).filter(|n| !n.is_archived() && !self.archived.contains(id))
     }
 
-    /// True if operations may refer to the neuron.
+    /// Whether operations may refer to the neuron.
     pub fn knows(&self, id: &NeuronId) -> bool {
         self.created.contains(id) || self.live(id).is_some()
     }
@@ -159,11 +159,7 @@ pub(super) fn clip(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }
-    let mut end = bytes.saturating_sub('…'.len_utf8());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", &text[..end])
+    format!("{}…", within(text, bytes.saturating_sub('…'.len_utf8())))
 }
 
 #[cfg(test)]

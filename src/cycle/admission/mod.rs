@@ -300,7 +300,7 @@ struct Judge<'c> {
     going_out: bool,
     /// By what runs are judged; the first is this brain's own.
     grounds: Vec<Grounds>,
-    /// True if there is nothing here yet: then histories may begin.
+    /// Whether there is nothing here yet: then histories may begin.
     first: bool,
     /// Wake as the other side has it: what it has was judged when it came.
     had: Option<CommitId>,

@@ -79,7 +79,7 @@ impl Cycle {
     }
 }
 
-/// True if a record says that its run started at that commit.
+/// Whether a record says that its run started at that commit.
 pub(super) fn is_in_place(record: &RunRecord, parent: CommitId) -> bool {
     record.base.as_ref().is_none_or(|base| *base == parent.to_string())
 }

@@ -103,7 +103,7 @@ impl Judge<'_> {
         }))
     }
 
-    /// True if the typed merge gives the commit's network.
+    /// Whether the typed merge gives the commit's network.
     fn gives(
         &self,
         writer: &crate::store::ObjectWriter<'_>,

@@ -182,7 +182,7 @@ pub enum ChatEvent {
     Confirmed {
         /// What waited.
         id: String,
-        /// True if the call may be made.
+        /// Whether the call may be made.
         allowed: bool,
         /// Why not; not there if it may.
         #[serde(skip_serializing_if = "Option::is_none")]

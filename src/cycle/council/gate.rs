@@ -11,6 +11,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout;
 use crate::model::settings::Review;
+use crate::model::within;
 use crate::review::record::COUNCIL_SAYS;
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{Commit, CommitId};
@@ -55,11 +56,7 @@ impl Cycle {
             cue.extend(effect.concept.as_ref().map(|(_, after)| after.value.clone()));
         }
         let mut cue = cue.join("\n");
-        let mut end = cue.len().min(limits::COUNCIL_QUESTION_BYTES);
-        while !cue.is_char_boundary(end) {
-            end -= 1;
-        }
-        cue.truncate(end);
+        cue.truncate(within(&cue, limits::COUNCIL_QUESTION_BYTES).len());
         Ok((question.len() <= limits::COUNCIL_RUN_BYTES).then_some(RunQuestion { question, cue }))
     }
 

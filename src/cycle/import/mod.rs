@@ -81,7 +81,7 @@ trait Parts: Sync {
     fn neurons(&self) -> usize;
     /// The wishes of a part, sorted by (folder, id). No neuron is in two parts.
     fn part(&self, index: usize) -> Result<Vec<Patch>, CycleError>;
-    /// True if the import itself brings that neuron.
+    /// Whether the import itself brings that neuron.
     fn brings(&self, id: &NeuronId) -> bool;
 }
 

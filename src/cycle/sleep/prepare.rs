@@ -52,7 +52,7 @@ pub struct Prepared {
     pub why: Vec<Why>,
     /// What was read on the way, for the record.
     pub(super) read: Rc<Read>,
-    /// True if it waited for a person: then a cut-off attempt leaves the branch.
+    /// Whether it waited for a person: then a cut-off attempt leaves the branch.
     pub waited: bool,
 }
 

@@ -211,7 +211,7 @@ pub(in crate::cycle) struct SetBy {
     pub run: Option<RunId>,
 }
 
-/// True if a neuron was neither activated nor changed in between.
+/// Whether a neuron was neither activated nor changed in between.
 fn says_as_much(before: &Neuron, now: &Neuron) -> bool {
     let told = |n: &Neuron| {
         (n.concept.clone(), n.kind, n.activation_count, n.pinned, n.archived.clone(), n.connections.clone())

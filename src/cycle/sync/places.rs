@@ -25,7 +25,7 @@ pub struct NearRemote {
     pub mark: String,
     /// The places.
     pub places: Vec<String>,
-    /// True if a person has trusted them.
+    /// Whether a person has trusted them.
     pub trusted: bool,
 }
 

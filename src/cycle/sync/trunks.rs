@@ -35,7 +35,7 @@ struct Chosen {
 }
 
 impl Cycle {
-    /// True if another commit of a candidate's run waits for a person at a remote.
+    /// Whether another commit of a candidate's run waits for a person at a remote.
     fn waits_there(&self, candidate: &Candidate, there: Option<&CommitId>) -> Result<bool, CycleError> {
         match (there, &candidate.run) {
             (Some(there), Some(run)) if *there != candidate.commit => self.is_held(*there, run),

@@ -42,7 +42,7 @@ impl Roots {
         Self { folders: folders.collect(), private: private.collect() }
     }
 
-    /// True if tools may see no file at all.
+    /// Whether tools may see no file at all.
     pub fn is_empty(&self) -> bool {
         self.folders.is_empty()
     }

@@ -26,7 +26,7 @@ use crate::cognition::chain::extract::Evidence;
 use crate::cognition::exchange::{Tool, ToolCall};
 use crate::limits;
 use crate::model::ids::NeuronId;
-use crate::model::{Kind, Link, Neuron, Origin, json as model_json};
+use crate::model::{Kind, Link, Neuron, Origin, json as model_json, within};
 use crate::store::CommitId;
 use crate::text::talk::{self, Said, Talk};
 use files::Roots;
@@ -499,12 +499,7 @@ fn clip(text: &str) -> String {
 
 /// As much of a text as a model is shown.
 fn bounded(text: &str) -> &str {
-    let most = limits::TOOL_RESULT_BYTES;
-    if text.len() <= most {
-        return text;
-    }
-    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    &text[..end]
+    within(text, limits::TOOL_RESULT_BYTES)
 }
 
 /// The lines of a file from one on, as many as a model is shown, and where to go on.

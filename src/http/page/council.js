@@ -1,9 +1,8 @@
 // Owns the card of a council that left its decision to a person: the question, who said what, and a word. It decides nothing by itself.
 
-import { Failure, get, post } from "./api.js";
+import { Failure, post } from "./api.js";
 import { el, foreign } from "./text.js";
 
-const LOOK_MS = 5000;
 // A card that appears under a pointer is not pressed by accident.
 const ARM_MS = 500;
 const SAYS = { approve: "yes", reject: "no", abstain: "abstains" };
@@ -13,7 +12,7 @@ function opinion({ member, family, decision, confidence, reasoning }) {
   return [head, el("dd", {}, foreign("bdi", reasoning))];
 }
 
-function card({ id, question, by, concerns, opinions, absent }, place) {
+export function card({ id, question, by, concerns, opinions, absent }, place) {
   const title = el("h3", { id: `council-${id}`, tabindex: "-1" }, "A council leaves a question to you");
   const asked = el("p", {}, foreign("bdi", question));
   const facts = el("p", { class: "hint" }, `Council ${id}, asked by `, foreign("bdi", by));
@@ -48,28 +47,4 @@ function card({ id, question, by, concerns, opinions, absent }, place) {
   setTimeout(() => arm(true), ARM_MS);
   place.append(element);
   return element;
-}
-
-// Looks for councils now and then. One that somebody else has closed goes.
-export function follow(place) {
-  const cards = new Map();
-  const look = async () => {
-    if (document.hidden) return;
-    try {
-      const { councils } = await get("/councils");
-      const ids = new Set(councils.map(({ id }) => id));
-      for (const [id, element] of cards) {
-        if (!ids.has(id)) {
-          element.remove();
-          cards.delete(id);
-        }
-      }
-      for (const one of councils) if (!cards.get(one.id)?.isConnected) cards.set(one.id, card(one, place));
-    } catch (error) {
-      // Whoever has no token, or no brain, is told so where the conversation is.
-      if (!(error instanceof Failure)) throw error;
-    }
-  };
-  setInterval(look, LOOK_MS);
-  return look();
 }

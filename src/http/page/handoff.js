@@ -1,9 +1,8 @@
 // Owns the card of a deliberation's question: what it is about, and an answer in the form that it asks for. It answers nothing by itself.
 
-import { Failure, get, post } from "./api.js";
+import { Failure, post } from "./api.js";
 import { el, foreign, shown } from "./text.js";
 
-const LOOK_MS = 5000;
 const SCORES = ["not at all", "a little", "mostly", "in all"];
 
 const ASKS = {
@@ -26,7 +25,7 @@ function written(schema) {
   return { fields: [form, text], read: () => JSON.parse(text.value) };
 }
 
-function card({ id, role, goal, tree, about, schema }, place) {
+export function card({ id, role, goal, tree, about, schema }, place) {
   const title = el("h3", { id: `handoff-${id}` }, "A deliberation on ", foreign("bdi", goal), ` asks ${ASKS[role] ?? role}`);
   const where = el("p", {}, "Tree: ", foreign("bdi", tree));
   const { fields, read } = role === "aligner" ? aligned() : written(schema);
@@ -49,28 +48,4 @@ function card({ id, role, goal, tree, about, schema }, place) {
   });
   place.append(element);
   return element;
-}
-
-// Looks for questions now and then. A question that nobody waits for any more goes.
-export function follow(place) {
-  const cards = new Map();
-  const look = async () => {
-    if (document.hidden) return;
-    try {
-      const { handoffs } = await get("/handoffs");
-      const ids = new Set(handoffs.map(({ id }) => id));
-      for (const [id, element] of cards) {
-        if (!ids.has(id)) {
-          element.remove();
-          cards.delete(id);
-        }
-      }
-      for (const one of handoffs) if (!cards.get(one.id)?.isConnected) cards.set(one.id, card(one, place));
-    } catch (error) {
-      // Whoever has no token, or no brain, is told so where the conversation is.
-      if (!(error instanceof Failure)) throw error;
-    }
-  };
-  setInterval(look, LOOK_MS);
-  return look();
 }

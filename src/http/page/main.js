@@ -1,10 +1,11 @@
 // Owns the page: the message box, the conversation's name, and which answer is under way. Everything else has a module.
 
 import { chat, Failure, get, keepToken, takeToken } from "./api.js";
+import { followCards } from "./cards.js";
 import { Panel } from "./cite.js";
 import { confirmation } from "./confirm.js";
-import { follow as followCouncils } from "./council.js";
-import { follow as followHandoffs } from "./handoff.js";
+import { card as council } from "./council.js";
+import { card as handoff } from "./handoff.js";
 import { Answer, remembered, said } from "./message.js";
 import { seen } from "./text.js";
 
@@ -180,6 +181,6 @@ takeToken();
 called(sessionStorage.getItem(CONVERSATION));
 restore();
 follow();
-followHandoffs(waiting);
-followCouncils(waiting);
+followCards(waiting, "handoffs", handoff);
+followCards(waiting, "councils", council);
 message.focus();

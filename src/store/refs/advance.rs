@@ -76,7 +76,7 @@ impl Store {
         Ok(Some(Step::Made))
     }
 
-    /// True if a HEAD that libgit2 would log for names the branch.
+    /// Whether a HEAD that libgit2 would log for names the branch.
     fn is_head(&self, name: &str) -> bool {
         let head = format!("ref: {name}");
         let on = |folder: &std::path::Path| {
