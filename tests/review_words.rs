@@ -208,6 +208,61 @@ fn words_that_were_told_are_taken_back() {
 }
 
 #[test]
+fn words_that_were_taken_back_before_they_went_out_go_nowhere() {
+    let world = crate::review_second::world(World::gated(), SCRIBE);
+    world.clone("b");
+    world.brain("b", &["trust", "--yes"]);
+    let rejected = |machine: &str, text: &str, why: &str| {
+        let run = proposed(&world, machine, &[text]);
+        world.brain(machine, &["reject", &run, "--why", why]);
+        run
+    };
+    // Somebody else's decision comes in between, and decisions of one's own lie on both sides.
+    let before = rejected("a", "Mateo is leaving the team in March", "a rumour");
+    let run = rejected("a", "Olga broke production twice last Friday", "talk about Olga");
+    let after = rejected("a", "The runbook lies in the cellar of the team", "it does not");
+    let other = rejected("b", "Nina painted the harbour wall blue on Sunday", "no source");
+    world.sync("b");
+    world.brain("a", &["review", &run, "--forget", "--why", "talk about people"]);
+    let decided = world.json("a", &["review", "--decided"]);
+    // A rehearsal says so, and changes nothing.
+    let tip = world.tip("a", "refs/brain/reviews");
+    assert!(world.brain("a", &["sync", "--dry-run"]).contains("1 decision goes out without the words"));
+    assert_eq!(world.tip("a", "refs/brain/reviews"), tip);
+    let said = world.brain("a", &["sync"]);
+    assert!(said.contains("1 decision goes out without the words that were taken back"), "{said}");
+    world.sync("b");
+    for words in ["Olga broke", "about Olga"] {
+        assert!(!holds(&world, "remote.git", words), "{words}");
+        assert!(!holds(&world, "b", words), "{words}");
+    }
+    for machine in ["a", "b"] {
+        let now = world.json(machine, &["review", "--decided"]);
+        for run in [&before, &run, &after, &other] {
+            assert!(now.to_string().contains(run.as_str()), "{machine} {run}: {now:#}");
+        }
+        assert!(now.to_string().contains("talk about people"), "{machine}: {now:#}");
+        assert!(told(&world, machine).contains("Mateo is leaving"), "{machine}");
+        world.brain(machine, &["check"]);
+    }
+    let kept = |all: &Value| -> Vec<Value> {
+        let all = all["decisions"].as_array().unwrap().iter();
+        all.filter(|one| !one.to_string().contains(other.as_str())).cloned().collect()
+    };
+    assert_eq!(kept(&world.json("a", &["review", "--decided"])), kept(&decided));
+    assert!(!world.brain("a", &["sync"]).contains("taken back"));
+    // The same for the first push to a remote that has nothing.
+    let fresh = crate::review_second::world(World::new(), SCRIBE);
+    let run = proposed(&fresh, "a", &["Olga broke production twice last Friday"]);
+    fresh.brain("a", &["reject", &run, "--why", "talk"]);
+    fresh.brain("a", &["review", &run, "--forget"]);
+    fresh.git("a", &["init", "-q", "--bare", "../empty.git"]);
+    fresh.git("a", &["remote", "set-url", "origin", "../empty.git"]);
+    fresh.brain("a", &["sync"]);
+    assert!(!holds(&fresh, "empty.git", "Olga broke"));
+}
+
+#[test]
 fn words_that_the_run_does_not_say_are_refused_at_the_gate() {
     let world = world(World::gated(), SCRIBE);
     let gossip = "Olga broke production twice last Friday";

@@ -32,7 +32,7 @@ impl Cycle {
 
     /// Whether a remark is of one who may make it, and who made the commit that brought it: a reason is given by who decided, and whoever may
     /// decide may take words back.
-    fn remark_counts(&self, remark: &Remark, review: &ReviewRecord) -> Result<bool, CycleError> {
+    pub(super) fn remark_counts(&self, remark: &Remark, review: &ReviewRecord) -> Result<bool, CycleError> {
         let may = remark.address() == review.address() || remark.why.is_empty() && self.may_forget(remark.address())?;
         Ok(may && self.is_added_by(&remark.path(), remark.address())?)
     }

@@ -463,7 +463,7 @@ impl Cycle {
 
     /// Brings the reviews here and those of a remote to one state; `there` is what the remote has. A note on what did not come or go.
     pub(super) fn sync_reviews(&self, remote: &Remote, there: Option<CommitId>) -> Result<Vec<String>, CycleError> {
-        let mut there = there;
+        let (mut there, mut notes) = (there, Vec::new());
         for _ in 0..limits::SYNC_ROUNDS {
             let here = self.store.reviews()?;
             if here == there {
@@ -501,9 +501,10 @@ impl Cycle {
                 }
                 there = Some(theirs);
             }
-            let Some(ours) = self.store.reviews()?.filter(|ours| Some(*ours) != there) else { return Ok(Vec::new()) };
+            notes.extend(self.keep_words_back(there)?);
+            let Some(ours) = self.store.reviews()?.filter(|ours| Some(*ours) != there) else { return Ok(notes) };
             match self.store.push_reviews(remote, there, ours)? {
-                PushOutcome::Done => return Ok(Vec::new()),
+                PushOutcome::Done => return Ok(notes),
                 PushOutcome::Modified => there = self.store.remote_tips(remote)?.1,
                 PushOutcome::Refused(why) => {
                     let why = why.lines().next().unwrap_or_default().to_owned();

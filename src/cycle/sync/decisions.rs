@@ -1,11 +1,13 @@
-//! Decisions that no other machine takes, made while the clock was ahead for example: the ref of reviews again without them.
+//! Decisions here that no remote has, written again before they go out: without those that no other machine takes, made while the clock was ahead for
+//! example, and without words that were taken back meanwhile.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::plural;
-use crate::store::{Author, CommitId, CommitSpec, Remote, TreeEdit};
+use crate::review::{Remark, ReviewRecord};
+use crate::store::{Author, Commit, CommitId, CommitSpec, Remote, Trailer, TreeEdit};
 
 impl Cycle {
     /// Puts upon the decisions of a remote, `there`, what it lacks of those here and may take; what it would refuse, and all that lies upon that, was
@@ -40,7 +42,7 @@ impl Cycle {
         }
         let mut again = 0;
         for id in new.iter().filter(|id| bad.contains(id)) {
-            match self.decision_again(tip, *id)? {
+            match self.decision_again(tip, *id, &Replaced::new())? {
                 None => {}
                 Some(Ok(commit)) => {
                     tip = Some(commit);
@@ -55,7 +57,12 @@ impl Cycle {
         }
         let tip = match tip {
             Some(tip) => tip,
-            None => self.decisions_of(None, Vec::new(), "no decisions", self.shared.world.commit_seconds())?,
+            None => self.decisions_of(
+                None,
+                Vec::new(),
+                ("no decisions", String::new(), Vec::new()),
+                self.shared.world.commit_seconds(),
+            )?,
         };
         self.store.rescue(here)?;
         if !self.store.advance_reviews(Some(here), tip)? {
@@ -72,11 +79,88 @@ impl Cycle {
         Ok(notes)
     }
 
-    /// What a commit of decisions adds, upon another one, or what is wrong with that; `None`: it adds nothing that is not there.
+    /// Writes the decisions that `there` lacks again, where words of them were taken back since: each as people are told of it by now, so that those
+    /// words go nowhere. What another remote may have, or another person's commit lies upon, stays as it was. Notes on what was done.
+    pub(in crate::cycle) fn keep_words_back(&self, there: Option<CommitId>) -> Result<Vec<String>, CycleError> {
+        let Some(here) = self.store.reviews()? else { return Ok(Vec::new()) };
+        let known: Vec<CommitId> = there.into_iter().collect();
+        let mut new = Vec::new();
+        for id in self.store.commits_beyond(here, &known)? {
+            let commit = self.store.commit(id)?;
+            if commit.parents.len() < 2 {
+                new.push(commit);
+            }
+        }
+        let replaced = self.words_taken_back(&new)?;
+        if replaced.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (_, own) = self.store.user();
+        if self.store.remotes()?.len() > 1 || new.iter().any(|commit| commit.email != own) {
+            return Ok(vec![
+                "words that were taken back go out with their decision: another remote may have it, or another person's commit lies upon it".to_owned(),
+            ]);
+        }
+        let mut tip = there;
+        for commit in &new {
+            match self.decision_again(tip, commit.id, &replaced)? {
+                None => {}
+                Some(Ok(made)) => tip = Some(made),
+                // Whoever receives them says what is wrong.
+                Some(Err(_)) => return Ok(Vec::new()),
+            }
+        }
+        let count = replaced.values().flatten().count();
+        match tip {
+            Some(tip) if self.store.advance_reviews(Some(here), tip)? => Ok(vec![format!(
+                "{} out without the words that were taken back",
+                plural(count, "decision goes", "decisions go")
+            )]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Of the files that commits of decisions add: decisions as people are told of them, where a remark among those files takes words back, and
+    /// nothing in place of its remarks.
+    fn words_taken_back(&self, commits: &[Commit]) -> Result<Replaced, CycleError> {
+        let (mut reviews, mut remarks) = (Vec::new(), Vec::new());
+        for commit in commits {
+            for path in self.added(commit)? {
+                let Some(file) = self.store.file(commit.tree, &path)? else { continue };
+                let bytes = self.store.read_file(file, &path)?;
+                if Self::is_remark(&path) {
+                    remarks.extend(Remark::decode(&bytes, &path));
+                } else {
+                    reviews.extend(ReviewRecord::decode(&bytes, &path));
+                }
+            }
+        }
+        remarks.sort_by(|a, b| a.remark.cmp(&b.remark));
+        let mut replaced = Replaced::new();
+        for review in reviews {
+            let mut own = Vec::new();
+            for remark in remarks.iter().filter(|remark| remark.review == review.review) {
+                if self.remark_counts(remark, &review)? {
+                    own.push(remark.clone());
+                }
+            }
+            if own.iter().all(|remark| remark.forgets.is_empty()) {
+                continue;
+            }
+            replaced.extend(own.iter().map(|remark| (remark.path(), None)));
+            let path = review.path();
+            replaced.insert(path, Some(review.with(&own)));
+        }
+        Ok(replaced)
+    }
+
+    /// What a commit of decisions adds, with other files in place of some, upon another commit, or what is wrong with that; `None`: it adds nothing that
+    /// is not there.
     fn decision_again(
         &self,
         upon: Option<CommitId>,
         id: CommitId,
+        replaced: &Replaced,
     ) -> Result<Option<Result<CommitId, Faults>>, CycleError> {
         let store = &self.store;
         let commit = store.commit(id)?;
@@ -84,21 +168,34 @@ impl Cycle {
             return Ok(None);
         }
         let there = upon.map(|tip| store.tree_of(tip)).transpose()?;
-        let mut edits = Vec::new();
+        let (mut edits, mut why) = (Vec::new(), String::new());
         for path in self.added(&commit)? {
+            match replaced.get(&path) {
+                Some(None) => continue,
+                Some(Some(review)) => {
+                    why.clone_from(&review.why);
+                    edits.push(TreeEdit::new(path, Some(review.encode())));
+                    continue;
+                }
+                None => {}
+            }
             let is_there = match there {
                 Some(tree) => store.file(tree, &path)?.is_some(),
                 None => false,
             };
             if let (false, Some(file)) = (is_there, store.file(commit.tree, &path)?) {
-                edits.push(TreeEdit::new(path.clone(), Some(store.read_file(file, &path)?)));
+                let bytes = store.read_file(file, &path)?;
+                if let Ok(review) = ReviewRecord::decode(&bytes, &path) {
+                    why = review.why;
+                }
+                edits.push(TreeEdit::new(path, Some(bytes)));
             }
         }
         if edits.is_empty() {
             return Ok(None);
         }
         let at = commit.at.min(self.shared.world.commit_seconds());
-        let made = self.decisions_of(upon, edits, commit.subject(), at)?;
+        let made = self.decisions_of(upon, edits, (commit.subject(), why, commit.trailers.clone()), at)?;
         let since = store.requires_signatures()?.then(|| store.signed_since()).transpose()?;
         let faults = self.faults_of_decision(made, since.as_ref())?;
         Ok(Some(if faults.is_empty() { Ok(made) } else { Err(faults) }))
@@ -108,7 +205,7 @@ impl Cycle {
         &self,
         upon: Option<CommitId>,
         edits: Vec<TreeEdit>,
-        subject: &str,
+        (subject, body, trailers): (&str, String, Vec<Trailer>),
         at: i64,
     ) -> Result<CommitId, CycleError> {
         let base = upon.map(|tip| self.store.tree_of(tip)).transpose()?;
@@ -119,8 +216,8 @@ impl Cycle {
             author: Author::User,
             at,
             subject: subject.to_owned(),
-            body: String::new(),
-            trailers: Vec::new(),
+            body,
+            trailers,
         })?;
         writer.publish()?;
         Ok(commit)
@@ -138,6 +235,9 @@ impl Cycle {
         ))
     }
 }
+
+/// Decisions in place of those of their path; `None`: nothing is put in place of the file.
+type Replaced = BTreeMap<String, Option<ReviewRecord>>;
 
 /// What is wrong with a commit of decisions, each with its path.
 type Faults = Vec<(String, String)>;

@@ -51,7 +51,7 @@ pub struct Synced {
     pub main: Option<CommitId>,
     /// Wake's tip.
     pub wake: Option<CommitId>,
-    /// True if main or wake moved here.
+    /// Whether main or wake moved here.
     pub moved: bool,
     /// Main's old tip, where the remote's was not its descendant: kept under `refs/git-brain/rescue/`.
     pub rescued: Option<CommitId>,
@@ -90,7 +90,7 @@ struct Theirs {
     reviewed: Result<Vec<String>, CycleError>,
     /// Runs on which wake there has another decision.
     overruled: Option<Overruled>,
-    /// True if the remote is empty.
+    /// Whether the remote is empty.
     begins: bool,
 }
 
@@ -154,6 +154,15 @@ impl Cycle {
                 }
                 joined => joined?,
             };
+            if let Some(old) = synced.rescued
+                && let Some(other) = self.other_line(remote, old, joined.main)?
+            {
+                synced.note(format!(
+                    "main of {0} and main of {other} have nights of their own, and the last remote to sync with decides which main is here: \
+                     sleep for one of them alone. Wake has both",
+                    remote.name
+                ));
+            }
             for (branch, became) in self.clear_settled(joined.wake)? {
                 synced.note(format!(
                     "{branch} is gone here: its run {became}; `git brain review --decided` says by whom"
@@ -227,6 +236,19 @@ impl Cycle {
         Ok(false)
     }
 
+    /// Another remote that has the main which was given up here, and not the one that stands.
+    fn other_line(&self, remote: &Remote, given_up: CommitId, main: CommitId) -> Result<Option<String>, CycleError> {
+        for other in self.store.remotes()?.into_iter().filter(|other| other.name != remote.name) {
+            if let Some(there) = self.store.seen(&other)?.get(self.store.main())
+                && self.store.is_ancestor(*there, given_up)?
+                && !self.store.is_ancestor(*there, main)?
+            {
+                return Ok(Some(other.name));
+            }
+        }
+        Ok(None)
+    }
+
     /// Waits a random while, longer from round to round: who lost together must not come together again.
     fn pause(&self, round: usize) {
         let longest = (limits::SYNC_PAUSE_MS << round.min(6)).max(1);
@@ -245,7 +267,7 @@ impl Cycle {
         self.refuse_rewritten(remote, &seen, &tips)?;
         // Decisions first: what lands by them is judged by them, here and there. One that is not let in stops nothing else.
         let begins = reviews.is_none() && !there.contains_key(self.store.main()) && !self.store.is_radicle(remote)?;
-        let reviewed = if begins { Ok(Vec::new()) } else { self.sync_reviews(remote, reviews) };
+        let reviewed = if begins { self.keep_words_back(None) } else { self.sync_reviews(remote, reviews) };
         let rejected = self.rejected_of(&tips)?;
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
