@@ -63,7 +63,8 @@ fn capture_keeps_a_session_once_and_without_secrets_and_small_talk() {
     let transcript = brain.file("t.jsonl", &first);
     assert_eq!(hook(&brain, "claude-code", "Stop", &said(&transcript)), "", "nothing is said to the client");
     settled(&brain);
-    let origin = "hook:claude-code".to_owned();
+    let origin = memories(&brain)[0].0.clone();
+    assert!(origin.starts_with("hook:claude-code:ann-"), "{origin}");
     let wanted = vec![
         (origin.clone(), "Heron answers on port 2222.".to_owned()),
         (origin.clone(), "Our staging server is called heron.".to_owned()),
@@ -146,6 +147,89 @@ fn session_of_one_client_is_not_shown_to_another_before_a_person_approves() {
     assert!(brain.brain(&["recall", "staging server"]).exits(0).out.contains("hook:opencode"));
     brain.brain(&["approve", "--origin", "hook:opencode"]).exits(0);
     assert!(hook(&brain, "codex", "UserPromptSubmit", &prompt).contains("heron"));
+}
+
+#[test]
+fn session_of_one_person_is_not_shown_to_another_before_it_is_approved() {
+    let brain = Sandbox::new();
+    let turns = json!({"session_id": "o1", "messages": [{"role": "user", "text": "Martin leaves the company in March, always keep that private."}]});
+    hook(&brain, "opencode", "idle", &turns);
+    settled(&brain);
+    let asked = |person: &str, event: &str| {
+        let mut command = brain.command(env!("CARGO_BIN_EXE_git-brain"), &["hook", "opencode", event]);
+        command.env("GIT_AUTHOR_EMAIL", person).env("GIT_COMMITTER_EMAIL", person).stdin(std::process::Stdio::piped());
+        let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let input = json!({"prompt": "When does Martin leave the company?", "session_id": "x"}).to_string();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    for event in ["start", "prompt"] {
+        assert!(asked("ann@example.invalid", event).contains("Martin leaves"), "{event}: {}", log(&brain));
+        assert!(!asked("tom@example.invalid", event).contains("Martin leaves"), "{event}");
+        // The same name at another address is another person.
+        assert!(!asked("ann@example.org", event).contains("Martin leaves"), "{event}");
+    }
+    brain.brain(&["approve", "--origin", "hook:opencode"]).exits(0);
+    assert!(asked("tom@example.invalid", "start").contains("Martin leaves"));
+}
+
+#[test]
+fn own_memories_and_rules_start_a_session_whatever_others_say() {
+    let brain = Sandbox::new();
+    brain.brain(&["feed", "--text", "The payments team owns the ledger service."]).exits(0);
+    let turn = |role: &str, text: &str| json!({"role": role, "text": text});
+    let said = [
+        turn("user", "We always use pnpm here."),
+        turn("user", "commit this"),
+        turn("user", "Fix the login bug, please."),
+        turn("assistant", "The login bug was a cookie without SameSite."),
+    ];
+    hook(&brain, "codex", "Stop", &json!({"session_id": "s1", "messages": said}));
+    settled(&brain);
+    for (flood, client) in ["one", "two"].iter().enumerate() {
+        let lines: String = (0..150)
+            .map(|at| format!("{}\n", json!({"text": format!("The label of button {flood}{at} reads Save{at} now.")})))
+            .collect();
+        let file = brain.file(&format!("{client}.jsonl"), &lines);
+        brain.brain(&["feed", "--origin", &format!("mcp:{client}"), &file]).exits(0);
+    }
+    let start = hook(&brain, "codex", "SessionStart", &json!({"session_id": "s2"}));
+    let context: Value = serde_json::from_str(&start).unwrap();
+    let text = context["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is missing: {text}"));
+    assert!(place("always use pnpm") < place("payments team owns"), "{text}");
+    for words in ["button", "commit this", "login bug"] {
+        assert!(!text.contains(words), "{words}: {text}");
+    }
+    assert!(brain.brain(&["prime"]).exits(0).out.contains("payments team owns"));
+    let tasks = brain.json(&["recall", "--talk", "login bug"]);
+    assert!(tasks.to_string().contains("Fix the login bug"), "{tasks}");
+}
+
+#[test]
+fn commands_that_a_person_runs_are_not_kept() {
+    let brain = Sandbox::new();
+    let lines = line("user", "<bash-input>cat .env</bash-input>", "2026-01-26T14:00:00Z")
+        + &line("user", "<bash-stdout>DB_HOST=heron</bash-stdout><bash-stderr></bash-stderr>", "2026-01-26T14:00:01Z")
+        + &line("user", "The database is called finch.", "2026-01-26T14:00:02Z");
+    hook(&brain, "claude-code", "Stop", &said(&brain.file("t.jsonl", &lines)));
+    settled(&brain);
+    let codex = json!({"type": "response_item", "timestamp": "2026-01-26T14:00:00Z", "payload": {"type": "message", "role": "user",
+        "content": [{"type": "input_text", "text": "<user_shell_command>\n<command>cat .env</command>\n<result>\nDB_HOST=heron\n</result>\n</user_shell_command>"}]}});
+    hook(&brain, "codex", "Stop", &said(&brain.file("c.jsonl", &format!("{codex}\n"))));
+    settled(&brain);
+    let texts: Vec<String> = memories(&brain).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(texts, ["The database is called finch."], "{}", log(&brain));
+}
+
+#[test]
+fn prompt_is_shown_the_part_of_a_long_answer_that_it_asks_for() {
+    let brain = Sandbox::new();
+    let filler = "The rest of this report says nothing that anybody would want to know again later on. ".repeat(8);
+    let answer = format!("{filler}BILL-921 failed because carts are unique by customer and not by session. {filler}");
+    brain.brain(&["feed", "--text", &answer]).exits(0);
+    let shown = hook(&brain, "codex", "UserPromptSubmit", &json!({"prompt": "why did BILL-921 fail?"}));
+    assert!(shown.contains("carts are unique by customer"), "{shown}");
 }
 
 #[test]

@@ -381,6 +381,22 @@ fn proposals_wait_for_a_person_unless_the_owner_says_otherwise() {
     assert_eq!(other.call("propose", create("the crane is blue"))["state"], "waits");
     // What lands is done again by the same rules elsewhere: the check of the history holds.
     sandbox.brain(&["check"]).exits(0);
+    sandbox.brain(&["audit"]).exits(0);
+}
+
+#[test]
+fn a_memory_is_put_right_by_its_citation() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::named(&sandbox, "editor");
+    client.call("remember", json!({"texts": ["The bakery opens at seven."]}));
+    let found = client.call("recall", json!({"question": "when does the bakery open?"}));
+    let cite = found["memories"][0]["cite"].clone();
+    assert!(cite.as_str().unwrap().contains('@'), "{cite}");
+    client.call("remember", json!({"texts": ["The bakery opens at eight."], "corrects": cite}));
+    let found = client.call("recall", json!({"question": "when does the bakery open?"}));
+    assert_eq!(texts(&found), ["The bakery opens at eight."]);
+    let gone = client.fails("remember", json!({"texts": ["x y"], "corrects": "e-0000000000000000@000000000000"}));
+    assert!(gone.contains("e-0000000000000000"), "{gone}");
 }
 
 #[test]
@@ -411,6 +427,8 @@ fn an_outcome_of_a_memory_or_a_run_is_learnt_from() {
     let run = runs["entries"][0]["run"].as_str().unwrap().to_owned();
     let shown = sandbox.json(&["show", &run]);
     assert_eq!(shown["document"]["origin"], "mcp:editor", "{shown}");
+    // A client needs no definition, also in an audit.
+    sandbox.brain(&["audit"]).exits(0);
 }
 
 #[test]

@@ -16,10 +16,10 @@ use crate::client::{Call, Client, Moment, Said, Turn, answer, turns};
 use crate::cycle::doorbell;
 use crate::limits;
 use crate::model::ids::hash_fields;
-use crate::model::{Level, Origin, Stamp};
+use crate::model::{Level, Origin, Stamp, within};
 use crate::store::{LockName, Store, StoreError};
-use crate::text::talk::{ASKED, Act, act};
-use crate::text::{key, tokens};
+use crate::text::talk::{ASKED, Act, TASKED, act, is_task};
+use crate::text::{around, key, tokens};
 use crate::world;
 
 /// The hook name by which the background process is started.
@@ -33,6 +33,10 @@ const CLOSE: f64 = 0.3;
 const MEMORIES: usize = 8;
 /// Memories among which an equal one is looked for.
 const LIKE: usize = 3;
+/// Characters of one memory that a prompt is shown.
+const SHOWN_CHARS: usize = 280;
+/// Letters of a person's address in the origin of her sessions.
+const NAME_CHARS: usize = 16;
 /// The class of origins of what hooks keep.
 const CLASS: &str = "hook";
 /// Where it is kept how far transcripts were read, in the cache.
@@ -153,7 +157,8 @@ fn prompted(
                 continue;
             }
             let origin = if one.origin == Origin::local() { String::new() } else { format!(" [{}]", one.origin) };
-            let line = format!("- {} ({}){origin} {}\n", &one.at.to_string()[..10], one.id, clip(&one.text));
+            let part = around(&one.text, query, SHOWN_CHARS);
+            let line = format!("- {} ({}){origin} {}\n", &one.at.to_string()[..10], one.id, clip(&part));
             if tokens(&text) + tokens(&line) < limits::PROMPTED_TOKENS {
                 text += &line;
                 shown.push(one.id);
@@ -169,9 +174,9 @@ fn ends(prompt: &str) -> Vec<&str> {
     if prompt.len() <= MOST {
         return vec![prompt];
     }
-    let first = (0..=MOST).rev().find(|at| prompt.is_char_boundary(*at)).unwrap_or(0);
-    let last = (prompt.len() - MOST..prompt.len()).find(|at| prompt.is_char_boundary(*at)).unwrap_or(first);
-    vec![&prompt[..first], &prompt[last.max(first)..]]
+    let first = within(prompt, MOST);
+    let last = (prompt.len() - MOST..prompt.len()).find(|at| prompt.is_char_boundary(*at)).unwrap_or(first.len());
+    vec![first, &prompt[last.max(first.len())..]]
 }
 
 /// Leaves a job for the background process, and starts one if none is at work.
@@ -267,15 +272,23 @@ impl Brain {
     /// Whether a memory may be shown to a client that has not asked for it: what another client's session said is shown where its origin is
     /// trusted, or a person approved it.
     fn may_show(&self, origin: &Origin, client: Client) -> bool {
-        let own = Origin::parse(&format!("{CLASS}:{client}")).expect("invariant: a valid label");
-        let is_of_another = origin.classes().any(|class| class == CLASS) && !origin.is_of(&own);
+        let is_of_another = origin.classes().any(|class| class == CLASS) && !origin.is_of(&self.sessions_of(client));
         !is_of_another || self.cycle.shared.policy.settings.origins.level(origin) == Level::Trusted
     }
 
     /// Feeds turns of a session, but for small talk and for what is remembered already. What a person asked or ordered is kept as talk: it
     /// is evidence for nothing.
     pub(super) fn keep_turns(&self, client: Client, session: &str, turns: &[Turn]) -> Result<usize, BrainError> {
-        self.feed_turns(&format!("{CLASS}:{client}"), client, session, turns)
+        self.feed_turns(self.sessions_of(client).as_str(), client, session, turns)
+    }
+
+    /// The origin of what the person of this machine says to a client, and it to her: the client, and the address as git has it.
+    pub(super) fn sessions_of(&self, client: Client) -> Origin {
+        let (_, address) = self.cycle.store.user();
+        let name = address.split('@').next().unwrap_or_default().to_ascii_lowercase();
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
+        let hash = hash_fields(&[address.to_ascii_lowercase().as_bytes()]) >> 48;
+        Origin::parse(&format!("{CLASS}:{client}:{name}-{hash:04x}")).expect("invariant: a valid label")
     }
 
     /// The same of an origin.
@@ -300,6 +313,7 @@ impl Brain {
                 continue;
             }
             let source = match turn.by {
+                Said::Person if is_task(&text) => format!("{TASKED}{label}"),
                 Said::Person => format!("{ASKED}{label}"),
                 Said::Agent => label.clone(),
             };

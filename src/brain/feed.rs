@@ -112,6 +112,11 @@ struct Prepared {
     report: FeedReport,
 }
 
+/// The id of a citation, `ID@COMMIT` or the id alone.
+fn cited_id(cite: &str) -> &str {
+    cite.split_once('@').map_or(cite, |(id, _)| id)
+}
+
 impl Brain {
     /// Stores stimuli durably, archives what they replace, then runs agents until quiet.
     ///
@@ -181,7 +186,7 @@ impl Brain {
         if request.corrects.is_some() && !request.sources.iter().all(is_text) {
             return Err(BrainError::usage("--corrects goes with a text, and a file is fed"));
         }
-        let corrected = request.corrects.as_deref().map(|id| self.corrected(id, &origin)).transpose()?;
+        let corrected = request.corrects.as_deref().map(cited_id).map(|id| self.corrected(id, &origin)).transpose()?;
         let clean = |label: &str| self.cycle.shared.secrets.redact(label).into_owned();
         let session = request.session.as_deref().map(clean);
         let session = session.or_else(|| corrected.as_ref().and_then(|(_, old)| old.session.clone()));

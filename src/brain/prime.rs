@@ -1,6 +1,6 @@
 //! What an agent should know before it starts: goals, lessons of reviews, the memories that matter, what changed, what waits. Place in the flow:
 //! wake and the reviews → **prime** → the first lines of a model's context. Must not exceed its budget, and brings no text from an origin that is
-//! not trusted.
+//! not trusted, but what the person who begins a session said herself in sessions of that client.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{Brain, BrainError, RecallRequest};
 use crate::activation::graph::NodeIx;
 use crate::activation::reading::{Role, is_statement};
+use crate::client::Client;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::snapshot;
 use crate::delta::render;
@@ -16,10 +17,11 @@ use crate::limits;
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
-use crate::model::{Kind, Neuron, Stamp};
+use crate::model::{Kind, Neuron, Origin, Stamp};
 pub(super) use crate::review::kept_out::clip;
 use crate::review::{Said, Verdict};
 use crate::store::CommitId;
+use crate::text::talk::{ASKED, is_standing};
 use crate::text::tokens;
 
 /// Decisions that are looked through for lessons.
@@ -48,7 +50,8 @@ pub struct PrimeRequest {
     pub about: Option<String>,
     /// What changed since this commit or branch.
     pub since: Option<String>,
-    /// Who asks: what changed is told since the same client asked last.
+    /// Who asks: what changed is told since the same client asked last. Of a coding agent also what the person said in its sessions is
+    /// shown, trusted or not.
     pub client: Option<String>,
 }
 
@@ -61,6 +64,9 @@ pub struct PrimeMemory {
     pub text: String,
     /// When it happened.
     pub at: Stamp,
+    /// Where it comes from, if that is not trusted: then it is the person's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Whether a reviewer let it in, as far as recent decisions say.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approved: bool,
@@ -131,8 +137,8 @@ impl Brain {
             // Their words are nobody's yet.
             waiting: list.waiting.iter().take(WAITING).map(|line| format!("{} ({})", line.run, line.waits)).collect(),
             since: since.map(|commit| commit.to_string()),
-            changes: since.map_or_else(|| Ok(Vec::new()), |since| self.memories_since(since, wake))?,
-            memories: self.memories_that_matter(request.about.as_deref(), wake)?,
+            changes: since.map_or_else(|| Ok(Vec::new()), |since| self.memories_since(since, wake, request))?,
+            memories: self.memories_that_matter(request, wake)?,
             text: String::new(),
             tokens: 0,
             at: wake.to_string(),
@@ -189,7 +195,12 @@ impl Brain {
     }
 
     /// Memories that came between two commits, newest first. Costs what differs between them.
-    fn memories_since(&self, since: CommitId, wake: CommitId) -> Result<Vec<PrimeMemory>, BrainError> {
+    fn memories_since(
+        &self,
+        since: CommitId,
+        wake: CommitId,
+        request: &PrimeRequest,
+    ) -> Result<Vec<PrimeMemory>, BrainError> {
         let store = &self.cycle.store;
         let (old, new) = (store.tree_of(since)?, store.tree_of(wake)?);
         let changes = store.diff_within(Some(old), Some(new), layout::NEURONS, limits::FOLLOWED_NEURONS)?;
@@ -198,47 +209,57 @@ impl Brain {
         let mut found = Vec::new();
         for change in born {
             let Place::Neuron(id) = Place::of(&change.path) else { continue };
-            found.extend(network.shared(&id)?.and_then(|neuron| self.shown(&neuron)));
+            found.extend(network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, request)));
         }
         found.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
         found.truncate(CHANGES);
         Ok(found)
     }
 
-    /// What the work's words recall, and then the most salient memories.
-    fn memories_that_matter(&self, about: Option<&str>, wake: CommitId) -> Result<Vec<PrimeMemory>, BrainError> {
+    /// What the work's words recall, and then the most salient memories; rules for all that comes, and what a reviewer let in, first.
+    fn memories_that_matter(&self, request: &PrimeRequest, wake: CommitId) -> Result<Vec<PrimeMemory>, BrainError> {
+        let about = request.about.as_deref();
         let store = &self.cycle.store;
         let tree = store.tree_of(wake)?;
         let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
         let mut found: Vec<PrimeMemory> = Vec::new();
         if let Some(about) = about.filter(|about| !about.trim().is_empty()) {
-            let request =
+            let question =
                 RecallRequest { query: about.to_owned(), top: Some(MEMORIES / 2), ..RecallRequest::default() };
-            let answer = self.recall(&request)?;
+            let answer = self.recall(&question)?;
             for one in answer.results.iter().filter(|_| !answer.nothing_close) {
-                found.extend(network.shared(&one.id)?.and_then(|neuron| self.shown(&neuron)));
+                found.extend(network.shared(&one.id)?.and_then(|neuron| self.started_with(&neuron, request)));
             }
         }
         let (snapshot, now) = (snapshot(store, tree)?, self.cycle.shared.world.now());
         let (graph, index) = (snapshot.graph(), snapshot.index());
         let is_memory = |node: &NodeIx| index.role(*node) == Role::Memory && !graph.is_archived(*node);
-        let mut salient: Vec<(u16, NodeIx)> =
-            graph.nodes().filter(is_memory).map(|node| (graph.salience_at(node, now), node)).collect();
+        let all = graph.nodes().filter(is_memory).map(|node| (graph.salience_at(node, now), node));
+        // What comes from elsewhere must not keep people's own memories out, however much of it there is.
+        let (foreign, own): (Vec<_>, Vec<_>) = all.partition(|(_, node)| graph.is_foreign(*node));
         let best = |a: &(u16, NodeIx), b: &(u16, NodeIx)| b.0.cmp(&a.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1)));
-        if salient.len() > READ {
-            salient.select_nth_unstable_by(READ, best);
-            salient.truncate(READ);
+        let mut salient: Vec<(u16, NodeIx)> = Vec::new();
+        for mut group in [own, foreign] {
+            if group.len() > READ {
+                group.select_nth_unstable_by(READ, best);
+                group.truncate(READ);
+            }
+            salient.append(&mut group);
         }
         salient.sort_by(best);
+        let mut rules = 0;
         for (_, node) in salient {
-            if found.len() >= MEMORIES {
+            if found.len() - rules >= MEMORIES {
                 break;
             }
             let Ok(id) = NeuronId::parse(graph.id(node)) else { continue };
             if found.iter().all(|one| one.id != id) {
-                found.extend(network.shared(&id)?.and_then(|neuron| self.shown(&neuron)));
+                let one = network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, request));
+                rules += usize::from(one.as_ref().is_some_and(|one| is_standing(&one.text)));
+                found.extend(one);
             }
         }
+        found.sort_by_key(|one| !is_standing(&one.text));
         self.approved_first(&mut found, wake)?;
         found.truncate(MEMORIES);
         Ok(found)
@@ -246,14 +267,23 @@ impl Brain {
 
     /// A memory as it may be shown to an agent that has not asked for it: live, evidence, and of a trusted origin.
     pub(super) fn shown(&self, neuron: &Neuron) -> Option<PrimeMemory> {
+        self.started_with(neuron, &PrimeRequest::default())
+    }
+
+    /// The same, or a person's own words of the sessions that the request names.
+    fn started_with(&self, neuron: &Neuron, request: &PrimeRequest) -> Option<PrimeMemory> {
         let is_fit = (neuron.kind == Kind::Episodic || is_statement(neuron))
             && !neuron.is_archived()
-            && crate::cycle::conversation::talk_of(neuron).is_none()
-            && !self.cycle.shared.policy.settings.origins.is_tainted(&neuron.origin);
-        is_fit.then(|| PrimeMemory {
+            && crate::cycle::conversation::talk_of(neuron).is_none();
+        let tainted = self.cycle.shared.policy.settings.origins.is_tainted(&neuron.origin);
+        let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
+        let client = request.client.as_deref().and_then(|client| client.parse::<Client>().ok());
+        let is_own = said && client.is_some_and(|client| neuron.origin.is_of(&self.sessions_of(client)));
+        (is_fit && (!tainted || is_own)).then(|| PrimeMemory {
             id: neuron.id.clone(),
             text: neuron.concept.clone(),
             at: neuron.created_at,
+            origin: tainted.then(|| neuron.origin.clone()),
             approved: false,
         })
     }
@@ -279,7 +309,11 @@ impl Prime {
         };
         self.waiting.truncate(text.part(&heading, waiting, most / 5));
         let told = |memory: &PrimeMemory| {
-            let approved = if memory.approved { ", approved by a reviewer" } else { "" };
+            let approved = match &memory.origin {
+                Some(origin) => format!(", {origin}"),
+                None if memory.approved => ", approved by a reviewer".to_owned(),
+                None => String::new(),
+            };
             clip(&format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text))
         };
         self.changes.truncate(text.part("New since you were here", self.changes.iter().map(told), most / 3));

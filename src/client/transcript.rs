@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Client;
 use crate::limits;
-use crate::model::Stamp;
+use crate::model::{Stamp, within};
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -30,7 +30,7 @@ pub struct Turn {
 }
 
 /// Parts that clients put into the words of a person.
-const WRAPPED: [&str; 10] = [
+const WRAPPED: [&str; 14] = [
     "system-reminder",
     "environment_context",
     "user_instructions",
@@ -41,6 +41,10 @@ const WRAPPED: [&str; 10] = [
     "command-message",
     "command-args",
     "task-notification",
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
+    "user_shell_command",
 ];
 /// Beginnings of what looks like words of a person and is the client's.
 const OF_THE_CLIENT: [&str; 7] = [
@@ -218,8 +222,7 @@ fn clipped(text: &str) -> String {
         return text.to_owned();
     }
     let most = limits::STIMULUS_BYTES - '…'.len_utf8();
-    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}…", &text[..end])
+    format!("{}…", within(text, most))
 }
 
 /// A time as RFC 3339, or as milliseconds since 1970.

@@ -31,7 +31,7 @@ impl Cycle {
             }
             let brought = perceived.entry(stimulus.origin.to_string()).or_default();
             *brought += 1;
-            let in_time = *brought <= u64::from(origins.influence);
+            let in_time = *brought <= origins.influence_of(&stimulus.origin);
             if !in_time {
                 *late.entry(stimulus.origin.to_string()).or_default() += 1;
             }
@@ -43,8 +43,10 @@ impl Cycle {
 
     /// What waits because its origin has brought its share today, one sentence each.
     pub(super) fn influence_notes(&self) -> Vec<String> {
-        let most = self.shared.policy.settings.origins.influence;
+        let origins = &self.shared.policy.settings.origins;
         let note = |(origin, count): (String, usize)| {
+            let most =
+                Origin::parse(&origin).map_or(u64::from(origins.influence), |origin| origins.influence_of(&origin));
             let (what, waits) = (plural(count, "stimulus", "stimuli"), which(&count, "waits", "wait"));
             format!("{what} of {origin} {waits} for another day: origins.influence lets {most} of one origin in a day")
         };

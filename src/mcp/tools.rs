@@ -110,7 +110,10 @@ impl Call {
                 )
             }
             Self::Remember => (
-                of(&["texts"], json!({"texts": {"type": "array", "items": text, "minItems": 1}})),
+                of(
+                    &["texts"],
+                    json!({"texts": {"type": "array", "items": text, "minItems": 1}, "corrects": {"type": "string", "description": "cite of the memory that the text replaces"}}),
+                ),
                 of(
                     &["memories", "known", "commit"],
                     json!({"memories": texts, "known": {"type": "integer"}, "commit": text, "notes": texts}),

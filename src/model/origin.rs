@@ -111,7 +111,7 @@ impl Origin {
         self.labels().map(class)
     }
 
-    /// True if a part of it is the wanted origin, or one of the wanted class where that is all that is wanted.
+    /// Whether a part of it is the wanted origin, or one below it: `hook:codex:ann` is of `hook:codex`, and of `hook`.
     pub fn is_of(&self, wanted: &Origin) -> bool {
         self == wanted || self.labels().any(|label| is_of(label, &wanted.0))
     }
@@ -127,9 +127,14 @@ impl Origin {
         Self::of(labels.iter().map(String::as_str))
     }
 
-    /// True if a person has approved all of it.
+    /// Whether a person has approved all of it.
     pub fn is_approved(&self) -> bool {
         self.classes().all(|class| class == APPROVED)
+    }
+
+    /// Whether the settings say how far it is trusted: it is neither a person's own, nor the bootstrap's, nor approved as a whole.
+    pub fn is_foreign(&self) -> bool {
+        self.labels().any(|label| !adds_nothing(label) && class(label) != APPROVED)
     }
 
     /// True for a label that has a colon and nothing after it, as nobody would write it on purpose.
@@ -137,7 +142,7 @@ impl Origin {
         self.0.ends_with(':')
     }
 
-    /// True if input may be said to come from there: nobody feeds as the bootstrap, or as what a person has approved.
+    /// Whether input may be said to come from there: nobody feeds as the bootstrap, or as what a person has approved.
     pub fn may_be_claimed(&self) -> bool {
         !self.classes().any(|class| matches!(class, "bootstrap" | APPROVED)) && self.labels().count() == 1
     }
@@ -153,7 +158,7 @@ impl Origin {
         if told.is_empty() { Self::local() } else { Self::of(told.into_iter()) }
     }
 
-    /// True if what comes from `other` may be said to come from here: each label is among these, alone or as its class, or is trusted further than
+    /// Whether what comes from `other` may be said to come from here: each label is among these, alone or as its class, or is trusted further than
     /// one of them.
     pub fn covers(&self, other: &Self) -> bool {
         let is_said = |label: &str| self.labels().any(|l| l == label || l == class(label) || l == MANY);
@@ -190,8 +195,11 @@ fn adds_nothing(label: &str) -> bool {
 }
 
 fn is_of(label: &str, wanted: &str) -> bool {
-    label == wanted || (class(wanted) == wanted && class(label) == wanted)
+    label.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
+
+/// How many times [`Origins::influence`] the sessions of one person with one coding agent may bring.
+const SESSIONS: u64 = 10;
 
 /// `[origins]`: how far what comes from outside is trusted, by its class, and how much of it there may be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -243,10 +251,16 @@ impl Origins {
         origin.labels().map(|label| self.level_of(label)).max().unwrap_or(self.other)
     }
 
-    /// True if all that is not trusted of an origin is of the wanted one.
+    /// Whether all that is not trusted of an origin is of the wanted one.
     pub fn only_of(&self, origin: &Origin, wanted: &Origin) -> bool {
         let mut tainted = origin.labels().filter(|label| self.level_of(label) != Level::Trusted);
         origin == wanted || tainted.all(|label| is_of(label, &wanted.0))
+    }
+
+    /// Most stimuli of an origin that are perceived in a day; 0: no bound. A person's sessions with a coding agent say more than programs should.
+    pub fn influence_of(&self, origin: &Origin) -> u64 {
+        let sessions = if origin.classes().all(|class| class == "hook") { SESSIONS } else { 1 };
+        u64::from(self.influence) * sessions
     }
 
     fn level_of(&self, label: &str) -> Level {
@@ -262,7 +276,7 @@ impl Origins {
         }
     }
 
-    /// True if what has this origin needs approval before it may enter consolidated memory.
+    /// Whether what has this origin needs approval before it may enter consolidated memory.
     pub fn is_tainted(&self, origin: &Origin) -> bool {
         self.level(origin) != Level::Trusted
     }

@@ -26,7 +26,7 @@ pub use markup::Markup;
 pub use phrase::{Phrase, asks, bare_title, is_askable, named_title, phrases, speaker, states, title};
 pub use piece::{Splitter, parts, pieces};
 pub use prose::{sentences, unwrapped};
-pub use shared::{Shared, said_from, shared};
+pub use shared::{Shared, around, said_from, shared};
 pub use surface::{fold, key};
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, identifier_parts, read, tokens, words, words_in};

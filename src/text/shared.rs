@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::phrase::speaker;
+use super::prose::sentences;
 use super::word::{Word, read, words_in};
 
 /// A word of a text that a question has too, in any form.
@@ -40,9 +41,52 @@ pub fn shared(question: &str, text: &str) -> Vec<Shared> {
     found.map(shared).collect()
 }
 
+/// The sentences of a text that together have most of a question's words, as many as fit into so many characters; `…` where something is left out.
+pub fn around(question: &str, text: &str, chars: usize) -> String {
+    let length = |part: &Range<usize>| text[part.clone()].chars().count();
+    if length(&(0..text.len())) <= chars {
+        return text.to_owned();
+    }
+    let found = shared(question, text);
+    let place = |sentence: &str| sentence.as_ptr() as usize - text.as_ptr() as usize;
+    let parts: Vec<Range<usize>> =
+        sentences(text).into_iter().map(|part| place(part)..place(part) + part.len()).collect();
+    let (mut most, mut best) = (0, 0..0);
+    for (first, part) in parts.iter().enumerate() {
+        let fits = |last: &&Range<usize>| length(&(part.start..last.end)) <= chars;
+        let end = parts[first..].iter().take_while(fits).last().unwrap_or(part).end;
+        let within = found.iter().filter(|word| part.start <= word.range.start && word.range.end <= end);
+        let count = within.map(|word| word.stem.as_str()).collect::<BTreeSet<_>>().len();
+        if count > most || best.is_empty() {
+            (most, best) = (count, part.start..end);
+        }
+    }
+    if length(&best) > chars {
+        let first =
+            found.iter().find(|word| best.contains(&word.range.start)).map_or(best.start, |word| word.range.start);
+        let end = text[first..best.end].char_indices().nth(chars).map_or(best.end, |(at, _)| first + at);
+        best = first..end;
+    }
+    let cut = |is: bool| if is { "…" } else { "" };
+    format!("{}{}{}", cut(best.start > 0), text[best.clone()].trim(), cut(best.end < text.trim_end().len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn around_has_the_sentences_that_speak_of_the_question() {
+        let filler = "The rest of the report says nothing of interest to anybody here. ".repeat(12);
+        let text = format!("{filler}BILL-921 failed because carts are unique by customer. {filler}");
+        let part = around("what is BILL-921?", &text, 120);
+        assert!(part.contains("BILL-921 failed because carts are unique") && part.chars().count() <= 122, "{part}");
+        assert!(part.starts_with('…') && part.ends_with('…'), "{part}");
+        assert_eq!(around("tea", "Short enough.", 120), "Short enough.");
+        let long = format!("{} tea {}", "word ".repeat(80), "more ".repeat(80));
+        assert!(around("tea", &long, 60).starts_with("…tea more"), "{}", around("tea", &long, 60));
+        assert!(around("nothing", &text, 100).starts_with("The rest of the report"));
+    }
 
     #[test]
     fn what_is_said_begins_behind_the_name() {

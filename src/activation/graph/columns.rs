@@ -19,11 +19,15 @@ impl State {
     pub const PRESENT: u8 = 0x80;
     /// The neuron exists and is archived.
     pub const ARCHIVED: u8 = 0x40;
+    /// It comes from outside: the settings say how far that is trusted.
+    pub const FOREIGN: u8 = 0x20;
     /// Nothing but a number.
     pub const ABSENT: State = State(0);
 
     pub fn of(neuron: &Neuron) -> Self {
-        Self(neuron.kind as u8 | if neuron.is_archived() { Self::ARCHIVED } else { Self::PRESENT })
+        let there = if neuron.is_archived() { Self::ARCHIVED } else { Self::PRESENT };
+        let foreign = if neuron.origin.is_foreign() { Self::FOREIGN } else { 0 };
+        Self(neuron.kind as u8 | there | foreign)
     }
 
     pub fn is_present(self) -> bool {
@@ -32,6 +36,10 @@ impl State {
 
     pub fn is_archived(self) -> bool {
         self.0 & Self::ARCHIVED != 0
+    }
+
+    pub fn is_foreign(self) -> bool {
+        self.0 & Self::FOREIGN != 0
     }
 
     /// The type; of odd data the first one.
@@ -159,7 +167,7 @@ impl<'a> Columns<'a> {
         self.kinds.len()
     }
 
-    /// True if there is none.
+    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }

@@ -51,7 +51,7 @@ impl<'a> Graph<'a> {
         self.base.len() + self.patch.map_or(0, |patch| patch.orders.len())
     }
 
-    /// True if no node is numbered.
+    /// Whether no node is numbered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -98,6 +98,11 @@ impl<'a> Graph<'a> {
     /// Whether the neuron exists and is archived.
     pub fn is_archived(&self, node: NodeIx) -> bool {
         self.attributes(node.0).state.is_archived()
+    }
+
+    /// Whether the neuron comes from where the settings decide on trust.
+    pub fn is_foreign(&self, node: NodeIx) -> bool {
+        self.attributes(node.0).state.is_foreign()
     }
 
     /// A node's salience at `now`, 0..=65535: a pure read.

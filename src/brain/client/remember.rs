@@ -12,6 +12,9 @@ use crate::limits;
 pub struct Remembered {
     /// The texts.
     pub texts: Vec<String>,
+    /// The memory that they correct, as `recall` cites it.
+    #[serde(default)]
+    pub corrects: Option<String>,
 }
 
 /// What became of it.
@@ -49,6 +52,7 @@ impl Desk {
         let (brain, mut kept, _) = self.store(&FeedRequest {
             sources: texts.cloned().map(Source::Text).collect(),
             origin: Some(client.origin().to_string()),
+            corrects: request.corrects.clone(),
             ..FeedRequest::default()
         })?;
         // Ids alone, as far as they fit into an answer.

@@ -8,7 +8,7 @@ use crate::audit::difference::{Change, faults};
 use crate::audit::{Finding, Rule};
 use crate::cycle::said::{measured, said_by};
 use crate::cycle::trailers::{INTEGRITY, SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER};
-use crate::cycle::{CycleError, EVALUATOR};
+use crate::cycle::{CycleError, EVALUATOR, bootstrap};
 use crate::delta::{Document, LedgerEntry, Limits, Operation, RunRecord};
 use crate::integrity::metrics::Counts;
 use crate::model::ids::{NeuronId, RunId};
@@ -224,10 +224,12 @@ impl Auditor<'_> {
             return Ok(());
         }
         let started = self.cycle.store.commit(parent)?.committed.min(commit.committed);
+        // A client that the brain has no file of has the definition that the engine gives it.
+        let client = bootstrap::client(&record.agent);
         let eras = self.historian.eras_between(started, commit.committed);
         let mut wrong = None;
         for (at, era) in eras.iter().enumerate().rev() {
-            let why = match self.historian.agent(era, &record.agent) {
+            let why = match self.historian.agent(era, &record.agent).or(client.as_ref()) {
                 None => {
                     Some(format!("there was no agent {} on main at its time ({})", record.agent, short(era.commit)))
                 }

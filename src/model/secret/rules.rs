@@ -540,6 +540,60 @@ pub(super) const RULES: &[Rule] = &[
         &["Authorization: Bearer someplainword", "Authorization: Bearer {a8}"],
     ),
     rule(
+        "command-password",
+        &["mysql ", "mysqldump ", "mariadb "],
+        Doubtful(r#"(?:[^\n|;&]{0,120}\s)?()-p([^\s"'|;&,$-][^\s"'|;&,$]{5,127})"#),
+        &["mysql -u root -p{a12}", "mysqldump -p{a12}", "mariadb -h db -p{a12}"],
+        &["mysql -u root -p shop2024", "mysql --port=3306abc", "mysql -p$SHOP_PASS1"],
+    ),
+    rule(
+        "command-password",
+        &["curl ", "sshpass "],
+        Doubtful(
+            r#"(?:[^\n|;&]{0,120}\s)?()(?:(?:-u|--user)[ =]?["']?[^\s:"',]{1,64}:|-p\s?["']?)([^\s"',;|&$]{6,128})"#,
+        ),
+        &["curl -s -u ann:{a12}", "sshpass -p {a12}"],
+        &["curl -u ann:password", "curl -s https://example.com/a1b2c3d4", "sshpass -p $ANNS_PASS1"],
+    ),
+    rule(
+        "said",
+        &["password", "passwort", "passphrase", "passcode", "mot de passe", "api key", "token", " pw"],
+        Doubtful(
+            r#"(?i)()(?:\s(?:of|for|on|to|der|des|du|de|pour)\s[^\n.;:?!=]{1,60}?(?:\s(?:is|was|ist|lautet|est)\s|:\s{1,4})|\s(?:is|was|ist|lautet|est)\s)(?:now\s)?["'`]?([^\s"'`\\,;<>\[\]{}()$*]{6,256})"#,
+        ),
+        &[
+            "password of the staging box is {a12}",
+            "Passwort lautet {a12}",
+            "passphrase is now {a12}",
+            "passcode for the door: {a12}",
+            "mot de passe est {a12}",
+            "API key is {a20}",
+            "token is {a20}",
+            "my pw is {a12}",
+        ],
+        &[
+            "password is in the vault",
+            "the token is signed with sha256",
+            "the password of ann2 is secret",
+            "the api key is $API_KEY2",
+            "the token for step 3 is wrong",
+        ],
+    ),
+    rule(
+        "said",
+        &["passwort", "passcode", "mot de passe", "api key"],
+        Doubtful(r#"()\s{0,2}[:=]\s{0,4}["'`]?([^\s"'`\\,;<>\[\]{}()$*]{6,256})"#),
+        &["Passwort: {a12}", "passcode: {a12}", "mot de passe : {a12}", "the api key: {a20}"],
+        &["Passwort: geheim", "api key: rotated"],
+    ),
+    rule(
+        "assigned",
+        &["pass", "pwd"],
+        Doubtful(r#"()\\?["']?\s{0,4}(?::=|=>|=|:)\s{0,4}\\?["']?([^\s"'\\,;<>\[\]{}()$*]{6,256})"#),
+        &["DB_PASS={a12}", "MYSQL_PWD={a12}"],
+        &["PASS=$DB_PASS1", "the tests pass: 964", "pass: true"],
+    ),
+    rule(
         "assigned",
         &[
             "password",

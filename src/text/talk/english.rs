@@ -13,6 +13,17 @@ pub(super) const LEADS: &str = "can you believe it|can you believe this|would yo
 /// How a remark about who listens, or about what was said, begins.
 pub(super) const REMARKS: &str = "you re|you are|that s|that is|this is";
 
+/// Words of a rule for all that comes.
+pub(super) const STANDING: &str = "always|never|whenever|from now on|in future|in the future|by default|every time|each time|must not|must never|no longer|\
+    don t ever|do not ever|make sure that";
+/// What people do with code. `use` is none: `use pnpm` is said once and holds.
+pub(super) const TASKS: &str = "add fix commit undo redo run rerun go implement refactor rename remove delete drop update change move create make write \
+    build install upgrade bump push merge rebase revert debug test deploy set replace extract split clean format lint check try retry continue \
+    proceed start stop open close show print generate apply convert rewrite simplify finish squash cherry bisect inline wire hook";
+/// Words before the verb of a task.
+pub(super) const BEFORE_TASK: &str =
+    "please now then ok okay and also can could you just first next let s lets us pls maybe so";
+
 /// Words that say no more than that something is asked, said, shown or known.
 pub(super) const TALKING: &str = "ask asks asked asking question questions answer answers answered reply replied say says said saying \
     tell tells told telling talk talks talked talking speak spoke mention mentioned discuss discussed chat chatted conversation \

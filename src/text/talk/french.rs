@@ -12,6 +12,14 @@ pub(super) const SUBJECTS: &str = "je j nous il elle on ils elles c ce ca cela";
 /// What a subject begins with.
 pub(super) const POSSESSIVES: &str = "mon ma mes notre nos son sa ses leur leurs";
 
+/// Words of a rule for all that comes.
+pub(super) const STANDING: &str =
+    "toujours|jamais|desormais|dorenavant|a partir de maintenant|par defaut|a chaque fois|systematiquement";
+/// What people do with code.
+pub(super) const TASKS: &str = "ajoute ajouter ajoutez corrige corriger corrigez lance lancer lancez relance relancer supprime supprimer supprimez \
+    renomme renommer deplace deplacer cree creer installe installer pousse pousser fusionne fusionner annule annuler teste tester deploie deployer \
+    remplace remplacer nettoie nettoyer verifie verifier continue continuer arrete arreter committe commite";
+
 /// Words that say no more than that something is asked, said, shown or known.
 pub(super) const TALKING: &str = "demande demander demandes demandee demandait question questions reponse reponses reponds repondu repondre dire \
     dis dit dites parle parler parles parlions conversation discute discuter montre montrer montre-moi liste lister donne \

@@ -5,6 +5,11 @@ use crate::model::ids::normalise;
 use crate::text::phrase::asks;
 use crate::text::word::words;
 
+/// Words of a rule for all that comes.
+pub(super) const STANDING: &str = "常に 必ず 決して いつも 今後 以後 毎回 絶対";
+/// How a task ends.
+pub(super) const TASKS: &str = "して 直して 消して 足して 変えて してください して下さい 直してください 消してください 足してください 変えてください しろ";
+
 /// Words that say no more than that something is asked, said, shown or known, as they are segmented.
 pub(super) const TALKING: &str = "教え 見せ 示し 説明 まとめ 要約 探し 調べ 挙げ 列挙 一覧 思い出し 翻訳 比べ 数え 聞か 聞い 聞き 話し 話 答え 質問 会話 知り 知っ \
     知ら 覚え 覚えて 忘れ 尋ね 返事 お願い 願い 情報 詳しく リスト";

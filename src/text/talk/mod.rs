@@ -22,6 +22,9 @@ pub const ASKED: &str = "chat:";
 /// The same of what the brain answers.
 pub const ANSWERED: &str = "answer:";
 
+/// How the source of a task begins that a person gave to somebody who carries it out at once; the name of the conversation follows.
+pub const TASKED: &str = "task:";
+
 /// What a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -79,6 +82,9 @@ pub fn talk(source: Option<&str>, session: Option<&str>, text: &str) -> Option<T
     let (source, session) = (source?, session?);
     if is_turn(ANSWERED, source, session) {
         return Some(Talk::Answer);
+    }
+    if is_turn(TASKED, source, session) {
+        return Some(Talk::Order);
     }
     let act = is_turn(ASKED, source, session).then(|| act(text))?;
     match act {
@@ -210,6 +216,31 @@ pub fn language_of_courtesy(message: &str) -> Option<Language> {
     french.then_some(Language::French)
 }
 
+/// Whether a text says how things are to be done from now on: `Always run the tests first`, `ne jamais pousser sur main`, `必ずpnpmを使う`.
+pub fn is_standing(text: &str) -> bool {
+    let row = format!(" {} ", tokens(text).into_iter().map(|token| token.low).collect::<Vec<_>>().join(" "));
+    let says = |rows: &str| rows.split('|').any(|words| row.contains(&format!(" {} ", words.trim())));
+    says(english::STANDING) || says(french::STANDING) || japanese::STANDING.split(' ').any(|word| text.contains(word))
+}
+
+/// Whether a text does no more than to give tasks to somebody who works on something: `commit this`, `Corrige le test`, `テストを直して`. Among
+/// colleagues the same words may be a note of what is to be done.
+pub fn is_task(text: &str) -> bool {
+    let parts = super::sentences(text);
+    let is_one = |part: &&str| {
+        let words: Vec<String> = tokens(part).into_iter().map(|token| token.low).collect();
+        let first = words.iter().find(|word| !english::BEFORE_TASK.split(' ').any(|before| before == *word));
+        let is_verb = |verbs: &str| first.is_some_and(|first| verbs.split_whitespace().any(|verb| verb == first));
+        let ends = part.trim_end_matches(['。', '！', '.', '!']);
+        is_verb(english::TASKS) || is_verb(french::TASKS) || japanese::TASKS.split(' ').any(|end| ends.ends_with(end))
+    };
+    let words: usize = parts.iter().map(|part| tokens(part).len()).sum();
+    !parts.is_empty() && words <= TASK_WORDS && !is_standing(text) && parts.iter().all(|part| is_one(&part))
+}
+
+/// Words of a text that only gives tasks, at most: a longer one says why.
+const TASK_WORDS: usize = 16;
+
 /// Who said what a message asks for, if it asks for the conversation itself: `what did I ask you yesterday?`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -252,7 +283,12 @@ pub fn is_kind_asked(key: &str) -> bool {
 fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let own = language::language(sentence);
     if own == Some(Language::Japanese) {
-        return japanese::heard(sentence);
+        let heard = japanese::heard(sentence);
+        return if heard.act == Act::Order && is_standing(sentence) {
+            Heard::whole(Act::Told, sentence)
+        } else {
+            heard
+        };
     }
     let language = own.or(fallback);
     let (asks, period) = (asks(sentence), sentence.trim_end().ends_with('.') && !sentence.trim_end().ends_with(".."));
@@ -278,6 +314,7 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let tag = clauses.len().checked_sub(1).filter(|last| asks && clauses[*last].1.len() > 3);
     let act = match opener {
         Some((_, Act::Told)) => Act::Told,
+        Some((_, Act::Order)) if is_standing(sentence) => Act::Told,
         Some((_, act)) => act,
         None if asks => Act::Question,
         None => match courtesy(&whole, false) {
@@ -297,7 +334,7 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     if told.is_empty() { Heard::whole(act, sentence) } else { Heard::both(&told.join(" "), &asked.join(" ")) }
 }
 
-/// True if some words are, as a whole, one of the rows that `|` divides.
+/// Whether some words are, as a whole, one of the rows that `|` divides.
 fn is_one_of(tokens: &[Token], lists: &[&str]) -> bool {
     let row = tokens.iter().map(|token| token.low.as_str()).collect::<Vec<_>>().join(" ");
     lists.iter().any(|rows| rows.split('|').any(|known| known.trim() == row))
@@ -476,7 +513,7 @@ impl Clause<'_> {
         self.tokens.get(at).is_some_and(|token| token.capital)
     }
 
-    /// True if it begins with one of these rows of words, which `|` divides.
+    /// Whether it begins with one of these rows of words, which `|` divides.
     fn begins(&self, rows: &str) -> bool {
         rows.split('|').any(|row| {
             let mut count = 0;
