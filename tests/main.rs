@@ -16,6 +16,7 @@ mod ci;
 mod cli;
 mod client_hooks;
 mod command_agent;
+mod completions;
 mod concurrency;
 mod confinement;
 mod context;
