@@ -43,8 +43,10 @@ fn read(path: impl AsRef<Path>) -> String {
 fn pages() -> Vec<(String, String)> {
     let mut pages: Vec<String> =
         ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(str::to_owned).to_vec();
-    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
-        pages.push(format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()));
+    for folder in ["docs", "docs/recipes"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            pages.push(format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap()));
+        }
     }
     // Pictures are linked and not read, and folders have programs.
     pages.retain(|page| !page.ends_with(".png") && root().join(page).is_file());

@@ -63,6 +63,7 @@ mod view;
 mod vitals;
 mod watch;
 mod why;
+mod words;
 mod workflow;
 mod write;
 
@@ -136,6 +137,7 @@ pub use upgrade::UpgradeReport;
 pub use view::{CommitView, Conversation, NeuronView, Said, Touch};
 pub use vitals::{SinceSleep, Vitals};
 pub use watch::{WatchEvent, Watched};
+pub use words::{COMPLETE, asking_shell};
 pub use workflow::Workflow;
 pub use write::{ApplyReport, Due, DueReport, MergeReport, MergeTreeReport, RunReport};
 

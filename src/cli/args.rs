@@ -171,8 +171,16 @@ pub enum Command {
     Export(Export),
     /// Show a new brain live a short day, or many days and nights
     Demo(Demo),
-    /// Print completions for a shell.
+    /// Print completions for a shell, of `git brain` and `git-brain`
+    ///
+    /// Where the shell looks for them: in bash `~/.local/share/bash-completion/completions/git-brain`, in fish
+    /// `~/.config/fish/conf.d/git-brain.fish`, in zsh a file `_git-brain` in a folder of `fpath`. The script asks the program at each
+    /// tab, and is written once.
     Completions(Completions),
+    /// Write manual pages, which `git brain --help` opens
+    ///
+    /// `man` finds them in `share/man/man1` beside a `bin` of the path: `~/.cargo/share/man/man1` for a program in `~/.cargo/bin`.
+    Man(Man),
 }
 
 /// Options of every command that writes.
@@ -549,6 +557,14 @@ pub struct Demo {
 pub struct Completions {
     /// The shell.
     pub shell: clap_complete::Shell,
+}
+
+/// `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The folder for the pages, such as ~/.local/share/man/man1; made if it is not there.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
 }
 
 /// `confine`.

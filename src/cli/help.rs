@@ -29,6 +29,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "schema",
             "demo",
             "completions",
+            "man",
         ],
     ),
 ];
@@ -126,7 +127,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("import", "git brain import network.json\ngit brain import --triples facts.jsonl"),
     ("export", "git brain export --at main"),
     ("demo", "git brain demo\ngit brain demo --days 20"),
-    ("completions", "git brain completions bash"),
+    ("completions", "git brain completions bash\ngit brain completions zsh"),
+    ("man", "git brain man ~/.local/share/man/man1"),
 ];
 
 /// The parser of the command line, with its help.

@@ -8,6 +8,7 @@ mod ask;
 mod audit;
 mod chat;
 mod client;
+mod complete;
 mod council;
 mod deliberate;
 mod demo;
@@ -20,6 +21,7 @@ mod interrupt;
 mod learn;
 mod life;
 mod look;
+mod manual;
 mod models;
 mod night;
 mod output;
@@ -49,6 +51,10 @@ const UNPRINTED: u8 = 2;
 /// Parses the arguments of the process, does what they say, and returns the exit code. `doors` are the front doors that `serve`
 /// and `mcp` open.
 pub fn main(doors: &Doors) -> ExitCode {
+    if let Some(answer) = complete::answer() {
+        output::raw(&answer);
+        return ExitCode::SUCCESS;
+    }
     let parsed = help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -226,12 +232,8 @@ impl Session {
             Command::Doctor(args) => house::doctor(&self, &args),
             Command::Upgrade(args) => house::upgrade(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),
-            Command::Completions(args) => {
-                let mut script = Vec::new();
-                clap_complete::generate(args.shell, &mut help::command(), "git-brain", &mut script);
-                self.out.text(&String::from_utf8_lossy(&script));
-                Ok(0)
-            }
+            Command::Completions(args) => complete::completions(&self, &args),
+            Command::Man(args) => manual::man(&self, &args),
             Command::Import(args) => trade::import(&self, &args),
             Command::Export(args) => trade::export(&self, &args),
             Command::Schema(args) => trade::schema(&self, &args),

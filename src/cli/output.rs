@@ -265,6 +265,13 @@ fn write_out(text: &str) {
     }
 }
 
+/// Writes an answer to a program byte by byte: separators that a terminal would not take are kept.
+pub(super) fn raw(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // A shell that went away asked for nothing.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 /// Asks git which pager the user wants, and writes into it; false if there is none. Git is asked outside any repository:
 /// `core.pager` of a copied one is the choice of whoever made it.
 fn through_pager(text: &str) -> bool {

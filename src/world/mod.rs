@@ -14,7 +14,7 @@ mod spool;
 mod trust;
 
 pub use chunks::{Chunks, NotText};
-pub use environment::{VARIABLES, Variable, environment_table};
+pub use environment::{COMPLETE, VARIABLES, Variable, asking_shell, environment_table};
 pub use files::{
     FilePart, Named, files_below, matching, named, open_input, read_bounded, read_part, read_stdin_bounded, true_path,
 };
