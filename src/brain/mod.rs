@@ -142,6 +142,7 @@ pub use write::{ApplyReport, Due, DueReport, MergeReport, MergeTreeReport, RunRe
 use crate::cycle::Cycle;
 pub use crate::cycle::{CycleError as BrainError, HUMAN, Progress, RunBounds};
 pub use crate::model::settings::Override;
+pub use crate::world::progress::show_by as show_progress_by;
 pub use crate::world::{World, WorldError};
 
 /// One brain, opened by one command.

@@ -24,6 +24,7 @@ mod models;
 mod night;
 mod output;
 mod pr;
+mod progress;
 mod review;
 mod serve;
 mod signals;
@@ -172,6 +173,7 @@ impl Session {
         if !self.out.is_json() {
             interrupt::listen(&command);
         }
+        progress::begin(&command, self.out.is_json());
         match command {
             Command::Init(args) => write::init(&self, &args),
             Command::Feed(args) => write::feed(&self, &args),
