@@ -37,6 +37,7 @@ mod forge_ci;
 mod forge_double;
 mod forge_hostile;
 mod forge_life;
+mod graph;
 mod group;
 mod hints;
 mod hooks;

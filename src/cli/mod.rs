@@ -12,6 +12,7 @@ mod council;
 mod deliberate;
 mod demo;
 mod fit;
+mod graph;
 pub mod help;
 mod hits;
 mod house;
@@ -203,6 +204,7 @@ impl Session {
             Command::Status(args) => look::status(&self, &args),
             Command::Log(args) => look::log(&self, &args),
             Command::Show(args) => look::show(&self, &args),
+            Command::Graph(args) => graph::graph(&self, &args),
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
