@@ -23,6 +23,7 @@ mod council_asks;
 mod council_gate;
 mod crash;
 mod cycle;
+mod dashboard;
 mod decide;
 mod deliberation;
 mod deliberation_hostile;
