@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 
-use crate::sandbox::{Sandbox, adjust, connect, create};
+use crate::sandbox::{Sandbox, connect, create};
 use crate::web::{Server, TOKEN};
 use serde_json::{Value, json};
 
@@ -68,8 +68,7 @@ fn a_run_is_read_and_decided_at_the_page_as_by_the_command() {
     let server = Server::start(&sandbox);
     let mut runs = Vec::new();
     for name in ["a-x", "b-x"] {
-        let waiting =
-            sandbox.apply(&json!({"ops": [create(name), adjust("a-x", "b-x", "feeds_into", 5)]}), &["--no-merge"]);
+        let waiting = sandbox.apply(&json!({"ops": [create(name)]}), &["--no-merge"]);
         runs.push(waiting["run"].as_str().unwrap().to_owned());
     }
     let list = server.ask("GET", "/reviews", None).is(200).json();
@@ -117,7 +116,7 @@ fn a_watcher_hears_what_other_commands_do() {
     };
     let before = sandbox.tip("wake");
     assert_eq!(hear("stands")["wake"], before);
-    sandbox.apply(&json!({"ops": [create("lit-x"), adjust("lit-x", "lit-y", "feeds_into", 5), create("lit-y")]}), &[]);
+    sandbox.apply(&json!({"ops": [create("lit-x"), create("lit-y"), connect("lit-x", "lit-y", "feeds_into", 9)]}), &[]);
     let moved = hear("moved");
     assert_eq!((&moved["from"], &moved["wake"]), (&json!(before), &json!(sandbox.tip("wake"))));
     let lit: Vec<&str> = moved["neurons"].as_array().unwrap().iter().filter_map(|n| n["id"].as_str()).collect();

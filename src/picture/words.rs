@@ -1,5 +1,6 @@
 //! A picture in the languages of other programs: Mermaid for Markdown, DOT for Graphviz, GraphML for Gephi, yEd and Cytoscape.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::svg::escaped;
@@ -25,7 +26,7 @@ pub fn mermaid(picture: &Picture) -> String {
         };
         let _ = writeln!(out, "  n{at}{open}{label}{close}:::{}", node.kind_word());
     }
-    let mut styles = String::new();
+    let mut strokes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (at, edge) in picture.edges.iter().enumerate() {
         let arrow = match edge.link {
             Some(Link::Inhibits) => "-. inhibits .->".to_owned(),
@@ -42,7 +43,7 @@ pub fn mermaid(picture: &Picture) -> String {
             Mark::Gone => "#c1282d",
             Mark::Answer => "#0a58ca",
         };
-        let _ = writeln!(styles, "  linkStyle {at} stroke:{stroke},stroke-width:2px");
+        strokes.entry(stroke).or_default().push(at.to_string());
     }
     for (kind, colour) in [
         ("semantic", "#1f5f8b"),
@@ -67,7 +68,10 @@ pub fn mermaid(picture: &Picture) -> String {
         };
         let _ = writeln!(out, "  style n{at} {style}");
     }
-    out + &styles
+    for (stroke, edges) in strokes {
+        let _ = writeln!(out, "  linkStyle {} stroke:{stroke},stroke-width:2px", edges.join(","));
+    }
+    out
 }
 
 /// Text between the quotation marks of Mermaid: entities for all that it or a browser could read as more than text.

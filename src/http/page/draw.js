@@ -61,9 +61,6 @@ export class Drawing {
   #sizes = new Float32Array(0);
   #widths = new Map();
   #calm = matchMedia("(prefers-reduced-motion: reduce)");
-  // For measurements: times of the last frames, milliseconds.
-  times = [];
-
   // `onPick` is told the place of a neuron that was pressed.
   constructor(canvas, onPick) {
     this.#canvas = canvas;
@@ -123,10 +120,6 @@ export class Drawing {
     return seen;
   }
 
-  lit() {
-    return [...this.#lit.keys()];
-  }
-
   choose(id) {
     this.#chosen = this.#places.get(id) ?? -1;
     this.ask();
@@ -169,12 +162,6 @@ export class Drawing {
     this.#asked ||= requestAnimationFrame((now) => this.#frame(now));
   }
 
-  // Draws now: for measurements.
-  draw(moving = true) {
-    this.#isMoving = moving;
-    this.#frame(performance.now());
-  }
-
   #move() {
     this.#isHers = true;
     this.#isMoving = true;
@@ -197,7 +184,6 @@ export class Drawing {
   }
 
   #frame(now) {
-    const began = performance.now();
     this.#asked = 0;
     const [pen, data, { width, height, ratio = 1 }] = [this.#pen, this.#data, this.#size];
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -211,8 +197,6 @@ export class Drawing {
     const glows = this.#glow(pen, now);
     this.#labels(pen);
     if (again || glows) this.ask();
-    this.times.push(performance.now() - began);
-    if (this.times.length > 240) this.times.shift();
   }
 
   // Places on the screen. True while neurons still glide.
@@ -378,12 +362,6 @@ export class Drawing {
       if (far < near) [best, near] = [i, far];
     }
     return best;
-  }
-
-  // Where a neuron is on the screen, if it is in the picture.
-  where(id) {
-    const i = this.#places.get(id);
-    return i === undefined ? null : [this.#px[i], this.#py[i]];
   }
 
   #listen(onPick) {
