@@ -25,6 +25,7 @@
 //! | [`consolidation`] | what sleep strengthens, replays and prunes | pure |
 //! | [`trigger`] | what changed → what wakes | pure |
 //! | [`vitals`] | figures that say how far a network is a brain | pure |
+//! | [`picture`] | the part of a network to draw, its layout, its files | pure |
 //! | [`review`] | what a waiting run would change, for people; their decisions | pure |
 //! | [`audit`] | rules that a history must hold; findings, the sample, SARIF | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
@@ -61,6 +62,7 @@ pub mod llm;
 pub mod mcp;
 pub mod merge;
 pub mod model;
+pub mod picture;
 pub mod review;
 pub mod store;
 pub mod text;

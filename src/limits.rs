@@ -195,6 +195,18 @@ pub const MEASURED_NEURONS: usize = 2_000;
 pub const MEASURED_NEIGHBOURS: usize = 32;
 /// Null models that a structure is compared with: enough for a deviation.
 pub const NULL_MODELS: usize = 10;
+/// Neurons of one move of wake that a page is told of: more light the whole picture.
+pub const LIT_NEURONS: usize = 2_000;
+/// Neurons that a picture shows unless more are asked for: what a person still tells apart on one screen.
+pub const DRAWN_NEURONS: usize = 300;
+/// Most neurons in one picture: as many dots as a screen has room for, drawn in a moment.
+pub const DRAWN_AT_MOST: usize = 200_000;
+/// Connections that are drawn from one neuron, the strongest first: more are one grey fan.
+pub const DRAWN_CONNECTIONS: usize = 64;
+/// Neurons whose names are looked for room for: beyond it there is none.
+pub const DRAWN_LABELS: usize = 400;
+/// Neurons of a picture that are read from their files, for names and origins; of the others a page asks one by one.
+pub const DRAWN_READ: usize = 5_000;
 /// Neurons from which hops are counted in each of them.
 pub const MEASURED_SOURCES: usize = 100;
 /// Memories of one age that are asked for in a self-test: the share is good to some six points, and a person waits for it.
@@ -470,6 +482,16 @@ pub const HTTP_EVENTS: usize = 256;
 pub const HTTP_ALIVE_MS: u64 = 15_000;
 /// Time that requests under way have left when a server is stopped, milliseconds.
 pub const HTTP_LEAVE_MS: u64 = 3_000;
+/// Pages that may watch a brain at a time: each is a connection that stays, and looks at the refs a few times a second.
+pub const HTTP_WATCHERS: usize = 16;
+/// Time between two looks at the refs for who watches, milliseconds: as soon as a person notices, and a thousandth of a processor.
+pub const HTTP_PULSE_MS: u64 = 400;
+/// Pictures of the network that a server keeps, and their bytes together: a page goes back and forth between a few.
+pub const HTTP_PICTURES: usize = 32;
+/// See [`HTTP_PICTURES`].
+pub const HTTP_PICTURE_BYTES: usize = 32 << 20;
+/// Entries of the log that a page asks for at once: what its slider and its list can show.
+pub const HTTP_HISTORY: usize = 200;
 /// Turns of a conversation that a page shows again.
 pub const VIEW_TURNS: usize = 100;
 /// Connections of a neuron whose targets a page names by their concepts.

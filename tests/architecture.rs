@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "limits",
     "model",
     "text",
@@ -22,6 +22,7 @@ const LAYERS: [&str; 23] = [
     "consolidation",
     "trigger",
     "vitals",
+    "picture",
     "review",
     "audit",
     "cognition",

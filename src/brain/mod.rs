@@ -40,8 +40,10 @@ mod models;
 mod moment;
 mod name;
 mod outcome;
+mod picture;
 mod pr;
 mod prime;
+mod pulse;
 mod reading;
 mod receive;
 mod remark;
@@ -87,6 +89,8 @@ pub use crate::deliberation::gates::OUT_OF_SAMPLE;
 pub use crate::deliberation::record::Standing;
 pub use crate::delta::{Method, Valued};
 pub use crate::forge::{Kind as ForgeKind, State as RequestState, Written};
+pub use crate::picture::arrays::bytes as picture_bytes;
+pub use crate::picture::{Picture, dot, graphml, mermaid, svg};
 pub use crate::review::page::{Block as ReviewBlock, Tone, blocks, html, markdown, plain};
 pub use crate::review::{Belief, ReviewRecord, Verdict as ReviewVerdict};
 pub use crate::store::{CheckedOut, HookDone, HookState};
@@ -119,8 +123,10 @@ pub use make::{InitReport, InitRequest};
 pub use models::{ModelReport, ModelTest, ModelsReport};
 pub use moment::DayEdge;
 pub use outcome::{OutcomeReport, OutcomeRequest};
+pub use picture::PictureRequest;
 pub use pr::{PrEntry, PrReport, PrRequest};
 pub use prime::{Lesson, Prime, PrimeMemory, PrimeRequest};
+pub use pulse::{Moved, Pulse, Touched};
 pub use reading::UnreadFile;
 pub use receive::HookAnswer;
 pub use remark::{RemarkReport, RemarkRequest};
@@ -144,6 +150,7 @@ pub use write::{ApplyReport, Due, DueReport, MergeReport, MergeTreeReport, RunRe
 use crate::cycle::Cycle;
 pub use crate::cycle::{CycleError as BrainError, HUMAN, Progress, RunBounds};
 pub use crate::model::settings::Override;
+pub use crate::world::progress::show_by as show_progress_by;
 pub use crate::world::{World, WorldError};
 
 /// One brain, opened by one command.

@@ -7,6 +7,7 @@ mod decide;
 mod deliberate;
 mod feed;
 mod find;
+mod graph;
 mod integrity;
 mod learn;
 mod review;
@@ -25,6 +26,7 @@ pub use decide::{Approve, Reject, Restore, Revert, Trust};
 pub use deliberate::{Deliberate, Events, Prime};
 pub use feed::Feed;
 pub use find::Find;
+pub use graph::{Graph, GraphFormat};
 pub use integrity::{Council, Integrity, IntegrityAction};
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
 pub use review::{Ci, Pr, Review, ReviewFormat};
@@ -127,6 +129,8 @@ pub enum Command {
     Log(Log),
     /// Show a neuron, run, stimulus, agent or commit
     Show(Show),
+    /// Draw a neighbourhood, a run or a recall as a picture
+    Graph(Graph),
     /// Compare two states of the network, neuron by neuron
     Diff(Diff),
     /// Explain a neuron by the runs that made and changed it

@@ -7,7 +7,7 @@ use super::args::Cli;
 /// Headings of the groups and their commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Remember", &["init", "feed", "outcome", "goal", "sleep"]),
-    ("Ask", &["recall", "find", "prime", "chat", "decide", "serve", "mcp", "propagate"]),
+    ("Ask", &["recall", "find", "graph", "prime", "chat", "decide", "serve", "mcp", "propagate"]),
     (
         "Agents",
         &["run", "watch", "apply", "deliberate", "events", "council", "integrity", "trust", "models", "signals"],
@@ -104,6 +104,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("status", "git brain status\ngit brain status --quick --json"),
     ("log", "git brain log -n 5\ngit brain log --agent memory --at main"),
     ("show", "git brain show tea-a9f74d1e\ngit brain show main"),
+    (
+        "graph",
+        "git brain graph > brain.svg\ngit brain graph tea-a9f74d1e --format mermaid\ngit brain graph where does Anna live > recall.svg",
+    ),
     ("diff", "git brain diff\ngit brain diff main wake"),
     ("why", "git brain why tea-a9f74d1e"),
     ("blame", "git brain blame tea-a9f74d1e"),

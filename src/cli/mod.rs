@@ -13,6 +13,7 @@ mod council;
 mod deliberate;
 mod demo;
 mod fit;
+mod graph;
 pub mod help;
 mod hits;
 mod house;
@@ -26,6 +27,7 @@ mod models;
 mod night;
 mod output;
 mod pr;
+mod progress;
 mod review;
 mod serve;
 mod signals;
@@ -178,6 +180,7 @@ impl Session {
         if !self.out.is_json() {
             interrupt::listen(&command);
         }
+        progress::begin(&command, self.out.is_json());
         match command {
             Command::Init(args) => write::init(&self, &args),
             Command::Feed(args) => write::feed(&self, &args),
@@ -207,6 +210,7 @@ impl Session {
             Command::Status(args) => look::status(&self, &args),
             Command::Log(args) => look::log(&self, &args),
             Command::Show(args) => look::show(&self, &args),
+            Command::Graph(args) => graph::graph(&self, &args),
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),

@@ -1,7 +1,7 @@
 //! The front door for browsers and programs of this machine: `git brain serve`.
 //!
 //! ```text
-//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | page | webhook ─▶ brain ─▶ JSON, or events as they come
+//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | network | review | changes | page | webhook ─▶ brain ─▶ JSON, or events as they come
 //! ```
 //!
 //! It listens on this machine alone. Everything but the page's own files, [`openapi`] and `/healthz` needs the token. [`guard`]
@@ -9,13 +9,16 @@
 //! what comes before a request: how many connections there are, and how long they are silent.
 
 mod answer;
+mod changes;
 mod chat;
 mod connections;
 mod council;
 mod guard;
 mod look;
+mod network;
 mod openapi;
 mod page;
+mod review;
 mod webhook;
 
 use std::sync::Arc;
@@ -37,6 +40,12 @@ struct Shared {
     serving: Arc<Serving>,
     /// Answers that may still begin.
     chats: Arc<Semaphore>,
+    /// Pages that may still watch.
+    watchers: Arc<Semaphore>,
+    /// Whether the server is told to leave: who watches is let go at once.
+    left: watch::Receiver<bool>,
+    /// Pictures of the network that were asked for last.
+    pictures: network::Pictures,
     /// What forges rang for.
     bell: Arc<webhook::Bell>,
 }
@@ -76,7 +85,7 @@ async fn listen(
     let (leave, left) = watch::channel(false);
     let guard = Guard::new(addr, serving.token(), serving.webhook_secret().is_some()).allowing(serving.allowed_hosts());
     let listening = serving.listening(addr);
-    let mut server = tokio::spawn(connections::serve(listener, router(serving, tools, guard), left));
+    let mut server = tokio::spawn(connections::serve(listener, router(serving, tools, guard, left.clone()), left));
     announce(&listening);
     let ended = tokio::select! {
         _ = interrupted.recv() => Ended::Interrupted,
@@ -92,11 +101,14 @@ async fn listen(
 }
 
 /// Every route, behind the guard.
-fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard) -> Router {
+fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard, left: watch::Receiver<bool>) -> Router {
     let tools = tools(serving.desk());
     let shared = Shared {
         serving: Arc::new(serving),
         chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)),
+        watchers: Arc::new(Semaphore::new(limits::HTTP_WATCHERS)),
+        left,
+        pictures: network::Pictures::default(),
         bell: Arc::default(),
     };
     let router = Router::new()
@@ -108,8 +120,16 @@ fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard) -> Router {
         .route("/confirm", post(chat::confirm).get(chat::waiting))
         .route("/handoffs", post(chat::answer_handoff).get(look::handoffs))
         .route("/councils", post(council::close).get(council::waiting))
+        .route("/reviews", post(review::decide).get(review::waiting))
+        .route("/reviews/{run}", get(review::one))
+        .route("/network", get(network::picture))
+        .route("/history", get(network::history))
+        .route("/recall", get(network::recall))
+        .route("/status", get(network::status))
+        .route("/changes", get(changes::changes))
         .route("/conversations/{name}", get(look::conversation))
         .route("/neurons/{id}", get(look::neuron))
+        .route("/neurons/{id}/blame", get(network::blame))
         .route("/commits/{id}", get(look::commit))
         .route(guard::WEBHOOK, post(webhook::ring).get(webhook::last))
         .fallback(answer::no_such_place)

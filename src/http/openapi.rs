@@ -7,8 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::chat::{Answered, Confirmation, HandoffAnswer};
 use super::council::CouncilWord;
+use super::review::ReviewWord;
 use crate::brain::council::PendingCouncil;
-use crate::brain::{ChatEvent, ChatRequest, CommitView, Conversation, Handoff, NeuronView, Waiting};
+use crate::brain::{
+    ChatEvent, ChatRequest, CommitView, Conversation, Handoff, Moved, NeuronView, Pulse, RecallAnswer, Waiting,
+};
 
 /// `GET /openapi.json`.
 pub(super) async fn document() -> Json<Value> {
@@ -73,7 +76,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         "Link": {"description": "the neurons and commits that the answer cites: rel=\"cite-as\", the title is the number in the answer", "schema": {"type": "string"}}
     });
     let at = json!({"name": "at", "in": "query", "description": "a commit; wake's tip by default", "schema": {"type": "string"}});
-    json!({
+    let mut all = json!({
         "/chat": {"post": chat},
         "/confirm": {
             "post": operation("Allow or deny a waiting call", &[], Some(json!(confirmation)), allowed, &[400, 404, 413, 415]),
@@ -96,6 +99,57 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         },
         "/healthz": {"get": open(operation("A sign of life", &[], None, alive, &[]))},
         "/openapi.json": {"get": open(operation("This document", &[], None, json!({"type": "object"}), &[]))}
+    });
+    if let (Some(all), Value::Object(more)) = (all.as_object_mut(), network(schemas)) {
+        all.extend(more);
+    }
+    all
+}
+
+/// Paths of the view of the network.
+fn network(schemas: &mut SchemaGenerator) -> Value {
+    let query = |name: &str, about: &str, kind: &str| json!({"name": name, "in": "query", "description": about, "schema": {"type": kind}});
+    let at = || query("at", "a commit; wake's tip by default", "string");
+    let listed = |name: &str| json!({"type": "object", "required": [name], "properties": {name: {"type": "array", "items": {"type": "object"}}}});
+    let mut picture = operation(
+        "A part of the network, ranked and laid out, as arrays; see `docs/http.md`",
+        &[
+            at(),
+            query("most", "most neurons; 300 by default", "integer"),
+            query("since", "a commit: what differs from it is marked and comes first", "string"),
+            query("around", "a neuron in whose neighbourhood to begin", "string"),
+        ],
+        None,
+        json!({}),
+        &[400, 404],
+    );
+    picture["responses"]["200"]["content"] =
+        json!({"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}});
+    let events = [schemas.subschema_for::<Pulse>(), schemas.subschema_for::<Moved>()];
+    let mut changes = operation("What happens, as it happens, as server-sent events", &[], None, json!({}), &[429]);
+    changes["responses"]["200"]["content"] = json!({"text/event-stream": {"schema": {
+        "description": "`stands` first, `slept` and `waiting`: a Pulse; `moved`: a Moved.", "anyOf": events
+    }}});
+    let recalled = schemas.subschema_for::<RecallAnswer>();
+    let word = schemas.subschema_for::<ReviewWord>();
+    let belief = json!({"type": "object", "required": ["run", "commit", "waits", "conflicts", "blocks"], "properties": {
+        "run": {"type": "string"}, "commit": {"type": "string"}, "waits": {"type": "boolean"}, "conflicts": {"type": "integer"},
+        "blocks": {"type": "array", "items": {"type": "object"}}
+    }});
+    let decided = json!({"type": "object", "required": ["run", "verdict", "wake", "notes"]});
+    let question = json!({"name": "question", "in": "query", "required": true, "schema": {"type": "string"}});
+    json!({
+        "/network": {"get": picture},
+        "/changes": {"get": changes},
+        "/history": {"get": operation("The newest entries of the log", &[query("number", "200 at most, the default", "integer"), at()], None, listed("entries"), &[400])},
+        "/recall": {"get": operation("The best memories for a question", &[question, query("top", "most memories", "integer"), at()], None, json!(recalled), &[400])},
+        "/status": {"get": operation("Counts, agents and budgets", &[], None, json!({"type": "object"}), &[])},
+        "/reviews": {
+            "get": operation("Runs that wait for a person, the most consequential first", &[], None, listed("waiting"), &[]),
+            "post": operation("Approve or reject a waiting run", &[], Some(json!(word)), decided, &[400, 413, 415, 422])
+        },
+        "/reviews/{run}": {"get": operation("A run as a change of belief", &[named("run")], None, belief, &[400])},
+        "/neurons/{id}/blame": {"get": operation("The run that last changed each field of a neuron", &[named("id"), at()], None, listed("fields"), &[400, 404])}
     })
 }
 

@@ -9,6 +9,7 @@ mod chunks;
 mod environment;
 mod files;
 mod keys;
+pub mod progress;
 mod settings;
 mod spool;
 mod trust;
