@@ -443,8 +443,8 @@ pub const CLIENT_BYTES: usize = 256 << 10;
 pub const CLIENT_IDS: usize = 50;
 /// Lines of changes that one answer names.
 pub const CLIENT_LINES: usize = 40;
-/// Longest name of a client, bytes: with `mcp-` before it, it is an agent's.
-pub const CLIENT_NAME_BYTES: usize = AGENT_NAME_BYTES - 4;
+/// Longest name of a client, bytes: with `mcp-` or `http-` before it, it is an agent's.
+pub const CLIENT_NAME_BYTES: usize = AGENT_NAME_BYTES - 5;
 /// Characters of a commit's id in a citation.
 pub const CITED_COMMIT: usize = 12;
 /// Longest line of a client on standard input, bytes: the texts of one call, escaped.

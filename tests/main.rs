@@ -27,6 +27,7 @@ mod decide;
 mod deliberation;
 mod deliberation_hostile;
 mod docs;
+mod doors;
 mod embeddings;
 mod endpoint;
 mod escapes;

@@ -1,7 +1,7 @@
 //! The front door for browsers and programs of this machine: `git brain serve`.
 //!
 //! ```text
-//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | page | webhook ─▶ brain ─▶ JSON, or events as they come
+//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | memory | page | webhook ─▶ brain ─▶ JSON, or events as they come
 //! ```
 //!
 //! It listens on this machine alone. Everything but the page's own files, [`openapi`] and `/healthz` needs the token. [`guard`]
@@ -14,6 +14,7 @@ mod connections;
 mod council;
 mod guard;
 mod look;
+mod memory;
 mod openapi;
 mod page;
 mod webhook;
@@ -35,6 +36,10 @@ use guard::Guard;
 #[derive(Clone)]
 struct Shared {
     serving: Arc<Serving>,
+    /// The brain for programs.
+    desk: Desk,
+    /// Calls of programs that may still begin.
+    calls: Arc<Semaphore>,
     /// Answers that may still begin.
     chats: Arc<Semaphore>,
     /// What forges rang for.
@@ -93,8 +98,11 @@ async fn listen(
 
 /// Every route, behind the guard.
 fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard) -> Router {
-    let tools = tools(serving.desk());
+    let desk = serving.desk();
+    let tools = tools(desk.clone());
     let shared = Shared {
+        desk,
+        calls: Arc::new(Semaphore::new(limits::MCP_CALLS)),
         serving: Arc::new(serving),
         chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)),
         bell: Arc::default(),
@@ -105,6 +113,10 @@ fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard) -> Router {
         .route("/healthz", get(look::health))
         .route("/openapi.json", get(openapi::document))
         .route("/chat", post(chat::chat))
+        .route("/feed", post(memory::feed))
+        .route("/recall", get(memory::recall))
+        .route("/apply", post(memory::apply))
+        .route("/outcome", post(memory::outcome))
         .route("/confirm", post(chat::confirm).get(chat::waiting))
         .route("/handoffs", post(chat::answer_handoff).get(look::handoffs))
         .route("/councils", post(council::close).get(council::waiting))

@@ -170,7 +170,7 @@ impl Call {
             Self::Read => ask!(read),
             Self::Outcome => ask!(outcome),
             Self::Propose => match proposed(given) {
-                Ok(delta) => document(desk.propose(client, &delta)),
+                Ok(delta) => document(desk.propose(client, delta.to_string().as_bytes(), "the delta")),
                 Err(error) => failure(&error),
             },
             Self::Status => match arguments::<Nothing>(given) {

@@ -10,7 +10,7 @@ use crate::model::Stamp;
 use crate::review::page::visible;
 
 /// What a client asks.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskRequest {
     /// The question.
@@ -26,7 +26,7 @@ pub struct AskRequest {
 }
 
 /// A page of memories, best first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Recollection {
     /// What their words are.
     pub notice: &'static str,
@@ -41,7 +41,7 @@ pub struct Recollection {
 }
 
 /// A memory.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Cited {
     /// `neuron@commit`.
     pub cite: String,
