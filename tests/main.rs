@@ -15,6 +15,7 @@ mod checkout;
 mod ci;
 mod cli;
 mod client_hooks;
+mod code_memory;
 mod command_agent;
 mod concurrency;
 mod confinement;

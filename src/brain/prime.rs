@@ -2,7 +2,7 @@
 //! wake and the reviews → **prime** → the first lines of a model's context. Must not exceed its budget, and brings no text from an origin that is
 //! not trusted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::model::layout::{self, Place};
 use crate::model::{Kind, Neuron, Stamp};
 pub(super) use crate::review::kept_out::clip;
 use crate::review::{Said, Verdict};
-use crate::store::CommitId;
+use crate::store::{CommitId, TreeId};
 use crate::text::tokens;
 
 /// Decisions that are looked through for lessons.
@@ -64,6 +64,9 @@ pub struct PrimeMemory {
     /// Whether a reviewer let it in, as far as recent decisions say.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approved: bool,
+    /// How the lines of code are that it cites, and the branch that it was said on if that is another one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<String>,
 }
 
 /// A lesson of a review.
@@ -202,7 +205,23 @@ impl Brain {
         }
         found.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
         found.truncate(CHANGES);
+        self.see_code(&mut found, &network, new)?;
         Ok(found)
+    }
+
+    /// Says of memories how the code is that they were said about; those of another line of it come last.
+    fn see_code(&self, found: &mut [PrimeMemory], network: &TreeNetwork<'_>, tree: TreeId) -> Result<(), BrainError> {
+        let Some(here) = self.cycle.here(tree) else { return Ok(()) };
+        let mut elsewhere = BTreeSet::new();
+        for memory in found.iter_mut() {
+            let Some(seen) = network.shared(&memory.id)?.and_then(|neuron| here.seen(&neuron)) else { continue };
+            memory.code = seen.sentences();
+            if seen.elsewhere {
+                elsewhere.insert(memory.id.clone());
+            }
+        }
+        found.sort_by_key(|memory| elsewhere.contains(&memory.id));
+        Ok(())
     }
 
     /// What the work's words recall, and then the most salient memories.
@@ -239,6 +258,8 @@ impl Brain {
                 found.extend(network.shared(&id)?.and_then(|neuron| self.shown(&neuron)));
             }
         }
+        found.truncate(MEMORIES);
+        self.see_code(&mut found, &network, tree)?;
         self.approved_first(&mut found, wake)?;
         found.truncate(MEMORIES);
         Ok(found)
@@ -255,6 +276,7 @@ impl Brain {
             text: neuron.concept.clone(),
             at: neuron.created_at,
             approved: false,
+            code: Vec::new(),
         })
     }
 }
@@ -280,7 +302,9 @@ impl Prime {
         self.waiting.truncate(text.part(&heading, waiting, most / 5));
         let told = |memory: &PrimeMemory| {
             let approved = if memory.approved { ", approved by a reviewer" } else { "" };
-            clip(&format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text))
+            let code: String = memory.code.iter().map(|line| format!(" [{line}]")).collect();
+            let told = format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text);
+            format!("{}{}", clip(&told), crate::review::page::visible(&code))
         };
         self.changes.truncate(text.part("New since you were here", self.changes.iter().map(told), most / 3));
         self.memories.retain(|memory| self.changes.iter().all(|change| change.id != memory.id));

@@ -96,7 +96,7 @@ impl Call {
             Self::Recall => {
                 let memory = of(
                     &["cite", "text", "at", "origin", "trusted"],
-                    json!({"cite": text, "text": text, "at": text, "origin": text, "trusted": {"type": "boolean"}}),
+                    json!({"cite": text, "text": text, "at": text, "origin": text, "trusted": {"type": "boolean"}, "code": texts}),
                 );
                 (
                     of(

@@ -53,6 +53,9 @@ pub struct Cited {
     pub origin: String,
     /// Whether the owner trusts that, or has approved it.
     pub trusted: bool,
+    /// How the lines of code are that it cites, and the branch that it was said on if that is another one, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<String>,
 }
 
 impl Desk {
@@ -146,6 +149,7 @@ impl Brain {
             at: answer.at,
             origin: answer.origin.to_string(),
             trusted: !self.cycle.shared.policy.settings.origins.is_tainted(&answer.origin),
+            code: answer.code.iter().flat_map(|code| code.sentences()).map(|line| visible(&line)).collect(),
         }
     }
 
