@@ -14,6 +14,7 @@
 //! | [`limits`] | every bound, with its reason | pure |
 //! | [`model`] | neuron, connection, salience, ids, canonical JSON | pure |
 //! | [`text`] | words, sentences, names of English, French and Japanese | pure |
+//! | [`citation`] | citations of code in a text, and where the lines went | pure |
 //! | [`client`] | coding agents: hooks, transcripts, settings files | pure |
 //! | [`integrity`] | ritual in what minds say: measured, taken out, judged | pure |
 //! | [`council`] | votes of different minds: sealed, counted, escalated | pure |
@@ -45,6 +46,7 @@ pub mod activation;
 pub mod audit;
 pub mod brain;
 pub mod chemistry;
+pub mod citation;
 #[allow(clippy::print_stdout, reason = "a front door prints")]
 pub mod cli;
 pub mod client;

@@ -455,8 +455,8 @@ pub const CLIENT_BYTES: usize = 256 << 10;
 pub const CLIENT_IDS: usize = 50;
 /// Lines of changes that one answer names.
 pub const CLIENT_LINES: usize = 40;
-/// Longest name of a client, bytes: with `mcp-` before it, it is an agent's.
-pub const CLIENT_NAME_BYTES: usize = AGENT_NAME_BYTES - 4;
+/// Longest name of a client, bytes: with `mcp-` or `http-` before it, it is an agent's.
+pub const CLIENT_NAME_BYTES: usize = AGENT_NAME_BYTES - 5;
 /// Characters of a commit's id in a citation.
 pub const CITED_COMMIT: usize = 12;
 /// Longest line of a client on standard input, bytes: the texts of one call, escaped.
@@ -578,3 +578,21 @@ pub const PROMPTED_TOKENS: usize = 300;
 pub const PROMPTED_BYTES: usize = 400;
 /// Bytes of a settings file of a coding agent at most.
 pub const CLIENT_FILE_BYTES: usize = 8 << 20;
+/// Places of code that a memory cites, at most: each is looked at when it is recalled.
+pub const CITES: usize = 8;
+/// Places in a text that are tried for being one of code.
+pub const MENTIONS: usize = 32;
+/// Longest path of a file that is cited, bytes.
+pub const CITED_PATH_BYTES: usize = 512;
+/// Lines that one citation has, at most: a function, not a file.
+pub const CITED_LINES: u32 = 200;
+/// Largest file of which lines are cited, bytes: it is read whole when the memory is recalled.
+pub const CITED_FILE_BYTES: usize = 512 << 10;
+/// Lines that went times lines that came between two versions of a file, at most, that are followed one by one: some milliseconds.
+pub const CITED_DIFFERENCE: usize = 1 << 20;
+/// Files that came since a citation was made, at most, among which a file that is gone is looked for.
+pub const CITED_CANDIDATES: usize = 64;
+/// Files that differ between a citation's commit and the present one, at most, where that is done.
+pub const CITED_CHANGES: usize = 4_096;
+/// Commits of the code's history that one recall goes through to see on which line memories were made.
+pub const CODE_COMMITS: usize = 4_096;

@@ -11,6 +11,7 @@ const LAYERS: [&str; 24] = [
     "limits",
     "model",
     "text",
+    "citation",
     "client",
     "integrity",
     "council",

@@ -40,7 +40,7 @@ fn the_network_comes_as_arrays_of_a_commit() {
     for wrong in ["?most=0", "?most=many", "?at=wake", "?other=1"] {
         server.ask("GET", &format!("/network{wrong}"), None).is(400);
     }
-    for path in ["/network", "/history", "/reviews", "/changes", "/status", "/recall?question=x", "/neurons/x/blame"] {
+    for path in ["/network", "/history", "/reviews", "/changes", "/status", "/search?question=x", "/neurons/x/blame"] {
         server.send("GET", path, &[("host", &server.host)], b"").is(401);
     }
 }
@@ -52,7 +52,7 @@ fn history_search_blame_and_status_are_the_commands() {
     let history = server.ask("GET", "/history?number=2", None).is(200).json();
     assert_eq!(history["entries"].as_array().unwrap().len(), 2);
     assert_eq!(history["entries"][0]["commit"], sandbox.tip("wake"));
-    let found = server.ask("GET", "/recall?question=who+likes+tea&top=1", None).is(200).json();
+    let found = server.ask("GET", "/search?question=who+likes+tea&top=1", None).is(200).json();
     let id = found["results"][0]["id"].as_str().unwrap();
     assert!(found["results"][0]["concept"].as_str().unwrap().contains("green tea"), "{found}");
     let blame = server.ask("GET", &format!("/neurons/{id}/blame"), None).is(200).json();

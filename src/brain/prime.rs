@@ -2,7 +2,7 @@
 //! wake and the reviews → **prime** → the first lines of a model's context. Must not exceed its budget, and brings no text from an origin that is
 //! not trusted, but what the person who begins a session said herself in sessions of that client.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::model::layout::{self, Place};
 use crate::model::{Kind, Neuron, Origin, Stamp};
 pub(super) use crate::review::kept_out::clip;
 use crate::review::{Said, Verdict};
-use crate::store::CommitId;
+use crate::store::{CommitId, TreeId};
 use crate::text::talk::{ASKED, is_standing};
 use crate::text::tokens;
 
@@ -70,6 +70,9 @@ pub struct PrimeMemory {
     /// Whether a reviewer let it in, as far as recent decisions say.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approved: bool,
+    /// How the lines of code are that it cites, and the branch that it was said on if that is another one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<String>,
 }
 
 /// A lesson of a review.
@@ -213,7 +216,23 @@ impl Brain {
         }
         found.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
         found.truncate(CHANGES);
+        self.see_code(&mut found, &network, new)?;
         Ok(found)
+    }
+
+    /// Says of memories how the code is that they were said about; those of another line of it come last.
+    fn see_code(&self, found: &mut [PrimeMemory], network: &TreeNetwork<'_>, tree: TreeId) -> Result<(), BrainError> {
+        let Some(here) = self.cycle.here(tree) else { return Ok(()) };
+        let mut elsewhere = BTreeSet::new();
+        for memory in found.iter_mut() {
+            let Some(seen) = network.shared(&memory.id)?.and_then(|neuron| here.seen(&neuron)) else { continue };
+            memory.code = seen.sentences();
+            if seen.elsewhere {
+                elsewhere.insert(memory.id.clone());
+            }
+        }
+        found.sort_by_key(|memory| elsewhere.contains(&memory.id));
+        Ok(())
     }
 
     /// What the work's words recall, and then the most salient memories; rules for all that comes, and what a reviewer let in, first.
@@ -260,6 +279,8 @@ impl Brain {
             }
         }
         found.sort_by_key(|one| !is_standing(&one.text));
+        found.truncate(MEMORIES);
+        self.see_code(&mut found, &network, tree)?;
         self.approved_first(&mut found, wake)?;
         found.truncate(MEMORIES);
         Ok(found)
@@ -285,6 +306,7 @@ impl Brain {
             at: neuron.created_at,
             origin: tainted.then(|| neuron.origin.clone()),
             approved: false,
+            code: Vec::new(),
         })
     }
 }
@@ -314,7 +336,9 @@ impl Prime {
                 None if memory.approved => ", approved by a reviewer".to_owned(),
                 None => String::new(),
             };
-            clip(&format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text))
+            let code: String = memory.code.iter().map(|line| format!(" [{line}]")).collect();
+            let told = format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text);
+            format!("{}{}", clip(&told), crate::review::page::visible(&code))
         };
         self.changes.truncate(text.part("New since you were here", self.changes.iter().map(told), most / 3));
         self.memories.retain(|memory| self.changes.iter().all(|change| change.id != memory.id));

@@ -264,6 +264,7 @@ mod tests {
             value: None,
             supersedes: vec!["s-0".parse().unwrap()],
             order: 1,
+            code: None,
         };
         let text = String::from_utf8(stimulus.encode()).unwrap();
         accepts("stimulus", &text);

@@ -56,7 +56,10 @@ const EXAMPLES: &[(&str, &str)] = &[
          git brain feed --corrects e-6eab17af346303bb \"Anna moved to Osaka in May\"",
     ),
     ("recall", "git brain recall who likes green tea\ngit brain recall --since \"2 weeks ago\" --full Kyoto"),
-    ("setup", "git brain setup claude-code\ngit brain setup codex --check\ngit brain setup cursor --user --dry-run"),
+    (
+        "setup",
+        "git brain setup claude-code\ngit brain setup codex --check\ngit brain setup cursor --user --dry-run\ngit brain setup claude-code --plugin ./git-brain-plugin",
+    ),
     ("find", "git brain find tea\ngit brain find green tea --top 3"),
     (
         "decide",

@@ -19,6 +19,7 @@ pub mod budget;
 mod chained;
 pub mod chat;
 mod claims;
+mod code;
 pub mod command;
 pub mod commit;
 pub mod confine;

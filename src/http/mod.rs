@@ -1,7 +1,7 @@
 //! The front door for browsers and programs of this machine: `git brain serve`.
 //!
 //! ```text
-//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | network | review | changes | page | webhook ─▶ brain ─▶ JSON, or events as they come
+//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | network | review | changes | memory | page | webhook ─▶ brain ─▶ JSON, or events as they come
 //! ```
 //!
 //! It listens on this machine alone. Everything but the page's own files, [`openapi`] and `/healthz` needs the token. [`guard`]
@@ -15,6 +15,7 @@ mod connections;
 mod council;
 mod guard;
 mod look;
+mod memory;
 mod network;
 mod openapi;
 mod page;
@@ -38,6 +39,10 @@ use guard::Guard;
 #[derive(Clone)]
 struct Shared {
     serving: Arc<Serving>,
+    /// The brain for programs.
+    desk: Desk,
+    /// Calls of programs that may still begin.
+    calls: Arc<Semaphore>,
     /// Answers that may still begin.
     chats: Arc<Semaphore>,
     /// Pages that may still watch.
@@ -102,8 +107,11 @@ async fn listen(
 
 /// Every route, behind the guard.
 fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard, left: watch::Receiver<bool>) -> Router {
-    let tools = tools(serving.desk());
+    let desk = serving.desk();
+    let tools = tools(desk.clone());
     let shared = Shared {
+        desk,
+        calls: Arc::new(Semaphore::new(limits::MCP_CALLS)),
         serving: Arc::new(serving),
         chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)),
         watchers: Arc::new(Semaphore::new(limits::HTTP_WATCHERS)),
@@ -117,6 +125,10 @@ fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard, left: watch
         .route("/healthz", get(look::health))
         .route("/openapi.json", get(openapi::document))
         .route("/chat", post(chat::chat))
+        .route("/feed", post(memory::feed))
+        .route("/recall", get(memory::recall))
+        .route("/apply", post(memory::apply))
+        .route("/outcome", post(memory::outcome))
         .route("/confirm", post(chat::confirm).get(chat::waiting))
         .route("/handoffs", post(chat::answer_handoff).get(look::handoffs))
         .route("/councils", post(council::close).get(council::waiting))
@@ -124,7 +136,7 @@ fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard, left: watch
         .route("/reviews/{run}", get(review::one))
         .route("/network", get(network::picture))
         .route("/history", get(network::history))
-        .route("/recall", get(network::recall))
+        .route("/search", get(network::search))
         .route("/status", get(network::status))
         .route("/changes", get(changes::changes))
         .route("/conversations/{name}", get(look::conversation))

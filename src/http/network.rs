@@ -119,8 +119,8 @@ pub(super) async fn history(
     on_a_thread(move || shared.serving.brain()?.log(number, None, at.as_deref())).await.map(Json)
 }
 
-/// `GET /recall`.
-pub(super) async fn recall(
+/// `GET /search`.
+pub(super) async fn search(
     State(shared): State<Shared>,
     asked: Result<Query<Asked>, QueryRejection>,
 ) -> Result<Json<RecallAnswer>, Failure> {

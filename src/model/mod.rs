@@ -5,6 +5,7 @@
 
 pub mod capabilities;
 pub mod chain;
+pub mod code;
 mod cognition;
 pub mod cutter;
 pub mod deliberation;

@@ -250,6 +250,7 @@ impl World {
             value: None,
             supersedes: Vec::new(),
             order: 0,
+            code: None,
         });
     }
 

@@ -101,6 +101,7 @@ fn stimulus(n: u32, session: Option<&str>, text: &str) -> Stimulus {
         value: None,
         supersedes: Vec::new(),
         order: n,
+        code: None,
     }
 }
 

@@ -276,7 +276,7 @@ export class NetworkView {
     }
     return this.#try(async () => {
       const at = this.#at();
-      const { results } = await get(`/recall?question=${encodeURIComponent(question)}&top=8${at ? `&at=${at}` : ""}`);
+      const { results } = await get(`/search?question=${encodeURIComponent(question)}&top=8${at ? `&at=${at}` : ""}`);
       const line = ({ id, concept }) => {
         const around = el("button", { type: "button", class: "around", "aria-label": `Show what is around ${seen(concept).slice(0, 60)}` }, "around");
         around.addEventListener("click", () => this.#around(id));
