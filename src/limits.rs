@@ -556,3 +556,11 @@ pub const PROMPTED_TOKENS: usize = 300;
 pub const PROMPTED_BYTES: usize = 400;
 /// Bytes of a settings file of a coding agent at most.
 pub const CLIENT_FILE_BYTES: usize = 8 << 20;
+/// Replies that steer a prompt by default: a day of conversation, and enough tokens for rates.
+pub const INTEGRITY_REPLIES: usize = 20;
+/// Replies that steer a prompt at most: older ones say how a model was, and not how it is.
+pub const INTEGRITY_REPLIES_MAX: usize = 200;
+/// Commits of wake in which the last replies of a mind are looked for: some milliseconds, however long the history is.
+pub const INTEGRITY_WALK: usize = 1_000;
+/// Bytes between two looks of a guard at what a model has said so far: a sentence or two.
+pub const INTEGRITY_LOOK_BYTES: usize = 256;

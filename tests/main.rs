@@ -49,6 +49,7 @@ mod in_repo;
 mod incidents;
 mod inhibition;
 mod integrity;
+mod integrity_chat;
 mod integrity_cli;
 mod life;
 mod machines;

@@ -95,6 +95,15 @@ impl Brain {
                 blob: found.blob,
             });
         }
+        if let Some(core) = &policy.core {
+            items.push(TrustItem {
+                grants: "stand in the prompts of all models that think for agents or answer a chat".to_owned(),
+                trusted: core.trusted,
+                before: trust.before(&core.path, &core.blob.to_string()),
+                blob: core.blob.to_string(),
+                path: core.path.clone(),
+            });
+        }
         if let Some(config) = &cycle.shared.policy.config {
             items.push(TrustItem {
                 path: GIT_CONFIG.to_owned(),

@@ -63,7 +63,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "activation",
     "recall",
     "learning",
@@ -79,6 +79,7 @@ const SECTIONS: [&str; 16] = [
     "chain",
     "review",
     "forge",
+    "integrity",
     "deliberation",
 ];
 
