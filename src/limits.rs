@@ -542,6 +542,8 @@ pub const COUNCIL_REPLIES: usize = 16;
 pub const COUNCILS_SHOWN: usize = 20;
 /// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;
+/// Councils that one run of an agent holds at most: each may ask several models. Signals beyond them are answered by the next run.
+pub const COUNCILS_PER_RUN: usize = 4;
 /// Bytes of what a coding agent tells a hook at most: a prompt with pasted files fits, or the messages of a session.
 pub const HOOK_INPUT_BYTES: usize = 16 << 20;
 /// Bytes of a line of a transcript at most: longer ones hold files and pictures, and no turn of a conversation.

@@ -19,6 +19,7 @@ mod command_agent;
 mod concurrency;
 mod confinement;
 mod context;
+mod council_agent;
 mod council_asks;
 mod council_gate;
 mod crash;

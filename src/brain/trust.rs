@@ -262,6 +262,10 @@ fn grants(agent: &crate::model::Agent, settings: &Settings) -> String {
             let models: Vec<&str> = settings.chain.step.iter().map(|step| step.model.as_str()).collect();
             format!("ask the models of the chain ({}), which may read the whole network, {may}", models.join(", "))
         }
+        Cognition::Council { members, .. } => {
+            let members = if members.is_empty() { "council.json, or three rules" } else { members.as_str() };
+            format!("convene the council of {members}, {may}")
+        }
         Cognition::Deliberation { goal, .. } => {
             let of = &settings.deliberation;
             let minds =

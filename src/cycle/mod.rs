@@ -24,6 +24,7 @@ pub mod commit;
 pub mod confine;
 pub mod confirm;
 mod context;
+mod convened;
 pub mod conversation;
 pub mod council;
 pub mod count;
@@ -257,6 +258,7 @@ impl Cycle {
             Cognition::Command { .. }
             | Cognition::Llm { .. }
             | Cognition::Chain { .. }
+            | Cognition::Council { .. }
             | Cognition::Deliberation { .. } => None,
         }
     }
@@ -272,6 +274,9 @@ impl Shared {
             }
             Some(Cognition::Llm { model, .. }) => format!("llm:{model}"),
             Some(Cognition::Chain { .. }) => "chain".to_owned(),
+            Some(Cognition::Council { members, .. }) => {
+                format!("council:{}", if members.is_empty() { council::DOCUMENT } else { members.as_str() })
+            }
             Some(Cognition::Deliberation { goal, .. }) => format!("deliberation:{goal}"),
             None => "apply".to_owned(),
         }
