@@ -564,6 +564,8 @@ pub const COUNCIL_REPLIES: usize = 16;
 pub const COUNCILS_SHOWN: usize = 20;
 /// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;
+/// Councils that one run of an agent holds at most: each may ask several models. Signals beyond them are answered by the next run.
+pub const COUNCILS_PER_RUN: usize = 4;
 /// Bytes of what a coding agent tells a hook at most: a prompt with pasted files fits, or the messages of a session.
 pub const HOOK_INPUT_BYTES: usize = 16 << 20;
 /// Bytes of a line of a transcript at most: longer ones hold files and pictures, and no turn of a conversation.
@@ -578,6 +580,7 @@ pub const PROMPTED_TOKENS: usize = 300;
 pub const PROMPTED_BYTES: usize = 400;
 /// Bytes of a settings file of a coding agent at most.
 pub const CLIENT_FILE_BYTES: usize = 8 << 20;
+<<<<<<< HEAD
 /// Places of code that a memory cites, at most: each is looked at when it is recalled.
 pub const CITES: usize = 8;
 /// Places in a text that are tried for being one of code.
@@ -596,3 +599,14 @@ pub const CITED_CANDIDATES: usize = 64;
 pub const CITED_CHANGES: usize = 4_096;
 /// Commits of the code's history that one recall goes through to see on which line memories were made.
 pub const CODE_COMMITS: usize = 4_096;
+||||||| ad96bad
+=======
+/// Replies that steer a prompt by default: a day of conversation, and enough tokens for rates.
+pub const INTEGRITY_REPLIES: usize = 20;
+/// Replies that steer a prompt at most: older ones say how a model was, and not how it is.
+pub const INTEGRITY_REPLIES_MAX: usize = 200;
+/// Commits of wake in which the last replies of a mind are looked for: some milliseconds, however long the history is.
+pub const INTEGRITY_WALK: usize = 1_000;
+/// Bytes between two looks of a guard at what a model has said so far: a sentence or two.
+pub const INTEGRITY_LOOK_BYTES: usize = 256;
+>>>>>>> h-ala

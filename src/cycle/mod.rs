@@ -25,6 +25,7 @@ pub mod commit;
 pub mod confine;
 pub mod confirm;
 mod context;
+mod convened;
 pub mod conversation;
 pub mod council;
 pub mod count;
@@ -62,13 +63,14 @@ mod review_commits;
 pub mod reviewing;
 pub mod reviews;
 pub mod run;
-mod said;
+pub mod said;
 mod sides;
 pub mod signals;
 pub mod signed;
 pub mod sleep;
 pub mod snapshot;
 mod spawn;
+pub mod steering;
 pub mod stimulus;
 pub mod sync;
 pub mod thinking;
@@ -257,6 +259,7 @@ impl Cycle {
             Cognition::Command { .. }
             | Cognition::Llm { .. }
             | Cognition::Chain { .. }
+            | Cognition::Council { .. }
             | Cognition::Deliberation { .. } => None,
         }
     }
@@ -272,6 +275,9 @@ impl Shared {
             }
             Some(Cognition::Llm { model, .. }) => format!("llm:{model}"),
             Some(Cognition::Chain { .. }) => "chain".to_owned(),
+            Some(Cognition::Council { members, .. }) => {
+                format!("council:{}", if members.is_empty() { council::DOCUMENT } else { members.as_str() })
+            }
             Some(Cognition::Deliberation { goal, .. }) => format!("deliberation:{goal}"),
             None => "apply".to_owned(),
         }

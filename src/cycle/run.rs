@@ -247,6 +247,9 @@ impl Spawn {
             })
             .await
             .map(Thought::of),
+            Some(Cognition::Council { members, timeout_s }) => {
+                blocking(move || this.with_council(&members, timeout_s)).await.map(Thought::of)
+            }
             Some(Cognition::Reflex { rule }) => blocking(move || {
                 let store = this.cycle.store()?;
                 let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);

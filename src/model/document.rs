@@ -420,6 +420,12 @@ impl Agent {
         if matches!(&agent.cognition, Cognition::Llm { model, .. } if model.is_empty()) {
             return Err(fail("cognition.model", "is empty".to_owned()));
         }
+        if let Cognition::Council { timeout_s, .. } = &agent.cognition
+            && (*timeout_s == 0 || *timeout_s > (limits::COMMAND_TIMEOUT_MAX_MS / 1000))
+        {
+            let message = format!("is not between 1 and {}", (limits::COMMAND_TIMEOUT_MAX_MS / 1000));
+            return Err(fail("cognition.timeout_s", message));
+        }
         if let Cognition::Llm { repairs, .. } | Cognition::Chain { repairs } = &agent.cognition
             && *repairs > limits::MODEL_REPAIRS_MAX
         {

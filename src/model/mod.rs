@@ -13,6 +13,7 @@ pub mod document;
 pub mod forge;
 pub mod form;
 pub mod ids;
+pub mod integrity;
 pub mod json;
 pub mod layout;
 pub mod models;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use super::chain::{Chain, ChainStep};
 pub use super::deliberation::Deliberation;
 pub use super::forge::Forge;
+pub use super::integrity::{Integrity, Steer};
 pub use super::models::Model;
 pub use super::origin::Origins;
 pub use super::review::Review;
@@ -53,6 +54,8 @@ pub struct Settings {
     pub deliberation: Deliberation,
     /// Requests for review on a forge. Inert until trusted.
     pub forge: Forge,
+    /// What is done about ritual in what models say.
+    pub integrity: Integrity,
 }
 
 /// `[activation]`: propagation.
@@ -477,6 +480,7 @@ impl Settings {
         self.chain.check()?;
         self.review.check()?;
         self.forge.check()?;
+        self.integrity.check()?;
         self.inhibition.check()
     }
 }

@@ -67,7 +67,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "activation",
     "recall",
     "learning",
@@ -83,6 +83,7 @@ const SECTIONS: [&str; 16] = [
     "chain",
     "review",
     "forge",
+    "integrity",
     "deliberation",
 ];
 
