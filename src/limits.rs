@@ -60,6 +60,24 @@ pub const DELIBERATED_PAYLOAD_BYTES: usize = 8 << 10;
 pub const DELIBERATED_PAYLOAD_DEPTH: usize = 16;
 /// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.
 pub const DELIBERATION_BYTES: usize = 512 << 10;
+/// Longest case, action or effect of a seed of wisdom, bytes: a sentence, because dozens are told at once.
+pub const SEED_TEXT_BYTES: usize = 512;
+/// Runs that a seed cites: the newest of them say as much as all.
+pub const SEED_SOURCES: usize = 16;
+/// Seeds that one run teaches and forgets.
+pub const TAUGHT_SEEDS: usize = 64;
+/// Newest outcomes that count for and against a seed: a world that has changed must be able to outweigh the past.
+pub const SEED_OUTCOMES: usize = 64;
+/// Newest judgements that wisdom is distilled from.
+pub const WISDOM_ENTRIES: usize = 1024;
+/// Causes and effects that the causal index holds: pairs grow with the product of both.
+pub const CAUSES: usize = 2048;
+/// Seeds of one bundle.
+pub const BUNDLE_SEEDS: usize = 24;
+/// Bytes of a bundle: so many seeds with their sources, twice.
+pub const BUNDLE_BYTES: usize = 128 << 10;
+/// Days that a bundle is good for, at most.
+pub const BUNDLE_DAYS: u32 = 366;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.

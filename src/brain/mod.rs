@@ -63,6 +63,7 @@ mod view;
 mod vitals;
 mod watch;
 mod why;
+pub mod wisdom;
 mod workflow;
 mod write;
 

@@ -63,12 +63,13 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "activation",
     "recall",
     "learning",
     "sleep",
     "serotonin",
+    "wisdom",
     "inhibition",
     "merge",
     "context",
