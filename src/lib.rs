@@ -29,6 +29,7 @@
 //! | [`picture`] | the part of a network to draw, its layout, its files | pure |
 //! | [`review`] | what a waiting run would change, for people; their decisions | pure |
 //! | [`audit`] | rules that a history must hold; findings, the sample, SARIF | pure |
+//! | [`wisdom`] | what came of actions, distilled into seeds: karma, causes, bundles | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
@@ -70,4 +71,5 @@ pub mod store;
 pub mod text;
 pub mod trigger;
 pub mod vitals;
+pub mod wisdom;
 pub mod world;

@@ -60,6 +60,24 @@ pub const DELIBERATED_PAYLOAD_BYTES: usize = 8 << 10;
 pub const DELIBERATED_PAYLOAD_DEPTH: usize = 16;
 /// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.
 pub const DELIBERATION_BYTES: usize = 512 << 10;
+/// Longest case, action or effect of a seed of wisdom, bytes: a sentence, because dozens are told at once.
+pub const SEED_TEXT_BYTES: usize = 512;
+/// Runs that a seed cites: the newest of them say as much as all.
+pub const SEED_SOURCES: usize = 16;
+/// Seeds that one run teaches and forgets.
+pub const TAUGHT_SEEDS: usize = 64;
+/// Newest outcomes that count for and against a seed: a world that has changed must be able to outweigh the past.
+pub const SEED_OUTCOMES: usize = 64;
+/// Newest judgements that wisdom is distilled from.
+pub const WISDOM_ENTRIES: usize = 1024;
+/// Causes and effects that the causal index holds: pairs grow with the product of both.
+pub const CAUSES: usize = 2048;
+/// Seeds of one bundle.
+pub const BUNDLE_SEEDS: usize = 24;
+/// Bytes of a bundle: so many seeds with their sources, twice.
+pub const BUNDLE_BYTES: usize = 128 << 10;
+/// Days that a bundle is good for, at most.
+pub const BUNDLE_DAYS: u32 = 366;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.
@@ -580,7 +598,6 @@ pub const PROMPTED_TOKENS: usize = 300;
 pub const PROMPTED_BYTES: usize = 400;
 /// Bytes of a settings file of a coding agent at most.
 pub const CLIENT_FILE_BYTES: usize = 8 << 20;
-<<<<<<< HEAD
 /// Places of code that a memory cites, at most: each is looked at when it is recalled.
 pub const CITES: usize = 8;
 /// Places in a text that are tried for being one of code.
@@ -599,8 +616,6 @@ pub const CITED_CANDIDATES: usize = 64;
 pub const CITED_CHANGES: usize = 4_096;
 /// Commits of the code's history that one recall goes through to see on which line memories were made.
 pub const CODE_COMMITS: usize = 4_096;
-||||||| ad96bad
-=======
 /// Replies that steer a prompt by default: a day of conversation, and enough tokens for rates.
 pub const INTEGRITY_REPLIES: usize = 20;
 /// Replies that steer a prompt at most: older ones say how a model was, and not how it is.
@@ -609,4 +624,3 @@ pub const INTEGRITY_REPLIES_MAX: usize = 200;
 pub const INTEGRITY_WALK: usize = 1_000;
 /// Bytes between two looks of a guard at what a model has said so far: a sentence or two.
 pub const INTEGRITY_LOOK_BYTES: usize = 256;
->>>>>>> h-ala

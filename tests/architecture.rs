@@ -26,6 +26,7 @@ const LAYERS: [&str; 24] = [
     "picture",
     "review",
     "audit",
+    "wisdom",
     "cognition",
     "world",
     "store",

@@ -119,4 +119,5 @@ mod unshared_settings;
 mod upgrade;
 mod vitals;
 mod web;
+mod wisdom;
 mod words;

@@ -66,6 +66,7 @@ mod vitals;
 mod watch;
 mod why;
 mod words;
+pub mod wisdom;
 mod workflow;
 mod write;
 

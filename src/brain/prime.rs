@@ -23,6 +23,7 @@ use crate::review::{Said, Verdict};
 use crate::store::{CommitId, TreeId};
 use crate::text::talk::{ASKED, is_standing};
 use crate::text::tokens;
+use crate::wisdom::Counsel;
 
 /// Decisions that are looked through for lessons.
 const DECISIONS: usize = 100;
@@ -34,6 +35,8 @@ const CHANGES: usize = 8;
 const MEMORIES: usize = 40;
 /// Memories that are read to find those that may be shown.
 const READ: usize = 200;
+/// Seeds of wisdom.
+const SEEDS: usize = 8;
 /// Statements of one lesson that are told.
 const STATEMENTS: usize = 6;
 /// Where it is kept who saw which commit last, in the cache.
@@ -98,6 +101,8 @@ pub struct Prime {
     pub goals: Vec<Goal>,
     /// Reasons of rejections and amendments, newest first.
     pub lessons: Vec<Lesson>,
+    /// Seeds of wisdom that apply to the work, the best first.
+    pub wisdom: Vec<Counsel>,
     /// Runs that wait for review, in a line each, the most consequential first.
     pub waiting: Vec<String>,
     /// Number of all runs that wait.
@@ -136,6 +141,7 @@ impl Brain {
         let mut prime = Prime {
             goals: self.trusted_goals(goals)?,
             lessons: self.lessons(request.agent.as_deref())?,
+            wisdom: self.seeds_about(request.about.as_deref(), wake)?,
             waits: list.waiting.len(),
             // Their words are nobody's yet.
             waiting: list.waiting.iter().take(WAITING).map(|line| format!("{} ({})", line.run, line.waits)).collect(),
@@ -152,6 +158,19 @@ impl Brain {
             self.cycle.store.keep_document(SEEN, &seen);
         }
         Ok(prime)
+    }
+
+    /// Seeds that apply to the work, and then the surest of all.
+    fn seeds_about(&self, about: Option<&str>, wake: CommitId) -> Result<Vec<Counsel>, BrainError> {
+        let tree = self.cycle.store.tree_of(wake)?;
+        let about = about.filter(|about| !about.trim().is_empty());
+        let mut found = about.map_or_else(|| Ok(Vec::new()), |about| self.cycle.counsel(tree, &[about], SEEDS))?;
+        for one in self.cycle.counsel(tree, &[], SEEDS)? {
+            if found.len() < SEEDS && found.iter().all(|known| known.seed != one.seed) {
+                found.push(one);
+            }
+        }
+        Ok(found)
     }
 
     /// The goals that nobody set whom nobody here trusts.
@@ -324,6 +343,9 @@ impl Prime {
             format!("{}{about}", clip(&format!("{}: {}", lesson.agent, lesson.words)))
         });
         self.lessons.truncate(text.part("Lessons of reviews", lessons, most / 3));
+        let seeds =
+            self.wisdom.iter().map(|one| clip(&format!("{} ({:.2}, {})", one.line(), one.confidence, one.seed)));
+        self.wisdom.truncate(text.part("Wisdom", seeds, most / 4));
         let waiting = self.waiting.iter().map(|line| clip(line));
         let heading = match self.waits {
             1 => "1 run waits for review (`git brain review`)".to_owned(),

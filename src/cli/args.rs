@@ -14,6 +14,7 @@ mod review;
 mod serve;
 mod signals;
 mod think;
+mod wisdom;
 
 use std::path::PathBuf;
 
@@ -33,6 +34,7 @@ pub use review::{Ci, Pr, Review, ReviewFormat};
 pub use serve::{Mcp, Serve};
 pub use signals::Signals;
 pub use think::{Models, Preset};
+pub use wisdom::{Wisdom, WisdomAction};
 
 /// Heading of the options that every command has.
 const GLOBAL: &str = "Global options";
@@ -147,6 +149,8 @@ pub enum Command {
     Integrity(Integrity),
     /// Print what an agent should know before it starts, within a budget of tokens
     Prime(Prime),
+    /// Manage what was learnt from outcomes, and hand it to other brains
+    Wisdom(Wisdom),
     /// Tell the brain's story, and its distance from the ledger
     Story(Story),
     /// Audit history by its rules, and quarantine commits that break them

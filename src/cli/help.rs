@@ -6,7 +6,7 @@ use super::args::Cli;
 
 /// Headings of the groups and their commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Remember", &["init", "feed", "outcome", "goal", "sleep"]),
+    ("Remember", &["init", "feed", "outcome", "goal", "sleep", "wisdom"]),
     ("Ask", &["recall", "find", "graph", "prime", "chat", "decide", "serve", "mcp", "propagate"]),
     (
         "Agents",
@@ -97,6 +97,12 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("chat", "git brain chat\ngit brain chat \"Where does Anna live?\""),
     ("serve", "git brain serve\ngit brain serve --addr 127.0.0.1:0"),
     ("propagate", "git brain propagate --from n_core_memory\ngit brain propagate --from tea-a9f74d1e=0.5 --at main"),
+    (
+        "wisdom",
+        "git brain wisdom list\ngit brain wisdom why w-0123456789abcdef\n\
+         git brain wisdom teach --when \"rain is forecast\" --do umbrella --because \"nobody gets wet\"\n\
+         git brain wisdom export --days 30\ngit brain wisdom inherit bundle.json --key 0011aabb",
+    ),
     ("sleep", "git brain sleep --dry-run\ngit brain sleep --undo"),
     ("restore", "git brain restore tea-a9f74d1e"),
     (

@@ -35,6 +35,7 @@ mod story;
 mod sync;
 mod trade;
 mod vitals;
+mod wisdom;
 mod write;
 
 use std::cell::Cell;
@@ -107,6 +108,13 @@ fn commits(command: &Command) -> bool {
             (!council.question.is_empty() || council.branch.is_some()) && !council.writer.dry_run
         }
         Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
+        Command::Wisdom(wisdom) => match &wisdom.action {
+            args::WisdomAction::Teach { writer, .. }
+            | args::WisdomAction::Forget { writer, .. }
+            | args::WisdomAction::Distil { writer }
+            | args::WisdomAction::Inherit { writer, .. } => !writer.dry_run,
+            _ => false,
+        },
         Command::Recall(recall) => recall.learn,
         Command::Signals(signals) => signals.replay.is_some(),
         Command::Decide(_) | Command::Watch(_) | Command::Serve(_) => true,
@@ -216,6 +224,7 @@ impl Session {
             Command::Blame(args) => look::blame(&self, &args),
             Command::Deliberate(args) => deliberate::deliberate(&self, &args),
             Command::Events(args) => deliberate::events(&self, &args),
+            Command::Wisdom(args) => wisdom::wisdom(&self, &args),
             Command::Council(args) => council::council(&self, &args),
             Command::Integrity(args) => integrity::integrity(&self, &args),
             Command::Prime(args) => look::prime(&self, &args),

@@ -74,6 +74,13 @@ impl Output {
         write_out(&format!("{}\n", escaped(&value.to_string())));
     }
 
+    /// Prints a document as the file that it is, without a version of the report's own.
+    pub(crate) fn file<T: Serialize>(&self, document: &T) {
+        let text = serde_json::to_string_pretty(document).expect("invariant: our documents have string keys");
+        let lines: Vec<_> = text.lines().map(escaped).collect();
+        write_out(&format!("{}\n", lines.join("\n")));
+    }
+
     /// Prints text, tamed once more: what a command forgot to tame does not reach the terminal either. A reader that has
     /// gone away is no error.
     pub(crate) fn text(&self, text: &str) {

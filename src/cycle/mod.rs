@@ -79,6 +79,7 @@ pub mod trailers;
 pub mod trunk;
 pub mod upgrade;
 pub mod wake;
+pub mod wisdom;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

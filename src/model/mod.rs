@@ -28,6 +28,7 @@ pub mod settings;
 pub mod shell;
 pub mod spending;
 pub mod stamp;
+pub mod wisdom;
 
 pub use document::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus};
 pub use form::Format;

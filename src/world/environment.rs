@@ -73,6 +73,7 @@ const SECTIONS: [&str; 17] = [
     "learning",
     "sleep",
     "serotonin",
+    "wisdom",
     "inhibition",
     "merge",
     "context",

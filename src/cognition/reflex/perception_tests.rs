@@ -86,6 +86,7 @@ fn snapshot(stimuli: &[Stimulus]) -> Snapshot {
         neurons: vec![],
         ledger: vec![],
         goals: vec![],
+        counsel: vec![],
     }
 }
 

@@ -101,9 +101,15 @@ impl Cycle {
 
     /// Refuses a day with a file that cannot be read and that a night would carry to main for ever. Neurons and records are read anyway.
     fn require_readable(&self, main: TreeId, tree: TreeId) -> Result<(), CycleError> {
-        for folder in
-            [layout::STIMULI, layout::SIGNALS, layout::FLAGS, layout::GOALS, layout::LEDGER, layout::DELIBERATIONS]
-        {
+        for folder in [
+            layout::STIMULI,
+            layout::SIGNALS,
+            layout::FLAGS,
+            layout::GOALS,
+            layout::LEDGER,
+            layout::DELIBERATIONS,
+            layout::WISDOM,
+        ] {
             for change in self.store.diff(Some(main), Some(tree), folder)? {
                 let Some(file) = change.new.filter(|file| file.is_regular()) else { continue };
                 let findings = examine(&change.path, &self.store.content(file.blob)?).findings;
