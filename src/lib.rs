@@ -15,6 +15,7 @@
 //! | [`model`] | neuron, connection, salience, ids, canonical JSON | pure |
 //! | [`text`] | words, sentences, names of English, French and Japanese | pure |
 //! | [`client`] | coding agents: hooks, transcripts, settings files | pure |
+//! | [`moving`] | memories of other programs as pages, pages as their files | pure |
 //! | [`integrity`] | ritual in what minds say: measured, taken out, judged | pure |
 //! | [`council`] | votes of different minds: sealed, counted, escalated | pure |
 //! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
@@ -61,6 +62,7 @@ pub mod llm;
 pub mod mcp;
 pub mod merge;
 pub mod model;
+pub mod moving;
 pub mod review;
 pub mod store;
 pub mod text;

@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "limits",
     "model",
     "text",
     "client",
+    "moving",
     "integrity",
     "council",
     "deliberation",
