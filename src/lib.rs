@@ -16,6 +16,7 @@
 //! | [`text`] | words, sentences, names of English, French and Japanese | pure |
 //! | [`citation`] | citations of code in a text, and where the lines went | pure |
 //! | [`client`] | coding agents: hooks, transcripts, settings files | pure |
+//! | [`moving`] | memories of other programs as pages, pages as their files | pure |
 //! | [`integrity`] | ritual in what minds say: measured, taken out, judged | pure |
 //! | [`council`] | votes of different minds: sealed, counted, escalated | pure |
 //! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
@@ -65,6 +66,7 @@ pub mod llm;
 pub mod mcp;
 pub mod merge;
 pub mod model;
+pub mod moving;
 pub mod picture;
 pub mod review;
 pub mod store;

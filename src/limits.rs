@@ -263,6 +263,18 @@ pub const WINDOW_STIMULI: usize = 16 * STIMULI_PER_COMMIT;
 pub const SPOOL_BYTES: usize = 4 << 20;
 /// Neurons in a checked-out tree beyond which `doctor` proposes to take them out of it: every `git status` looks at each file.
 pub const CHECKED_OUT_NEURONS: usize = 50_000;
+/// Files of a folder that is moved in: years of notes have tens of thousands, and a whole disk is a mistake.
+pub const MOVED_FILES: usize = 1_000_000;
+/// Longest line or note that is moved in, bytes: it is held whole, and longer ones are no memories.
+pub const MOVED_BYTES: usize = 64 << 20;
+/// Bytes of a file's beginning by which its format is known.
+pub const MOVED_HEAD_BYTES: usize = 64 << 10;
+/// Files of a folder by whose beginnings its format is known.
+pub const MOVED_HEADS: usize = 32;
+/// Things that cannot be held which a report names; the rest is counted.
+pub const MOVED_UNHELD: usize = 10_000;
+/// Names that a note of an export lists: those that its memories are connected with most.
+pub const MOVED_NAMES: usize = 64;
 /// Most neurons of one run of an import: its record holds what the run did to each, and stays below [`DOCUMENT_BYTES`].
 pub const IMPORT_NEURONS: usize = 8_192;
 /// Most bytes of the imported document in one run, for the same reason: a record says a connection in up to half as much again.

@@ -13,6 +13,7 @@ const LAYERS: [&str; 24] = [
     "text",
     "citation",
     "client",
+    "moving",
     "integrity",
     "council",
     "deliberation",

@@ -67,6 +67,7 @@ mod merge_laws;
 mod merge_trees;
 mod model_agents;
 mod models;
+mod moving;
 mod narrative;
 mod origins;
 mod outcome;

@@ -38,7 +38,7 @@ const SHOWN_CHARS: usize = 280;
 /// Letters of a person's address in the origin of her sessions.
 const NAME_CHARS: usize = 16;
 /// The class of origins of what hooks keep.
-const CLASS: &str = "hook";
+pub(super) const CLASS: &str = "hook";
 /// Where it is kept how far transcripts were read, in the cache.
 const SEEN: &str = "captured.json";
 /// Bytes of a transcript's beginning by which it is known again.
@@ -314,19 +314,10 @@ impl Brain {
         for turn in turns {
             let text = self.cycle.shared.secrets.redact(&turn.text);
             let is_told = act(&text) == Act::Told;
-            let is_kept = match (turn.by, act(&text)) {
-                (_, Act::SmallTalk(_)) => false,
-                (Said::Agent, act) => act == Act::Told,
-                (Said::Person, _) => true,
-            };
-            if !is_kept || is_told && self.remembers(&text)? {
+            let Some(source) = source_of(turn.by, &text, &label) else { continue };
+            if is_told && self.remembers(&text)? {
                 continue;
             }
-            let source = match turn.by {
-                Said::Person if is_task(&text) => format!("{TASKED}{label}"),
-                Said::Person => format!("{ASKED}{label}"),
-                Said::Agent => label.clone(),
-            };
             let at: Option<Stamp> = turn.at.filter(|at| *at <= now);
             lines += &format!("{}\n", json!({"text": text, "at": at, "source": source, "session": label}));
         }
@@ -349,8 +340,18 @@ impl Brain {
     }
 }
 
+/// The label of what is kept of a turn; `None`: it says nothing.
+pub(super) fn source_of(by: Said, text: &str, label: &str) -> Option<String> {
+    match (by, act(text)) {
+        (_, Act::SmallTalk(_)) => None,
+        (Said::Agent, act) => (act == Act::Told).then(|| label.to_owned()),
+        (Said::Person, _) if is_task(text) => Some(format!("{TASKED}{label}")),
+        (Said::Person, _) => Some(format!("{ASKED}{label}")),
+    }
+}
+
 /// The name of a session in the brain: the client, and the end of the client's own name for it, which differs most.
-fn session_label(client: Client, session: &str) -> String {
+pub(super) fn session_label(client: Client, session: &str) -> String {
     const KEPT: usize = 8;
     let plain: Vec<char> = session.chars().filter(char::is_ascii_alphanumeric).collect();
     match plain.len() {

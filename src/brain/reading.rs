@@ -284,7 +284,7 @@ impl Brain {
     }
 
     /// Tells the brain's own files and git's from others: a brain does not eat itself.
-    fn own_files(&self) -> impl Fn(&Path) -> bool + Send + Sync + 'static {
+    pub(super) fn own_files(&self) -> impl Fn(&Path) -> bool + Send + Sync + 'static {
         let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
         move |path: &Path| {
             let place = world::true_path(path);

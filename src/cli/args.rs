@@ -14,6 +14,7 @@ mod review;
 mod serve;
 mod signals;
 mod think;
+mod trade;
 mod wisdom;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub use review::{Ci, Pr, Review, ReviewFormat};
 pub use serve::{Mcp, Serve};
 pub use signals::Signals;
 pub use think::{Models, Preset};
+pub use trade::{Export, Import};
 pub use wisdom::{Wisdom, WisdomAction};
 
 /// Heading of the options that every command has.
@@ -173,9 +175,9 @@ pub enum Command {
     Trust(Trust),
     /// Print JSON Schemas and other reference tables
     Schema(Schema),
-    /// Import a network document, or triples
+    /// Import memories of other programs, or a network
     Import(Import),
-    /// Print the whole network as one document.
+    /// Export the brain for other programs
     Export(Export),
     /// Show a new brain live a short day, or many days and nights
     Demo(Demo),
@@ -524,28 +526,6 @@ pub enum HooksAction {
 pub struct Schema {
     /// The schema; a list of them by default.
     pub name: Option<String>,
-}
-
-/// `import`.
-#[derive(Debug, Args)]
-pub struct Import {
-    /// A document {neurons, metadata}.
-    #[arg(required_unless_present = "triples")]
-    pub file: Option<PathBuf>,
-    /// Triples {subject, relation, object, source}, one JSON object a line.
-    #[arg(long, value_name = "F.jsonl", conflicts_with = "file")]
-    pub triples: Option<PathBuf>,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `export`.
-#[derive(Debug, Args)]
-pub struct Export {
-    /// The commit; wake by default.
-    #[arg(long, value_name = "REV")]
-    pub at: Option<String>,
 }
 
 /// `demo`.

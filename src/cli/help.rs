@@ -3,6 +3,7 @@
 use clap::{Command, CommandFactory};
 
 use super::args::Cli;
+use crate::brain::Brain;
 
 /// Headings of the groups and their commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -137,8 +138,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("hooks", "git brain hooks install\ngit brain hooks status"),
     ("trust", "git brain trust --list\ngit brain trust"),
     ("schema", "git brain schema\ngit brain schema delta"),
-    ("import", "git brain import network.json\ngit brain import --triples facts.jsonl"),
-    ("export", "git brain export --at main"),
+    ("import", "git brain import ~/vault\ngit brain import memory.jsonl --dry-run\ngit brain import network.json"),
+    ("export", "git brain export > network.json\ngit brain export --format markdown --to ~/vault"),
     ("demo", "git brain demo\ngit brain demo --days 20"),
     ("completions", "git brain completions bash\ngit brain completions zsh"),
     ("man", "git brain man ~/.local/share/man/man1"),
@@ -150,6 +151,10 @@ pub fn command() -> Command {
     for (name, lines) in EXAMPLES {
         let heading = if lines.contains('\n') { "Examples" } else { "Example" };
         let text = format!("{heading}:\n  {}", lines.replace('\n', "\n  "));
+        let text = match *name {
+            "import" | "export" => format!("Formats:\n{}\n{text}", Brain::formats(*name == "export")),
+            _ => text,
+        };
         if command.find_subcommand(name).is_some() {
             command = command.mut_subcommand(name, |command| command.after_help(text));
         }
