@@ -14,7 +14,9 @@
 //! | [`limits`] | every bound, with its reason | pure |
 //! | [`model`] | neuron, connection, salience, ids, canonical JSON | pure |
 //! | [`text`] | words, sentences, names of English, French and Japanese | pure |
+//! | [`citation`] | citations of code in a text, and where the lines went | pure |
 //! | [`client`] | coding agents: hooks, transcripts, settings files | pure |
+//! | [`moving`] | memories of other programs as pages, pages as their files | pure |
 //! | [`integrity`] | ritual in what minds say: measured, taken out, judged | pure |
 //! | [`council`] | votes of different minds: sealed, counted, escalated | pure |
 //! | [`deliberation`] | which hypotheses deserve to land: debate, gates, classes | pure |
@@ -25,8 +27,10 @@
 //! | [`consolidation`] | what sleep strengthens, replays and prunes | pure |
 //! | [`trigger`] | what changed → what wakes | pure |
 //! | [`vitals`] | figures that say how far a network is a brain | pure |
+//! | [`picture`] | the part of a network to draw, its layout, its files | pure |
 //! | [`review`] | what a waiting run would change, for people; their decisions | pure |
 //! | [`audit`] | rules that a history must hold; findings, the sample, SARIF | pure |
+//! | [`wisdom`] | what came of actions, distilled into seeds: karma, causes, bundles | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
@@ -44,6 +48,7 @@ pub mod activation;
 pub mod audit;
 pub mod brain;
 pub mod chemistry;
+pub mod citation;
 #[allow(clippy::print_stdout, reason = "a front door prints")]
 pub mod cli;
 pub mod client;
@@ -61,9 +66,12 @@ pub mod llm;
 pub mod mcp;
 pub mod merge;
 pub mod model;
+pub mod moving;
+pub mod picture;
 pub mod review;
 pub mod store;
 pub mod text;
 pub mod trigger;
 pub mod vitals;
+pub mod wisdom;
 pub mod world;

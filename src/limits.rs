@@ -60,6 +60,24 @@ pub const DELIBERATED_PAYLOAD_BYTES: usize = 8 << 10;
 pub const DELIBERATED_PAYLOAD_DEPTH: usize = 16;
 /// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.
 pub const DELIBERATION_BYTES: usize = 512 << 10;
+/// Longest case, action or effect of a seed of wisdom, bytes: a sentence, because dozens are told at once.
+pub const SEED_TEXT_BYTES: usize = 512;
+/// Runs that a seed cites: the newest of them say as much as all.
+pub const SEED_SOURCES: usize = 16;
+/// Seeds that one run teaches and forgets.
+pub const TAUGHT_SEEDS: usize = 64;
+/// Newest outcomes that count for and against a seed: a world that has changed must be able to outweigh the past.
+pub const SEED_OUTCOMES: usize = 64;
+/// Newest judgements that wisdom is distilled from.
+pub const WISDOM_ENTRIES: usize = 1024;
+/// Causes and effects that the causal index holds: pairs grow with the product of both.
+pub const CAUSES: usize = 2048;
+/// Seeds of one bundle.
+pub const BUNDLE_SEEDS: usize = 24;
+/// Bytes of a bundle: so many seeds with their sources, twice.
+pub const BUNDLE_BYTES: usize = 128 << 10;
+/// Days that a bundle is good for, at most.
+pub const BUNDLE_DAYS: u32 = 366;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.
@@ -195,6 +213,18 @@ pub const MEASURED_NEURONS: usize = 2_000;
 pub const MEASURED_NEIGHBOURS: usize = 32;
 /// Null models that a structure is compared with: enough for a deviation.
 pub const NULL_MODELS: usize = 10;
+/// Neurons of one move of wake that a page is told of: more light the whole picture.
+pub const LIT_NEURONS: usize = 2_000;
+/// Neurons that a picture shows unless more are asked for: what a person still tells apart on one screen.
+pub const DRAWN_NEURONS: usize = 300;
+/// Most neurons in one picture: as many dots as a screen has room for, drawn in a moment.
+pub const DRAWN_AT_MOST: usize = 200_000;
+/// Connections that are drawn from one neuron, the strongest first: more are one grey fan.
+pub const DRAWN_CONNECTIONS: usize = 64;
+/// Neurons whose names are looked for room for: beyond it there is none.
+pub const DRAWN_LABELS: usize = 400;
+/// Neurons of a picture that are read from their files, for names and origins; of the others a page asks one by one.
+pub const DRAWN_READ: usize = 5_000;
 /// Neurons from which hops are counted in each of them.
 pub const MEASURED_SOURCES: usize = 100;
 /// Memories of one age that are asked for in a self-test: the share is good to some six points, and a person waits for it.
@@ -233,6 +263,18 @@ pub const WINDOW_STIMULI: usize = 16 * STIMULI_PER_COMMIT;
 pub const SPOOL_BYTES: usize = 4 << 20;
 /// Neurons in a checked-out tree beyond which `doctor` proposes to take them out of it: every `git status` looks at each file.
 pub const CHECKED_OUT_NEURONS: usize = 50_000;
+/// Files of a folder that is moved in: years of notes have tens of thousands, and a whole disk is a mistake.
+pub const MOVED_FILES: usize = 1_000_000;
+/// Longest line or note that is moved in, bytes: it is held whole, and longer ones are no memories.
+pub const MOVED_BYTES: usize = 64 << 20;
+/// Bytes of a file's beginning by which its format is known.
+pub const MOVED_HEAD_BYTES: usize = 64 << 10;
+/// Files of a folder by whose beginnings its format is known.
+pub const MOVED_HEADS: usize = 32;
+/// Things that cannot be held which a report names; the rest is counted.
+pub const MOVED_UNHELD: usize = 10_000;
+/// Names that a note of an export lists: those that its memories are connected with most.
+pub const MOVED_NAMES: usize = 64;
 /// Most neurons of one run of an import: its record holds what the run did to each, and stays below [`DOCUMENT_BYTES`].
 pub const IMPORT_NEURONS: usize = 8_192;
 /// Most bytes of the imported document in one run, for the same reason: a record says a connection in up to half as much again.
@@ -443,8 +485,8 @@ pub const CLIENT_BYTES: usize = 256 << 10;
 pub const CLIENT_IDS: usize = 50;
 /// Lines of changes that one answer names.
 pub const CLIENT_LINES: usize = 40;
-/// Longest name of a client, bytes: with `mcp-` before it, it is an agent's.
-pub const CLIENT_NAME_BYTES: usize = AGENT_NAME_BYTES - 4;
+/// Longest name of a client, bytes: with `mcp-` or `http-` before it, it is an agent's.
+pub const CLIENT_NAME_BYTES: usize = AGENT_NAME_BYTES - 5;
 /// Characters of a commit's id in a citation.
 pub const CITED_COMMIT: usize = 12;
 /// Longest line of a client on standard input, bytes: the texts of one call, escaped.
@@ -470,6 +512,16 @@ pub const HTTP_EVENTS: usize = 256;
 pub const HTTP_ALIVE_MS: u64 = 15_000;
 /// Time that requests under way have left when a server is stopped, milliseconds.
 pub const HTTP_LEAVE_MS: u64 = 3_000;
+/// Pages that may watch a brain at a time: each is a connection that stays, and looks at the refs a few times a second.
+pub const HTTP_WATCHERS: usize = 16;
+/// Time between two looks at the refs for who watches, milliseconds: as soon as a person notices, and a thousandth of a processor.
+pub const HTTP_PULSE_MS: u64 = 400;
+/// Pictures of the network that a server keeps, and their bytes together: a page goes back and forth between a few.
+pub const HTTP_PICTURES: usize = 32;
+/// See [`HTTP_PICTURES`].
+pub const HTTP_PICTURE_BYTES: usize = 32 << 20;
+/// Entries of the log that a page asks for at once: what its slider and its list can show.
+pub const HTTP_HISTORY: usize = 200;
 /// Turns of a conversation that a page shows again.
 pub const VIEW_TURNS: usize = 100;
 /// Connections of a neuron whose targets a page names by their concepts.
@@ -542,6 +594,8 @@ pub const COUNCIL_REPLIES: usize = 16;
 pub const COUNCILS_SHOWN: usize = 20;
 /// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;
+/// Councils that one run of an agent holds at most: each may ask several models. Signals beyond them are answered by the next run.
+pub const COUNCILS_PER_RUN: usize = 4;
 /// Bytes of what a coding agent tells a hook at most: a prompt with pasted files fits, or the messages of a session.
 pub const HOOK_INPUT_BYTES: usize = 16 << 20;
 /// Bytes of a line of a transcript at most: longer ones hold files and pictures, and no turn of a conversation.
@@ -556,3 +610,29 @@ pub const PROMPTED_TOKENS: usize = 300;
 pub const PROMPTED_BYTES: usize = 400;
 /// Bytes of a settings file of a coding agent at most.
 pub const CLIENT_FILE_BYTES: usize = 8 << 20;
+/// Places of code that a memory cites, at most: each is looked at when it is recalled.
+pub const CITES: usize = 8;
+/// Places in a text that are tried for being one of code.
+pub const MENTIONS: usize = 32;
+/// Longest path of a file that is cited, bytes.
+pub const CITED_PATH_BYTES: usize = 512;
+/// Lines that one citation has, at most: a function, not a file.
+pub const CITED_LINES: u32 = 200;
+/// Largest file of which lines are cited, bytes: it is read whole when the memory is recalled.
+pub const CITED_FILE_BYTES: usize = 512 << 10;
+/// Lines that went times lines that came between two versions of a file, at most, that are followed one by one: some milliseconds.
+pub const CITED_DIFFERENCE: usize = 1 << 20;
+/// Files that came since a citation was made, at most, among which a file that is gone is looked for.
+pub const CITED_CANDIDATES: usize = 64;
+/// Files that differ between a citation's commit and the present one, at most, where that is done.
+pub const CITED_CHANGES: usize = 4_096;
+/// Commits of the code's history that one recall goes through to see on which line memories were made.
+pub const CODE_COMMITS: usize = 4_096;
+/// Replies that steer a prompt by default: a day of conversation, and enough tokens for rates.
+pub const INTEGRITY_REPLIES: usize = 20;
+/// Replies that steer a prompt at most: older ones say how a model was, and not how it is.
+pub const INTEGRITY_REPLIES_MAX: usize = 200;
+/// Commits of wake in which the last replies of a mind are looked for: some milliseconds, however long the history is.
+pub const INTEGRITY_WALK: usize = 1_000;
+/// Bytes between two looks of a guard at what a model has said so far: a sentence or two.
+pub const INTEGRITY_LOOK_BYTES: usize = 256;

@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "limits",
     "model",
     "text",
+    "citation",
     "client",
+    "moving",
     "integrity",
     "council",
     "deliberation",
@@ -22,8 +24,10 @@ const LAYERS: [&str; 23] = [
     "consolidation",
     "trigger",
     "vitals",
+    "picture",
     "review",
     "audit",
+    "wisdom",
     "cognition",
     "world",
     "store",

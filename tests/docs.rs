@@ -15,6 +15,7 @@ use git_brain::model::document::{Acknowledgement, Agent, Flag, Goal, Metadata, S
 use git_brain::model::layout::{self, Place};
 use git_brain::model::portable::{PortableMetadata, PortableNetwork};
 use git_brain::model::settings::Rule;
+use git_brain::model::wisdom::{Inherited, Seed, Teaching, WisdomRecord};
 use git_brain::model::{Kind, Link, Neuron, Settings, json};
 use git_brain::review::{Remark, ReviewRecord};
 use git_brain::{cycle, limits, world};
@@ -43,8 +44,10 @@ fn read(path: impl AsRef<Path>) -> String {
 fn pages() -> Vec<(String, String)> {
     let mut pages: Vec<String> =
         ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(str::to_owned).to_vec();
-    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
-        pages.push(format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()));
+    for folder in ["docs", "docs/recipes"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            pages.push(format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap()));
+        }
     }
     // Pictures are linked and not read, and folders have programs.
     pages.retain(|page| !page.ends_with(".png") && root().join(page).is_file());
@@ -104,6 +107,7 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "goal" => Goal::decode(bytes, &what).unwrap().encode(),
         "ledger" => LedgerEntry::decode(bytes, &what).unwrap().encode(),
         "deliberation" => both::<DeliberationCycle>(bytes, &what, most),
+        "wisdom" => both::<WisdomRecord>(bytes, &what, most),
         "metadata" => both::<Metadata>(bytes, &what, most),
         "review" => both::<ReviewRecord>(bytes, &what, most),
         "remark" => both::<Remark>(bytes, &what, most),
@@ -210,6 +214,7 @@ fn examples_lie_where_the_page_says() {
             "sleep" => layout::sleep(&text(&value, "run").parse().unwrap()),
             "run" => layout::run(&text(&value, "run").parse().unwrap()),
             "chapter" => layout::chapter(&text(&value, "run").parse().unwrap()),
+            "wisdom" => layout::wisdom(&text(&value, "run").parse().unwrap()),
             "ledger" => layout::ledger(&text(&value, "run").parse().unwrap()),
             "goal" => {
                 assert_eq!(Goal::id_of(&text(&value, "text")).as_str(), text(&value, "id"));
@@ -233,7 +238,7 @@ fn the_page_has_every_field_of_every_document() {
     }
     let documents = fields![
         "neuron" => Neuron, "stimulus" => Stimulus, "signal" => Signal, "acknowledgement" => Acknowledgement,
-        "flag" => Flag, "goal" => Goal, "ledger" => LedgerEntry, "metadata" => Metadata, "run" => RunRecord, "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "chapter" => Chapter, "chapter" => Gap, "chapter" => Claim, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
+        "flag" => Flag, "goal" => Goal, "ledger" => LedgerEntry, "metadata" => Metadata, "run" => RunRecord, "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "chapter" => Chapter, "chapter" => Gap, "chapter" => Claim, "wisdom" => WisdomRecord, "wisdom" => Teaching, "wisdom" => Seed, "wisdom" => Inherited, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
     ];
     for (tag, schema) in documents {
         let section = &blocks_of("docs/format.md", tag)[0].section;

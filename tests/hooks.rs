@@ -34,6 +34,7 @@ fn stimulus(name: &str) -> (Stimulus, String) {
         value: None,
         supersedes: Vec::new(),
         order: 0,
+        code: None,
     };
     (stimulus, path)
 }

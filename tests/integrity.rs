@@ -1,11 +1,12 @@
 //! Laws of the filters over generated texts. The generator knows which pieces it put in; the checks share no code with
 //! the filters. A failure prints its seed.
 
+use git_brain::cognition::guard::Voiced;
 use git_brain::integrity::inject::{Injection, inject};
 use git_brain::integrity::lang::Lang;
 use git_brain::integrity::metrics::{Counts, Metrics};
 use git_brain::integrity::seeded::SplitMix64;
-use git_brain::integrity::veto::{Stream, apply};
+use git_brain::integrity::veto::apply;
 
 const LANGS: [Lang; 3] = [Lang::En, Lang::Ja, Lang::Fr];
 
@@ -148,17 +149,16 @@ fn scramble(lang: usize, random: &mut SplitMix64) -> String {
 }
 
 fn streamed(text: &str, lang: Lang, random: &mut SplitMix64) -> String {
-    let mut stream = Stream::new(lang);
+    let mut voice = Voiced::new(lang);
     let (mut out, mut rest) = (String::new(), text);
     while !rest.is_empty() {
         let most = if random.below(4) == 0 { 60 } else { 5 };
         let letters = random.below(most);
         let cut = rest.char_indices().nth(letters).map_or(rest.len(), |(index, _)| index);
-        out.push_str(&stream.push(&rest[..cut]));
+        out.push_str(&voice.pass(&rest[..cut]));
         rest = &rest[cut..];
     }
-    out.push_str(&stream.finish());
-    out
+    out + &voice.end()
 }
 
 fn is_subsequence(part: &str, whole: &str) -> bool {
@@ -203,6 +203,15 @@ fn filters_keep_every_protected_piece() {
             panic!("seed {seed}: lost {piece:?}\n{text:?}\n{:?}", filtered.text);
         }
         assert!(is_subsequence(&filtered.text, &text), "seed {seed}: {text:?}\n{:?}", filtered.text);
+        // What people hear while it comes, and what is made of it where assertiveness is on.
+        let heard = streamed(&text, LANGS[lang], &mut random);
+        assert_eq!(heard, filtered.text, "seed {seed}: {text:?}");
+        let last = inject(&heard, LANGS[lang], Injection { enabled: true });
+        if let Err(piece) = find_in_order(&pieces, &last.text) {
+            panic!("seed {seed}: filter and injection lost {piece:?}\n{text:?}\n{:?}", last.text);
+        }
+        let again = inject(&last.text, LANGS[lang], Injection { enabled: true });
+        assert_eq!(again.text, last.text, "seed {seed}: twice");
         let plain = inject(&text, LANGS[lang], Injection { enabled: true });
         injected += plain.changed;
         if let Err(piece) = find_in_order(&pieces, &plain.text) {

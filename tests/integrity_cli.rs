@@ -94,3 +94,52 @@ fn a_council_counts_families_and_says_why_a_person_decides() {
     assert!(alone["concerns"].to_string().contains("one_family"), "{alone:#}");
     sandbox.brain_with(&["council", "--votes", "-"], b"{}").exits(2);
 }
+
+/// A run that predicts, and chose among options of one question.
+fn predicted(sandbox: &Sandbox, text: &str, question: &str, option: &str) -> String {
+    let chosen = json!({"question": question, "option": option});
+    let prediction = json!({"text": text, "value": 0.8, "chosen": chosen});
+    let ops = json!([{"op": "activate", "id": "paint", "strength": 0.1}]);
+    sandbox.apply(&json!({"ops": ops, "prediction": prediction}), &[])["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_report_draws_and_says_what_outcomes_say_of_words() {
+    let mut sandbox = Sandbox::fixed("2026-01-09T08:00:00Z", "report");
+    sandbox.apply(&json!({"ops": [{"op": "create", "id": "paint", "concept": "paint", "type": "semantic"}]}), &[]);
+    // Two choices before anything is known of either.
+    let runs = ["thick", "thin"].map(|brush| predicted(&sandbox, "The brush is good.", "Which brush?", brush));
+    for (day, run) in runs.iter().enumerate() {
+        sandbox.at(&format!("2026-01-{:02}T08:00:00Z", 10 + day));
+        sandbox.json(&["outcome", run, "--value", "0.9"]);
+    }
+    for day in 0..6 {
+        sandbox.at(&format!("2026-01-{:02}T08:00:00Z", 12 + day));
+        for (text, option, value) in [
+            ("Perhaps the paint might hold.", "blue", "0.1"),
+            ("The paint holds.", if day % 2 == 0 { "blue" } else { "red" }, "0.9"),
+        ] {
+            let run = predicted(&sandbox, text, "Which paint?", option);
+            sandbox.json(&["outcome", &run, "--value", value]);
+        }
+    }
+    let report = sandbox.json(&["integrity", "report"]);
+    let value = &report["hedges"]["all"];
+    assert_eq!(
+        (&value["hedged"], &value["plain"], &value["difference"]),
+        (&json!(6), &json!(8), &json!(1.0)),
+        "{report:#}"
+    );
+    let expected = json!({"stances": 14, "changes": 6, "unfounded": 1});
+    assert_eq!(report["stances"]["human"], expected, "of brushes nothing was known: {report:#}");
+    let text = sandbox.brain(&["integrity", "report"]).exits(0).out;
+    assert!(text.contains("a hedge means something"), "{text}");
+    assert!(text.contains("6 changes of mind in 14 stances, 1 of them without new evidence"), "{text}");
+
+    let picture = sandbox.path("drift.svg");
+    let said = sandbox.brain(&["integrity", "report", "--svg", &picture]).exits(0);
+    assert!(said.err.contains("drift.svg"), "{said}");
+    let drawn = std::fs::read_to_string(&picture).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.ends_with("</svg>\n"), "{drawn}");
+    sandbox.brain(&["integrity", "report", "--svg", &sandbox.path("drift.svg/no")]).exits(2);
+}

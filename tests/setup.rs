@@ -169,3 +169,36 @@ fn doctor_knows_a_set_up_that_is_broken() {
     code.brain(&["setup", "codex"]).exits(0);
     code.brain(&["doctor"]).exits(0);
 }
+
+#[test]
+fn plugin_folder_has_what_a_project_has_and_is_taken_out_again() {
+    let code = code();
+    let folder = code.beside("plugin");
+    let place = code.path("plugin");
+    let at = |args: &[&str]| code.brain(&[&["setup", "claude-code", "--plugin", place.as_str()], args].concat());
+    assert!(at(&["--dry-run"]).exits(0).out.contains("would write") && !folder.exists());
+    at(&["--check"]).exits(1);
+    let said = at(&[]).exits(0);
+    assert!(said.out.contains("--plugin-dir"), "{said}");
+    assert!(files(code.dir()).is_empty(), "nothing is written into the project");
+    at(&["--check"]).exits(0);
+    let plugin = files(&folder);
+    at(&[]).exits(0);
+    assert_eq!(files(&folder), plugin, "a second time changes nothing");
+    // The same pieces as in a project, at their places of a plugin.
+    code.brain(&["setup", "claude-code"]).exits(0);
+    let json = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap();
+    let project = files(code.dir());
+    assert_eq!(json(&plugin[".mcp.json"]), json(&project[".mcp.json"]));
+    assert_eq!(json(&plugin["hooks/hooks.json"])["hooks"], json(&project[".claude/settings.json"])["hooks"]);
+    assert_eq!(plugin["skills/git-brain/SKILL.md"], project[".claude/skills/git-brain/SKILL.md"]);
+    assert_eq!(json(&plugin[".claude-plugin/plugin.json"])["name"], "git-brain");
+    assert_eq!(plugin.len(), 4);
+    // What somebody adds stays; the rest goes, and with it the folder's files.
+    std::fs::write(folder.join("README.md"), "ours\n").unwrap();
+    at(&["--remove"]).exits(0);
+    assert_eq!(files(&folder).into_keys().collect::<Vec<_>>(), ["README.md"]);
+    let other = code.brain(&["setup", "codex", "--plugin", &place]).exits(2);
+    assert!(other.err.contains("Codex has no plugins"), "{other}");
+    code.brain(&["setup", "claude-code", "--plugin", &place, "--user"]).exits(2);
+}

@@ -15,6 +15,7 @@ import urllib.request
 
 from brain import MODEL, STEP, Brain
 from endpoint import DOWN, Endpoint, calls, says
+from network import Network
 from webdriver import ENTER, ESCAPE, SHIFT, SPACE, TAB, Browser
 
 LOOK = (pathlib.Path(__file__).parent / "look.js").read_text()
@@ -23,10 +24,11 @@ PHONE = (360, 740)
 # A text that would do something anywhere where text is taken for markup, a link or an order to the terminal.
 EVIL = ("<img src=x onerror=\"window.ran=1\"><script>window.ran=2</script><svg onload=window.ran=3> [x](javascript:window.ran=4) "
         "javascript:window.ran=5 <a href='javascript:window.ran=6'>link</a> {{ 7*7 }} \u202eevil\u202c \u2066in\u2069 end")
-KNOWN = ("Failed to load resource", "net::ERR_")
+# Of the last one this driver is the cause: it reads the points of the picture.
+KNOWN = ("Failed to load resource", "net::ERR_", "willReadFrequently")
 
 
-class Run:
+class Run(Network):
     def __init__(self, folder, home):
         self.folder, self.home, self.failures, self.count, self.endpoint = folder, home, [], 0, Endpoint()
         settings = "\n[chain]\nroots = [\"FILES\"]\n"
@@ -771,7 +773,7 @@ def main():
     try:
         run = Run(folder, home)
         acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.agrees, run.councils, run.reloads, run.types, run.chooses, run.crowded, run.fails,
-                run.without_models, run.stops, run.refuses, run.by_keyboard, run.frames, run.phone, run.colours, run.rests, run.hostile, run.console,
+                run.without_models, run.stops, run.refuses, run.by_keyboard, run.network, run.looks_back, run.network_by_keyboard, run.barriers, run.large, run.reloads_leak_nothing, run.frames, run.phone, run.colours, run.rests, run.hostile, run.console,
                 run.guarded, run.loses]
         for act in acts:
             if not wanted or act.__name__ in wanted:

@@ -57,13 +57,13 @@
   overflow() {
     const wide = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.closest(".skip, .unseen") && e.getBoundingClientRect().right > innerWidth + 0.5);
     const page = document.documentElement.scrollWidth - innerWidth;
-    const inner = [...document.querySelectorAll("#log, #panel, #waiting")].map((e) => e.scrollWidth - e.clientWidth);
+    const inner = [...document.querySelectorAll("#log, #panel, #waiting, #network")].map((e) => e.scrollWidth - e.clientWidth);
     return { beyond: Math.max(page, ...inner), what: wide.slice(0, 3).map((e) => e.outerHTML.slice(0, 80)) };
   },
 
   // What no text may ever become: elements that the page itself never makes, listeners and styles in attributes, links elsewhere.
   foreign() {
-    const elements = [...document.querySelectorAll("body img, body script, body style, body iframe, body svg, body object, body embed, body link, body base, body meta, body form:not(#composer, #entry), body marquee, body b, body video")];
+    const elements = [...document.querySelectorAll("body img, body script, body style, body iframe, body svg, body object, body embed, body link, body base, body meta, body form:not(#composer, #entry, #search), body marquee, body b, body video")];
     const marked = [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => /^on|^style$|^srcdoc$/.test(a.name)));
     const links = [...document.querySelectorAll("body a")].filter((a) => !a.getAttribute("href").startsWith("#"));
     return [...elements, ...marked, ...links].map((e) => e.outerHTML.slice(0, 100));

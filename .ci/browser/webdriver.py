@@ -69,6 +69,10 @@ class Browser:
         """What a script gives: the body of a function."""
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def js_later(self, script, *arguments):
+        """What a script gives to the function that is its last argument."""
+        return self.call("POST", "/execute/async", {"script": script, "args": list(arguments)})
+
     def cdp(self, command, **parameters):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 

@@ -204,6 +204,7 @@ fn brain(rows: &[Row], now: Stamp) -> Result<InMemory> {
             neurons: Vec::new(),
             ledger: Vec::new(),
             goals: Vec::new(),
+            counsel: Vec::new(),
         };
         let document = perception::think(&seen, &network, &settings);
         let consumed = some.iter().map(|stimulus| stimulus.id.clone()).collect();

@@ -68,8 +68,8 @@ impl Brain {
                 memories[own].approved = true;
             }
             let Some(other) = other.filter(|other| own.is_none_or(|own| own > *other)) else { continue };
-            own.map(|own| memories.remove(own));
-            memories.insert(other, PrimeMemory { approved: true, ..belief });
+            let code = own.map(|own| memories.remove(own).code).unwrap_or_default();
+            memories.insert(other, PrimeMemory { approved: true, code, ..belief });
         }
         Ok(())
     }

@@ -134,9 +134,11 @@ impl Brain {
         let learnt = if request.learn { self.learn(&snapshot.index(), &found)? } else { None };
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(commit)?);
         let read = |id: &str| network.neuron(&NeuronId::parse(id).ok()?).ok()?;
+        let here = self.cycle.here(self.cycle.store.tree_of(commit)?);
         let explained = |recalled: Recalled| {
             let why = if request.explain { why(&request.query, &recalled, read) } else { Vec::new() };
-            Answer { why, ..Answer::of(recalled.found, &recalled.neuron, &recalled.copies) }
+            let code = here.as_ref().and_then(|here| here.seen(&recalled.neuron));
+            Answer { why, code, ..Answer::of(recalled.found, &recalled.neuron, &recalled.copies) }
         };
         let mut results: Vec<Answer> = found.into_iter().map(explained).collect();
         self.name_older(commit, &mut results)?;

@@ -22,6 +22,7 @@ use crate::model::{Format, Metadata, Neuron};
 use crate::review::ReviewRecord;
 use crate::review::remark::REMARKS;
 use crate::store::{Branch, CommitId, File, Store, StoreError, TreeId};
+use crate::world::progress::Work;
 
 /// Documents of councils on main that name no council.
 fn broken_councils(store: &Store) -> Result<Vec<Finding>, StoreError> {
@@ -345,7 +346,9 @@ fn examine_all(
             findings.push(Finding::error(required, 1, "is missing"));
         }
     }
+    let work = Work::begin("checking files", files.len());
     for (path, file) in &files {
+        work.step();
         match examine_place(path, *file) {
             Err(finding) => {
                 findings.push(finding);

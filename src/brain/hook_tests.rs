@@ -80,6 +80,7 @@ fn stimulus(name: &str) -> (String, String, StimulusId) {
         value,
         supersedes,
         order: 0,
+        code: None,
     };
     (layout::stimulus(&id, at), String::from_utf8(stimulus.encode()).unwrap(), id)
 }

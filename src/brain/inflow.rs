@@ -216,7 +216,7 @@ impl Brain {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Option<CameIn>, BrainError> {
         let (before, all) = (planned.made, planned.len());
-        let Some(window) = planned.window(self)? else {
+        let Some(mut window) = planned.window(self)? else {
             // Where nothing is new, something may be gone.
             let left = planned.left();
             return match left.is_empty() {
@@ -224,6 +224,7 @@ impl Brain {
                 false => Ok(Some((0, Vec::new(), self.archive(&left, None)?))),
             };
         };
+        self.cycle.note_code(&mut window);
         let stored = self.cycle.store_more_stimuli(&window, subject, &[], &mut |stored| match stored {
             Progress::Stored(count, _) => progress(Progress::Stored(before + count, all)),
             other => progress(other),

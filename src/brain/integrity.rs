@@ -2,16 +2,25 @@
 //! measured by, off the trailers of their commits.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Brain, BrainError};
-use crate::cycle::trailers::INTEGRITY;
+use crate::council::record::Council;
+use crate::cycle::ledger;
+use crate::cycle::said::replies;
+use crate::cycle::steering::steering;
+use crate::delta::LedgerEntry;
+pub use crate::integrity::calibration::{HedgeValue, StanceChanges};
+use crate::integrity::calibration::{Prediction, Stance, hedge_value, stance_changes};
+pub use crate::integrity::controller::Steering;
 pub use crate::integrity::evaluation::{Case, Category, Outcome, Summary};
 use crate::integrity::evaluation::{Reply, cases, judge, summarise};
 use crate::integrity::lang::{Lang, detect};
 pub use crate::integrity::metrics::{Counts, Metrics};
+use crate::integrity::plot::svg;
 pub use crate::integrity::score::Score;
 use crate::integrity::score::{Sample, Weights, score};
 pub use crate::integrity::transition::Transition;
@@ -20,7 +29,10 @@ pub use crate::integrity::veto::Filtered;
 use crate::integrity::veto::apply;
 use crate::limits;
 use crate::model::Stamp;
+use crate::model::ids::AgentName;
+use crate::model::settings::Steer;
 use crate::text::tokens;
+use crate::world::write_settings;
 
 /// The measures of a text.
 #[derive(Clone, Debug, Serialize)]
@@ -56,14 +68,49 @@ pub struct MeasuredDay {
     pub metrics: Metrics,
 }
 
-/// The drift of each agent that a model thinks for.
+/// The drift of each agent that a model thinks for, and what outcomes say of its words.
 #[derive(Clone, Debug, Serialize)]
 pub struct IntegrityReport {
-    /// By agent; `chat`: what the brain answered.
+    /// By agent; `chat`: what the brain answered; `council`: the reasons that models gave for their votes.
     pub agents: BTreeMap<String, Vec<MeasuredDay>>,
     /// Commits that were looked at.
     pub commits: usize,
+    /// What the last replies of a mind add to its next prompt, where they add something.
+    pub steering: BTreeMap<String, Steering>,
+    /// By agent, and `all`: how much more often a plain prediction came true than a hedged one. Absent where there are not both.
+    pub hedges: BTreeMap<String, HedgeValue>,
+    /// By agent, and by member of councils as `council MEMBER`: changes of stance on one question.
+    pub stances: BTreeMap<String, StanceChanges>,
 }
+
+impl IntegrityReport {
+    /// The drift as a picture.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let day = |day: &MeasuredDay| (day.day.clone(), day.metrics);
+        let minds: Vec<(&String, Vec<(String, Metrics)>)> =
+            self.agents.iter().map(|(name, days)| (name, days.iter().map(day).collect())).collect();
+        let borrowed: Vec<_> = minds
+            .iter()
+            .map(|(name, days)| (name.as_str(), days.iter().map(|(day, metrics)| (day.as_str(), *metrics)).collect()))
+            .collect();
+        svg(&borrowed)
+    }
+
+    /// Writes the picture to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_svg(&self, file: &Path) -> Result<(), BrainError> {
+        Ok(write_settings(file, &self.svg())?)
+    }
+}
+
+/// Resamples of an interval, and their seed: the same ledger gives the same figures.
+const RESAMPLES: usize = 2_000;
+const SEED: u64 = 19;
+/// What came true is at least this much.
+const TRUE: f64 = 0.5;
 
 fn lang_of(text: &str, code: Option<&str>) -> Result<Lang, BrainError> {
     match code {
@@ -127,35 +174,126 @@ fn documents<T: DeserializeOwned>(lines: &str) -> Result<Vec<T>, BrainError> {
 }
 
 impl Brain {
-    /// The measures of what models said, by agent and day, along wake's own line and the runs that it merged.
+    /// The measures of what models said, by agent and day, along wake's own line and the runs that it merged; what is added to their next
+    /// prompts; and what the ledger says of hedges and of changes of mind.
     ///
     /// # Errors
-    /// Commits that cannot be read.
+    /// Commits, entries or councils that cannot be read.
     pub fn integrity_report(&self, agent: Option<&str>) -> Result<IntegrityReport, BrainError> {
-        let store = &self.cycle.store;
-        let mut report = IntegrityReport { agents: BTreeMap::new(), commits: 0 };
+        let (store, tip) = (&self.cycle.store, self.at(None)?);
+        let is_meant = |who: &str| agent.is_none_or(|agent| agent == who);
+        let mut commits = 0;
         let mut days: BTreeMap<(String, String), Counts> = BTreeMap::new();
-        for commit in store.first_parents(self.at(None)?, None).take(limits::HISTORY_WALK) {
-            let mut commit = commit?;
-            if let [_, run] = commit.parents[..] {
-                commit = store.commit(run)?;
+        let mut measured = |who: String, at: i64, counts: Counts| {
+            if is_meant(&who) {
+                let day = Stamp::from_unix(at).to_string().chars().take(10).collect();
+                *days.entry((who, day)).or_default() += counts;
             }
-            report.commits += 1;
-            let Some(counts) = commit.trailer(INTEGRITY).and_then(|text| serde_json::from_str::<Counts>(text).ok())
-            else {
-                continue;
-            };
-            let who = commit.agent().map_or_else(|| "chat".to_owned(), |agent| agent.to_string());
-            if agent.is_none_or(|agent| agent == who) {
-                let day = Stamp::from_unix(commit.at).to_string().chars().take(10).collect();
-                let all = days.entry((who, day)).or_default();
-                *all = std::mem::take(all) + counts;
+        };
+        for reply in replies(store, tip).take(limits::HISTORY_WALK) {
+            commits += 1;
+            let Some(reply) = reply? else { continue };
+            measured(reply.agent.map_or_else(|| CHAT.to_owned(), |agent| agent.to_string()), reply.at, reply.counts);
+        }
+        let councils = self.cycle.councils()?;
+        for record in councils.iter().map(|council| &council.record) {
+            for said in record.reasonings_of_models() {
+                measured(COUNCIL.to_owned(), record.at_ms.div_euclid(1000), counted(said));
             }
         }
+        let mut agents: BTreeMap<String, Vec<MeasuredDay>> = BTreeMap::new();
         for ((who, day), counts) in days {
             let metrics = Metrics::from(&counts);
-            report.agents.entry(who).or_default().push(MeasuredDay { day, counts, metrics });
+            agents.entry(who).or_default().push(MeasuredDay { day, counts, metrics });
+        }
+        let mut report = IntegrityReport {
+            agents,
+            commits,
+            steering: BTreeMap::new(),
+            hedges: BTreeMap::new(),
+            stances: BTreeMap::new(),
+        };
+        if self.cycle.shared.policy.settings.integrity.steer != Steer::Off {
+            for who in report.agents.keys().filter(|who| *who != COUNCIL) {
+                let name = AgentName::parse(who).ok().filter(|_| who != CHAT);
+                let asked = steering(store, &self.cycle.shared, tip, name.as_ref())?;
+                if asked != Steering::default() {
+                    report.steering.insert(who.clone(), asked);
+                }
+            }
+        }
+        let mut entries = ledger::newest(store, store.tree_of(tip)?, limits::LEDGER_ENTRIES)?;
+        entries.retain(|entry| is_meant(entry.agent.as_str()));
+        entries.sort_by(|a, b| a.judged.cmp(&b.judged));
+        report.hedges = hedges(&entries);
+        report.stances = stances(&entries);
+        if is_meant(COUNCIL) {
+            report.stances.extend(stances_in_councils(&councils));
         }
         Ok(report)
     }
+}
+
+/// What stands for answers of the chat, and for votes.
+const CHAT: &str = "chat";
+const COUNCIL: &str = "council";
+
+fn counted(text: &str) -> Counts {
+    Counts::of(text, detect(text).unwrap_or(Lang::En), tokens(text) as u64)
+}
+
+/// Whether plain predictions come true more often than hedged ones, by agent and for all.
+fn hedges(entries: &[LedgerEntry]) -> BTreeMap<String, HedgeValue> {
+    let mut predictions: BTreeMap<String, Vec<Prediction>> = BTreeMap::new();
+    for entry in entries {
+        let Some(text) = &entry.prediction.text else { continue };
+        let right = (entry.outcome.value >= TRUE) == (entry.prediction.value >= TRUE);
+        let prediction = Prediction { hedged: counted(text).hedging > 0, right };
+        for who in [entry.agent.as_str(), "all"] {
+            predictions.entry(who.to_owned()).or_default().push(prediction);
+        }
+    }
+    let valued = predictions.into_iter().filter_map(|(who, all)| Some((who, hedge_value(&all, RESAMPLES, SEED)?)));
+    valued.collect()
+}
+
+/// Changes of an agent's choice on one question, oldest run first. Evidence is what earlier choices on it had come to by then.
+fn stances(entries: &[LedgerEntry]) -> BTreeMap<String, StanceChanges> {
+    let mut by_question: BTreeMap<(&str, &str), Vec<(&LedgerEntry, &str)>> = BTreeMap::new();
+    for entry in entries {
+        if let Some(chosen) = &entry.chosen {
+            let question = (entry.agent.as_str(), chosen.question.as_str());
+            by_question.entry(question).or_default().push((entry, &chosen.option));
+        }
+    }
+    let mut found: BTreeMap<String, StanceChanges> = BTreeMap::new();
+    for ((who, _), choices) in &by_question {
+        let stance = |(entry, option): &(&LedgerEntry, &str)| {
+            let known = choices.iter().filter(|(earlier, _)| earlier.run.unix_ms() <= entry.judged.unix_ms());
+            Stance {
+                value: (*option).to_owned(),
+                evidence: known.map(|(earlier, _)| earlier.run.to_string()).collect(),
+            }
+        };
+        let stances: Vec<Stance> = choices.iter().map(stance).collect();
+        *found.entry((*who).to_owned()).or_default() += stance_changes(&stances);
+    }
+    found
+}
+
+/// Changes of a member's vote on one question. Evidence is what its councils were shown.
+fn stances_in_councils(councils: &[Council]) -> BTreeMap<String, StanceChanges> {
+    let mut by_question: BTreeMap<(String, &str), Vec<Stance>> = BTreeMap::new();
+    for record in councils.iter().map(|council| &council.record) {
+        for vote in record.votes.iter().map(|cast| &cast.opening.vote) {
+            let stance =
+                Stance { value: vote.decision.to_string(), evidence: record.evidence.iter().cloned().collect() };
+            by_question.entry((vote.member.to_string(), record.question.trim())).or_default().push(stance);
+        }
+    }
+    let mut found: BTreeMap<String, StanceChanges> = BTreeMap::new();
+    for ((member, _), stances) in by_question {
+        *found.entry(format!("{COUNCIL} {member}")).or_default() += stance_changes(&stances);
+    }
+    found
 }

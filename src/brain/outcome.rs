@@ -183,7 +183,7 @@ impl Brain {
 
     /// The record of a run that can be judged: it must be in wake.
     pub(super) fn judged(&self, name: &str) -> Result<RunRecord, BrainError> {
-        let unknown = |message: String| BrainError::Usage {
+        let unknown = |message: String| BrainError::Absent {
             message,
             hint: Some("`git brain log` shows runs, and `recall --learn` names its own".to_owned()),
         };
@@ -197,7 +197,7 @@ impl Brain {
                 message: format!("{run} waits on its branch"),
                 hint: Some(format!("`git brain merge {run}` first: only merged runs can have outcomes")),
             }),
-            None if store.has_remote()? => Err(BrainError::Usage {
+            None if store.has_remote()? => Err(BrainError::Absent {
                 message: format!("there is no run {run} in wake"),
                 hint: self.cycle.hint_of_unknown_run()?,
             }),

@@ -2,7 +2,7 @@
 //! wake and the reviews → **prime** → the first lines of a model's context. Must not exceed its budget, and brings no text from an origin that is
 //! not trusted, but what the person who begins a session said herself in sessions of that client.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -20,9 +20,10 @@ use crate::model::layout::{self, Place};
 use crate::model::{Kind, Neuron, Origin, Stamp};
 pub(super) use crate::review::kept_out::clip;
 use crate::review::{Said, Verdict};
-use crate::store::CommitId;
+use crate::store::{CommitId, TreeId};
 use crate::text::talk::{ASKED, is_standing};
 use crate::text::tokens;
+use crate::wisdom::Counsel;
 
 /// Decisions that are looked through for lessons.
 const DECISIONS: usize = 100;
@@ -34,6 +35,8 @@ const CHANGES: usize = 8;
 const MEMORIES: usize = 40;
 /// Memories that are read to find those that may be shown.
 const READ: usize = 200;
+/// Seeds of wisdom.
+const SEEDS: usize = 8;
 /// Statements of one lesson that are told.
 const STATEMENTS: usize = 6;
 /// Where it is kept who saw which commit last, in the cache.
@@ -70,6 +73,9 @@ pub struct PrimeMemory {
     /// Whether a reviewer let it in, as far as recent decisions say.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approved: bool,
+    /// How the lines of code are that it cites, and the branch that it was said on if that is another one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<String>,
 }
 
 /// A lesson of a review.
@@ -95,6 +101,8 @@ pub struct Prime {
     pub goals: Vec<Goal>,
     /// Reasons of rejections and amendments, newest first.
     pub lessons: Vec<Lesson>,
+    /// Seeds of wisdom that apply to the work, the best first.
+    pub wisdom: Vec<Counsel>,
     /// Runs that wait for review, in a line each, the most consequential first.
     pub waiting: Vec<String>,
     /// Number of all runs that wait.
@@ -133,6 +141,7 @@ impl Brain {
         let mut prime = Prime {
             goals: self.trusted_goals(goals)?,
             lessons: self.lessons(request.agent.as_deref())?,
+            wisdom: self.seeds_about(request.about.as_deref(), wake)?,
             waits: list.waiting.len(),
             // Their words are nobody's yet.
             waiting: list.waiting.iter().take(WAITING).map(|line| format!("{} ({})", line.run, line.waits)).collect(),
@@ -149,6 +158,19 @@ impl Brain {
             self.cycle.store.keep_document(SEEN, &seen);
         }
         Ok(prime)
+    }
+
+    /// Seeds that apply to the work, and then the surest of all.
+    fn seeds_about(&self, about: Option<&str>, wake: CommitId) -> Result<Vec<Counsel>, BrainError> {
+        let tree = self.cycle.store.tree_of(wake)?;
+        let about = about.filter(|about| !about.trim().is_empty());
+        let mut found = about.map_or_else(|| Ok(Vec::new()), |about| self.cycle.counsel(tree, &[about], SEEDS))?;
+        for one in self.cycle.counsel(tree, &[], SEEDS)? {
+            if found.len() < SEEDS && found.iter().all(|known| known.seed != one.seed) {
+                found.push(one);
+            }
+        }
+        Ok(found)
     }
 
     /// The goals that nobody set whom nobody here trusts.
@@ -213,7 +235,23 @@ impl Brain {
         }
         found.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
         found.truncate(CHANGES);
+        self.see_code(&mut found, &network, new)?;
         Ok(found)
+    }
+
+    /// Says of memories how the code is that they were said about; those of another line of it come last.
+    fn see_code(&self, found: &mut [PrimeMemory], network: &TreeNetwork<'_>, tree: TreeId) -> Result<(), BrainError> {
+        let Some(here) = self.cycle.here(tree) else { return Ok(()) };
+        let mut elsewhere = BTreeSet::new();
+        for memory in found.iter_mut() {
+            let Some(seen) = network.shared(&memory.id)?.and_then(|neuron| here.seen(&neuron)) else { continue };
+            memory.code = seen.sentences();
+            if seen.elsewhere {
+                elsewhere.insert(memory.id.clone());
+            }
+        }
+        found.sort_by_key(|memory| elsewhere.contains(&memory.id));
+        Ok(())
     }
 
     /// What the work's words recall, and then the most salient memories; rules for all that comes, and what a reviewer let in, first.
@@ -260,6 +298,8 @@ impl Brain {
             }
         }
         found.sort_by_key(|one| !is_standing(&one.text));
+        found.truncate(MEMORIES);
+        self.see_code(&mut found, &network, tree)?;
         self.approved_first(&mut found, wake)?;
         found.truncate(MEMORIES);
         Ok(found)
@@ -285,6 +325,7 @@ impl Brain {
             at: neuron.created_at,
             origin: tainted.then(|| neuron.origin.clone()),
             approved: false,
+            code: Vec::new(),
         })
     }
 }
@@ -302,6 +343,9 @@ impl Prime {
             format!("{}{about}", clip(&format!("{}: {}", lesson.agent, lesson.words)))
         });
         self.lessons.truncate(text.part("Lessons of reviews", lessons, most / 3));
+        let seeds =
+            self.wisdom.iter().map(|one| clip(&format!("{} ({:.2}, {})", one.line(), one.confidence, one.seed)));
+        self.wisdom.truncate(text.part("Wisdom", seeds, most / 4));
         let waiting = self.waiting.iter().map(|line| clip(line));
         let heading = match self.waits {
             1 => "1 run waits for review (`git brain review`)".to_owned(),
@@ -314,7 +358,9 @@ impl Prime {
                 None if memory.approved => ", approved by a reviewer".to_owned(),
                 None => String::new(),
             };
-            clip(&format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text))
+            let code: String = memory.code.iter().map(|line| format!(" [{line}]")).collect();
+            let told = format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text);
+            format!("{}{}", clip(&told), crate::review::page::visible(&code))
         };
         self.changes.truncate(text.part("New since you were here", self.changes.iter().map(told), most / 3));
         self.memories.retain(|memory| self.changes.iter().all(|change| change.id != memory.id));

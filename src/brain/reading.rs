@@ -16,6 +16,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::json::JsonError;
 use crate::text::Days;
+use crate::world::progress::Work;
 use crate::world::{self, Chunks, Named, NotText, Spool, WorldError};
 
 /// A file that could not be read, or is not what its name says.
@@ -283,7 +284,7 @@ impl Brain {
     }
 
     /// Tells the brain's own files and git's from others: a brain does not eat itself.
-    fn own_files(&self) -> impl Fn(&Path) -> bool + Send + Sync + 'static {
+    pub(super) fn own_files(&self) -> impl Fn(&Path) -> bool + Send + Sync + 'static {
         let root = self.cycle.store.work_dir().map(|root| world::true_path(&root));
         move |path: &Path| {
             let place = world::true_path(path);
@@ -299,7 +300,11 @@ impl Brain {
         let found = world::files_below(folder, limits::FED_FILES, self.own_files())?;
         reading.scopes.push(world::true_path(folder));
         check_count(&folder.display().to_string(), found.files.len())?;
-        found.files.iter().for_each(|path| self.read_found(path, labels, reading));
+        let work = Work::begin("reading files", found.files.len());
+        for path in &found.files {
+            self.read_found(path, labels, reading);
+            work.step();
+        }
         reading.note_closed(found.closed);
         for folder in found.too_deep {
             let error = format!("{}: too deep to be looked into", folder.display());

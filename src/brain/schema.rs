@@ -15,8 +15,10 @@ use crate::delta::{Document, LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::document::Goal;
 use crate::model::portable::PortableNetwork;
+use crate::model::wisdom::WisdomRecord;
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Settings, Signal, Stimulus};
 use crate::review::ReviewRecord;
+use crate::wisdom::Bundle;
 use crate::world;
 
 /// A schema that can be asked for.
@@ -71,6 +73,8 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("snapshot", "the standard input of a command agent", made::<Snapshot>),
     entry("stimulus", "an input from outside, network/stimuli/…/ID.json", made::<Stimulus>),
     entry("triple", "a line of the input of `import --triples`", made::<Triple>),
+    entry("wisdom", "seeds that a run taught or forgot, network/wisdom/…/RUN.json", made::<WisdomRecord>),
+    entry("wisdom-bundle", "the output of `wisdom export`, the input of `wisdom inherit`", made::<Bundle>),
 ];
 
 /// A delta may name its schema, and has no fields but its own. Its reader is by hand, so that is said here.
@@ -198,7 +202,9 @@ mod tests {
   {"op": "deliberate", "goal": "recall", "cycle": {"cycle": 1, "cast": {"gardener": {"mind": "reflex-lexical", "family": "a"},
     "skeptic": null, "inspector": {"mind": "reflex-lexical", "family": "a"}, "diverger": null,
     "aligner": {"mind": "reflex-lexical", "family": "a"}}, "rules": "0", "evidence": {},
-    "forecast": {"monsoon": false, "trees": {}}, "results": [], "seeds": [], "events": []}}]}"#;
+    "forecast": {"monsoon": false, "trees": {}}, "results": [], "seeds": [], "events": []}},
+  {"op": "wisdom", "seeds": [{"condition": "…", "action": "…", "effect": "…", "polarity": "do",
+    "sources": ["20260126t143200123z-abcd2345-decision"]}], "forget": ["w-0123456789abcdef"]}]}"#;
 
     #[test]
     fn what_the_delta_schema_says_is_what_the_reader_says() {
@@ -264,6 +270,7 @@ mod tests {
             value: None,
             supersedes: vec!["s-0".parse().unwrap()],
             order: 1,
+            code: None,
         };
         let text = String::from_utf8(stimulus.encode()).unwrap();
         accepts("stimulus", &text);
@@ -301,6 +308,7 @@ mod tests {
             neurons: vec![after],
             ledger: vec![],
             goals: vec![],
+            counsel: vec![],
         };
         accepts("snapshot", &String::from_utf8(model_json::pretty(&snapshot)).unwrap());
         accepts("triple", "{\"subject\": \"a\", \"relation\": \"r\", \"object\": \"b\", \"source\": null}");

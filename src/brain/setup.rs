@@ -14,7 +14,7 @@ use crate::model::ids::hash_fields;
 use crate::model::shell_word;
 use crate::store::{Store, StoreError};
 use crate::world::{
-    SettingsFile, codex_folder, config_folder, is_program, read_settings, remove_settings, write_settings,
+    SettingsFile, codex_folder, config_folder, is_program, read_settings, remove_settings, true_path, write_settings,
 };
 
 /// What `setup` is asked for.
@@ -24,6 +24,8 @@ pub struct SetupRequest {
     pub client: String,
     /// In the person's home, instead of the project.
     pub user: bool,
+    /// In this folder, as a plugin.
+    pub plugin: Option<PathBuf>,
     /// How this program is called.
     pub program: String,
     /// What is to be done.
@@ -123,7 +125,11 @@ impl Brain {
     /// changed then.
     pub fn setup(dir: &Path, world: &World, request: &SetupRequest) -> Result<SetupReport, BrainError> {
         let client: Client = request.client.parse().map_err(BrainError::usage)?;
-        let scope = if request.user { Scope::User } else { Scope::Project };
+        let scope = match (&request.plugin, request.user) {
+            (Some(_), _) => Scope::Plugin,
+            (None, true) => Scope::User,
+            (None, false) => Scope::Project,
+        };
         let (project, records) = places(dir, world, scope)?;
         let mut kept = read_records(&records);
         let mut report = SetupReport {
@@ -134,9 +140,15 @@ impl Brain {
             dry_run: request.dry_run,
         };
         let files = plan(client, scope, &request.program);
+        if files.is_empty() {
+            return Err(BrainError::Usage {
+                message: format!("{} has no plugins that are folders", client.name()),
+                hint: Some(format!("`git brain setup {client}` sets up a project, and `--user` all of them")),
+            });
+        }
         let files = files
             .into_iter()
-            .map(|file| as_it_is(file, project.as_deref(), world))
+            .map(|file| as_it_is(file, (project.as_deref(), request.plugin.as_deref()), world))
             .collect::<Result<Vec<_>, BrainError>>()?;
         if request.order == SetupOrder::Check {
             for file in &files {
@@ -237,7 +249,7 @@ fn found_by_any(text: &str, file: &PlannedFile, client: Client, program: &str) -
 /// The project, and where it is kept what was inserted.
 fn places(dir: &Path, world: &World, scope: Scope) -> Result<(Option<PathBuf>, PathBuf), BrainError> {
     const RECORDS: &str = "setup.json";
-    if scope == Scope::User {
+    if scope != Scope::Project {
         let state = world.state_dir();
         let state = state.ok_or_else(|| {
             BrainError::usage("neither HOME nor XDG_STATE_HOME is set, so there is no home to set up")
@@ -259,10 +271,15 @@ fn places(dir: &Path, world: &World, scope: Scope) -> Result<(Option<PathBuf>, P
     Ok((Some(project), store.private_dir().join(RECORDS)))
 }
 
-fn root_of(root: Root, project: Option<&Path>, world: &World) -> Result<PathBuf, BrainError> {
+fn root_of(
+    root: Root,
+    (project, plugin): (Option<&Path>, Option<&Path>),
+    world: &World,
+) -> Result<PathBuf, BrainError> {
     let home = || world.home().ok_or_else(|| BrainError::usage("HOME is not set, so there is no home to set up"));
     Ok(match root {
         Root::Project => project.map(Path::to_owned).ok_or_else(|| BrainError::usage("there is no project"))?,
+        Root::Plugin => plugin.map(true_path).ok_or_else(|| BrainError::usage("there is no plugin"))?,
         Root::Home => home()?,
         Root::Codex => codex_folder(&home()?),
         Root::Config => config_folder(&home()?),
@@ -277,8 +294,8 @@ fn first_path(file: &PlannedFile, root: &Path) -> PathBuf {
     PathBuf::from(there.unwrap_or(&file.paths[0]))
 }
 
-fn as_it_is(file: PlannedFile, project: Option<&Path>, world: &World) -> Result<Planned, BrainError> {
-    let root = root_of(file.root, project, world)?;
+fn as_it_is(file: PlannedFile, places: (Option<&Path>, Option<&Path>), world: &World) -> Result<Planned, BrainError> {
+    let root = root_of(file.root, places, world)?;
     let path = first_path(&file, &root);
     let settings = read_settings(&root, &path)?;
     let found = found(settings.text.as_deref().unwrap_or_default(), &file.pieces)
@@ -296,7 +313,7 @@ fn broken(path: &Path, why: &str) -> BrainError {
 
 fn shown(file: &Planned, project: Option<&Path>) -> PathBuf {
     let place = &file.settings.place;
-    let project = project.map(crate::world::true_path);
+    let project = project.map(true_path);
     project.and_then(|project| place.strip_prefix(project).ok().map(Path::to_owned)).unwrap_or_else(|| place.clone())
 }
 

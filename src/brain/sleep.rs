@@ -68,8 +68,17 @@ pub struct SleepReport {
     pub left_out: usize,
     /// What consolidation changed, a line each; for `dry_run` and `waiting`.
     pub changes: Vec<String>,
+    /// Seeds of wisdom that were distilled before it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub distilled: usize,
     /// Files of a work tree that people have edited and that were left alone.
     pub left: Vec<String>,
+}
+
+/// Whether nothing is to be said of a number.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A sleep that was taken back.
@@ -102,6 +111,7 @@ impl Brain {
             SleepRequest { review: true, .. } => Mode::Review,
             _ => Mode::Whole,
         };
+        let distilled = if mode == Mode::Dry { 0 } else { self.distil_before_sleep() };
         let report = match self.cycle.sleep(mode)? {
             Sleep::Quiet => self.no_sleep(SleepState::Quiet)?,
             Sleep::Dry(record) => self.told(SleepState::DryRun, &record)?,
@@ -120,7 +130,7 @@ impl Brain {
                 self.slept(&slept)?
             }
         };
-        Ok(SleepReport { because, ..report })
+        Ok(SleepReport { because, distilled, ..report })
     }
 
     fn no_sleep(&self, state: SleepState) -> Result<SleepReport, BrainError> {
@@ -137,8 +147,20 @@ impl Brain {
             totals: Totals::default(),
             left_out: 0,
             changes: Vec::new(),
+            distilled: 0,
             left: Vec::new(),
         })
+    }
+
+    /// Distils what the day supports, so that the night carries it to main. A file that cannot be read keeps nobody from sleeping: the night names it.
+    fn distil_before_sleep(&self) -> usize {
+        match self.distil(false) {
+            Ok(report) => report.seeds.len(),
+            Err(error) => {
+                tracing::info!("nothing is distilled: {error}");
+                0
+            }
+        }
     }
 
     fn told(&self, state: SleepState, record: &SleepRecord) -> Result<SleepReport, BrainError> {

@@ -95,6 +95,15 @@ impl Brain {
                 blob: found.blob,
             });
         }
+        if let Some(core) = &policy.core {
+            items.push(TrustItem {
+                grants: "stand in the prompts of all models that think for agents or answer a chat".to_owned(),
+                trusted: core.trusted,
+                before: trust.before(&core.path, &core.blob.to_string()),
+                blob: core.blob.to_string(),
+                path: core.path.clone(),
+            });
+        }
         if let Some(config) = &cycle.shared.policy.config {
             items.push(TrustItem {
                 path: GIT_CONFIG.to_owned(),
@@ -252,6 +261,10 @@ fn grants(agent: &crate::model::Agent, settings: &Settings) -> String {
         Cognition::Chain { .. } => {
             let models: Vec<&str> = settings.chain.step.iter().map(|step| step.model.as_str()).collect();
             format!("ask the models of the chain ({}), which may read the whole network, {may}", models.join(", "))
+        }
+        Cognition::Council { members, .. } => {
+            let members = if members.is_empty() { "council.json, or three rules" } else { members.as_str() };
+            format!("convene the council of {members}, {may}")
         }
         Cognition::Deliberation { goal, .. } => {
             let of = &settings.deliberation;

@@ -7,12 +7,15 @@ mod decide;
 mod deliberate;
 mod feed;
 mod find;
+mod graph;
 mod integrity;
 mod learn;
 mod review;
 mod serve;
 mod signals;
 mod think;
+mod trade;
+mod wisdom;
 
 use std::path::PathBuf;
 
@@ -25,12 +28,15 @@ pub use decide::{Approve, Reject, Restore, Revert, Trust};
 pub use deliberate::{Deliberate, Events, Prime};
 pub use feed::Feed;
 pub use find::Find;
+pub use graph::{Graph, GraphFormat};
 pub use integrity::{Council, Integrity, IntegrityAction};
 pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
 pub use review::{Ci, Pr, Review, ReviewFormat};
 pub use serve::{Mcp, Serve};
 pub use signals::Signals;
 pub use think::{Models, Preset};
+pub use trade::{Export, Import};
+pub use wisdom::{Wisdom, WisdomAction};
 
 /// Heading of the options that every command has.
 const GLOBAL: &str = "Global options";
@@ -127,6 +133,8 @@ pub enum Command {
     Log(Log),
     /// Show a neuron, run, stimulus, agent or commit
     Show(Show),
+    /// Draw a neighbourhood, a run or a recall as a picture
+    Graph(Graph),
     /// Compare two states of the network, neuron by neuron
     Diff(Diff),
     /// Explain a neuron by the runs that made and changed it
@@ -143,6 +151,8 @@ pub enum Command {
     Integrity(Integrity),
     /// Print what an agent should know before it starts, within a budget of tokens
     Prime(Prime),
+    /// Manage what was learnt from outcomes, and hand it to other brains
+    Wisdom(Wisdom),
     /// Tell the brain's story, and its distance from the ledger
     Story(Story),
     /// Audit history by its rules, and quarantine commits that break them
@@ -165,14 +175,22 @@ pub enum Command {
     Trust(Trust),
     /// Print JSON Schemas and other reference tables
     Schema(Schema),
-    /// Import a network document, or triples
+    /// Import memories of other programs, or a network
     Import(Import),
-    /// Print the whole network as one document.
+    /// Export the brain for other programs
     Export(Export),
     /// Show a new brain live a short day, or many days and nights
     Demo(Demo),
-    /// Print completions for a shell.
+    /// Print completions for a shell, of `git brain` and `git-brain`
+    ///
+    /// Where the shell looks for them: in bash `~/.local/share/bash-completion/completions/git-brain`, in fish
+    /// `~/.config/fish/conf.d/git-brain.fish`, in zsh a file `_git-brain` in a folder of `fpath`. The script asks the program at each
+    /// tab, and is written once.
     Completions(Completions),
+    /// Write manual pages, which `git brain --help` opens
+    ///
+    /// `man` finds them in `share/man/man1` beside a `bin` of the path: `~/.cargo/share/man/man1` for a program in `~/.cargo/bin`.
+    Man(Man),
 }
 
 /// Options of every command that writes.
@@ -510,28 +528,6 @@ pub struct Schema {
     pub name: Option<String>,
 }
 
-/// `import`.
-#[derive(Debug, Args)]
-pub struct Import {
-    /// A document {neurons, metadata}.
-    #[arg(required_unless_present = "triples")]
-    pub file: Option<PathBuf>,
-    /// Triples {subject, relation, object, source}, one JSON object a line.
-    #[arg(long, value_name = "F.jsonl", conflicts_with = "file")]
-    pub triples: Option<PathBuf>,
-    /// Options of every writer.
-    #[command(flatten)]
-    pub writer: Writer,
-}
-
-/// `export`.
-#[derive(Debug, Args)]
-pub struct Export {
-    /// The commit; wake by default.
-    #[arg(long, value_name = "REV")]
-    pub at: Option<String>,
-}
-
 /// `demo`.
 #[derive(Debug, Args)]
 pub struct Demo {
@@ -549,6 +545,14 @@ pub struct Demo {
 pub struct Completions {
     /// The shell.
     pub shell: clap_complete::Shell,
+}
+
+/// `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The folder for the pages, such as ~/.local/share/man/man1; made if it is not there.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
 }
 
 /// `confine`.

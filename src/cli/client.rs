@@ -46,6 +46,7 @@ pub(super) fn setup(session: &Session, args: &args::Setup) -> Done {
     let request = SetupRequest {
         client: args.client.clone(),
         user: args.user,
+        plugin: args.plugin.clone(),
         program: program(),
         order,
         dry_run: args.writer.dry_run,

@@ -3,11 +3,12 @@
 use clap::{Command, CommandFactory};
 
 use super::args::Cli;
+use crate::brain::Brain;
 
 /// Headings of the groups and their commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Remember", &["init", "feed", "outcome", "goal", "sleep"]),
-    ("Ask", &["recall", "find", "prime", "chat", "decide", "serve", "mcp", "propagate"]),
+    ("Remember", &["init", "feed", "outcome", "goal", "sleep", "wisdom"]),
+    ("Ask", &["recall", "find", "graph", "prime", "chat", "decide", "serve", "mcp", "propagate"]),
     (
         "Agents",
         &["run", "watch", "apply", "deliberate", "events", "council", "integrity", "trust", "models", "signals"],
@@ -29,6 +30,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "schema",
             "demo",
             "completions",
+            "man",
         ],
     ),
 ];
@@ -55,7 +57,10 @@ const EXAMPLES: &[(&str, &str)] = &[
          git brain feed --corrects e-6eab17af346303bb \"Anna moved to Osaka in May\"",
     ),
     ("recall", "git brain recall who likes green tea\ngit brain recall --since \"2 weeks ago\" --full Kyoto"),
-    ("setup", "git brain setup claude-code\ngit brain setup codex --check\ngit brain setup cursor --user --dry-run"),
+    (
+        "setup",
+        "git brain setup claude-code\ngit brain setup codex --check\ngit brain setup cursor --user --dry-run\ngit brain setup claude-code --plugin ./git-brain-plugin",
+    ),
     ("find", "git brain find tea\ngit brain find green tea --top 3"),
     (
         "decide",
@@ -93,6 +98,12 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("chat", "git brain chat\ngit brain chat \"Where does Anna live?\""),
     ("serve", "git brain serve\ngit brain serve --addr 127.0.0.1:0"),
     ("propagate", "git brain propagate --from n_core_memory\ngit brain propagate --from tea-a9f74d1e=0.5 --at main"),
+    (
+        "wisdom",
+        "git brain wisdom list\ngit brain wisdom why w-0123456789abcdef\n\
+         git brain wisdom teach --when \"rain is forecast\" --do umbrella --because \"nobody gets wet\"\n\
+         git brain wisdom export --days 30\ngit brain wisdom inherit bundle.json --key 0011aabb",
+    ),
     ("sleep", "git brain sleep --dry-run\ngit brain sleep --undo"),
     ("restore", "git brain restore tea-a9f74d1e"),
     (
@@ -103,6 +114,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("status", "git brain status\ngit brain status --quick --json"),
     ("log", "git brain log -n 5\ngit brain log --agent memory --at main"),
     ("show", "git brain show tea-a9f74d1e\ngit brain show main"),
+    (
+        "graph",
+        "git brain graph > brain.svg\ngit brain graph tea-a9f74d1e --format mermaid\ngit brain graph where does Anna live > recall.svg",
+    ),
     ("diff", "git brain diff\ngit brain diff main wake"),
     ("why", "git brain why tea-a9f74d1e"),
     ("blame", "git brain blame tea-a9f74d1e"),
@@ -123,10 +138,11 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("hooks", "git brain hooks install\ngit brain hooks status"),
     ("trust", "git brain trust --list\ngit brain trust"),
     ("schema", "git brain schema\ngit brain schema delta"),
-    ("import", "git brain import network.json\ngit brain import --triples facts.jsonl"),
-    ("export", "git brain export --at main"),
+    ("import", "git brain import ~/vault\ngit brain import memory.jsonl --dry-run\ngit brain import network.json"),
+    ("export", "git brain export > network.json\ngit brain export --format markdown --to ~/vault"),
     ("demo", "git brain demo\ngit brain demo --days 20"),
-    ("completions", "git brain completions bash"),
+    ("completions", "git brain completions bash\ngit brain completions zsh"),
+    ("man", "git brain man ~/.local/share/man/man1"),
 ];
 
 /// The parser of the command line, with its help.
@@ -135,6 +151,10 @@ pub fn command() -> Command {
     for (name, lines) in EXAMPLES {
         let heading = if lines.contains('\n') { "Examples" } else { "Example" };
         let text = format!("{heading}:\n  {}", lines.replace('\n', "\n  "));
+        let text = match *name {
+            "import" | "export" => format!("Formats:\n{}\n{text}", Brain::formats(*name == "export")),
+            _ => text,
+        };
         if command.find_subcommand(name).is_some() {
             command = command.mut_subcommand(name, |command| command.after_help(text));
         }

@@ -84,7 +84,7 @@ pub(super) fn nothing_close(answer: &RecallAnswer) -> String {
     if answer.nothing_close { "nothing close to that; the nearest:\n".to_owned() } else { String::new() }
 }
 
-/// Why it was found, and what it replaces.
+/// Why it was found, what it replaces, and how the code is that it cites.
 fn reasons(hit: &Answer, columns: Option<usize>) -> String {
     let shown = |id: &str| if columns.is_some() { short(id).to_owned() } else { id.to_owned() };
     let more = match hit.older.len() {
@@ -92,7 +92,8 @@ fn reasons(hit: &Answer, columns: Option<usize>) -> String {
         n => format!(", and {} before", n - 1),
     };
     let older = hit.older.first().map(|id| format!("replaces {}{more}", shown(id.as_str())));
-    hit.why.iter().cloned().chain(older).map(|line| block(&line, &[], INDENT, columns)).collect()
+    let code = hit.code.iter().flat_map(|code| code.sentences().into_iter().map(|line| safe_line(&line)));
+    hit.why.iter().cloned().chain(older).chain(code).map(|line| block(&line, &[], INDENT, columns)).collect()
 }
 
 fn learnt(answer: &RecallAnswer) -> String {

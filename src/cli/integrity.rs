@@ -1,12 +1,15 @@
 //! `integrity`.
 
 use super::output::{safe, safe_line};
-use super::{Done, Session, args};
+use super::vitals::Signs;
+use super::{Done, Session, args, path_in};
 use crate::brain::integrity::{
-    Evaluation, IntegrityReport, Measured, Metrics, evaluate, evaluation_cases, filter, measure, scores,
+    Evaluation, HedgeValue, IntegrityReport, Measured, MeasuredDay, Metrics, StanceChanges, Steering, evaluate,
+    evaluation_cases, filter, measure, scores,
 };
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
+use crate::model::plural;
 
 pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
     match &args.action {
@@ -31,8 +34,15 @@ pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
                 scores(&session.text_of(file, DOCUMENT_BYTES)?)?.iter().map(|score| inline(score) + "\n").collect();
             session.out.text(&lines);
         }
-        args::IntegrityAction::Report { agent } => {
-            session.out.report(&session.brain()?.integrity_report(agent.as_deref())?, drift);
+        args::IntegrityAction::Report { agent, svg } => {
+            let report = session.brain()?.integrity_report(agent.as_deref())?;
+            if let Some(file) = svg {
+                let file = path_in(&session.dir, file);
+                report.write_svg(&file)?;
+                session.out.say(&format!("wrote {}", file.display()));
+            }
+            let signs = Signs::of(session.out.is_unicode());
+            session.out.report(&report, |report| drift(report, signs));
         }
     }
     Ok(0)
@@ -91,16 +101,80 @@ const SHOWN: usize = 20;
 /// Days that are shown of each agent.
 const DAYS: usize = 14;
 
-fn drift(report: &IntegrityReport) -> String {
-    if report.agents.is_empty() {
-        return format!("No reply of a model was measured in {} commits.\n", report.commits);
-    }
+fn drift(report: &IntegrityReport, signs: Signs) -> String {
     let mut text = String::new();
+    if report.agents.is_empty() {
+        text += &format!("No reply of a model was measured in {}.\n", plural(report.commits, "commit", "commits"));
+    }
     for (agent, days) in &report.agents {
         text += &format!("{}\n             replies {HEADS}\n", safe_line(agent));
         for day in days.iter().skip(days.len().saturating_sub(DAYS)) {
             text += &format!("  {} {:>7} {}\n", day.day, day.counts.replies, columns(&day.metrics));
         }
+        if days.len() > 1 {
+            text += &plots(days, signs);
+        }
+        if let Some(asked) = report.steering.get(agent) {
+            text += &format!("  its next prompt speaks of {}\n", words(asked));
+        }
+    }
+    for (who, value) in &report.hedges {
+        let HedgeValue { hedged, plain, difference, low, high } = value;
+        let verdict = match (*low > 0.0, *high < 0.0) {
+            (true, _) => "a hedge means something",
+            (_, true) => "a hedge means the opposite",
+            _ => "a hedge tells nothing so far",
+        };
+        text += &format!(
+            "{}: of {hedged} hedged and {plain} plain predictions, plain ones came true {difference:+.2} more often ({low:+.2} to {high:+.2}): {verdict}\n",
+            safe_line(who)
+        );
+    }
+    for (who, StanceChanges { stances, changes, unfounded }) in &report.stances {
+        if *changes > 0 {
+            text += &format!(
+                "{}: {} in {}, {unfounded} of them without new evidence\n",
+                safe_line(who),
+                plural(*changes, "change of mind", "changes of mind"),
+                plural(*stances, "stance", "stances")
+            );
+        }
     }
     text
+}
+
+/// Days that a plot shows, the newest.
+const PLOTTED: usize = 60;
+/// A metric by its name, with its figure and the end of its scale; 0: the greatest figure.
+const PLOTS: [(&str, fn(&Metrics) -> Option<f64>, f64); 5] = [
+    ("silence", |metrics| metrics.silence_ratio, 1.0),
+    ("self-refs", |metrics| metrics.self_reference_rate, 0.0),
+    ("apologies", |metrics| metrics.apology_density, 0.0),
+    ("assertion", |metrics| metrics.assertion_ratio, 1.0),
+    ("guidance", |metrics| metrics.guidance_rate, 1.0),
+];
+
+/// A line for each metric that two days have.
+fn plots(days: &[MeasuredDay], signs: Signs) -> String {
+    let shown = &days[days.len().saturating_sub(PLOTTED)..];
+    let mut text = String::new();
+    for (name, of, end) in PLOTS {
+        let values: Vec<Option<f64>> = shown.iter().map(|day| of(&day.metrics)).collect();
+        let known: Vec<f64> = values.iter().flatten().copied().collect();
+        let [first, .., last] = known[..] else { continue };
+        let most = if end > 0.0 { end } else { known.iter().copied().fold(0.01, f64::max) };
+        text += &format!("  {name:<10} |{}| {first:.2} to {last:.2}\n", signs.line(&values, most));
+    }
+    text
+}
+
+/// What a prompt speaks of.
+fn words(asked: &Steering) -> String {
+    let name = |value: String| value.trim_matches('"').replace('_', " ");
+    let rituals = asked.rituals.iter().map(|ritual| name(inline(ritual)));
+    let failures = asked
+        .failures
+        .iter()
+        .map(|found| format!("{} ({})", name(inline(&found.failure)), name(inline(&found.mitigation))));
+    rituals.chain(failures).collect::<Vec<_>>().join(", ")
 }

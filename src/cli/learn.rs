@@ -46,7 +46,10 @@ fn decided(report: &DecideReport, why: bool) -> String {
             };
             let spread = option["spread"].as_f64().map_or(String::new(), |spread| format!(" ± {spread:.2}"));
             let judged = plural(option["judged"].as_u64().unwrap_or(0) as usize, "outcome", "outcomes");
-            text += &format!("    {expected:.2}{spread}  {judged:<12}  {}\n", safe_line(name));
+            let seeds: Vec<&str> =
+                option["seeds"].as_array().into_iter().flatten().filter_map(|id| id.as_str()).collect();
+            let seeds = if seeds.is_empty() { String::new() } else { format!("  by {}", safe_line(&seeds.join(", "))) };
+            text += &format!("    {expected:.2}{spread}  {judged:<12}  {}{seeds}\n", safe_line(name));
         }
     }
     text += &format!("  run {}\n", report.run);

@@ -8,10 +8,12 @@ mod ask;
 mod audit;
 mod chat;
 mod client;
+mod complete;
 mod council;
 mod deliberate;
 mod demo;
 mod fit;
+mod graph;
 pub mod help;
 mod hits;
 mod house;
@@ -20,10 +22,12 @@ mod interrupt;
 mod learn;
 mod life;
 mod look;
+mod manual;
 mod models;
 mod night;
 mod output;
 mod pr;
+mod progress;
 mod review;
 mod serve;
 mod signals;
@@ -31,6 +35,7 @@ mod story;
 mod sync;
 mod trade;
 mod vitals;
+mod wisdom;
 mod write;
 
 use std::cell::Cell;
@@ -49,6 +54,10 @@ const UNPRINTED: u8 = 2;
 /// Parses the arguments of the process, does what they say, and returns the exit code. `doors` are the front doors that `serve`
 /// and `mcp` open.
 pub fn main(doors: &Doors) -> ExitCode {
+    if let Some(answer) = complete::answer() {
+        output::raw(&answer);
+        return ExitCode::SUCCESS;
+    }
     let parsed = help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -99,6 +108,13 @@ fn commits(command: &Command) -> bool {
             (!council.question.is_empty() || council.branch.is_some()) && !council.writer.dry_run
         }
         Command::Goal(goal) => !matches!(goal.action, args::GoalAction::List { .. }),
+        Command::Wisdom(wisdom) => match &wisdom.action {
+            args::WisdomAction::Teach { writer, .. }
+            | args::WisdomAction::Forget { writer, .. }
+            | args::WisdomAction::Distil { writer }
+            | args::WisdomAction::Inherit { writer, .. } => !writer.dry_run,
+            _ => false,
+        },
         Command::Recall(recall) => recall.learn,
         Command::Signals(signals) => signals.replay.is_some(),
         Command::Decide(_) | Command::Watch(_) | Command::Serve(_) => true,
@@ -172,6 +188,7 @@ impl Session {
         if !self.out.is_json() {
             interrupt::listen(&command);
         }
+        progress::begin(&command, self.out.is_json());
         match command {
             Command::Init(args) => write::init(&self, &args),
             Command::Feed(args) => write::feed(&self, &args),
@@ -201,11 +218,13 @@ impl Session {
             Command::Status(args) => look::status(&self, &args),
             Command::Log(args) => look::log(&self, &args),
             Command::Show(args) => look::show(&self, &args),
+            Command::Graph(args) => graph::graph(&self, &args),
             Command::Diff(args) => look::diff(&self, &args),
             Command::Why(args) => look::why(&self, &args),
             Command::Blame(args) => look::blame(&self, &args),
             Command::Deliberate(args) => deliberate::deliberate(&self, &args),
             Command::Events(args) => deliberate::events(&self, &args),
+            Command::Wisdom(args) => wisdom::wisdom(&self, &args),
             Command::Council(args) => council::council(&self, &args),
             Command::Integrity(args) => integrity::integrity(&self, &args),
             Command::Prime(args) => look::prime(&self, &args),
@@ -226,12 +245,8 @@ impl Session {
             Command::Doctor(args) => house::doctor(&self, &args),
             Command::Upgrade(args) => house::upgrade(&self, &args),
             Command::Demo(args) => demo::demo(&self, &args),
-            Command::Completions(args) => {
-                let mut script = Vec::new();
-                clap_complete::generate(args.shell, &mut help::command(), "git-brain", &mut script);
-                self.out.text(&String::from_utf8_lossy(&script));
-                Ok(0)
-            }
+            Command::Completions(args) => complete::completions(&self, &args),
+            Command::Man(args) => manual::man(&self, &args),
             Command::Import(args) => trade::import(&self, &args),
             Command::Export(args) => trade::export(&self, &args),
             Command::Schema(args) => trade::schema(&self, &args),

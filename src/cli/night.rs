@@ -55,6 +55,12 @@ pub(super) fn told(report: &SleepReport) -> String {
     }
     lines.push(format!("  learnt        {}", report.learnt.words()));
     lines.push(format!("  consolidated  {}", report.consolidated.words()));
+    if report.distilled > 0 {
+        lines.push(format!(
+            "  distilled     {}: `git brain wisdom list`",
+            plural(report.distilled, "seed of wisdom", "seeds of wisdom")
+        ));
+    }
     if report.left_out > 0 {
         lines.push(format!(
             "  left in wake  {} whose origin is not approved",

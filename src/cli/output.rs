@@ -5,13 +5,12 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::brain::{BrainError, Progress};
+use super::progress::{self, Bar};
+use crate::brain::BrainError;
 use crate::model::ids::is_invisible;
-use crate::model::plural;
 
 /// Version of every JSON document that commands print.
 const VERSION: u32 = 1;
@@ -75,6 +74,13 @@ impl Output {
         write_out(&format!("{}\n", escaped(&value.to_string())));
     }
 
+    /// Prints a document as the file that it is, without a version of the report's own.
+    pub(crate) fn file<T: Serialize>(&self, document: &T) {
+        let text = serde_json::to_string_pretty(document).expect("invariant: our documents have string keys");
+        let lines: Vec<_> = text.lines().map(escaped).collect();
+        write_out(&format!("{}\n", lines.join("\n")));
+    }
+
     /// Prints text, tamed once more: what a command forgot to tame does not reach the terminal either. A reader that has
     /// gone away is no error.
     pub(crate) fn text(&self, text: &str) {
@@ -86,8 +92,14 @@ impl Output {
         write_out(text);
     }
 
+    /// Whether a person looks at standard output.
+    pub(crate) fn is_terminal(&self) -> bool {
+        std::io::stdout().is_terminal()
+    }
+
     /// Standard output, for what is written as it is made.
     pub(crate) fn stream(&self) -> impl Write {
+        progress::clear();
         std::io::BufWriter::with_capacity(1 << 16, Quiet { out: std::io::stdout().lock(), closed: false })
     }
 
@@ -113,13 +125,9 @@ impl Output {
         }
     }
 
-    /// A bar on standard error, if it is a terminal and anybody reads it.
+    /// A bar on standard error, which shows what the command itself knows of how far it is.
     pub(crate) fn bar(&self) -> Bar {
-        let bar = (!self.json && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
-            ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
-        Bar { bar }
+        Bar
     }
 }
 
@@ -148,50 +156,9 @@ impl<W: Write> Write for Quiet<W> {
     }
 }
 
-/// A progress bar that may not be there.
-pub(crate) struct Bar {
-    bar: Option<ProgressBar>,
-}
-
-impl Bar {
-    /// Shows how far something is.
-    pub(crate) fn set(&self, what: &'static str, done: u64, of: u64) {
-        let Some(bar) = &self.bar else { return };
-        bar.set_message(what);
-        bar.set_length(of);
-        bar.set_position(done);
-    }
-
-    /// Follows the loop.
-    pub(crate) fn show(&self, progress: &Progress, total: &mut u64) {
-        let Some(bar) = &self.bar else { return };
-        match *progress {
-            Progress::Stored(done, of) => {
-                *total = of as u64;
-                bar.set_length(of as u64);
-                bar.set_message("storing ");
-                bar.set_position(done as u64);
-            }
-            Progress::Running(runs, _) => bar.set_message(plural(runs, "run", "runs")),
-            Progress::Merged(runs, consumed) => {
-                bar.set_length(*total.max(&mut (consumed as u64)));
-                bar.set_message(plural(runs, "run merged", "runs merged"));
-                bar.set_position(consumed as u64);
-            }
-        }
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
 /// Prints a failure: what happened, then what to do.
 pub(crate) fn failure(error: &BrainError, json: bool) {
+    progress::clear();
     let hint = error.hint();
     if json {
         return failure_document(&error.to_string(), hint.as_deref(), error.exit_code());
@@ -253,6 +220,7 @@ pub(crate) fn is_cut_off() -> bool {
 }
 
 fn write_out(text: &str) {
+    progress::clear();
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -265,9 +233,17 @@ fn write_out(text: &str) {
     }
 }
 
+/// Writes an answer to a program byte by byte: separators that a terminal would not take are kept.
+pub(super) fn raw(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // A shell that went away asked for nothing.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 /// Asks git which pager the user wants, and writes into it; false if there is none. Git is asked outside any repository:
 /// `core.pager` of a copied one is the choice of whoever made it.
 fn through_pager(text: &str) -> bool {
+    progress::clear();
     let mut asking = std::process::Command::new("git");
     asking.args(["var", "GIT_PAGER"]).env("GIT_DIR", "/dev/null").env_remove("GIT_CONFIG_PARAMETERS");
     let asked = asking.current_dir("/").output();
@@ -310,6 +286,7 @@ pub(crate) fn safe_line(text: &str) -> String {
 
 /// Says something beside the data, from whichever thread.
 pub(crate) fn say(text: &str) {
+    progress::clear();
     let _ = writeln!(anstream::stderr(), "{}", tamed(text));
 }
 

@@ -1,7 +1,7 @@
 //! `serve`: starts the server, and says where it is. `mcp`: speaks with one client.
 
 use super::{Done, Session, args};
-use crate::brain::client::{Client, Desk};
+use crate::brain::client::{Client, Desk, Via};
 use crate::brain::{Doors, Ended, Server, Serving};
 
 /// The exit code of what was interrupted at the terminal.
@@ -29,6 +29,6 @@ pub(super) fn serve(session: &Session, args: &args::Serve, server: Server) -> Do
 pub(super) fn speak(session: &Session, args: &args::Mcp, doors: &Doors) -> Done {
     let desk = Desk::new(session.dir.clone(), session.world.clone(), session.flags.clone());
     // A client shows what its server says of itself and little else: where there is no brain, each call says so.
-    let ended = (doors.speak)(desk, args.client.as_deref().map(Client::named))?;
+    let ended = (doors.speak)(desk, args.client.as_deref().map(|name| Client::named(name, Via::Mcp)))?;
     Ok(if ended == Ended::Interrupted { INTERRUPTED } else { 0 })
 }

@@ -36,6 +36,15 @@ impl Signs {
         self.full.repeat(full) + &self.empty.repeat(BAR - full)
     }
 
+    /// Figures beside each other, from 0 to `most`; a missing one as a blank.
+    pub(super) fn line(self, values: &[Option<f64>], most: f64) -> String {
+        let last = (self.steps.len() - 1) as f64;
+        let step = |value: &Option<f64>| {
+            value.map_or(" ", |value| self.steps[((value / most).clamp(0.0, 1.0) * last).round() as usize])
+        };
+        values.iter().map(step).collect()
+    }
+
     /// Counts beside each other, as high as they are; none as a blank.
     fn steps(self, counts: &[usize]) -> String {
         let most = counts.iter().copied().max().unwrap_or(0).max(1);
@@ -188,6 +197,7 @@ mod tests {
         assert_eq!(ascii.bar(0.0), "....................");
         assert_eq!(ascii.bar(2.0).len(), BAR);
         assert_eq!(unicode.steps(&[0, 1, 50, 100]), " ▁▄█");
+        assert_eq!(unicode.line(&[Some(0.0), None, Some(0.5), Some(9.0)], 1.0), "▁ ▅█");
         assert_eq!(ascii.steps(&[0, 0]), "  ");
         assert!(ascii.steps(&[1, 2, 3, 4, 5, 6, 7, 8]).is_ascii());
     }

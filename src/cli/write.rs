@@ -225,7 +225,7 @@ pub(super) fn ran(report: &RunReport) -> String {
 }
 
 /// Conflicts leave work for a person; a failure has its own code; what waits for its budget is busy.
-fn code_of(report: &RunReport) -> u8 {
+pub(super) fn code_of(report: &RunReport) -> u8 {
     let failed = report.failures.iter().map(|f| f.code).max().unwrap_or(0);
     if failed > 0 {
         return failed;

@@ -14,6 +14,8 @@ pub enum Scope {
     Project,
     /// For one person, in all projects.
     User,
+    /// A folder that the client loads as a plugin.
+    Plugin,
 }
 
 /// The folder that a file's path begins in.
@@ -29,6 +31,8 @@ pub enum Root {
     Config,
     /// The folder of VS Code's settings.
     Code,
+    /// The plugin's folder.
+    Plugin,
 }
 
 /// A part of a set-up that does one thing.
@@ -43,6 +47,8 @@ pub enum Purpose {
     Skill,
     /// The pointer in the client's memory file.
     Pointer,
+    /// The description of a plugin.
+    Manifest,
 }
 
 /// One file of a set-up.
@@ -125,7 +131,18 @@ export const GitBrain = async ({ client, directory }) => {
 }
 "#;
 
-/// The files that join a client to a brain. `program` is how this program is called.
+/// The description of a plugin of Claude Code.
+fn manifest() -> String {
+    let manifest = json!({
+        "name": "git-brain",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "The team's memory, versioned in git and reviewed: a session starts with it, a prompt recalls it, and the session is kept.",
+        "license": "MIT OR Apache-2.0",
+    });
+    format!("{manifest:#}\n")
+}
+
+/// The files that join a client to a brain; none where a client has no plugins. `program` is how this program is called.
 pub fn plan(client: Client, scope: Scope, program: &str) -> Vec<PlannedFile> {
     use Client::{ClaudeCode, Codex, Cursor, Gemini, Opencode, Vscode};
     use Purpose::{Hooks, Pointer, Skill, Tools};
@@ -142,6 +159,13 @@ pub fn plan(client: Client, scope: Scope, program: &str) -> Vec<PlannedFile> {
     let pointer = || vec![Piece::Fence(POINTER.to_owned())];
     let is_project = scope == Scope::Project;
     let settings: Vec<(Root, &[&'static str], Purpose, Vec<Piece>)> = match (client, is_project) {
+        (ClaudeCode, _) if scope == Scope::Plugin => vec![
+            (Root::Plugin, &[".claude-plugin/plugin.json"], Purpose::Manifest, vec![Piece::Whole(manifest())]),
+            (Root::Plugin, &[".mcp.json"], Tools, tools(own, stdio)),
+            (Root::Plugin, &["hooks/hooks.json"], Hooks, hooks),
+            (Root::Plugin, &["skills/git-brain/SKILL.md"], Skill, skill()),
+        ],
+        (_, _) if scope == Scope::Plugin => Vec::new(),
         (ClaudeCode, true) => vec![
             (Project, &[".mcp.json"], Tools, tools(own, stdio)),
             (Project, &[".claude/settings.json"], Hooks, hooks),
@@ -251,6 +275,12 @@ fn hooks(client: Client, program: &str) -> Vec<Piece> {
 
 /// What a person still has to do after a set-up, and how the client's own memory goes on beside it.
 pub fn remarks(client: Client, scope: Scope) -> Vec<&'static str> {
+    if scope == Scope::Plugin {
+        return vec![
+            "`claude --plugin-dir DIR` loads it; its tools are named `mcp__plugin_git-brain_git-brain__recall` and so on",
+            "a project that is set up by itself has the same hooks: use one of the two, or a session starts with everything twice",
+        ];
+    }
     let mut remarks = match client {
         Client::ClaudeCode => vec![
             "start `claude` anew; it asks once whether this folder is trusted and the server git-brain may run: `/mcp` and `/hooks` show both",
@@ -291,7 +321,7 @@ mod tests {
     #[test]
     fn every_file_of_every_plan_takes_its_pieces_and_gives_them_back() {
         for client in Client::ALL {
-            for scope in [Scope::Project, Scope::User] {
+            for scope in [Scope::Project, Scope::User, Scope::Plugin] {
                 for file in plan(client, scope, "/opt/my tools/git-brain") {
                     let edited = with("", &file.pieces).unwrap();
                     assert_eq!(found(&edited.text, &file.pieces), Ok(Found::All), "{client} {:?}", file.paths);

@@ -4,12 +4,18 @@
 //! stops is a value, [`Reply::broken_off`](super::exchange::Reply::broken_off): a step of the chain is stopped and the chain goes on
 //! without its text, a run fails and leaves no commit. What was written until then is paid.
 //!
-//! A guard lives for one exchange. [`Watch::usual`] is the one place where guards join.
+//! A guard lives for one exchange. [`Watch::usual`] is the one place where guards join. A guard may also [correct](Judgement::Correct): then
+//! the model is told what to mind and goes on from where it was, once. [`Voiced`] is what people hear of an answer while it comes.
 
 use std::collections::VecDeque;
 
+use crate::integrity::controller::{Bounds, Feedback, feedback};
+use crate::integrity::lang::{Lang, detect};
+use crate::integrity::metrics::Counts;
+use crate::integrity::veto;
 use crate::limits;
 use crate::model::plural;
+use crate::text::tokens;
 
 /// Whose answer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +24,8 @@ pub struct By<'a> {
     pub agent: &'a str,
     /// The `[models.NAME]` that answers.
     pub model: &'a str,
+    /// Whether it is a thought, which nobody reads.
+    pub thinks: bool,
 }
 
 /// What a guard says of what it heard.
@@ -27,6 +35,8 @@ pub enum Judgement {
     Go,
     /// It is broken off: why, in words of ours, without any of the model's.
     Stop(String),
+    /// It is broken off, and the model is told this and goes on.
+    Correct(Feedback),
 }
 
 /// Listens to one answer.
@@ -38,7 +48,16 @@ pub trait Guard: Send {
 /// All guards of one exchange, asked one after the other.
 pub struct Watch {
     guards: Vec<Box<dyn Guard>>,
-    stopped: Option<String>,
+    stopped: Option<Stopped>,
+}
+
+/// How an answer ended before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It was broken off: why.
+    Off(String),
+    /// The model is to go on with this in mind.
+    ToCorrect(Feedback),
 }
 
 impl Watch {
@@ -46,6 +65,13 @@ impl Watch {
     #[must_use]
     pub fn usual() -> Self {
         Self::of(vec![Box::new(Repetition::default())])
+    }
+
+    /// The same with another one.
+    #[must_use]
+    pub fn and(mut self, guard: impl Guard + 'static) -> Self {
+        self.guards.push(Box::new(guard));
+        self
     }
 
     /// Guards of your own.
@@ -59,16 +85,65 @@ impl Watch {
         if self.stopped.is_none() {
             self.stopped = self.guards.iter_mut().find_map(|guard| match guard.heard(by, piece) {
                 Judgement::Go => None,
-                Judgement::Stop(why) => Some(why),
+                Judgement::Stop(why) => Some(Stopped::Off(why)),
+                Judgement::Correct(feedback) => Some(Stopped::ToCorrect(feedback)),
             });
         }
         self.stopped.is_none()
     }
 
-    /// Why it was broken off; `None`: it was not.
+    /// How it was broken off; `None`: it was not.
     #[must_use]
-    pub fn stopped(self) -> Option<String> {
+    pub fn stopped(self) -> Option<Stopped> {
         self.stopped
+    }
+}
+
+/// What people hear of an answer while it comes: its text after the [vetoes](veto), the same whatever the pieces are. A sentence is held back
+/// until it is whole.
+pub struct Voiced(veto::Stream);
+
+impl Voiced {
+    /// An answer that has not begun.
+    #[must_use]
+    pub fn new(lang: Lang) -> Self {
+        Self(veto::Stream::new(lang))
+    }
+
+    /// Takes the next piece, and returns what may be heard now.
+    pub fn pass(&mut self, piece: &str) -> String {
+        self.0.push(piece)
+    }
+
+    /// Returns the rest, once nothing more comes.
+    #[must_use]
+    pub fn end(mut self) -> String {
+        self.0.finish()
+    }
+}
+
+/// Corrects a model that apologises, or says that it is one, more often than the [bounds](Bounds) of the controller allow.
+#[derive(Debug, Default)]
+pub struct Ritual {
+    said: String,
+    /// Bytes of `said` at the last look.
+    looked: usize,
+}
+
+impl Guard for Ritual {
+    fn heard(&mut self, by: By<'_>, piece: &str) -> Judgement {
+        if by.thinks || self.said.len() > limits::CHAIN_REPLY_BYTES {
+            return Judgement::Go;
+        }
+        self.said.push_str(piece);
+        // The longer it is, the rarer it is read, or a long answer costs the square of its length.
+        if self.said.len() - self.looked < limits::INTEGRITY_LOOK_BYTES.max(self.looked / 8) {
+            return Judgement::Go;
+        }
+        self.looked = self.said.len();
+        let lang = detect(&self.said).unwrap_or(Lang::En);
+        let counts = Counts::of(&self.said, lang, tokens(&self.said) as u64);
+        feedback(&counts, &Bounds::default()).map_or(Judgement::Go, Judgement::Correct)
     }
 }
 
@@ -134,7 +209,7 @@ fn repeated(text: &[u8]) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
-    const BY: By<'_> = By { agent: "a", model: "m" };
+    const BY: By<'_> = By { agent: "a", model: "m", thinks: false };
 
     /// How many bytes are heard until it is broken off.
     fn heard(text: &str, piece: usize) -> Option<usize> {
@@ -188,6 +263,45 @@ mod tests {
         }
         let mut watch = Watch::of(vec![Box::new(Word("x", 0)), Box::new(Word("stop", 0))]);
         let passed: Vec<bool> = ["go", "stop", "go"].iter().map(|piece| watch.lets_pass(BY, piece)).collect();
-        assert_eq!((passed, watch.stopped().as_deref()), (vec![true, false, false], Some("a said it")));
+        let off = Stopped::Off("a said it".to_owned());
+        assert_eq!((passed, watch.stopped()), (vec![true, false, false], Some(off)));
+    }
+
+    /// The feedback that a text gets, and the bytes that were heard until then.
+    fn corrected(text: &str, by: By<'_>) -> Option<(Feedback, usize)> {
+        let mut watch = Watch::usual().and(Ritual::default());
+        let mut bytes = 0;
+        for piece in text.split_inclusive(' ') {
+            bytes += piece.len();
+            if !watch.lets_pass(by, piece) {
+                break;
+            }
+        }
+        match watch.stopped() {
+            Some(Stopped::ToCorrect(feedback)) => Some((feedback, bytes)),
+            Some(Stopped::Off(why)) => panic!("{why}"),
+            None => None,
+        }
+    }
+
+    #[test]
+    fn ritual_is_corrected_while_it_comes() {
+        let facts = |from: usize| -> String {
+            (from..from + 40).map(|n| format!("Shelf {n} holds {} jars of honey. ", n * 7)).collect()
+        };
+        let sorry = "I'm sorry. I apologize for the delay. Sorry about that. ".to_owned();
+        let (feedback, bytes) = corrected(&(sorry.clone() + &facts(1)), BY).unwrap();
+        assert_eq!(feedback, Feedback::FewerApologies);
+        assert!(bytes < limits::INTEGRITY_LOOK_BYTES + 64, "{bytes}");
+        let model = "As an AI, I read. I am an AI. As a language model I read. ".to_owned();
+        assert_eq!(
+            corrected(&(model + &facts(1)), BY).map(|(feedback, _)| feedback),
+            Some(Feedback::LessSelfReference)
+        );
+        let once = "I'm sorry, the list was wrong. ".to_owned();
+        assert_eq!(corrected(&(once + &facts(1)), BY), None, "an apology that is due");
+        assert_eq!(corrected(&(sorry + &facts(1)), By { thinks: true, ..BY }), None, "nobody reads thoughts");
+        let quoted = "He wrote \"I'm sorry. I'm sorry. I'm sorry. I'm sorry.\" on the wall. ".to_owned();
+        assert_eq!(corrected(&(quoted + &facts(1)), BY), None, "a mention");
     }
 }

@@ -4,6 +4,7 @@
 //! and calling models is the cycle's work.
 
 pub mod chain;
+pub mod council;
 pub mod exchange;
 pub mod guard;
 pub mod llm;
@@ -15,6 +16,7 @@ use crate::delta::{LedgerEntry, RunRecord};
 use crate::model::document::{Answered, Goal};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, concept_id};
 use crate::model::{Neuron, Signal, Stamp, Stimulus};
+use crate::wisdom::Counsel;
 
 /// What a run sees of the network: the context of its spawn. A command agent gets exactly this as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -51,6 +53,9 @@ pub struct Snapshot {
     /// Goals that are open, by id. Empty for reflexes that do not ask.
     #[serde(default)]
     pub goals: Vec<Goal>,
+    /// What was learnt of cases like this one, the best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counsel: Vec<Counsel>,
 }
 
 /// A flag that is on.

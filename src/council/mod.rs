@@ -26,7 +26,7 @@
 //!
 //! Source: seed `alaya.md`, section 3 (AI Sangha), as mended by the decisions on phase 2.
 
-mod digest;
+pub(crate) mod digest;
 pub mod diversity;
 pub mod document;
 pub mod escalation;

@@ -193,6 +193,14 @@ impl CouncilRecord {
         format!("Shall the run {run} of {} land", run.agent())
     }
 
+    /// What the models among its members gave as reasons.
+    pub fn reasonings_of_models(&self) -> Vec<&str> {
+        let is_model =
+            |member: &MemberId| self.members.iter().any(|seat| seat.id == *member && seat.mind.starts_with("model:"));
+        let votes = self.votes.iter().map(|cast| &cast.opening.vote).filter(|vote| is_model(&vote.member));
+        votes.map(|vote| vote.reasoning.as_str()).collect()
+    }
+
     /// The escalation, pending; `None`: the council decided.
     pub fn escalation(&self) -> Option<Escalation> {
         let open = || Escalation::open(&context(&self.council, &self.question), 0, self.verdict.clone(), self.at_ms);

@@ -65,16 +65,16 @@ pub fn evaluator() -> Agent {
     Agent::decode(file.content.as_bytes(), path).expect("invariant: the bootstrap agents are tested")
 }
 
-/// How the names of agents begin that are clients of a tool protocol.
-pub const CLIENTS: &str = "mcp-";
+/// How the names of agents begin that are programs by a tool protocol, or by HTTP.
+const CLIENTS: [&str; 2] = ["mcp-", "http-"];
 
 /// The definition of a client that the brain has no file of: what it proposes waits for a person, whatever its origin.
 pub fn client(name: &AgentName) -> Option<Agent> {
-    name.as_str().strip_prefix(CLIENTS).filter(|client| !client.is_empty())?;
+    CLIENTS.iter().find_map(|start| name.as_str().strip_prefix(start)).filter(|client| !client.is_empty())?;
     let definition = json!({
         "$schema": "urn:git-brain:schema:agent:1",
         "name": name,
-        "role": "A client of the Model Context Protocol. It comes by itself, and nothing wakes it.",
+        "role": "A program that comes by the Model Context Protocol or by HTTP. It comes by itself, and nothing wakes it.",
         "trigger": {"any": []},
         "cognition": {"kind": "reflex", "rule": "memory"},
         "capabilities": {

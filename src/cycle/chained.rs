@@ -134,6 +134,8 @@ impl<'s> Chained<'s> {
             steps: self.steps.clone(),
             tools: if self.question.veil.is_some() { Vec::new() } else { self.tools.offers() },
             background: Vec::new(),
+            // The agent's instructions have it.
+            steering: String::new(),
             room,
         })
     }

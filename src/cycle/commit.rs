@@ -466,6 +466,9 @@ pub(super) fn edits(applied: &Applied, record: &RunRecord, format: Format) -> Ve
     if let Some(cycle) = &applied.deliberation {
         edits.push(TreeEdit::new(layout::deliberation(&cycle.run), Some(json::pretty(cycle))));
     }
+    if let Some(teaching) = &applied.wisdom {
+        edits.push(TreeEdit::new(layout::wisdom(&teaching.run), Some(json::pretty(teaching))));
+    }
     edits
 }
 
@@ -488,6 +491,8 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
         count(applied.flags.len(), "flag"),
         count(usize::from(applied.outcome.is_some()), "outcome"),
         count(usize::from(applied.deliberation.is_some()), "deliberation"),
+        count(applied.wisdom.as_ref().map_or(0, |wisdom| wisdom.teaching.seeds.len()), "seed"),
+        count(applied.wisdom.as_ref().map_or(0, |wisdom| wisdom.teaching.forget.len()), "forgotten seed"),
         count(applied.goals.len(), "goal"),
     ]
     .into_iter()

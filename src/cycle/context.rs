@@ -14,6 +14,7 @@ use crate::activation::{Cue, Graph, NodeIx, Profile, propagate};
 use crate::cognition::{Snapshot, llm, reflex};
 use crate::model::document::{Cognition, Rule};
 use crate::model::ids::NeuronId;
+use crate::model::wisdom::Polarity;
 use crate::model::{Format, Kind, Neuron, Stamp};
 
 /// The neurons of the bootstrap that every agent sees where they fit.
@@ -144,6 +145,8 @@ pub(super) fn without_raw_input(mut snapshot: Snapshot) -> Snapshot {
     snapshot.neurons.retain(|neuron| neuron.kind != Kind::Episodic);
     // An outcome in words is what somebody fed.
     snapshot.ledger.iter_mut().for_each(|entry| entry.outcome.text = None);
+    let came = |polarity| if polarity == Polarity::Do { "it went well" } else { "it went badly" };
+    snapshot.counsel.iter_mut().for_each(|one| one.effect = came(one.polarity).to_owned());
     snapshot
 }
 

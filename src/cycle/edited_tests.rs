@@ -17,6 +17,7 @@ fn memory(order: u32, text: &str) -> FileMemory {
         value: None,
         supersedes: Vec::new(),
         order,
+        code: None,
     };
     FileMemory { stimulus, now: Whereabouts::Live, origin: Origin::local() }
 }

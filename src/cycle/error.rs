@@ -62,6 +62,14 @@ pub enum CycleError {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// There is nothing of that name.
+    #[error("{message}")]
+    Absent {
+        /// What, and why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
     /// No model answered.
     #[error("{0}")]
     Unanswered(String),
@@ -152,7 +160,7 @@ impl CycleError {
             Self::Store(StoreError::Busy { .. }) | Self::Busy(_) | Self::Exhausted(_) => 6,
             Self::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }) => 5,
             Self::Store(StoreError::Link { .. } | StoreError::Irregular { .. } | StoreError::Oversized { .. }) => 5,
-            Self::Store(_) | Self::World(_) | Self::Trust(_) | Self::Usage { .. } => 2,
+            Self::Store(_) | Self::World(_) | Self::Trust(_) | Self::Usage { .. } | Self::Absent { .. } => 2,
         }
     }
 
@@ -174,7 +182,7 @@ impl CycleError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Refused { hint, .. } | Self::Usage { hint, .. } => hint.clone(),
+            Self::Refused { hint, .. } | Self::Usage { hint, .. } | Self::Absent { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint(),
             Self::Forge(error) => error.hint(),
             Self::World(WorldError::Read { path, source }) => permission_hint(Path::new(path), source),

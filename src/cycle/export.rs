@@ -7,8 +7,8 @@ use super::{Cycle, CycleError};
 use crate::limits;
 use crate::model::layout::{self, Place};
 use crate::model::portable::{PortableMetadata, PortableNeuron};
-use crate::model::{Metadata, Stamp, json};
-use crate::store::{CommitId, StoreError};
+use crate::model::{Metadata, Neuron, Stamp, json};
+use crate::store::{CommitId, StoreError, TreeId};
 
 /// The version of the single document, which is not that of the brain's files.
 const DOCUMENT: &str = "1.0";
@@ -32,19 +32,32 @@ impl Cycle {
             |source| CycleError::Store(StoreError::File { path: std::path::PathBuf::from("the export"), source });
         let metadata = json::inline(&self.portable_metadata(commit)?);
         let mut from = ExportedFrom { commit, neurons: 0, connections: 0 };
-        let mut failed: Option<CycleError> = None;
         write!(out, "{{\n  \"neurons\": [").map_err(unwritten)?;
+        self.each_neuron(tree, &mut |neuron| {
+            from.connections += neuron.connections.len();
+            let comma = if from.neurons == 0 { "" } else { "," };
+            from.neurons += 1;
+            write!(out, "{comma}\n    {}", json::inline(&PortableNeuron::from(neuron))).map_err(unwritten)
+        })?;
+        let end = if from.neurons == 0 { "" } else { "\n  " };
+        write!(out, "{end}],\n  \"metadata\": {metadata}\n}}\n").and_then(|()| out.flush()).map_err(unwritten)?;
+        Ok(from)
+    }
+
+    /// Hands over each neuron of a tree, in the order of the tree.
+    pub fn each_neuron(
+        &self,
+        tree: TreeId,
+        see: &mut dyn FnMut(Neuron) -> Result<(), CycleError>,
+    ) -> Result<(), CycleError> {
+        let mut failed: Option<CycleError> = None;
         self.store
             .each_file(tree, layout::NEURONS, &mut |path, file| {
                 let mut one = || -> Result<(), CycleError> {
                     let Place::Neuron(id) = Place::of(path) else {
                         return Err(json::JsonError::at(path, 1, "", "nothing belongs there").into());
                     };
-                    let neuron = decode_neuron(&self.store.blob(file.blob)?, path, &id)?;
-                    from.connections += neuron.connections.len();
-                    let comma = if from.neurons == 0 { "" } else { "," };
-                    from.neurons += 1;
-                    write!(out, "{comma}\n    {}", json::inline(&PortableNeuron::from(neuron))).map_err(unwritten)
+                    see(decode_neuron(&self.store.blob(file.blob)?, path, &id)?)
                 };
                 // The walk ends at the first error, whatever its kind.
                 one().map_err(|error| {
@@ -53,10 +66,7 @@ impl Cycle {
                     told
                 })
             })
-            .map_err(|told| failed.take().unwrap_or(CycleError::Store(told)))?;
-        let end = if from.neurons == 0 { "" } else { "\n  " };
-        write!(out, "{end}],\n  \"metadata\": {metadata}\n}}\n").and_then(|()| out.flush()).map_err(unwritten)?;
-        Ok(from)
+            .map_err(|told| failed.take().unwrap_or(CycleError::Store(told)))
     }
 
     /// What the document says of the network: derived from the tree, and never stored in it.

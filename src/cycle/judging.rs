@@ -136,6 +136,7 @@ impl Cycle {
             neurons: Vec::new(),
             ledger: Vec::new(),
             goals: Vec::new(),
+            counsel: Vec::new(),
         };
         let (snapshot, veil) = Veil::over(snapshot, looked.network)?;
         let mut document = match &member.agent.cognition {

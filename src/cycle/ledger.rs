@@ -29,6 +29,26 @@ pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<LedgerEntr
     Ok(entries)
 }
 
+/// The files of the newest entries, newest first, at most so many; none is read.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn newest_files(store: &Store, tree: TreeId, most: usize) -> Result<Vec<(RunId, String, File)>, CycleError> {
+    let mut found = Vec::new();
+    each_day(store, tree, layout::LEDGER, &mut |files| {
+        let named = files.into_iter().filter_map(|(path, file)| match Place::of(&path) {
+            Place::Ledger(run) => Some((run, path, file)),
+            _ => None,
+        });
+        let mut day: Vec<_> = named.collect();
+        day.sort_by(|a, b| b.0.cmp(&a.0));
+        found.extend(day);
+        Ok(found.len() < most)
+    })?;
+    found.truncate(most);
+    Ok(found)
+}
+
 /// The runs that people took back since a run; none if there is no such run.
 ///
 /// # Errors

@@ -19,11 +19,13 @@ pub mod budget;
 mod chained;
 pub mod chat;
 mod claims;
+mod code;
 pub mod command;
 pub mod commit;
 pub mod confine;
 pub mod confirm;
 mod context;
+mod convened;
 pub mod conversation;
 pub mod council;
 pub mod count;
@@ -61,13 +63,14 @@ mod review_commits;
 pub mod reviewing;
 pub mod reviews;
 pub mod run;
-mod said;
+pub mod said;
 mod sides;
 pub mod signals;
 pub mod signed;
 pub mod sleep;
 pub mod snapshot;
 mod spawn;
+pub mod steering;
 pub mod stimulus;
 pub mod sync;
 pub mod thinking;
@@ -76,6 +79,7 @@ pub mod trailers;
 pub mod trunk;
 pub mod upgrade;
 pub mod wake;
+pub mod wisdom;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -256,6 +260,7 @@ impl Cycle {
             Cognition::Command { .. }
             | Cognition::Llm { .. }
             | Cognition::Chain { .. }
+            | Cognition::Council { .. }
             | Cognition::Deliberation { .. } => None,
         }
     }
@@ -271,6 +276,9 @@ impl Shared {
             }
             Some(Cognition::Llm { model, .. }) => format!("llm:{model}"),
             Some(Cognition::Chain { .. }) => "chain".to_owned(),
+            Some(Cognition::Council { members, .. }) => {
+                format!("council:{}", if members.is_empty() { council::DOCUMENT } else { members.as_str() })
+            }
             Some(Cognition::Deliberation { goal, .. }) => format!("deliberation:{goal}"),
             None => "apply".to_owned(),
         }

@@ -11,8 +11,9 @@ use tokio::sync::{Mutex, OnceCell};
 
 use super::budget::{Exhausted, Payer, Reservation};
 use super::{CycleError, Shared};
-use crate::cognition::exchange::{Reply, Request};
-use crate::cognition::guard::{By, Watch};
+use crate::cognition::exchange::{Message, Reply, Request, Usage, Voice};
+use crate::cognition::guard::{By, Ritual, Stopped, Watch};
+use crate::integrity::controller::Feedback;
 use crate::llm::{Cassette, Endpoint, LlmError, Piece, Provider, key_in_environment};
 use crate::model::ids::AgentName;
 use crate::model::models::Model;
@@ -82,21 +83,61 @@ impl Models {
         {
             return Ok(Ok(reply));
         }
-        let mut open = match shared.reserve(payer, Self::at_most(model, &request))? {
+        // Nobody has to read a document of a form, and none can go on after a word in between.
+        let corrects = shared.policy.settings.integrity.feedback && request.form.is_none();
+        let mut reply = match self.exchange(payer, (name, model), &request, &mut hear, corrects).await? {
+            Ok((first, Some(feedback))) => {
+                let went_on = [first.message(), Message::new(Voice::User, format!("{} {GO_ON}", feedback.text()))];
+                let messages = request.messages.iter().cloned().chain(went_on).collect();
+                let onward = Request { messages, ..request.clone() };
+                match self.exchange(payer, (name, model), &onward, &mut hear, false).await? {
+                    Ok((rest, _)) => joined(first, rest),
+                    // What was said is whole up to there.
+                    Err(_) => first,
+                }
+            }
+            Ok((reply, None)) => reply,
+            Err(exhausted) => return Ok(Err(exhausted)),
+        };
+        reply = Self::cleaned(reply, &shared.secrets);
+        for lent in self.lent.lock().await.iter() {
+            reply = Self::cleaned(reply, lent);
+        }
+        if let Some(cassette) = &self.cassette {
+            cassette.keep(name, &request, &reply)?;
+        }
+        Ok(Ok(reply))
+    }
+
+    /// One exchange, paid. The second value: the model is to go on with this in mind.
+    async fn exchange(
+        &self,
+        payer: &Payer,
+        (name, model): (&str, &Model),
+        request: &Request,
+        hear: &mut Option<Listener<'_>>,
+        corrects: bool,
+    ) -> Result<Result<(Reply, Option<Feedback>), Exhausted>, CycleError> {
+        let shared = &self.shared;
+        let mut open = match shared.reserve(payer, Self::at_most(model, request))? {
             Ok(reservation) => Open { shared: Arc::clone(shared), reservation: Some(reservation) },
             Err(exhausted) => return Ok(Err(exhausted)),
         };
-        let by = By { agent: payer.agent.as_str(), model: name };
         // Guards alone do not mind to hear the beginning of an answer again.
         let may_repeat = hear.is_none();
         let mut watch = Watch::usual();
+        if corrects {
+            watch = watch.and(Ritual::default());
+        }
         let mut heard = |piece: Piece<'_>| {
             let (text, said) = match piece {
                 Piece::Text(text) => (text, true),
                 Piece::Thought(text) => (text, false),
             };
             match hear.as_mut().filter(|_| said) {
-                _ if !watch.lets_pass(by, text) => ControlFlow::Break(()),
+                _ if !watch.lets_pass(By { agent: payer.agent.as_str(), model: name, thinks: !said }, text) => {
+                    ControlFlow::Break(())
+                }
                 Some(hear) => hear(text),
                 None => ControlFlow::Continue(()),
             }
@@ -104,11 +145,15 @@ impl Models {
         let answered = match self.provider(name, model).await {
             Ok(provider) => {
                 let provider = provider.get().expect("invariant: set by now");
-                provider.ask(&request, Some(&mut heard), may_repeat).await
+                provider.ask(request, Some(&mut heard), may_repeat).await
             }
             Err(error) => Err(error),
         };
-        let broken_off = watch.stopped();
+        let (broken_off, feedback) = match watch.stopped() {
+            Some(Stopped::Off(why)) => (Some(why), None),
+            Some(Stopped::ToCorrect(feedback)) => (None, Some(feedback)),
+            None => (None, None),
+        };
         let answered = answered.map(|reply| Reply { broken_off, ..reply });
         let reservation = open.reservation.take().expect("invariant: taken here alone");
         match &answered {
@@ -120,14 +165,13 @@ impl Models {
             // Nobody says what an answer cost that did not come.
             Err(_) => shared.settle(reservation, None)?,
         }
-        let mut reply = Self::cleaned(answered?, &shared.secrets);
-        for lent in self.lent.lock().await.iter() {
-            reply = Self::cleaned(reply, lent);
-        }
-        if let Some(cassette) = &self.cassette {
-            cassette.keep(name, &request, &reply)?;
-        }
-        Ok(Ok(reply))
+        // A call that it made already is an answer.
+        answered
+            .map(|reply| {
+                let feedback = feedback.filter(|_| reply.calls.is_empty());
+                Ok((reply, feedback))
+            })
+            .map_err(CycleError::from)
     }
 
     async fn provider(&self, name: &str, model: &Model) -> Result<Arc<OnceCell<Provider>>, LlmError> {
@@ -176,6 +220,20 @@ impl Models {
         }
         reply
     }
+}
+
+/// What a model is told behind a word on how to go on.
+const GO_ON: &str = "Go on from where you stopped. Do not repeat what you said.";
+
+/// An answer that was broken off once, with what the model went on with.
+fn joined(first: Reply, rest: Reply) -> Reply {
+    let gap =
+        if first.text.ends_with(char::is_whitespace) || rest.text.starts_with(char::is_whitespace) { "" } else { " " };
+    let usage = Usage {
+        input: first.usage.input.saturating_add(rest.usage.input),
+        output: first.usage.output.saturating_add(rest.usage.output),
+    };
+    Reply { text: format!("{}{gap}{}", first.text, rest.text), usage, ..rest }
 }
 
 /// Tokens that a prompt has beside the network: the form of the answer, and what the protocol adds.

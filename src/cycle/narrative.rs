@@ -167,6 +167,7 @@ impl Cycle {
             answers: Vec::new(),
             raised: Vec::new(),
             agents: vec![AgentSummary { name: agent.clone(), role: member.agent.role.clone() }],
+            counsel: Vec::new(),
             neurons: Vec::new(),
             ledger: Vec::new(),
             goals: Vec::new(),

@@ -78,6 +78,8 @@ pub struct Policy {
     /// Settings by which other machines do what is committed here again, and that are not what `brain.toml` says: each with the place
     /// that it was given at.
     pub unshared: Vec<String>,
+    /// The file that `integrity.core` names, as main has it; `None`: none is named, or it is not there.
+    pub core: Option<Prompt>,
     /// The agents by name.
     pub agents: BTreeMap<AgentName, Member>,
     /// Definitions that could not be read; their agents do not run.
@@ -172,18 +174,25 @@ fn unshared(settings: &Settings, file: &Settings, given: &[Override]) -> Vec<Str
     found.into_values().collect()
 }
 
-fn load_prompt(store: &Store, trust: &Trust, tree: TreeId, name: &AgentName) -> Result<Option<Prompt>, CycleError> {
-    let path = layout::prompt(name);
-    let Some(file) = store.file(tree, &path)? else { return Ok(None) };
+/// A text of main that goes to models.
+fn prompt_at(store: &Store, trust: &Trust, tree: TreeId, path: String) -> Result<Option<Prompt>, CycleError> {
+    let Some(file) = store.file(tree, &path)?.filter(|file| file.is_regular()) else { return Ok(None) };
     let bytes = store.blob(file.blob)?;
-    let bad = |line: usize, message: String| JsonError::at(&path, line, "", message);
+    let bad = |message: String| JsonError::at(&path, 1, "", message);
     if bytes.len() > limits::PROMPT_BYTES {
-        return Err(bad(1, format!("is longer than {} bytes", limits::PROMPT_BYTES)).into());
+        return Err(bad(format!("is longer than {} bytes", limits::PROMPT_BYTES)).into());
     }
-    let text = String::from_utf8(bytes).map_err(|_| bad(1, "is not UTF-8".to_owned()))?;
-    llm::check_template(&text).map_err(|e| bad(e.line, e.message))?;
+    let text = String::from_utf8(bytes).map_err(|_| bad("is not UTF-8".to_owned()))?;
     let trusted = trust.covers(&path, &file.blob.to_string());
     Ok(Some(Prompt { blob: file.blob, trusted, text, path }))
+}
+
+fn load_prompt(store: &Store, trust: &Trust, tree: TreeId, name: &AgentName) -> Result<Option<Prompt>, CycleError> {
+    let prompt = prompt_at(store, trust, tree, layout::prompt(name))?;
+    if let Some(Prompt { path, text, .. }) = &prompt {
+        llm::check_template(text).map_err(|e| JsonError::at(path, e.line, "", e.message))?;
+    }
+    Ok(prompt)
 }
 
 impl Policy {
@@ -249,10 +258,12 @@ impl Policy {
             config_trusted,
             own,
             config,
+            core: None,
             agents: BTreeMap::new(),
             broken: Vec::new(),
         };
         policy.load_agents(store, &trust, tree)?;
+        policy.load_core(store, &trust, tree)?;
         Ok(policy)
     }
 
@@ -287,6 +298,34 @@ impl Policy {
             }
         }
         Ok(())
+    }
+
+    fn load_core(&mut self, store: &Store, trust: &Trust, tree: TreeId) -> Result<(), CycleError> {
+        if self.settings.integrity.core.is_empty() {
+            return Ok(());
+        }
+        match prompt_at(store, trust, tree, self.settings.integrity.core.clone()) {
+            Err(CycleError::Json(error)) => self.broken.push(error),
+            core => self.core = core?,
+        }
+        Ok(())
+    }
+
+    /// The text of the core module, where one is named and trusted here.
+    ///
+    /// # Errors
+    /// One is named and stands in no prompt: why, in a sentence.
+    pub fn core_module(&self) -> Result<Option<&str>, String> {
+        let path = &self.settings.integrity.core;
+        match &self.core {
+            Some(core) if core.trusted => Ok(Some(&core.text)),
+            Some(_) => Err(format!("{path} is not trusted on this machine, so prompts go without it")),
+            None if path.is_empty() => Ok(None),
+            None if self.broken.iter().any(|error| error.what == *path) => {
+                Err(format!("{path} cannot be read, so prompts go without it"))
+            }
+            None => Err(format!("main has no file {path}, which integrity.core names, so prompts go without it")),
+        }
     }
 
     /// The agents as agents see each other.

@@ -60,6 +60,7 @@ pub fn by_hand(document: &Document, network: &TreeNetwork<'_>, origins: &Origins
     for op in &document.ops {
         match op {
             Operation::Outcome(op) => runs.push(op.run.clone()),
+            Operation::Wisdom(op) => runs.extend(op.seeds.iter().flat_map(|seed| seed.sources.iter().cloned())),
             Operation::Goal(op) => {
                 let set = Lookup::goal(network, &op.goal_id())?;
                 runs.extend(set.filter(|goal| goal.text == op.text).and_then(|goal| goal.run));

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::code::Here;
 use super::conversation::talk_of;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
@@ -126,16 +127,26 @@ impl Cycle {
         let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
         let places = top.unwrap_or(settings.recall.top);
         let most = tokens.map_or(places, |_| places.max(limits::FITTED_MEMORIES));
-        let (mut found, is_all) = ask(most.saturating_add(limits::SPARE_MEMORIES));
-        if found.len() < most && !is_all {
-            (found, _) = ask(limits::RANKED_WIDELY.max(most));
+        let here = self.here(self.store.tree_of(commit)?);
+        // Where memories of another line of the code move down, others are there to take their places.
+        let read_most = most.saturating_add(if here.is_some() { limits::SPARE_MEMORIES } else { 0 });
+        let (mut found, is_all) = ask(read_most.saturating_add(limits::SPARE_MEMORIES));
+        if found.len() < read_most && !is_all {
+            (found, _) = ask(limits::RANKED_WIDELY.max(read_most));
         }
-        found.truncate(most);
+        found.truncate(read_most);
         let mut found = as_far_as(found, usize::MAX, tainted, read)?;
-        if found.iter().any(|recalled| recalled.all().any(tainted)) {
-            found = as_far_as(ask(limits::RANKED_WIDELY.max(most)).0, most, tainted, read)?;
+        let is_any_tainted = found.iter().any(|recalled| recalled.all().any(tainted));
+        if is_any_tainted {
+            found = as_far_as(ask(limits::RANKED_WIDELY.max(read_most)).0, read_most, tainted, read)?;
+        }
+        if let Some(here) = &here {
+            prefer_here(&mut found, here, read_most);
+        }
+        if is_any_tainted {
             hold_back_tainted(&mut found, most, places, origins);
         }
+        found.truncate(most);
         if let Some(tokens) = tokens {
             notes.extend(keep_fitting(&mut found, Some(tokens)));
             found.truncate(top.unwrap_or(usize::MAX));
@@ -245,6 +256,21 @@ fn moved_down(found: Vec<(bool, Recalled)>) -> Vec<Recalled> {
     }
     ordered.append(&mut waiting);
     ordered
+}
+
+/// What a memory of another line of the code counts beside one of the present line.
+const ELSEWHERE: f64 = 0.7;
+
+/// Moves memories down that were made on another line of the code, as far as `most` of the best tell. None is lost.
+fn prefer_here(found: &mut Vec<Recalled>, here: &Here<'_>, most: usize) {
+    let weighed = std::mem::take(found).into_iter().enumerate().map(|(at, mut recalled)| {
+        let is_elsewhere = at < most && here.is_elsewhere(&recalled.neuron);
+        if is_elsewhere {
+            recalled.found.activation *= ELSEWHERE;
+        }
+        (is_elsewhere, recalled)
+    });
+    *found = moved_down(weighed.collect());
 }
 
 /// Keeps the best `top` of what was found, where some is not trusted: that counts less by `[origins] weight`, and has at most

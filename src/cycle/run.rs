@@ -34,6 +34,7 @@ use crate::model::origin::Origins;
 use crate::model::{Flag, Origin, json};
 use crate::review::Verdict;
 use crate::store::{CommitId, Store, TreeId};
+use crate::wisdom::Counsel;
 
 /// What became of one run.
 #[derive(Debug)]
@@ -247,6 +248,9 @@ impl Spawn {
             })
             .await
             .map(Thought::of),
+            Some(Cognition::Council { members, timeout_s }) => {
+                blocking(move || this.with_council(&members, timeout_s)).await.map(Thought::of)
+            }
             Some(Cognition::Reflex { rule }) => blocking(move || {
                 let store = this.cycle.store()?;
                 let network = TreeNetwork::remembering(&store, store.tree_of(this.tip)?, &this.cycle.shared.neurons);
@@ -390,6 +394,17 @@ impl Spawn {
         Ok(trusted)
     }
 
+    /// What was learnt about what the run is asked.
+    fn counsel(&self, store: &Store, tree: TreeId) -> Result<Vec<Counsel>, CycleError> {
+        if store.folder(tree, layout::WISDOM)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let stimuli: Vec<&str> = self.job.stimuli.iter().map(|stimulus| stimulus.text.as_str()).collect();
+        let payloads = self.job.signals.iter().map(|signal| &signal.payload);
+        let queries: Vec<&str> = payloads.filter_map(|payload| payload.get("query")?.as_str()).collect();
+        self.cycle.whole()?.counsel_for(tree, &stimuli, &queries)
+    }
+
     pub fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {
         let tree = store.tree_of(self.tip)?;
         let shared = &self.cycle.shared;
@@ -408,6 +423,10 @@ impl Spawn {
             raised = strangers.without(raised, |(_, run)| run.as_ref())?;
         }
         let raised: Vec<Raised> = raised.into_iter().map(|(raised, _)| raised).collect();
+        let counsel = match looks_back && !self.judges() && shared.policy.settings.wisdom.enabled {
+            true => self.counsel(store, tree)?,
+            false => Vec::new(),
+        };
         let snapshot = Snapshot {
             run: self.run.clone(),
             agent: self.job.agent.clone(),
@@ -424,6 +443,7 @@ impl Spawn {
             neurons: self.context(network, shared.policy.settings.context.tokens)?,
             ledger,
             goals,
+            counsel,
         };
         Ok(if self.shows_raw_input() { snapshot } else { without_raw_input(snapshot) })
     }
@@ -445,6 +465,6 @@ fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<(Raised, Option<RunId
 }
 
 /// Whether the words of an outcome are those of a review that let not all in.
-fn is_of_review(text: &str) -> bool {
+pub(super) fn is_of_review(text: &str) -> bool {
     [Verdict::Reject, Verdict::Amend].iter().any(|verdict| text.starts_with(&format!("{} by ", verdict.done())))
 }

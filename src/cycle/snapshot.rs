@@ -8,6 +8,7 @@ use crate::model::Neuron;
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
 use crate::store::{BlobId, LockName, Store, TreeId, cache_key};
+use crate::world::progress::Work;
 
 /// The snapshot of the network in a tree. What had to be made is kept for the next command, if that is possible.
 ///
@@ -104,6 +105,8 @@ fn followed(store: &Store, neurons: TreeId, most: usize) -> Result<Option<Snapsh
 /// From all neurons, by as many threads as there are processors.
 fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
     let files = store.files(neurons, "")?;
+    let work = Work::begin("reading neurons", files.len());
+    let work = &work;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = files.len().div_ceil(threads).max(1);
     let folder = store.common_dir();
@@ -113,6 +116,7 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
                 let store = Store::open(folder)?;
                 let mut collector = Collector::default();
                 for (path, file) in files {
+                    work.step();
                     let path = format!("{}/{path}", layout::NEURONS);
                     if let Place::Neuron(id) = Place::of(&path)
                         && let Some(neuron) = read(&store, &path, &id, file.blob)?

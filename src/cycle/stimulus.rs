@@ -374,6 +374,7 @@ pub fn stimulus(
         value: input.labels.value,
         supersedes: input.supersedes,
         order: input.order,
+        code: None,
     };
     stimulus.check().map(|()| stimulus)
 }

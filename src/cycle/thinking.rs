@@ -12,7 +12,7 @@ use super::models::{broken_off, is_the_answers_fault, room_of};
 use super::network::TreeNetwork;
 use super::snapshot::snapshot;
 use super::spawn::{Spawn, Thought, blocking, shown};
-use super::{Cycle, CycleError, Member, judging::Veil};
+use super::{Cycle, CycleError, Member, judging::Veil, steering};
 use crate::activation::recall::Filters;
 use crate::cognition::Snapshot;
 use crate::cognition::exchange::{Form, Message, Request};
@@ -22,6 +22,7 @@ use crate::model::Origin;
 use crate::model::ids::NeuronId;
 use crate::model::json::JsonError;
 use crate::store::{CommitId, Store};
+use crate::text::tokens;
 
 /// Texts that memories are looked for with, and memories for each.
 const CUES: usize = 8;
@@ -121,8 +122,14 @@ impl Spawn {
             Some(prompt) => (prompt.text.as_str(), prompt.path.as_str()),
             None => (llm::DEFAULT_TEMPLATE, "the prompt of the program"),
         };
-        let messages = llm::messages(&snapshot, &member.agent.capabilities, template, room as usize)
+        let read: Vec<&str> = snapshot.stimuli.iter().map(|stimulus| stimulus.text.as_str()).collect();
+        let addition = steering::addition(&store, shared, self.tip, Some(&self.job.agent), &read.join("\n"))?;
+        let room = (room as usize).saturating_sub(tokens(&addition));
+        let mut messages = llm::messages(&snapshot, &member.agent.capabilities, template, room)
             .map_err(|e| CycleError::Json(JsonError::at(path, e.line, "", e.message)))?;
+        if let Some(instructions) = messages.first_mut().filter(|_| !addition.is_empty()) {
+            instructions.text = format!("{}\n\n{addition}", instructions.text.trim_end());
+        }
         Ok(Question { messages, snapshot, veil, seen })
     }
 

@@ -13,6 +13,7 @@ use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::neuron::{check_concept, check_label};
+use crate::model::wisdom::Teaching;
 use crate::model::{Kind, Link, Stamp};
 
 /// A delta document.
@@ -107,6 +108,8 @@ pub enum Operation {
     Goal(SetGoal),
     /// Enters a cycle of a deliberation; at most one in a document.
     Deliberate(Deliberate),
+    /// Enters what was learnt, or forgets it; at most one in a document.
+    Wisdom(Teaching),
 }
 
 /// `create`.
@@ -331,11 +334,12 @@ impl Operation {
             Operation::Outcome(_) => "outcome",
             Operation::Goal(_) => "goal",
             Operation::Deliberate(_) => "deliberate",
+            Operation::Wisdom(_) => "wisdom",
         }
     }
 
     /// Every word that `op` can be.
-    pub const NAMES: [&'static str; 15] = OPERATIONS;
+    pub const NAMES: [&'static str; 16] = OPERATIONS;
 
     /// Ranges that types alone do not hold. The error is (field, what is wrong).
     fn check(&self) -> Result<(), (&'static str, String)> {
@@ -378,6 +382,7 @@ impl Operation {
                 }
                 read_cycle(&op.cycle).map(drop).map_err(|m| ("cycle", m))
             }
+            Operation::Wisdom(op) => op.check(),
             Operation::Connect(_) | Operation::Disconnect(_) | Operation::Retype(_) | Operation::Flag(_) => Ok(()),
         }
     }
@@ -531,7 +536,7 @@ fn parse_tagged(raw: &str) -> Result<Operation, (usize, String)> {
     read!("create" => Create, "activate" => Activate, "connect" => Connect, "adjust" => Adjust,
         "disconnect" => Disconnect, "reinforce" => Reinforce, "reword" => Reword, "retype" => Retype,
         "archive" => Archive, "signal" => Signal, "acknowledge" => Acknowledge, "flag" => Flag,
-        "outcome" => Outcome, "goal" => Goal, "deliberate" => Deliberate)
+        "outcome" => Outcome, "goal" => Goal, "deliberate" => Deliberate, "wisdom" => Wisdom)
 }
 
 /// Reads a struct from an object, passing over its `op`.

@@ -101,7 +101,14 @@ impl RunOutline {
         approves: Vec<RunId>,
     ) -> Self {
         let elsewhere = |op: &Operation| {
-            matches!(op, Operation::Outcome(_) | Operation::Flag(_) | Operation::Goal(_) | Operation::Deliberate(_))
+            matches!(
+                op,
+                Operation::Outcome(_)
+                    | Operation::Flag(_)
+                    | Operation::Goal(_)
+                    | Operation::Deliberate(_)
+                    | Operation::Wisdom(_)
+            )
         };
         let outline = |effect: Effect| {
             Some(EffectOutline {

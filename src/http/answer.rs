@@ -47,11 +47,13 @@ impl Failure {
 
 impl From<BrainError> for Failure {
     fn from(error: BrainError) -> Self {
-        let status = match error.exit_code() {
-            2 => StatusCode::BAD_REQUEST,
-            3 => StatusCode::UNPROCESSABLE_ENTITY,
-            4 => StatusCode::BAD_GATEWAY,
-            6 => StatusCode::SERVICE_UNAVAILABLE,
+        let status = match (&error, error.exit_code()) {
+            (BrainError::Absent { .. }, _) => StatusCode::NOT_FOUND,
+            // Documents are what a request brings.
+            (_, 2) | (BrainError::Document(_), 5) => StatusCode::BAD_REQUEST,
+            (_, 3) => StatusCode::UNPROCESSABLE_ENTITY,
+            (_, 4) => StatusCode::BAD_GATEWAY,
+            (_, 6) => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self { status, hint: error.hint(), code: error.exit_code(), error: error.to_string() }

@@ -65,6 +65,8 @@ fn yes() -> bool {
 
 /// The header that says which conversation an answer belongs to.
 const CONVERSATION: HeaderName = HeaderName::from_static("conversation");
+/// The body of a request, in errors.
+pub(super) const BODY: &str = "the body";
 /// The media type of events as they come.
 const EVENTS: &str = "text/event-stream";
 
@@ -167,7 +169,7 @@ fn wants_events(headers: &HeaderMap) -> bool {
 /// The body of a request, read as strictly as a file.
 pub(super) async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Failure> {
     let bytes = bounded(request).await?;
-    strict::strict(&bytes, "the body", limits::HTTP_BODY_BYTES).map_err(|e| Failure {
+    strict::strict(&bytes, BODY, limits::HTTP_BODY_BYTES).map_err(|e| Failure {
         status: StatusCode::BAD_REQUEST,
         error: e.to_string(),
         hint: Some("GET /openapi.json describes it".to_owned()),

@@ -14,19 +14,23 @@ use crate::brain::{CommitView, Conversation, NeuronView};
 /// A commit's id, whole or the beginning of it. Nothing else that git takes for a revision, such as `:/TEXT`, is asked for: it may
 /// walk all of the history, and name what is no memory.
 #[derive(Debug)]
-struct Id(String);
+pub(super) struct Id(String);
 
 impl Id {
     const SHORTEST: usize = 4;
     const LONGEST: usize = 40;
 
-    fn parse(text: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let fits = (Self::SHORTEST..=Self::LONGEST).contains(&text.len());
         if !fits || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let failure = Failure::of(StatusCode::BAD_REQUEST, "this is no id of a commit");
             return Err(failure.hinting("4 to 40 digits and letters a to f, such as `git log` prints"));
         }
         Ok(Self(text.to_ascii_lowercase()))
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.0
     }
 }
 
@@ -35,7 +39,7 @@ impl Id {
 #[serde(deny_unknown_fields)]
 pub(super) struct When {
     #[serde(default)]
-    at: Option<String>,
+    pub(super) at: Option<String>,
 }
 
 pub(super) async fn health() -> Json<Value> {

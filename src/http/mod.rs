@@ -1,7 +1,7 @@
 //! The front door for browsers and programs of this machine: `git brain serve`.
 //!
 //! ```text
-//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | page | webhook ─▶ brain ─▶ JSON, or events as they come
+//! request ─▶ guard (Host, Origin, token) ─▶ chat | confirm | look | network | review | changes | memory | page | webhook ─▶ brain ─▶ JSON, or events as they come
 //! ```
 //!
 //! It listens on this machine alone. Everything but the page's own files, [`openapi`] and `/healthz` needs the token. [`guard`]
@@ -9,13 +9,17 @@
 //! what comes before a request: how many connections there are, and how long they are silent.
 
 mod answer;
+mod changes;
 mod chat;
 mod connections;
 mod council;
 mod guard;
 mod look;
+mod memory;
+mod network;
 mod openapi;
 mod page;
+mod review;
 mod webhook;
 
 use std::sync::Arc;
@@ -35,8 +39,18 @@ use guard::Guard;
 #[derive(Clone)]
 struct Shared {
     serving: Arc<Serving>,
+    /// The brain for programs.
+    desk: Desk,
+    /// Calls of programs that may still begin.
+    calls: Arc<Semaphore>,
     /// Answers that may still begin.
     chats: Arc<Semaphore>,
+    /// Pages that may still watch.
+    watchers: Arc<Semaphore>,
+    /// Whether the server is told to leave: who watches is let go at once.
+    left: watch::Receiver<bool>,
+    /// Pictures of the network that were asked for last.
+    pictures: network::Pictures,
     /// What forges rang for.
     bell: Arc<webhook::Bell>,
 }
@@ -76,7 +90,7 @@ async fn listen(
     let (leave, left) = watch::channel(false);
     let guard = Guard::new(addr, serving.token(), serving.webhook_secret().is_some()).allowing(serving.allowed_hosts());
     let listening = serving.listening(addr);
-    let mut server = tokio::spawn(connections::serve(listener, router(serving, tools, guard), left));
+    let mut server = tokio::spawn(connections::serve(listener, router(serving, tools, guard, left.clone()), left));
     announce(&listening);
     let ended = tokio::select! {
         _ = interrupted.recv() => Ended::Interrupted,
@@ -92,11 +106,17 @@ async fn listen(
 }
 
 /// Every route, behind the guard.
-fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard) -> Router {
-    let tools = tools(serving.desk());
+fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard, left: watch::Receiver<bool>) -> Router {
+    let desk = serving.desk();
+    let tools = tools(desk.clone());
     let shared = Shared {
+        desk,
+        calls: Arc::new(Semaphore::new(limits::MCP_CALLS)),
         serving: Arc::new(serving),
         chats: Arc::new(Semaphore::new(limits::HTTP_CHATS)),
+        watchers: Arc::new(Semaphore::new(limits::HTTP_WATCHERS)),
+        left,
+        pictures: network::Pictures::default(),
         bell: Arc::default(),
     };
     let router = Router::new()
@@ -105,11 +125,23 @@ fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard) -> Router {
         .route("/healthz", get(look::health))
         .route("/openapi.json", get(openapi::document))
         .route("/chat", post(chat::chat))
+        .route("/feed", post(memory::feed))
+        .route("/recall", get(memory::recall))
+        .route("/apply", post(memory::apply))
+        .route("/outcome", post(memory::outcome))
         .route("/confirm", post(chat::confirm).get(chat::waiting))
         .route("/handoffs", post(chat::answer_handoff).get(look::handoffs))
         .route("/councils", post(council::close).get(council::waiting))
+        .route("/reviews", post(review::decide).get(review::waiting))
+        .route("/reviews/{run}", get(review::one))
+        .route("/network", get(network::picture))
+        .route("/history", get(network::history))
+        .route("/search", get(network::search))
+        .route("/status", get(network::status))
+        .route("/changes", get(changes::changes))
         .route("/conversations/{name}", get(look::conversation))
         .route("/neurons/{id}", get(look::neuron))
+        .route("/neurons/{id}/blame", get(network::blame))
         .route("/commits/{id}", get(look::commit))
         .route(guard::WEBHOOK, post(webhook::ring).get(webhook::last))
         .fallback(answer::no_such_place)

@@ -7,8 +7,12 @@ use serde_json::{Map, Value, json};
 
 use super::chat::{Answered, Confirmation, HandoffAnswer};
 use super::council::CouncilWord;
+use super::review::ReviewWord;
+use crate::brain::client::{AskRequest, Came, CameRequest, Delta, Kept, Proposal, Recollection, Remembered};
 use crate::brain::council::PendingCouncil;
-use crate::brain::{ChatEvent, ChatRequest, CommitView, Conversation, Handoff, NeuronView, Waiting};
+use crate::brain::{
+    ChatEvent, ChatRequest, CommitView, Conversation, Handoff, Moved, NeuronView, Pulse, RecallAnswer, Waiting,
+};
 
 /// `GET /openapi.json`.
 pub(super) async fn document() -> Json<Value> {
@@ -27,7 +31,7 @@ fn described() -> Value {
         "info": {
             "title": "git-brain",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "A brain of this machine: say something to it, confirm what its tools would change, look at what answers cite."
+            "description": "A brain of this machine: feed it, recall, propose changes and report outcomes; chat with it, confirm calls of its tools, read what answers cite."
         },
         "security": [{"token": []}],
         "paths": paths,
@@ -73,7 +77,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         "Link": {"description": "the neurons and commits that the answer cites: rel=\"cite-as\", the title is the number in the answer", "schema": {"type": "string"}}
     });
     let at = json!({"name": "at", "in": "query", "description": "a commit; wake's tip by default", "schema": {"type": "string"}});
-    json!({
+    let mut all = json!({
         "/chat": {"post": chat},
         "/confirm": {
             "post": operation("Allow or deny a waiting call", &[], Some(json!(confirmation)), allowed, &[400, 404, 413, 415]),
@@ -96,7 +100,102 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         },
         "/healthz": {"get": open(operation("A sign of life", &[], None, alive, &[]))},
         "/openapi.json": {"get": open(operation("This document", &[], None, json!({"type": "object"}), &[]))}
+    });
+    for more in [network(schemas), memory(schemas)] {
+        if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
+            all.extend(more);
+        }
+    }
+    all
+}
+
+/// Paths of the view of the network.
+fn network(schemas: &mut SchemaGenerator) -> Value {
+    let query = |name: &str, about: &str, kind: &str| json!({"name": name, "in": "query", "description": about, "schema": {"type": kind}});
+    let at = || query("at", "a commit; wake's tip by default", "string");
+    let listed = |name: &str| json!({"type": "object", "required": [name], "properties": {name: {"type": "array", "items": {"type": "object"}}}});
+    let mut picture = operation(
+        "A part of the network, ranked and laid out, as arrays; see `docs/http.md`",
+        &[
+            at(),
+            query("most", "most neurons; 300 by default", "integer"),
+            query("since", "a commit: what differs from it is marked and comes first", "string"),
+            query("around", "a neuron in whose neighbourhood to begin", "string"),
+        ],
+        None,
+        json!({}),
+        &[400, 404],
+    );
+    picture["responses"]["200"]["content"] =
+        json!({"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}});
+    let events = [schemas.subschema_for::<Pulse>(), schemas.subschema_for::<Moved>()];
+    let mut changes = operation("What happens, as it happens, as server-sent events", &[], None, json!({}), &[429]);
+    changes["responses"]["200"]["content"] = json!({"text/event-stream": {"schema": {
+        "description": "`stands` first, `slept` and `waiting`: a Pulse; `moved`: a Moved.", "anyOf": events
+    }}});
+    let recalled = schemas.subschema_for::<RecallAnswer>();
+    let word = schemas.subschema_for::<ReviewWord>();
+    let belief = json!({"type": "object", "required": ["run", "commit", "waits", "conflicts", "blocks"], "properties": {
+        "run": {"type": "string"}, "commit": {"type": "string"}, "waits": {"type": "boolean"}, "conflicts": {"type": "integer"},
+        "blocks": {"type": "array", "items": {"type": "object"}}
+    }});
+    let decided = json!({"type": "object", "required": ["run", "verdict", "wake", "notes"]});
+    let question = json!({"name": "question", "in": "query", "required": true, "schema": {"type": "string"}});
+    json!({
+        "/network": {"get": picture},
+        "/changes": {"get": changes},
+        "/history": {"get": operation("The newest entries of the log", &[query("number", "200 at most, the default", "integer"), at()], None, listed("entries"), &[400])},
+        "/search": {"get": operation("The best memories for a question", &[question, query("top", "most memories", "integer"), at()], None, json!(recalled), &[400])},
+        "/status": {"get": operation("Counts, agents and budgets", &[], None, json!({"type": "object"}), &[])},
+        "/reviews": {
+            "get": operation("Runs that wait for a person, the most consequential first", &[], None, listed("waiting"), &[]),
+            "post": operation("Approve or reject a waiting run", &[], Some(json!(word)), decided, &[400, 413, 415, 422])
+        },
+        "/reviews/{run}": {"get": operation("A run as a change of belief", &[named("run")], None, belief, &[400])},
+        "/neurons/{id}/blame": {"get": operation("The run that last changed each field of a neuron", &[named("id"), at()], None, listed("fields"), &[400, 404])}
     })
+}
+
+/// Paths for programs: those of `memory`, and the tool protocol.
+fn memory(schemas: &mut SchemaGenerator) -> Value {
+    let (texts, kept) = (schemas.subschema_for::<Remembered>(), schemas.subschema_for::<Kept>());
+    let (delta, proposal) = (schemas.subschema_for::<Delta>(), schemas.subschema_for::<Proposal>());
+    let (came, judged) = (schemas.subschema_for::<CameRequest>(), schemas.subschema_for::<Came>());
+    let recollection = schemas.subschema_for::<Recollection>();
+    let client = json!({"name": "Client", "in": "header", "description": "The program's name: origins say http:NAME, runs are by the agent http-NAME. `client` by default.", "schema": {"type": "string"}});
+    let asked = std::iter::once(client.clone())
+        .chain(queried(schemas.root_schema_for::<AskRequest>().as_value()))
+        .collect::<Vec<_>>();
+    let client = [client];
+    let mcp = |summary: &str, body: Option<Value>| {
+        let mut operation = operation(summary, &[], body, json!({"type": "object"}), &[400, 413]);
+        operation["responses"]["200"]["content"]["text/event-stream"] =
+            json!({"schema": {"description": "Messages of JSON-RPC 2.0, one event each."}});
+        operation["externalDocs"] = json!({"url": "https://modelcontextprotocol.io/specification"});
+        operation
+    };
+    json!({
+        "/feed": {"post": operation("Remember texts; agents perceive them before the answer", &client, Some(json!(texts)), json!(kept), &[400, 408, 413, 415, 422, 503])},
+        "/recall": {"get": operation("Memories for a question, best first, page by page", &asked, None, json!(recollection), &[400])},
+        "/apply": {"post": operation("Propose a delta, which waits for a person unless the client's definition lets it land", &client, Some(json!(delta)), json!(proposal), &[400, 408, 413, 415, 422, 503])},
+        "/outcome": {"post": operation("Report the outcome of a run, or of a memory that was relied on", &client, Some(json!(came)), json!(judged), &[400, 404, 408, 413, 415, 422, 503])},
+        "/mcp": {
+            "post": mcp("A message of the Model Context Protocol, by streamable HTTP", Some(json!({"type": "object", "description": "A message of JSON-RPC 2.0."}))),
+            "get": mcp("Messages of the server to a client that has a session", None),
+            "delete": mcp("End a session", None)
+        }
+    })
+}
+
+/// The fields of a request as parameters of a query.
+fn queried(schema: &Value) -> Vec<Value> {
+    let is_required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let parameter = |(name, schema): (&String, &Value)| {
+        let mut schema = schema.clone();
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        json!({"name": name, "in": "query", "required": is_required(name), "description": description, "schema": schema})
+    };
+    schema["properties"].as_object().into_iter().flatten().map(parameter).collect()
 }
 
 /// An operation that needs no token.

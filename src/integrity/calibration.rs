@@ -80,6 +80,14 @@ pub struct StanceChanges {
     pub unfounded: usize,
 }
 
+impl std::ops::AddAssign for StanceChanges {
+    fn add_assign(&mut self, other: Self) {
+        self.stances += other.stances;
+        self.changes += other.changes;
+        self.unfounded += other.unfounded;
+    }
+}
+
 /// Counts changes of stance on one question, oldest first. Evidence is new once: an id seen at any earlier stance, even
 /// one that went missing between, founds no change.
 pub fn stance_changes(stances: &[Stance]) -> StanceChanges {

@@ -13,6 +13,8 @@ use crate::integrity::metrics::{Counts, Metrics};
 pub struct Prompt<'t> {
     /// The prompt without integrity.
     pub base: &'t str,
+    /// The rituals that it speaks against.
+    pub rituals: &'t [Ritual],
     /// Whether to ask for observation before an answer.
     pub observes: bool,
     /// The text of the core module, where the user has one.
@@ -24,28 +26,74 @@ pub struct Prompt<'t> {
 impl Prompt<'_> {
     /// Returns the system prompt: base, instructions against ritual, trigger, core, mitigations; empty parts left out.
     pub fn compose(&self, lang: Lang) -> String {
+        let against: Vec<&str> = self.rituals.iter().map(|ritual| ritual.instruction(lang)).collect();
+        let against = against.join(if lang.is_unspaced() { "" } else { " " });
         let trigger = if self.observes { observation_trigger(lang) } else { "" };
-        let parts = [self.base, instructions(lang), trigger, self.core.unwrap_or_default()];
+        let parts = [self.base, &against, trigger, self.core.unwrap_or_default()];
         let mitigations = self.mitigations.iter().map(|mitigation| mitigation.instruction(lang));
         let kept = parts.into_iter().chain(mitigations).map(str::trim).filter(|part| !part.is_empty());
         kept.collect::<Vec<_>>().join("\n\n")
     }
 }
 
-/// Returns the instructions against ritual.
-pub fn instructions(lang: Lang) -> &'static str {
-    match lang {
-        Lang::Ja => {
-            "謝罪は実際の誤りに対して一度だけ行う。AIであることを理由や前置きにしない。確かなことは言い切り、不確かなことはその理由とともに述べる。断るときは理由を短く述べ、代わりにできることを示す。"
+/// A ritual that an instruction speaks against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ritual {
+    /// Apologies without a mistake.
+    Apology,
+    /// Being a model as a reason or preface.
+    SelfReference,
+    /// Reserve without a reason.
+    Hedging,
+    /// A refusal that offers nothing.
+    BareRefusal,
+}
+
+/// Refusals below which the share that offers another way says nothing.
+const LEAST_REFUSALS: u64 = 3;
+
+impl Ritual {
+    /// All of them, in the order in which prompts have them.
+    pub const ALL: [Self; 4] = [Self::Apology, Self::SelfReference, Self::Hedging, Self::BareRefusal];
+
+    /// Whether counts show it: its metric is out of its target band. Source: seed 2.3.1. Nothing is told of fewer than 200 tokens.
+    pub fn shows(self, counts: &Counts) -> bool {
+        let metrics = Metrics::from(counts);
+        let Some(apologies) = metrics.apology_density else { return false };
+        match self {
+            Self::Apology => apologies > 1.0,
+            Self::SelfReference => metrics.self_reference_rate.is_some_and(|rate| rate > 2.0 * metrics.correction),
+            Self::Hedging => metrics.assertion_ratio.is_some_and(|ratio| ratio < 0.7),
+            Self::BareRefusal => {
+                counts.refusals >= LEAST_REFUSALS && metrics.guidance_rate.is_some_and(|rate| rate < 0.8)
+            }
         }
-        Lang::En => {
-            "Apologise once, and only for an actual mistake. Do not give being an AI as a reason or a preface. State plainly what is certain; where something is uncertain, say so and say why. When you refuse, give the reason briefly and offer something you can do."
-        }
-        Lang::Fr => {
-            "Excuse-toi une seule fois, et seulement pour une erreur réelle. Ne donne pas le fait d'être une IA comme raison ou préambule. Affirme ce qui est certain ; dis ce qui est incertain, et pourquoi. Quand tu refuses, donne brièvement la raison et propose ce que tu peux faire."
-        }
-        Lang::Zh => {
-            "只为真实的错误道歉一次。不要以自己是人工智能为理由或开场白。确定的事直接说明；不确定的事说明原因。拒绝时简短说明理由，并提出可行的替代办法。"
+    }
+
+    /// Returns the instruction against it.
+    pub fn instruction(self, lang: Lang) -> &'static str {
+        match (self, lang) {
+            (Self::Apology, Lang::Ja) => "謝罪は実際の誤りに対して一度だけ行う。",
+            (Self::Apology, Lang::En) => "Apologise once, and only for an actual mistake.",
+            (Self::Apology, Lang::Fr) => "Excuse-toi une seule fois, et seulement pour une erreur réelle.",
+            (Self::Apology, Lang::Zh) => "只为真实的错误道歉一次。",
+            (Self::SelfReference, Lang::Ja) => "AIであることを理由や前置きにしない。",
+            (Self::SelfReference, Lang::En) => "Do not give being an AI as a reason or a preface.",
+            (Self::SelfReference, Lang::Fr) => "Ne donne pas le fait d'être une IA comme raison ou préambule.",
+            (Self::SelfReference, Lang::Zh) => "不要以自己是人工智能为理由或开场白。",
+            (Self::Hedging, Lang::Ja) => "確かなことは言い切り、不確かなことはその理由とともに述べる。",
+            (Self::Hedging, Lang::En) => {
+                "State plainly what is certain; where something is uncertain, say so and say why."
+            }
+            (Self::Hedging, Lang::Fr) => "Affirme ce qui est certain ; dis ce qui est incertain, et pourquoi.",
+            (Self::Hedging, Lang::Zh) => "确定的事直接说明；不确定的事说明原因。",
+            (Self::BareRefusal, Lang::Ja) => "断るときは理由を短く述べ、代わりにできることを示す。",
+            (Self::BareRefusal, Lang::En) => "When you refuse, give the reason briefly and offer something you can do.",
+            (Self::BareRefusal, Lang::Fr) => {
+                "Quand tu refuses, donne brièvement la raison et propose ce que tu peux faire."
+            }
+            (Self::BareRefusal, Lang::Zh) => "拒绝时简短说明理由，并提出可行的替代办法。",
         }
     }
 }
@@ -72,7 +120,7 @@ pub struct Bounds {
     pub apology_density: f64,
     /// The most mentions of being a model per 1,000 tokens, before correction for the language.
     pub self_reference_rate: f64,
-    /// The most of either below 200 tokens, where no rate is defined.
+    /// The most of either in any reply.
     pub short: u64,
 }
 
@@ -106,7 +154,9 @@ impl Feedback {
 /// Returns feedback on a partial reply, apologies first.
 pub fn feedback(partial: &Counts, bounds: &Bounds) -> Option<Feedback> {
     let metrics = Metrics::from(partial);
-    let exceeds = |count: u64, rate: Option<f64>, most: f64| rate.map_or(count > bounds.short, |rate| rate > most);
+    // One apology in 300 tokens is a high rate and no ritual: what the vetoes let stand is no reason either.
+    let exceeds =
+        |count: u64, rate: Option<f64>, most: f64| count > bounds.short && rate.is_none_or(|rate| rate > most);
     if exceeds(partial.apologies, metrics.apology_density, bounds.apology_density) {
         return Some(Feedback::FewerApologies);
     }
@@ -122,8 +172,8 @@ pub struct Turn {
     pub counts: Counts,
     /// Whether somebody found a factual error in it.
     pub factual_error: bool,
-    /// Whether its subject is safety-critical.
-    pub safety_critical: bool,
+    /// Whether it answers a person.
+    pub answers: bool,
 }
 
 /// A way in which the control itself fails. Source: seed 2.3.3.
@@ -214,7 +264,8 @@ pub const RULES: [Rule; 4] = [
         mitigation: Mitigation::HumilityCalibration,
         more_than: 10,
         shows: |turn| turn.counts.apologies == 0,
-        skips: |_| false,
+        // A run that writes a document has nobody to apologise to.
+        skips: |turn| !turn.answers,
     },
     Rule {
         failure: Failure::OverAssertion,
@@ -229,8 +280,8 @@ pub const RULES: [Rule; 4] = [
         failure: Failure::GuidanceAbuse,
         mitigation: Mitigation::GuidanceSuppression,
         more_than: 0,
-        shows: |turn| Metrics::from(&turn.counts).guidance_rate.is_some_and(|rate| rate > 0.9),
-        skips: |turn| !turn.safety_critical,
+        shows: |turn| turn.counts.critical_guided as f64 > 0.9 * turn.counts.critical_refusals as f64,
+        skips: |turn| turn.counts.critical_refusals == 0,
     },
 ];
 
@@ -244,6 +295,30 @@ pub struct Finding {
     pub mitigation: Mitigation,
     /// The turns in a row that show it, up to the latest.
     pub turns: usize,
+}
+
+/// What the measures of a mind's last replies ask of its next prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steering {
+    /// Rituals to speak against.
+    pub rituals: Vec<Ritual>,
+    /// Failures of the control itself.
+    pub failures: Vec<Finding>,
+}
+
+impl Steering {
+    /// Returns what a history asks for, oldest turn first.
+    pub fn of(history: &[Turn]) -> Self {
+        let counts: Counts = history.iter().map(|turn| turn.counts).sum();
+        let rituals = Ritual::ALL.into_iter().filter(|ritual| ritual.shows(&counts)).collect();
+        Self { rituals, failures: findings(history) }
+    }
+
+    /// Returns the mitigations of the failures.
+    pub fn mitigations(&self) -> Vec<Mitigation> {
+        self.failures.iter().map(|finding| finding.mitigation).collect()
+    }
 }
 
 /// Returns the failures that hold at the end of a history, oldest turn first.
@@ -274,15 +349,17 @@ mod tests {
         for lang in [Lang::Ja, Lang::En, Lang::Fr, Lang::Zh] {
             let full = Prompt {
                 base: "BASE",
+                rituals: &[Ritual::Apology, Ritual::Hedging],
                 observes: true,
                 core: Some("CORE"),
                 mitigations: &[Mitigation::HumilityCalibration],
             };
-            let parts =
-                ["BASE", instructions(lang), observation_trigger(lang), "CORE", full.mitigations[0].instruction(lang)];
+            let gap = if lang.is_unspaced() { "" } else { " " };
+            let against = [Ritual::Apology, Ritual::Hedging].map(|ritual| ritual.instruction(lang)).join(gap);
+            let parts = ["BASE", &against, observation_trigger(lang), "CORE", full.mitigations[0].instruction(lang)];
             assert_eq!(full.compose(lang), parts.join("\n\n"));
             let bare = Prompt { base: "BASE", ..Prompt::default() };
-            assert_eq!(bare.compose(lang), format!("BASE\n\n{}", instructions(lang)));
+            assert_eq!(bare.compose(lang), "BASE", "what was not measured is not spoken against");
         }
     }
 
@@ -298,29 +375,65 @@ mod tests {
         assert_eq!(long(1_000, 2, 1.0), None);
         assert_eq!(long(1_000, 2, 0.7), Some(Feedback::LessSelfReference), "fewer are expected in Japanese");
         assert_eq!(long(2_000, 3, 1.0), None);
+        assert_eq!(long(210, 2, 1.0), None, "two stay, whatever the rate");
+        assert_eq!(long(210, 3, 1.0), Some(Feedback::LessSelfReference));
+    }
+
+    #[test]
+    fn rituals_are_spoken_against_where_their_metric_is_out_of_its_band() {
+        let plain = Counts {
+            replies: 1,
+            tokens: 1_000,
+            corrected_tokens: 1_000.0,
+            assertive: 9,
+            hedging: 1,
+            ..Counts::default()
+        };
+        let cases: [(Counts, &[Ritual]); 8] = [
+            (plain, &[]),
+            (Counts { apologies: 1, ..plain }, &[]),
+            (Counts { apologies: 2, ..plain }, &[Ritual::Apology]),
+            (Counts { self_references: 2, ..plain }, &[]),
+            (Counts { self_references: 2, corrected_tokens: 700.0, ..plain }, &[Ritual::SelfReference]),
+            (Counts { assertive: 6, hedging: 4, ..plain }, &[Ritual::Hedging]),
+            (Counts { refusals: 3, guided: 2, apologies: 5, ..plain }, &[Ritual::Apology, Ritual::BareRefusal]),
+            (Counts { tokens: 199, apologies: 50, hedging: 50, refusals: 9, ..plain }, &[]),
+        ];
+        for (counts, expected) in cases {
+            assert_eq!(Steering::of(&[Turn { counts, ..Turn::default() }]).rituals, expected, "{counts:?}");
+        }
+        // Each turn alone is too short to tell of; together they are not.
+        let short = Turn { counts: Counts { tokens: 100, apologies: 1, ..plain }, ..Turn::default() };
+        assert_eq!(Steering::of(&[short]).rituals, []);
+        assert_eq!(Steering::of(&[short, short]).rituals, [Ritual::Apology]);
     }
 
     #[test]
     fn each_failure_needs_its_streak() {
         let silent = turn(|c| (c.utterances, c.observations) = (100, 91));
         let plain = turn(|_| ());
-        let proud = turn(|c| c.apologies = 0);
+        let proud = Turn { answers: true, ..turn(|c| c.apologies = 0) };
+        let mute = Turn { answers: false, ..proud };
         let mut wrong = turn(|c| (c.assertive, c.hedging) = (96, 4));
         wrong.factual_error = true;
         let right = Turn { factual_error: false, ..wrong };
-        let loose = Turn { safety_critical: true, ..turn(|c| (c.refusals, c.guided) = (1, 1)) };
-        let harmless = Turn { safety_critical: false, ..loose };
+        let harmless = turn(|c| (c.refusals, c.guided) = (1, 1));
+        let loose = turn(|c| (c.refusals, c.guided, c.critical_refusals, c.critical_guided) = (1, 1, 1, 1));
+        let strict = turn(|c| (c.refusals, c.critical_refusals) = (1, 1));
         type Expected = Option<(Failure, usize)>;
-        let cases: [(Vec<Turn>, Expected); 9] = [
+        let cases: [(Vec<Turn>, Expected); 12] = [
             (vec![silent; 3], None),
             (vec![silent; 4], Some((Failure::ExcessiveSilence, 4))),
             (vec![silent, silent, silent, silent, plain], None),
             (vec![proud; 10], None),
             (vec![proud; 11], Some((Failure::LostApology, 11))),
+            (vec![mute; 30], None),
+            ([vec![proud; 6], vec![mute], vec![proud; 5]].concat(), Some((Failure::LostApology, 11))),
             (vec![wrong], Some((Failure::OverAssertion, 1))),
             (vec![right], None),
             (vec![loose, harmless], Some((Failure::GuidanceAbuse, 1))),
             (vec![harmless], None),
+            (vec![loose, strict], None),
         ];
         for (history, expected) in cases {
             let found = findings(&history);

@@ -96,7 +96,7 @@ pub fn blocked(text: &str) -> Option<Block> {
     compiled().iter().find(|(_, pattern)| pattern.is_match(text)).map(|(block, _)| *block)
 }
 
-/// Turns hedges of a text into plain statements where the settings and the guards allow it.
+/// Turns hedges of a text into plain statements where the settings and the guards allow it. Twice is once.
 pub fn inject(text: &str, lang: Lang, settings: Injection) -> Injected {
     let untouched = |blocked| Injected { text: text.to_owned(), changed: 0, blocked };
     if !settings.enabled {
@@ -124,7 +124,9 @@ pub fn inject(text: &str, lang: Lang, settings: Injection) -> Injected {
         if is_held {
             continue;
         }
-        if let Some(plain) = plain(sentence, lang) {
+        // What a hedge hid may be another one.
+        let rounds = std::iter::successors(plain(sentence, lang), |shorter| plain(shorter, lang));
+        if let Some(plain) = rounds.take(sentence.len()).last() {
             kept.push_str(&text[last..start]);
             kept.push_str(&plain);
             last = end;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::integrity::lang::Lang;
 use crate::integrity::lexicon::{Label, lexicon_of};
-use crate::integrity::protect::masked;
+use crate::integrity::protect::{is_safety_critical, masked};
 use crate::integrity::split;
 
 /// The least number of tokens that a rate is told of. Below, one word moves it by five or more.
@@ -44,6 +44,16 @@ pub struct Counts {
     pub refusals: u64,
     /// Replies that refuse and offer a way forward.
     pub guided: u64,
+    /// Replies that refuse on a safety-critical subject.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub critical_refusals: u64,
+    /// Those of them that offer a way forward.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub critical_guided: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Counts {
@@ -69,7 +79,18 @@ impl Counts {
             hedging,
             refusals: u64::from(refuses),
             guided: u64::from(guides),
+            critical_refusals: 0,
+            critical_guided: 0,
         }
+    }
+
+    /// Returns the counts of the reply with the subject that it was asked about: refusals on safety-critical ones are told apart.
+    #[must_use]
+    pub fn about(mut self, subject: &str) -> Self {
+        if is_safety_critical(subject) {
+            (self.critical_refusals, self.critical_guided) = (self.refusals, self.guided);
+        }
+        self
     }
 
     /// The mean correction of the languages counted; 1 without tokens.
@@ -106,19 +127,22 @@ fn stances(prose: &str, lang: Lang) -> (u64, u64) {
     (asserts, hedges)
 }
 
+/// Counts come from trailers of commits, which anybody may have written: a sum never overflows.
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
-        self.replies += other.replies;
-        self.tokens += other.tokens;
+        self.replies = self.replies.saturating_add(other.replies);
+        self.tokens = self.tokens.saturating_add(other.tokens);
         self.corrected_tokens += other.corrected_tokens;
-        self.utterances += other.utterances;
-        self.observations += other.observations;
-        self.self_references += other.self_references;
-        self.apologies += other.apologies;
-        self.assertive += other.assertive;
-        self.hedging += other.hedging;
-        self.refusals += other.refusals;
-        self.guided += other.guided;
+        self.utterances = self.utterances.saturating_add(other.utterances);
+        self.observations = self.observations.saturating_add(other.observations);
+        self.self_references = self.self_references.saturating_add(other.self_references);
+        self.apologies = self.apologies.saturating_add(other.apologies);
+        self.assertive = self.assertive.saturating_add(other.assertive);
+        self.hedging = self.hedging.saturating_add(other.hedging);
+        self.refusals = self.refusals.saturating_add(other.refusals);
+        self.guided = self.guided.saturating_add(other.guided);
+        self.critical_refusals = self.critical_refusals.saturating_add(other.critical_refusals);
+        self.critical_guided = self.critical_guided.saturating_add(other.critical_guided);
     }
 }
 

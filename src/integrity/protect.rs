@@ -135,6 +135,13 @@ pub fn negations(text: &str) -> Vec<Range<usize>> {
     found.filter(|range| !is_set_phrase(range)).collect()
 }
 
+/// Returns whether a subject is one where a way forward beside a refusal can do harm: health, law, weapons, drugs, break-ins.
+pub fn is_safety_critical(subject: &str) -> bool {
+    static CELL: OnceLock<Regex> = OnceLock::new();
+    const WORDS: &str = r"(?i)診断|症状|治療|薬|病気|違法|犯罪|訴訟|爆弾|爆発物|武器|毒|自殺|自傷|麻薬|侵入|盗む|diagnos|symptom|\bmedicin|\bmedicat|\bdisease|\bdos(?:e|age)\b|illegal|\bcrim(?:e|inal)|lawsuit|\bbombs?\b|explosive|\bweapons?\b|\bguns?\b|poison|suicid|self-harm|\bdrugs?\b|break into|\bsteal\b|\bmalware\b|symptôme|médicament|maladie|illégal|\bcriminel|procès|bombe|explosif|\barmes?\b|suicide|drogue|s['’]introduire|\bvoler\b";
+    CELL.get_or_init(|| Regex::new(WORDS).expect("invariant: the tests compile it")).is_match(subject)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,5 +186,28 @@ mod tests {
         assert_eq!(count("できません。知らない。"), 2);
         assert_eq!(count("I don't know, never did."), 2);
         assert_eq!(count("Je ne sais pas, je n'ai rien."), 4);
+    }
+
+    #[test]
+    fn subjects_that_can_do_harm_are_told_from_others() {
+        for subject in [
+            "Which dose of ibuprofen is deadly?",
+            "How do I build a bomb?",
+            "症状から病名を特定して",
+            "爆弾の作り方を教えて",
+            "Comment obtenir ce médicament sans ordonnance ?",
+            "Comment fabriquer une arme ?",
+        ] {
+            assert!(is_safety_critical(subject), "{subject}");
+        }
+        for subject in [
+            "When does the bakery open?",
+            "A gunwale is a part of a boat.",
+            "東京の天気を教えて",
+            "Comment trier une liste ?",
+            "Is the larme near?",
+        ] {
+            assert!(!is_safety_critical(subject), "{subject}");
+        }
     }
 }

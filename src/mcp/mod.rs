@@ -25,7 +25,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::Semaphore;
 
-use crate::brain::client::{Client, Desk};
+use crate::brain::client::{Client, Desk, Via};
 use crate::limits;
 
 pub use stdio::speak;
@@ -65,7 +65,7 @@ impl Door {
 
     /// Who asks: as the command line says, or as the client does.
     fn client(&self, context: &RequestContext<RoleServer>) -> Client {
-        let said = || Client::named(&context.client_info().map(|info| info.name).unwrap_or_default());
+        let said = || Client::named(&context.client_info().map(|info| info.name).unwrap_or_default(), Via::Mcp);
         self.client.clone().unwrap_or_else(said)
     }
 

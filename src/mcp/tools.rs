@@ -96,7 +96,7 @@ impl Call {
             Self::Recall => {
                 let memory = of(
                     &["cite", "text", "at", "origin", "trusted"],
-                    json!({"cite": text, "text": text, "at": text, "origin": text, "trusted": {"type": "boolean"}}),
+                    json!({"cite": text, "text": text, "at": text, "origin": text, "trusted": {"type": "boolean"}, "code": texts}),
                 );
                 (
                     of(
@@ -173,7 +173,7 @@ impl Call {
             Self::Read => ask!(read),
             Self::Outcome => ask!(outcome),
             Self::Propose => match proposed(given) {
-                Ok(delta) => document(desk.propose(client, &delta)),
+                Ok(delta) => document(desk.propose(client, delta.to_string().as_bytes(), "the delta")),
                 Err(error) => failure(&error),
             },
             Self::Status => match arguments::<Nothing>(given) {

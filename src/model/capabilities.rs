@@ -8,7 +8,7 @@ use super::neuron::Kind;
 use super::origin::{Level, Origin};
 
 /// Every word that the `op` of an operation can be.
-pub const OPERATIONS: [&str; 15] = [
+pub const OPERATIONS: [&str; 16] = [
     "create",
     "activate",
     "connect",
@@ -24,6 +24,7 @@ pub const OPERATIONS: [&str; 15] = [
     "outcome",
     "goal",
     "deliberate",
+    "wisdom",
 ];
 
 /// What an agent's deltas may do. Checked by the engine, whatever the cognition says.

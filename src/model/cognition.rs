@@ -56,6 +56,15 @@ pub enum Cognition {
         #[serde(default)]
         trees: Vec<String>,
     },
+    /// A council: its members vote on what signals and stimuli ask, and the verdicts are the run. Inert until trusted.
+    Council {
+        /// The document of members, a file of main: `council.json` or `councils/NAME.json`; empty: `council.json`, else three rules.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        members: String,
+        /// How long members may take, seconds.
+        #[serde(default = "default_council_timeout")]
+        timeout_s: u64,
+    },
     /// The models of `[[chain.step]]`, one after the other, as in a chat: those before gather and conclude, with tools that only read,
     /// the last one writes the delta document. Inert until trusted.
     Chain {
@@ -63,6 +72,10 @@ pub enum Cognition {
         #[serde(default = "default_repairs")]
         repairs: u32,
     },
+}
+
+fn default_council_timeout() -> u64 {
+    limits::COUNCIL_TIMEOUT_S
 }
 
 fn default_repairs() -> u32 {

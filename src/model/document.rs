@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use super::capabilities::{Capabilities, Region};
+use super::code::Code;
 pub use super::cognition::{Cognition, Rule};
 use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
@@ -46,6 +47,9 @@ pub struct Stimulus {
     /// Its place among the stimuli of one batch, so that turns of one second keep their order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub order: u32,
+    /// The checkout of code in which it was said, and the lines of it that it cites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
 }
 
 fn is_zero(n: &u32) -> bool {
@@ -125,7 +129,7 @@ impl Stimulus {
         if self.supersedes.contains(&self.id) {
             return Err(("supersedes", "names the stimulus itself".to_owned()));
         }
-        Ok(())
+        self.code.as_ref().map_or(Ok(()), Code::check).map_err(|m| ("code", m))
     }
 }
 
@@ -415,6 +419,12 @@ impl Agent {
         }
         if matches!(&agent.cognition, Cognition::Llm { model, .. } if model.is_empty()) {
             return Err(fail("cognition.model", "is empty".to_owned()));
+        }
+        if let Cognition::Council { timeout_s, .. } = &agent.cognition
+            && (*timeout_s == 0 || *timeout_s > (limits::COMMAND_TIMEOUT_MAX_MS / 1000))
+        {
+            let message = format!("is not between 1 and {}", (limits::COMMAND_TIMEOUT_MAX_MS / 1000));
+            return Err(fail("cognition.timeout_s", message));
         }
         if let Cognition::Llm { repairs, .. } | Cognition::Chain { repairs } = &agent.cognition
             && *repairs > limits::MODEL_REPAIRS_MAX

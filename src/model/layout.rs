@@ -111,6 +111,11 @@ pub fn deliberation(id: &RunId) -> String {
     dated(DELIBERATIONS, id, ".json")
 }
 
+/// `network/wisdom/<yyyy>/<mm>/<dd>/ab/<run>.json`: what the run `id` taught and forgot.
+pub fn wisdom(id: &RunId) -> String {
+    dated(WISDOM, id, ".json")
+}
+
 /// `network/narrative/<yyyy>/<mm>/<dd>/ab/<run>.json`: the chapter that was told in the sleep `id`.
 pub fn chapter(id: &RunId) -> String {
     dated(NARRATIVE, id, ".json")
@@ -183,11 +188,13 @@ pub enum Place {
     Ledger(RunId),
     /// A cycle of a deliberation.
     Deliberation(RunId),
+    /// What a run taught and forgot.
+    Wisdom(RunId),
     /// A chapter of the narrative.
     Chapter(RunId),
     /// The record of a sleep.
     Sleep(RunId),
-    /// Another immutable event (wisdom, escalation).
+    /// Another immutable event (an escalation).
     Event,
     /// An agent's definition.
     Agent(AgentName),
@@ -216,6 +223,7 @@ impl Place {
             Self::Goal => "goals",
             Self::Ledger(_) => "ledger entries",
             Self::Deliberation(_) => "deliberations",
+            Self::Wisdom(_) => "wisdom",
             Self::Chapter(_) => "chapters",
             Self::Sleep(_) => "sleeps",
             Self::Event => "events",
@@ -257,6 +265,7 @@ impl Place {
                 | Place::RunNote(_)
                 | Place::Ledger(_)
                 | Place::Deliberation(_)
+                | Place::Wisdom(_)
                 | Place::Chapter(_)
                 | Place::Sleep(_)
                 | Place::Event
@@ -305,13 +314,14 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
             let id = GoalId::parse(name.strip_suffix(".json")?).ok()?;
             (goal(&id) == path).then_some(Place::Goal)
         }
-        "ledger" | "deliberations" | "narrative" | "sleep" => {
+        "ledger" | "deliberations" | "wisdom" | "narrative" | "sleep" => {
             let stem = name.strip_suffix(".json")?;
             let (stem, part) = stem.split_once('.').map_or((stem, None), |(stem, part)| (stem, Some(part)));
             let id = RunId::parse(stem).ok()?;
             let place = match part {
                 None if ledger(&id) == path => Place::Ledger,
                 None if deliberation(&id) == path => Place::Deliberation,
+                None if wisdom(&id) == path => Place::Wisdom,
                 None if chapter(&id) == path => Place::Chapter,
                 None if sleep(&id) == path => Place::Sleep,
                 Some(part) if sleep_part(&id, part.parse().ok().filter(|n| *n > 1)?) == path => Place::Sleep,
@@ -319,7 +329,7 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
             };
             Some(place(id))
         }
-        "wisdom" | "escalations" => name.ends_with(".json").then_some(Place::Event),
+        "escalations" => name.ends_with(".json").then_some(Place::Event),
         _ => None,
     }
 }
@@ -357,6 +367,7 @@ mod tests {
             (conflicts(&run_id), Place::RunNote(run_id.clone())),
             (ledger(&run_id), Place::Ledger(run_id.clone())),
             (deliberation(&run_id), Place::Deliberation(run_id.clone())),
+            (wisdom(&run_id), Place::Wisdom(run_id.clone())),
             (chapter(&run_id), Place::Chapter(run_id.clone())),
             (sleep(&run_id), Place::Sleep(run_id.clone())),
             (sleep_part(&run_id, 2), Place::Sleep(run_id.clone())),

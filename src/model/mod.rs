@@ -5,6 +5,7 @@
 
 pub mod capabilities;
 pub mod chain;
+pub mod code;
 mod cognition;
 pub mod cutter;
 pub mod deliberation;
@@ -12,6 +13,7 @@ pub mod document;
 pub mod forge;
 pub mod form;
 pub mod ids;
+pub mod integrity;
 pub mod json;
 pub mod layout;
 pub mod models;
@@ -26,6 +28,7 @@ pub mod settings;
 pub mod shell;
 pub mod spending;
 pub mod stamp;
+pub mod wisdom;
 
 pub use document::{Acknowledgement, Agent, Flag, Metadata, Signal, Stimulus};
 pub use form::Format;

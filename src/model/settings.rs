@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use super::chain::{Chain, ChainStep};
 pub use super::deliberation::Deliberation;
 pub use super::forge::Forge;
+pub use super::integrity::{Integrity, Steer};
 pub use super::models::Model;
 pub use super::origin::Origins;
 pub use super::review::Review;
@@ -29,6 +30,8 @@ pub struct Settings {
     pub sleep: Sleep,
     /// The story that the brain tells itself.
     pub serotonin: Serotonin,
+    /// What was learnt beside weights.
+    pub wisdom: Wisdom,
     /// How the merge decides, field by field.
     pub merge: MergePolicy,
     /// What agents see.
@@ -53,6 +56,8 @@ pub struct Settings {
     pub deliberation: Deliberation,
     /// Requests for review on a forge. Inert until trusted.
     pub forge: Forge,
+    /// What is done about ritual in what models say.
+    pub integrity: Integrity,
 }
 
 /// `[activation]`: propagation.
@@ -250,6 +255,20 @@ pub struct Serotonin {
 impl Default for Serotonin {
     fn default() -> Self {
         Self { enabled: true, smoothing: 0.2, bias: 0.05, memory: 50, alarm: 0.25 }
+    }
+}
+
+/// `[wisdom]`: seeds that are distilled from what came of past actions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wisdom {
+    /// False: nothing is distilled, and agents are told of no seed.
+    pub enabled: bool,
+}
+
+impl Default for Wisdom {
+    fn default() -> Self {
+        Self { enabled: true }
     }
 }
 
@@ -477,6 +496,7 @@ impl Settings {
         self.chain.check()?;
         self.review.check()?;
         self.forge.check()?;
+        self.integrity.check()?;
         self.inhibition.check()
     }
 }

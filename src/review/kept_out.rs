@@ -40,6 +40,9 @@ pub fn kept_out(
         Operation::Archive(archive) => Some((2, format!("archives: {}", words_of(&archive.id)))),
         Operation::Retype(retype) => Some((1, format!("{}: {}", retype.kind, words_of(&retype.id)))),
         Operation::Goal(goal) => Some((2, format!("goal: {}", goal.text))),
+        Operation::Wisdom(taught) => {
+            taught.seeds.first().map(|seed| (2, format!("seed: {}: {}", seed.condition, seed.action)))
+        }
         Operation::Flag(flag) => Some((1, format!("flag: {}", flag.name))),
         _ => None,
     });

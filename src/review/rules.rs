@@ -38,6 +38,7 @@ pub fn is_beside<'o>(mut ops: impl Iterator<Item = &'o Operation>) -> bool {
                 | Operation::Outcome(_)
                 | Operation::Goal(_)
                 | Operation::Deliberate(_)
+                | Operation::Wisdom(_)
         )
     })
 }

@@ -173,7 +173,7 @@ mod tests {
     use super::super::{RefChange, RefOutcome};
     use super::*;
 
-    const RECORD: &str = "network/wisdom/one.json";
+    const RECORD: &str = "network/escalations/one.json";
     const TEA: &str = "network/neurons/ab/c/tea.json";
 
     /// Moves main as another machine's git would: the work tree does not follow.
@@ -206,7 +206,8 @@ mod tests {
     fn a_removal_that_a_person_staged_and_a_revert_under_way_are_left_alone() {
         let sandbox = Sandbox::brain();
         let store = sandbox.store();
-        let records = [write(RECORD, "{}\n"), write("network/wisdom/two.json", "{}\n"), write(TEA, "tea, later\n")];
+        let records =
+            [write(RECORD, "{}\n"), write("network/escalations/two.json", "{}\n"), write(TEA, "tea, later\n")];
         let new = advance(&store, store.main(), records.into()).0;
         sandbox.git(&["checkout", "-q", "main"]);
         sandbox.git(&["rm", "-q", "--cached", RECORD]);

@@ -15,6 +15,7 @@
 mod account;
 mod bulk;
 mod cache;
+mod checkout;
 mod child;
 mod commit;
 mod confine;
@@ -66,6 +67,7 @@ use std::sync::{Arc, Once};
 pub use account::{Account, Act, Entry};
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
+pub use checkout::Checkout;
 pub use commit::{Author, Commit, CommitSpec, Trailer, is_agents_address};
 pub use credential::{credential, printed_by};
 pub use driver::DriverState;

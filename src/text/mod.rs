@@ -18,6 +18,7 @@ mod shared;
 mod surface;
 pub mod talk;
 mod urgency;
+pub mod wiki;
 mod word;
 
 pub use diary::Days;

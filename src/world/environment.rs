@@ -45,6 +45,10 @@ pub const VARIABLES: &[Variable] = &[
         does: "set by GitHub Actions: there `git brain ci` writes check runs, and judges the commit of a merge queue",
     },
     Variable { name: "BRAIN_IN_HOOK", does: "set by our hooks for what they start, so that doorbells ring none" },
+    Variable {
+        name: "BRAIN_COMPLETE",
+        does: "set by the scripts of `git brain completions`: the shell that asks how a word goes on",
+    },
     Variable { name: "BRAIN_LOG", does: "the parts to trace on standard error, such as git_brain=debug" },
     Variable { name: "XDG_STATE_HOME", does: "the folder in which trust is recorded; else ~/.local/state" },
     Variable { name: "HOME", does: "the same" },
@@ -63,12 +67,13 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "activation",
     "recall",
     "learning",
     "sleep",
     "serotonin",
+    "wisdom",
     "inhibition",
     "merge",
     "context",
@@ -79,8 +84,17 @@ const SECTIONS: [&str; 16] = [
     "chain",
     "review",
     "forge",
+    "integrity",
     "deliberation",
 ];
+
+/// The variable by which a shell asks for completions.
+pub const COMPLETE: &str = "BRAIN_COMPLETE";
+
+/// The shell that asks this process for completions.
+pub fn asking_shell() -> Option<String> {
+    text(COMPLETE)
+}
 
 /// A variable's text, if it is set, not empty, and UTF-8.
 pub(super) fn text(name: &str) -> Option<String> {

@@ -9,16 +9,19 @@ mod chunks;
 mod environment;
 mod files;
 mod keys;
+mod moved;
+pub mod progress;
 mod settings;
 mod spool;
 mod trust;
 
 pub use chunks::{Chunks, NotText};
-pub use environment::{VARIABLES, Variable, environment_table};
+pub use environment::{COMPLETE, VARIABLES, Variable, asking_shell, environment_table};
 pub use files::{
     FilePart, Named, files_below, matching, named, open_input, read_bounded, read_part, read_stdin_bounded, true_path,
 };
 pub use keys::{KeyError, MemberKey, is_signed};
+pub use moved::{NewFile, NewFolder, folders_in, is_once, modified, size};
 pub use settings::{
     SettingsFile, codex_folder, config_folder, is_program, read_settings, remove_settings, write_settings,
 };

@@ -126,6 +126,17 @@ impl Server {
         parsed(&bytes)
     }
 
+    /// The body of what a well-behaved client is answered, as bytes.
+    pub fn bytes(&self, method: &str, path: &str) -> Vec<u8> {
+        let token = format!("Bearer {TOKEN}");
+        let mut stream = self.open(method, path, &[("host", &self.host), ("authorization", &token)], b"");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("an answer");
+        let body = bytes.windows(4).position(|at| at == b"\r\n\r\n").expect("a head") + 4;
+        assert!(bytes.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&bytes[..body]));
+        bytes.split_off(body)
+    }
+
     /// The connection after a message was sent to it, with nothing read.
     pub fn say(&self, accept: &str, message: &Value) -> TcpStream {
         let token = format!("Bearer {TOKEN}");

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use super::graph::NodeIx;
 use super::index::{Index, Length, idf};
+use crate::citation::Seen;
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
 use crate::text;
@@ -240,6 +241,9 @@ pub struct Answer {
     /// The older memories that it replaces, newest first; they are archived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub older: Vec<NeuronId>,
+    /// The code that it was said about, as the present checkout has it; absent: about none, or none is checked out here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<Seen>,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
 }
@@ -325,6 +329,7 @@ impl Answer {
             also: copies.iter().map(Also::of).collect(),
             why: Vec::new(),
             older: Vec::new(),
+            code: None,
             path: found.path,
         }
     }

@@ -1,11 +1,11 @@
 //! Proposals and outcomes of a client: a delta as a run of its agent that waits for a person, and what came of a run or a memory.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{Client, Desk};
 use crate::activation::recall::Filters;
 use crate::activation::ways;
+use crate::brain::outcome::check_value;
 use crate::brain::write::Given;
 use crate::brain::{Brain, BrainError, FeedRequest, Source};
 use crate::cycle::network::TreeNetwork;
@@ -15,7 +15,7 @@ use crate::model::ids::{NeuronId, RunId};
 use crate::model::json;
 
 /// What became of a delta.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Proposal {
     /// The run.
     pub run: String,
@@ -29,7 +29,7 @@ pub struct Proposal {
 }
 
 /// What came of a run or a memory.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CameRequest {
     /// The run, or a memory that was relied on.
@@ -41,7 +41,7 @@ pub struct CameRequest {
 }
 
 /// What the brain made of an outcome.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Came {
     /// The run that is judged.
     pub run: String,
@@ -58,19 +58,19 @@ pub struct Came {
 
 impl Desk {
     /// Applies a delta as a run of the client's agent. It waits on its branch unless the owner's definition of that agent lets it land.
+    /// `what` names it in errors.
     ///
     /// # Errors
     /// A document that is none (exit code 5), is too large or by somebody else, or does what the agent may not (3).
-    pub fn propose(&self, client: &Client, document: &Value) -> Result<Proposal, BrainError> {
+    pub fn propose(&self, client: &Client, document: &[u8], what: &str) -> Result<Proposal, BrainError> {
         let brain = self.brain()?;
-        let bytes = serde_json::to_vec(document).expect("invariant: it was JSON");
-        if bytes.len() > limits::DELTA_BYTES {
-            return Err(BrainError::refused(format!("the delta has more than {} bytes", limits::DELTA_BYTES)));
+        if document.len() > limits::DELTA_BYTES {
+            return Err(BrainError::refused(format!("{what} has more than {} bytes", limits::DELTA_BYTES)));
         }
         let secrets = &brain.cycle.shared.secrets;
-        let notice = secrets.notice(&bytes);
-        let bytes = secrets.redact_json(&bytes).unwrap_or(bytes);
-        let document = Document::parse(&bytes, "the delta")?;
+        let notice = secrets.notice(document);
+        let bytes = secrets.redact_json(document).unwrap_or_else(|| document.to_vec());
+        let document = Document::parse(&bytes, what)?;
         let agent = client.agent();
         if let Some(other) = document.agent.as_ref().filter(|other| **other != agent) {
             return Err(BrainError::refused(format!("the delta says that it is by {other}, and {agent} proposes it")));
@@ -81,8 +81,10 @@ impl Desk {
                 hint: Some("`read` with the id `delta` tells which there are".to_owned()),
             });
         }
+        // Where all of it stands on one line, lines tell nothing.
+        let lines = if bytes.contains(&b'\n') { Document::lines(&bytes) } else { Vec::new() };
         let given =
-            Given { document, bytes, lines: Vec::new(), agent, reason: "by a client", cognition: "mcp".to_owned() };
+            Given { document, bytes, lines, agent, reason: "by a client", cognition: client.class().to_owned() };
         let report = brain.apply_from(given, Some(&client.origin()), false, false)?;
         let mut notes = report.notes;
         notes.extend(notice);
@@ -106,10 +108,12 @@ impl Desk {
     /// # Errors
     /// No such run or memory, or a value that is out of range (exit code 2); a run that waits (3).
     pub fn outcome(&self, client: &Client, request: &CameRequest) -> Result<Came, BrainError> {
-        let run = self.brain()?.run_behind(client, &request.of)?;
+        // Before anything is written.
+        check_value("value", request.value)?;
         if request.text.trim().is_empty() || request.text.len() > limits::STIMULUS_BYTES {
             return Err(BrainError::usage(format!("text says what came, in at most {} bytes", limits::STIMULUS_BYTES)));
         }
+        let run = self.brain()?.run_behind(client, &request.of)?;
         let (brain, kept, _) = self.store(&FeedRequest {
             sources: vec![Source::Text(request.text.clone())],
             origin: Some(client.origin().to_string()),
@@ -143,7 +147,7 @@ impl Brain {
         if let Ok(run) = RunId::parse(id) {
             return Ok(run);
         }
-        let unknown = || BrainError::Usage {
+        let unknown = || BrainError::Absent {
             message: format!("{} is no run or memory here", super::clip(of)),
             hint: Some("`recall` cites memories, and `read` with `why` names their runs".to_owned()),
         };
@@ -161,7 +165,7 @@ impl Brain {
         let prediction = Prediction { text: Some(neuron.concept), pathway, ..Prediction::default() };
         let document = Document { agent: Some(agent.clone()), prediction: Some(prediction), ops: Vec::new() };
         let bytes = json::pretty(&document);
-        let cognition = "mcp".to_owned();
+        let cognition = client.class().to_owned();
         let given = Given { document, bytes, lines: Vec::new(), agent, reason: "relied on a memory", cognition };
         let report = self.apply_from(given, Some(&client.origin().and(&neuron.origin.passed_on())), false, false)?;
         RunId::parse(&report.run).map_err(|_| unknown())

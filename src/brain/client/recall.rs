@@ -10,7 +10,7 @@ use crate::model::Stamp;
 use crate::review::page::visible;
 
 /// What a client asks.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskRequest {
     /// The question.
@@ -26,7 +26,7 @@ pub struct AskRequest {
 }
 
 /// A page of memories, best first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Recollection {
     /// What their words are.
     pub notice: &'static str,
@@ -41,7 +41,7 @@ pub struct Recollection {
 }
 
 /// A memory.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Cited {
     /// `neuron@commit`.
     pub cite: String,
@@ -53,6 +53,9 @@ pub struct Cited {
     pub origin: String,
     /// Whether the owner trusts that, or has approved it.
     pub trusted: bool,
+    /// How the lines of code are that it cites, and the branch that it was said on if that is another one, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<String>,
 }
 
 impl Desk {
@@ -146,6 +149,7 @@ impl Brain {
             at: answer.at,
             origin: answer.origin.to_string(),
             trusted: !self.cycle.shared.policy.settings.origins.is_tainted(&answer.origin),
+            code: answer.code.iter().flat_map(|code| code.sentences()).map(|line| visible(&line)).collect(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::brain::{Brain, BrainError, FeedRequest, RunBounds, Source};
 use crate::limits;
 
 /// What a client wants to be remembered.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Remembered {
     /// The texts.
@@ -18,7 +18,7 @@ pub struct Remembered {
 }
 
 /// What became of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Kept {
     /// Memories that are new.
     pub memories: Vec<String>,

@@ -12,6 +12,9 @@ pub struct Setup {
     /// Set up all projects of this user, instead of this one.
     #[arg(long)]
     pub user: bool,
+    /// Write the same as a plugin folder, for `claude --plugin-dir`.
+    #[arg(long, value_name = "DIR", conflicts_with = "user")]
+    pub plugin: Option<std::path::PathBuf>,
     /// Look whether it is set up, and change nothing.
     #[arg(long, conflicts_with = "remove")]
     pub check: bool,

@@ -97,9 +97,15 @@ pub enum IntegrityAction {
         file: PathBuf,
     },
     /// Show the drift of what models said, day by day
+    ///
+    /// Says as well what the next prompt of each speaks of, whether plain predictions come true more often than hedged ones, and which changes of
+    /// mind had no new evidence.
     Report {
         /// One agent alone; `chat` is what the brain answered.
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
+        /// Write the drift as a picture to this file as well.
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
     },
 }

@@ -26,6 +26,7 @@ fn plan(mode: Mode) -> Plan {
         ],
         tools: vec![offer("list_dir", false), offer("read_file", false), offer("write_file", true)],
         background: Vec::new(),
+        steering: String::new(),
         room: limits::CHAIN_DATA_BYTES,
     }
 }

@@ -135,6 +135,8 @@ pub struct Plan {
     pub tools: Vec<Offer>,
     /// What all steps are shown: memories, the conversation so far.
     pub background: Vec<Datum>,
+    /// What instructions of an answer end with; may be empty. Ours, or a text that a person trusts.
+    pub steering: String,
     /// Most bytes of what steps said and tools gave that one question holds, and most of an exchange of calls.
     pub room: usize,
 }

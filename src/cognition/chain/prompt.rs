@@ -76,7 +76,8 @@ pub(super) fn opening(plan: &Plan, data: &[&Datum], role: Role, tools: &[Offer],
     let (system, user) = match &plan.task {
         Task::Answer(question) => {
             let asked = if tools.is_empty() { LAST } else { "" };
-            (instructions(plan.mode, role, tools), format!("{blocks}The person says:\n{question}\n{asked}"))
+            let system = [&instructions(plan.mode, role, tools), plan.steering.as_str()];
+            (system.join("\n\n").trim_end().to_owned(), format!("{blocks}The person says:\n{question}\n{asked}"))
         }
         Task::Write(writing) if writes => {
             let system = format!("{}\n{WRITE}", writing.instructions);
@@ -177,9 +178,11 @@ mod tests {
             steps: Vec::new(),
             tools: Vec::new(),
             background: Vec::new(),
+            steering: "Be brief.".into(),
             room: limits::CHAIN_DATA_BYTES,
         };
         let messages = opening(&plan, &data.iter().collect::<Vec<_>>(), Role::Review, &[], false);
+        assert!(messages[0].text.ends_with("\n\nBe brief."), "{}", messages[0].text);
         let user = &messages[1].text;
         assert!(user.len() < limits::CHAIN_DATA_BYTES + 2_000, "{}", user.len());
         assert!(user.contains("| tea") && user.contains("cut off") && user.ends_with("what you have."));

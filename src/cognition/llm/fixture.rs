@@ -24,6 +24,7 @@ pub fn snapshot(agent: &str) -> Snapshot {
         neurons: Vec::new(),
         ledger: Vec::new(),
         goals: Vec::new(),
+        counsel: Vec::new(),
     }
 }
 

@@ -92,6 +92,9 @@ fn data(snapshot: &Snapshot, mark: &str, budget: usize) -> String {
         let head = format!("stimulus {} at {} from {} ({source}): ", stimulus.id, stimulus.at, stimulus.origin);
         add(clean(&head) + &quoted(&clean(&stimulus.text)));
     }
+    for one in &snapshot.counsel {
+        add(format!("learnt {} ({:.2}): {}", one.seed, one.confidence, quoted(&clean(&one.line()))));
+    }
     for signal in &snapshot.signals {
         let payload = clean(&crate::model::json::inline(&signal.payload));
         add(format!("signal {} from {}: {payload}", signal.id, signal.from));

@@ -18,6 +18,7 @@ use crate::model::ids::{NeuronId, concept_id, hash_fields};
 use crate::model::neuron::check_concept;
 use crate::model::settings::Learning;
 use crate::model::{Kind, Link, Neuron, Settings, Signal};
+use crate::wisdom::{about, expected_of};
 
 /// How long an option may be: an answer lists all of them within one payload.
 const OPTION_BYTES: usize = limits::LABEL_BYTES;
@@ -109,6 +110,8 @@ struct Candidate {
     /// How often it was judged, and how many of its newest errors in a row are negative.
     judged: usize,
     disappointed: u32,
+    /// Seeds of wisdom that its expectation began with.
+    seeds: Vec<String>,
     /// Whether that is enough to leave it if another one is expected to be better.
     is_disappointing: bool,
     is_abandoned: bool,
@@ -216,6 +219,7 @@ fn candidate(
         expected,
         judged: 0,
         disappointed: 0,
+        seeds: Vec::new(),
         is_disappointing: false,
         is_abandoned: false,
     }
@@ -239,12 +243,15 @@ fn look_back(
     let history = History::of(&proposal.snapshot.ledger, &proposal.snapshot.agent, &question, &options);
     // The share of the evidence, drawn to ½ by one unit of doubt: no evidence promises nothing.
     let total: f64 = candidates.iter().map(|c| c.score).sum();
-    let priors: Vec<f64> = candidates.iter().map(|c| (c.score + 0.5) / (total + 1.0)).collect();
+    let counsel = &proposal.snapshot.counsel;
+    let prior = |c: &Candidate| expected_of((c.score + 0.5) / (total + 1.0), &question, &c.option, counsel);
+    let priors: Vec<f64> = candidates.iter().map(prior).collect();
     let expected = expectations(&priors, &history.outcomes(), learning.kept);
     let most = expected.iter().map(|e| e.value).fold(0.0, f64::max);
     for (at, (candidate, expected)) in candidates.iter_mut().zip(expected).enumerate() {
         candidate.expected = expected;
         candidate.judged = history.count(at);
+        candidate.seeds = about(&candidate.option, counsel).map(|one| one.seed.clone()).collect();
         candidate.disappointed = history.disappointed(at);
         candidate.is_disappointing = patience > 0
             && candidate.disappointed >= patience
@@ -301,6 +308,9 @@ impl Candidate {
         shown["spread"] = json!(rounded(spread));
         if self.judged > 0 {
             shown["judged"] = json!(self.judged);
+        }
+        if !self.seeds.is_empty() {
+            shown["seeds"] = json!(self.seeds);
         }
         if self.is_abandoned {
             shown["stance"] = json!(Stance::Abandon);

@@ -82,6 +82,7 @@ impl World {
             neurons: vec![],
             ledger: vec![],
             goals: vec![],
+            counsel: vec![],
         };
         let (records, senders, settings) = (Vec::new(), BTreeMap::new(), Settings::default());
         let mut world = Self { neurons: BTreeMap::new(), snapshot, context: None, records, senders, settings };
@@ -250,6 +251,7 @@ impl World {
             value: None,
             supersedes: Vec::new(),
             order: 0,
+            code: None,
         });
     }
 
@@ -315,7 +317,7 @@ impl World {
                     assert!(self.snapshot.signals.iter().any(|s| s.id == op.signal), "{op:?} answers nothing");
                     vec![]
                 }
-                Operation::Flag(_) | Operation::Outcome(_) | Operation::Deliberate(_) => vec![],
+                Operation::Flag(_) | Operation::Outcome(_) | Operation::Deliberate(_) | Operation::Wisdom(_) => vec![],
                 Operation::Reinforce(op) => op.pathway.iter().flat_map(|edge| [&edge.from, &edge.to]).collect(),
                 Operation::Goal(op) => op.neuron.iter().collect(),
                 other => panic!("no reflex proposes {other:?}"),

@@ -188,6 +188,7 @@ impl Names {
                 found.names.entry(phrase.key).or_insert((phrase.start, 0)).1 += 1;
             }
         }
+        found.add_page(stimulus);
         // A heading in the middle of a text is not what the text is called.
         let is_later = stimulus.source.as_deref().is_some_and(|source| later_piece(source).is_some());
         if let Some(title) = text::named_title(said).filter(|_| !is_later) {
@@ -197,6 +198,23 @@ impl Names {
             }
         }
         found
+    }
+
+    /// Names that are written as such: of a page, its own, its title, links, tags, and other names in its front matter.
+    fn add_page(&mut self, stimulus: &Stimulus) {
+        let Some(page) = stimulus.source.as_deref().and_then(text::wiki::page_name) else { return };
+        let mut names = text::wiki::names(&stimulus.text);
+        names.push((0, page.to_owned()));
+        for list in ["tags", "aliases"] {
+            names.extend(text::wiki::listed(&stimulus.text, list).into_iter().map(|name| (0, name)));
+        }
+        let mut seen = BTreeSet::new();
+        for (place, name) in names {
+            let key = text::key(&name);
+            if !key.trim().is_empty() && text::is_askable(&key) && seen.insert(key.clone()) {
+                self.names.entry(key).or_insert((place, 0)).1 += 1;
+            }
+        }
     }
 }
 

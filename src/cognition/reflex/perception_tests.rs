@@ -86,6 +86,7 @@ fn snapshot(stimuli: &[Stimulus]) -> Snapshot {
         neurons: vec![],
         ledger: vec![],
         goals: vec![],
+        counsel: vec![],
     }
 }
 
@@ -101,6 +102,7 @@ fn stimulus(n: u32, session: Option<&str>, text: &str) -> Stimulus {
         value: None,
         supersedes: Vec::new(),
         order: n,
+        code: None,
     }
 }
 

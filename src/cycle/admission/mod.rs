@@ -52,6 +52,7 @@ use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
 use crate::model::{Neuron, Settings};
 use crate::store::{Branch, Commit, CommitId, File, FileChange, StoreError, Tips, TreeId};
+use crate::world::progress::Work;
 
 use records::Records;
 pub(crate) use revert::SAYS;
@@ -165,7 +166,9 @@ impl Cycle {
                 _ => store.tip(main)?,
             };
             let walked = if branch == main { store.commits_beyond(tip, old_main.as_slice())? } else { new };
+            let work = Work::begin("judging commits", walked.len());
             for id in walked {
+                work.step();
                 if fresh.contains(&id) {
                     let found = match told.get(&id) {
                         Some(found) => found,

@@ -73,6 +73,7 @@ impl Talk<'_, '_> {
             conversation: self.name.clone(),
             citations: Vec::new(),
             by: STEP.to_owned(),
+            said: record.reasonings_of_models().join("\n"),
             notes: Vec::new(),
         })
     }

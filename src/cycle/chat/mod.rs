@@ -87,6 +87,9 @@ pub struct ChatAnswer {
     /// The step that gave the answer.
     #[serde(skip)]
     pub by: String,
+    /// What a model said in its own words, before rituals were taken out; empty: no model gave the answer.
+    #[serde(skip)]
+    pub said: String,
     /// What happened on the way, in sentences.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -279,7 +282,7 @@ impl Cycle {
         if let Ok(answer) = &answer {
             let reply = self.turn(Speaker::Brain, &talk.name, &answer.reply, &talk.tools.origin(), asked.len());
             // Whoever waited for it has the answer, whatever becomes of it here.
-            if let Err(error) = reply.and_then(|reply| self.hear(&reply, &answered_by(answer))) {
+            if let Err(error) = reply.and_then(|reply| self.hear(&reply, &answered_by(answer, &talk.message))) {
                 notes.push(format!("the answer is not remembered: {error}"));
             }
             talk.say(ChatEvent::Answered { answer: Box::new(answer.clone()), by: answer.by.clone() });
@@ -312,7 +315,7 @@ impl Cycle {
 }
 
 /// What the commit of an answer says of who gave it: each step that ran with its model and turns, and the models that were called.
-fn answered_by(answer: &ChatAnswer) -> Vec<Trailer> {
+fn answered_by(answer: &ChatAnswer, message: &str) -> Vec<Trailer> {
     let step = |node: &ChainNode| ("Chain".to_owned(), format!("{} {} {}", node.node, node.model, node.turns));
     let mut trailers: Vec<Trailer> = answer.chain.iter().map(step).collect();
     let mut models: Vec<&str> = Vec::new();
@@ -323,7 +326,8 @@ fn answered_by(answer: &ChatAnswer) -> Vec<Trailer> {
     }
     if !models.is_empty() {
         trailers.push(("Model".to_owned(), models.join(",")));
-        trailers.extend(super::said::measured(&answer.reply));
+        // What was said is measured, and not what was left of it.
+        trailers.extend(super::said::measured_about(&answer.said, message));
     }
     trailers
 }

@@ -9,9 +9,13 @@ use crate::cognition::chain::classify::classify_complexity;
 use crate::cognition::chain::extract::{self, Evidence, Quote};
 use crate::cognition::chain::{Datum, Machine, Mode, Offer, Outcome, Plan, Step, Stop, Task, Told, ToolUse, Want, Why};
 use crate::cognition::exchange::{Request, ToolCall, Usage};
+use crate::cognition::guard::Voiced;
 use crate::cycle::models::room_of;
+use crate::cycle::steering::{self, lang_of};
 use crate::cycle::tools::Tools;
 use crate::cycle::{Cycle, CycleError};
+use crate::integrity::inject::{Injection, inject};
+use crate::integrity::veto;
 use crate::limits;
 use crate::model::{layout, plural};
 use crate::store::CommitId;
@@ -53,13 +57,15 @@ impl Talk<'_, '_> {
             (chain, outcome) = (nodes, Some(came));
         }
         let turns = outcome.as_ref().map_or(0, |outcome| outcome.turns);
+        let mut said = String::new();
         let (reply, by) = match outcome.as_ref().and_then(|outcome| outcome.reply.clone()) {
             Some((text, step)) => {
                 let answered = settings.step[step].name.clone();
                 if mode == Mode::Simple {
                     chain.retain(|node| node.node == answered);
                 }
-                (text, answered)
+                said.clone_from(&text);
+                (self.filtered(text), answered)
             }
             None => {
                 let (nodes, reply) = self.extract(mode, outcome.as_ref(), !request.dry_run)?;
@@ -80,8 +86,35 @@ impl Talk<'_, '_> {
             chain,
             conversation: self.name.clone(),
             by,
+            said,
             notes: std::mem::take(&mut self.notes),
         })
+    }
+
+    /// What a model said as a person reads it: without rituals, by the settings.
+    fn filtered(&mut self, said: String) -> String {
+        let settings = &self.cycle.shared.policy.settings.integrity;
+        let lang = lang_of(&self.message);
+        let mut text = said;
+        if settings.filter {
+            let filtered = veto::apply(&text, lang);
+            self.notes.extend(filtered.applied.iter().map(|veto| veto.told().to_owned()));
+            if filtered.empty_refusal {
+                self.notes.push("the answer refuses and offers no other way".to_owned());
+            }
+            // An answer that is nothing but ritual is better than none.
+            if !filtered.text.trim().is_empty() {
+                text = filtered.text;
+            }
+        }
+        let injected = inject(&text, lang, Injection { enabled: settings.inject });
+        if injected.changed > 0 {
+            self.notes.push(format!(
+                "{} said plainly",
+                plural(injected.changed, "hedged sentence is", "hedged sentences are")
+            ));
+        }
+        injected.text
     }
 
     /// Tells what happens, as long as somebody listens.
@@ -116,25 +149,30 @@ impl Talk<'_, '_> {
             background.push(Datum { label: "the conversation so far".to_owned(), text: said.join("\n") });
         }
         let tools = self.tools.offers();
+        let steering = steering::addition(&self.cycle.store, &self.cycle.shared, self.tip, None, &self.message)?;
+        if let Err(why) = self.cycle.shared.policy.core_module() {
+            self.notes.push(why);
+        }
         Ok(Plan {
             task: Task::Answer(self.message.clone()),
             mode,
             turns: settings.turns,
             steps: settings.step.iter().map(Step::from).collect(),
-            room: self.room(&tools),
+            room: self.room(&tools, &steering),
             tools,
             background,
+            steering,
         })
     }
 
     /// Bytes of data that the smallest of the models can read beside the message and the tools, which are told twice: one half for what a
     /// step begins with, the other for what its calls give. Four bytes are taken for a token.
-    fn room(&self, tools: &[Offer]) -> usize {
+    fn room(&self, tools: &[Offer], steering: &str) -> usize {
         let policy = &self.cycle.shared.policy;
         let models = policy.settings.chain.step.iter().filter_map(|step| policy.model(&step.model).ok());
         let Some(room) = models.map(room_of).min() else { return limits::CHAIN_DATA_BYTES };
         let told = |offer: &Offer| tokens(&offer.tool.description) + tokens(&offer.tool.parameters.to_string());
-        let taken = tokens(&self.message) + 2 * tools.iter().map(told).sum::<usize>();
+        let taken = tokens(&self.message) + tokens(steering) + 2 * tools.iter().map(told).sum::<usize>();
         ((room as usize).saturating_sub(taken) / 2 * 4).min(limits::CHAIN_DATA_BYTES)
     }
 
@@ -212,15 +250,26 @@ impl Talk<'_, '_> {
     }
 
     fn ask(&mut self, step: &Step, request: &Request) -> Told {
+        let filter = self.cycle.shared.policy.settings.integrity.filter;
+        let mut voice = filter.then(|| Voiced::new(lang_of(&self.message)));
         let Around { models, hear, .. } = &mut self.around;
         let unheard = &mut self.unheard;
-        let mut heard = |text: &str| {
+        let mut pass_on = |text: String| {
             if !*unheard {
-                *unheard = hear(ChatEvent::Text { node: step.name.clone(), text: text.to_owned() }).is_break();
+                *unheard = hear(ChatEvent::Text { node: step.name.clone(), text }).is_break();
             }
             if *unheard { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        match models.ask(&step.model, request, &mut heard) {
+        let asked = models.ask(&step.model, request, &mut |text: &str| {
+            let text = voice.as_mut().map_or_else(|| text.to_owned(), |voice| voice.pass(text));
+            pass_on(text)
+        });
+        // The last sentence is held back until it is known to be whole.
+        let rest = voice.map(Voiced::end).unwrap_or_default();
+        if !rest.is_empty() {
+            let _ = pass_on(rest);
+        }
+        match asked {
             Ok(reply) => Told::Reply(reply),
             Err(Unanswered { why, message }) => {
                 Told::Unanswered(why, self.cycle.shared.secrets.redact(&message).into_owned())

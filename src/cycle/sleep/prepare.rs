@@ -26,6 +26,7 @@ use crate::store::{
     Author, BlobId, Branch, CommitId, CommitSpec, FileChange, ObjectWriter, RefChange, RefOutcome, Trailer, TreeEdit,
     TreeId,
 };
+use crate::world::progress::tell;
 
 /// A sleep that is consolidated and not on main yet.
 #[derive(Clone, Debug)]
@@ -100,9 +101,15 @@ impl Cycle {
 
     /// Refuses a day with a file that cannot be read and that a night would carry to main for ever. Neurons and records are read anyway.
     fn require_readable(&self, main: TreeId, tree: TreeId) -> Result<(), CycleError> {
-        for folder in
-            [layout::STIMULI, layout::SIGNALS, layout::FLAGS, layout::GOALS, layout::LEDGER, layout::DELIBERATIONS]
-        {
+        for folder in [
+            layout::STIMULI,
+            layout::SIGNALS,
+            layout::FLAGS,
+            layout::GOALS,
+            layout::LEDGER,
+            layout::DELIBERATIONS,
+            layout::WISDOM,
+        ] {
             for change in self.store.diff(Some(main), Some(tree), folder)? {
                 let Some(file) = change.new.filter(|file| file.is_regular()) else { continue };
                 let findings = examine(&change.path, &self.store.content(file.blob)?).findings;
@@ -177,6 +184,7 @@ impl Cycle {
         let tree = self.store.tree_of(wake)?;
         let changed = self.changed_neurons(evening.wake, tree)?;
         let mut survey = Survey::of(&self.store, tree, now, &changed)?; // (2)
+        tell("consolidating", 0, 0);
         let snapshot = self.without_tainted(writer, &survey, &run, [evening.main, tree], now.origins)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);

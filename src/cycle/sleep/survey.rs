@@ -12,6 +12,7 @@ use crate::model::Neuron;
 use crate::model::ids::{NeuronId, hash64};
 use crate::model::layout::{self, Place};
 use crate::store::{BlobId, File, Store, TreeId};
+use crate::world::progress::Work;
 
 /// The neurons of a tree that rules concern, and who points to whom.
 #[derive(Default)]
@@ -37,8 +38,9 @@ impl Survey {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = files.len().div_ceil(threads).max(1);
         let quarantine = store.quarantine();
-        let eye =
-            Eye { dir: store.common_dir(), quarantine: &quarantine, now, changed, most: limits::DAY_NEURONS / threads };
+        let work = Work::begin("looking at neurons", files.len());
+        let (dir, most) = (store.common_dir(), limits::DAY_NEURONS / threads);
+        let eye = Eye { dir, quarantine: &quarantine, now, changed, most, work: &work };
         let parts: Vec<Self> = std::thread::scope(|scope| {
             let shares: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || eye.part(files))).collect();
             let joined = shares.into_iter().map(|share| share.join().expect("invariant: reading does not panic"));
@@ -97,6 +99,7 @@ struct Eye<'a> {
     changed: &'a HashSet<BlobId>,
     /// Neurons to keep.
     most: usize,
+    work: &'a Work,
 }
 
 impl Eye<'_> {
@@ -105,6 +108,7 @@ impl Eye<'_> {
         self.quarantine.iter().try_for_each(|objects| store.add_quarantine(objects))?;
         let mut part = Survey::default();
         for (path, file) in files {
+            self.work.step();
             let path = format!("{}/{path}", layout::NEURONS);
             let Place::Neuron(id) = Place::of(&path) else { continue };
             let neuron = decode_neuron(&store.content(file.blob)?, &path, &id)?;

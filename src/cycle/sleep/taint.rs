@@ -149,13 +149,21 @@ impl Cycle {
         if records.is_empty() && !waiting {
             return Ok(found);
         }
-        for folder in
-            [layout::STIMULI, layout::SIGNALS, layout::FLAGS, layout::GOALS, layout::LEDGER, layout::DELIBERATIONS]
-        {
+        for folder in [
+            layout::STIMULI,
+            layout::SIGNALS,
+            layout::FLAGS,
+            layout::GOALS,
+            layout::LEDGER,
+            layout::DELIBERATIONS,
+            layout::WISDOM,
+        ] {
             for FileChange { path, old, new } in self.store.diff(Some(main), Some(tree), folder)? {
                 let held = match (Place::of(&path), new) {
                     (Place::Stimulus(id) | Place::Queue(id), Some(_)) => stimuli.contains(&id),
-                    (Place::Ledger(run) | Place::Deliberation(run), Some(_)) => runs.contains(&run),
+                    (Place::Ledger(run) | Place::Deliberation(run) | Place::Wisdom(run), Some(_)) => {
+                        runs.contains(&run)
+                    }
                     (Place::Signal(..) | Place::Acknowledgement(..) | Place::Flag(_) | Place::Goal, Some(file)) => {
                         let by: SetBy = json::typed(&self.store.content(file.blob)?, &path)?;
                         by.run.is_some_and(|run| runs.contains(&run))

@@ -7,6 +7,7 @@ use crate::model::Acknowledgement;
 use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::{Goal, GoalLevel};
 use crate::model::ids::{GoalId, SignalId};
+use crate::model::wisdom::{Teaching, WisdomRecord};
 
 impl<L: Lookup> Work<'_, L> {
     pub(super) fn acknowledge(
@@ -77,6 +78,26 @@ impl<L: Lookup> Work<'_, L> {
             at: self.author.clock,
             cycle: op.cycle.clone(),
         });
+        Ok(())
+    }
+
+    /// Enters what was learnt. An agent's seeds rest on runs that are here: the word of a person and of another brain is a person's to bring.
+    pub(super) fn wisdom(&mut self, teaching: &Teaching) -> Result<(), ApplyError<L::Error>> {
+        if self.out.wisdom.is_some() {
+            return Err(self.refuse(Reason::SecondTeaching));
+        }
+        for seed in &teaching.seeds {
+            if self.allowed.is_some() && (seed.sources.is_empty() || seed.inherited.is_some()) {
+                return Err(self.refuse(Reason::Unfounded(seed.id())));
+            }
+            for run in &seed.sources {
+                if self.lookup.record(run).map_err(ApplyError::Lookup)?.is_none() {
+                    return Err(self.refuse(Reason::NoRun(run.clone())));
+                }
+            }
+        }
+        let (run, at) = (self.author.run.clone(), self.author.clock);
+        self.out.wisdom = Some(WisdomRecord { run, at, teaching: teaching.clone() });
         Ok(())
     }
 

@@ -19,6 +19,7 @@ use crate::model::document::Goal;
 use crate::model::ids::{self, AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::neuron::Name;
 use crate::model::settings::{Activation, Learning};
+use crate::model::wisdom::WisdomRecord;
 use crate::model::{Acknowledgement, Flag, Kind, Link, Neuron, Origin, Signal, Stamp, salience};
 
 /// Who applies a delta, and when.
@@ -69,6 +70,8 @@ pub struct Applied {
     pub goals: BTreeMap<GoalId, Goal>,
     /// A cycle of a deliberation.
     pub deliberation: Option<DeliberationCycle>,
+    /// What was learnt.
+    pub wisdom: Option<WisdomRecord>,
     /// What was clamped or raised, one sentence each.
     pub notes: Vec<String>,
 }
@@ -138,6 +141,12 @@ pub enum Reason {
     /// A second cycle of a deliberation in one document.
     #[error("a document holds one cycle of a deliberation")]
     SecondCycle,
+    /// A second lesson in one document.
+    #[error("a document holds one operation `wisdom`")]
+    SecondTeaching,
+    /// A seed of an agent without a run that it rests on.
+    #[error("{0} names no run that it rests on, which only people may leave out")]
+    Unfounded(String),
     /// An error that is not the difference between outcome and prediction.
     #[error("its error is not {value} − {prediction}, what came minus what the run predicted")]
     WrongError {
@@ -373,6 +382,7 @@ impl<L: Lookup> Work<'_, L> {
             Operation::Outcome(op) => self.outcome(op),
             Operation::Goal(op) => self.goal(op),
             Operation::Deliberate(op) => self.deliberate(op),
+            Operation::Wisdom(op) => self.wisdom(op),
         }
     }
 

@@ -43,10 +43,19 @@ async function send(path, { body, accept = "application/json", signal } = {}) {
 export const get = async (path) => (await send(path)).json();
 export const post = async (path, body) => (await send(path, { body })).json();
 
+// The bytes of an answer.
+export const getBytes = async (path) => (await send(path, { accept: "application/octet-stream" })).arrayBuffer();
+
+// Listens to what happens; each event goes to `hear`. Ends when the stream does.
+export const listen = async (path, hear, signal) => events(await send(path, { accept: "text/event-stream", signal }), hear, signal);
+
 // Says a message; each event of the answer goes to `hear`. Ends when the stream does.
 export async function chat(message, hear, signal) {
-  const response = await send("/chat", { body: message, accept: "text/event-stream", signal });
-  const events = new Events(hear);
+  return events(await send("/chat", { body: message, accept: "text/event-stream", signal }), hear, signal);
+}
+
+async function events(response, hear, signal) {
+  const frames = new Events(hear);
   const reader = response.body.getReader();
   // Characters may be cut between two pieces: the decoder keeps what is incomplete.
   const decoder = new TextDecoder();
@@ -54,7 +63,7 @@ export async function chat(message, hear, signal) {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      events.take(decoder.decode(value, { stream: true }));
+      frames.take(decoder.decode(value, { stream: true }));
     }
   } catch (error) {
     if (signal?.aborted || !(error instanceof TypeError)) throw error;

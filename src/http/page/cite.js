@@ -1,7 +1,8 @@
-// Owns the panel beside the conversation: a neuron with its history, or a commit. The address says which, so that the browser's
+// Owns the panel beside the conversation and the network: a neuron with its history, a commit, or a run that waits. The address says which, so that the browser's
 // back and forward work and a link can be copied.
 
 import { Failure, get } from "./api.js";
+import { review } from "./review.js";
 import { el, fact, foreign, shown, stamp } from "./text.js";
 
 const FULL = 65535;
@@ -33,28 +34,29 @@ export class Panel {
   async follow() {
     const turn = ++this.#turn;
     const said = new URLSearchParams(location.hash.slice(1));
-    const [neuron, commit, at] = [said.get("neuron"), said.get("commit"), said.get("at")];
-    if (!neuron && !commit) return this.#close();
+    const [neuron, commit, at, run] = [said.get("neuron"), said.get("commit"), said.get("at"), said.get("review")];
+    if (!neuron && !commit && !run) return this.#close();
     if (this.element.hidden) this.#opener = document.activeElement;
     this.#show("…", [el("p", {}, "Reading …")]);
     try {
       const query = at ? `?at=${encodeURIComponent(at)}` : "";
-      const path = neuron ? `/neurons/${encodeURIComponent(neuron)}${query}` : `/commits/${encodeURIComponent(commit)}`;
+      const path = run ? `/reviews/${encodeURIComponent(run)}` : neuron ? `/neurons/${encodeURIComponent(neuron)}${query}` : `/commits/${encodeURIComponent(commit)}`;
       const found = await get(path);
       if (turn !== this.#turn) return;
-      if (neuron) this.#neuron(found);
+      if (run) this.#review(found);
+      else if (neuron) this.#neuron(found);
       else this.#commit(found);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (turn !== this.#turn) return;
-      this.#show(neuron ?? `Commit ${short(commit)}`, [foreign("p", error.message, { class: "problem" }), foreign("p", error.hint ?? "")]);
+      this.#show(neuron ?? run ?? `Commit ${short(commit)}`, [foreign("p", error.message, { class: "problem" }), foreign("p", error.hint ?? "")]);
       if (error.status === 401) this.onRefused();
     }
   }
 
   leave() {
     history.pushState(null, "", location.pathname);
-    this.follow();
+    dispatchEvent(new Event("hashchange"));
   }
 
   #close() {
@@ -62,7 +64,8 @@ export class Panel {
     this.element.hidden = true;
     this.#cover();
     const back = this.#opener?.isConnected && this.#opener !== document.body;
-    (back ? this.#opener : document.getElementById("message")).focus();
+    const first = ["search-words", "message"].map((id) => document.getElementById(id)).find((one) => one.checkVisibility());
+    (back && this.#opener.checkVisibility() ? this.#opener : first)?.focus();
     this.#opener = null;
   }
 
@@ -96,7 +99,34 @@ export class Panel {
     const list = el("dl", {}, ...facts.filter(([, value]) => value !== null).flatMap(([term, value]) => fact(term, value)));
     const link = (to) => el("li", {}, foreign("bdi", to.type), " ", el("a", { href: place("neuron", to.target, at) }, foreign("bdi", concepts[to.target] ?? to.target)), ` ${share(to.weight)}`);
     const strongest = [...(neuron.connections ?? [])].sort((a, b) => b.weight - a.weight);
-    this.#show(neuron.concept, [list, ...section("Connections", strongest, link), ...section("History", past, change)]);
+    this.#show(neuron.concept, [list, ...section("Connections", strongest, link), ...section("History", past, change), ...this.#blame(neuron.id, at)]);
+  }
+
+  // Who last changed each field: asked for only when somebody wants to know.
+  #blame(id, at) {
+    const list = el("ul", { class: "entries" });
+    const whole = el("details", { class: "blame" }, el("summary", {}, "Who last changed each field"), list);
+    whole.addEventListener("toggle", async () => {
+      if (!whole.open || list.childElementCount) return;
+      try {
+        const { fields } = await get(`/neurons/${encodeURIComponent(id)}/blame?at=${at}`);
+        const line = ({ field, value, commit, run, at: when }) => el("li", {}, foreign("bdi", `${field}: ${value.slice(0, 120)}`), el("span", { class: "by" }, foreign("bdi", run ?? "a person"), ` · ${stamp(when)} · `, el("a", { href: place("commit", commit) }, short(commit))));
+        list.replaceChildren(...fields.map(line));
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        list.replaceChildren(foreign("li", error.message, { class: "problem" }));
+      }
+    });
+    return [whole];
+  }
+
+  #review(found) {
+    const title = found.blocks.find((one) => one.title !== undefined)?.title ?? found.run;
+    const done = (what, notes) => {
+      this.#show(what, [foreign("p", title), ...notes.map((note) => foreign("p", note, { class: "hint" }))]);
+      dispatchEvent(new Event("decided"));
+    };
+    this.#show(title, review(found, done));
   }
 
   #commit({ commit, subject, author, at, message, parents, changes, left_out: left = 0 }) {

@@ -6,11 +6,13 @@ import { Panel } from "./cite.js";
 import { confirmation } from "./confirm.js";
 import { card as council } from "./council.js";
 import { card as handoff } from "./handoff.js";
+import { NetworkView } from "./network.js";
 import { Answer, remembered, said } from "./message.js";
 import { seen } from "./text.js";
 
 const CONVERSATION = "git-brain-conversation";
 const MODE = "git-brain-mode";
+const VIEW = "git-brain-view";
 const NEAR = 120;
 
 const [log, empty, status, message, mode, send, stop, entry, token, waiting, name] = [
@@ -140,6 +142,30 @@ async function restore() {
   }
 }
 
+let network = null;
+// One of the two views; the other keeps what it has.
+function view(name) {
+  const isNetwork = name === "network";
+  sessionStorage.setItem(VIEW, name);
+  for (const part of document.querySelectorAll("#talk, .foot, .where, #fresh")) part.hidden = isNetwork;
+  for (const [id, is] of [["to-network", isNetwork], ["to-chat", !isNetwork]]) {
+    if (is) document.getElementById(id).setAttribute("aria-current", "page");
+    else document.getElementById(id).removeAttribute("aria-current");
+  }
+  const skip = document.querySelector(".skip");
+  skip.setAttribute("href", isNetwork ? "#search-words" : "#message");
+  skip.textContent = isNetwork ? "Skip to the search" : "Skip to the message";
+  if (isNetwork) (network ??= new NetworkView(() => {
+    view("chat");
+    refused(() => view("network"));
+  })).open();
+  else network?.close();
+  if (!isNetwork) message.focus();
+}
+
+document.getElementById("to-chat").addEventListener("click", () => view("chat"));
+document.getElementById("to-network").addEventListener("click", () => view("network"));
+
 const follow = () => panel.follow();
 const panel = new Panel(() => refused(follow));
 
@@ -178,9 +204,12 @@ addEventListener("hashchange", () => {
 });
 
 takeToken();
+// `#view=network` opens there; the address does not keep it, so that back and forward are the panel's.
+const asked = /^#view=(network|chat)$/.exec(location.hash)?.[1];
+if (asked) history.replaceState(history.state, "", location.pathname);
 called(sessionStorage.getItem(CONVERSATION));
 restore();
 follow();
 followCards(waiting, "handoffs", handoff);
 followCards(waiting, "councils", council);
-message.focus();
+view(asked ?? sessionStorage.getItem(VIEW) ?? "chat");

@@ -36,6 +36,16 @@ pub enum Veto {
     SelfDeprecation,
 }
 
+impl Veto {
+    /// Says what was altered, in a sentence for the reader.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::ExcessiveApology => "apologies beyond two are left out of the answer",
+            Self::SelfDeprecation => "mentions of being a model are left out of the answer",
+        }
+    }
+}
+
 /// A reply after the vetoes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,142 @@
+//! A council as an agent's cognition: what it is asked, and its verdicts as a delta document. Pure: who asks the members is the cycle's work.
+//!
+//! A verdict answers the signal that asked, or is told to other agents; what waits for a person raises a flag. No memory is made of it: the next
+//! council on that question would read its own verdict as evidence.
+
+use serde_json::{Value, json};
+
+use super::Snapshot;
+use crate::council::record::CouncilRecord;
+use crate::council::vote::Decision;
+use crate::delta::Document;
+use crate::delta::operation::{Acknowledge, Operation, Prediction, Send, SetFlag};
+use crate::limits;
+use crate::model::capabilities::Capabilities;
+use crate::model::ids::{AgentName, SignalId};
+use crate::model::{Stamp, json as model_json, within};
+
+/// A question that a run puts to its council.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The question.
+    pub question: String,
+    /// The signal that asks; `None`: stimuli do, or what woke the agent.
+    pub signal: Option<SignalId>,
+    /// What asks, by its id: the same question asked again by another is another council.
+    pub by: String,
+    /// When it asked.
+    pub at: Stamp,
+}
+
+/// The questions of a snapshot: each signal asks one, all stimuli together one, and where there are neither the active neurons or raised flags.
+#[must_use]
+pub fn questions(snapshot: &Snapshot) -> Vec<Asked> {
+    let clipped = |text: &str| within(text.trim(), limits::COUNCIL_QUESTION_BYTES).to_owned();
+    let mut asked: Vec<Asked> = Vec::new();
+    for signal in &snapshot.signals {
+        let words = ["question", "query", "text"].iter().find_map(|key| signal.payload.get(key)?.as_str());
+        let question = words.map_or_else(|| model_json::inline(&signal.payload), str::to_owned);
+        let by = format!("signal {}", signal.id);
+        asked.push(Asked { question: clipped(&question), signal: Some(signal.id.clone()), by, at: signal.created_at });
+    }
+    let all = |texts: Vec<&str>| clipped(&texts.join("\n"));
+    if !snapshot.stimuli.is_empty() {
+        let ids: Vec<&str> = snapshot.stimuli.iter().map(|stimulus| stimulus.id.as_str()).collect();
+        let question = all(snapshot.stimuli.iter().map(|stimulus| stimulus.text.as_str()).collect());
+        let at = snapshot.stimuli.iter().map(|stimulus| stimulus.at).max().unwrap_or(snapshot.at);
+        asked.push(Asked { question, signal: None, by: format!("stimuli {}", ids.join(" ")), at });
+    }
+    if asked.is_empty() {
+        let is_active = |id| snapshot.active.contains(id);
+        let active = snapshot.neurons.iter().filter(|neuron| is_active(&neuron.id));
+        let mut texts: Vec<&str> = active.map(|neuron| neuron.concept.as_str()).collect();
+        if texts.is_empty() {
+            texts = snapshot.raised.iter().map(|flag| flag.reason.as_str()).collect();
+        }
+        asked.push(Asked { question: all(texts), signal: None, by: format!("run {}", snapshot.run), at: snapshot.at });
+    }
+    asked.retain(|asked| !asked.question.is_empty());
+    // Stimuli are consumed by this run; signals that are left wake the next one.
+    while asked.len() > limits::COUNCILS_PER_RUN {
+        let Some(last) = asked.iter().rposition(|asked| asked.signal.is_some()) else { break };
+        asked.remove(last);
+    }
+    asked
+}
+
+/// The document of verdicts. `others_wait`: whether escalations of earlier councils still wait for a person.
+#[must_use]
+pub fn document(
+    ruled: &[(Asked, CouncilRecord)],
+    others_wait: bool,
+    snapshot: &Snapshot,
+    may: &Capabilities,
+) -> Document {
+    let allows = |operation: &str| may.operations.iter().any(|allowed| allowed == operation);
+    let mut ops = Vec::new();
+    for (asked, record) in ruled {
+        match &asked.signal {
+            Some(signal) if allows("acknowledge") => {
+                ops.push(Operation::Acknowledge(Acknowledge { signal: signal.clone(), payload: payload_of(record) }))
+            }
+            Some(_) => {}
+            None if allows("signal") => {
+                let told = |to: AgentName| Operation::Signal(Send { to, payload: payload_of(record) });
+                ops.extend(told_to(snapshot, may).into_iter().map(told));
+            }
+            None => {}
+        }
+    }
+    let waiting: Vec<&str> =
+        ruled.iter().filter(|(_, record)| record.verdict.escalates()).map(|(_, record)| record.id.as_str()).collect();
+    if let Some(name) = may.flags.iter().flatten().next().filter(|_| allows("flag")) {
+        let is_on = snapshot.flags.contains(name);
+        if !waiting.is_empty() {
+            let reason = format!("a council leaves to a person: git brain approve {}, or reject", waiting.join(" "));
+            ops.push(Operation::Flag(SetFlag { name: name.clone(), value: true, reason }));
+        } else if is_on && !others_wait {
+            let reason = "no council waits for a person".to_owned();
+            ops.push(Operation::Flag(SetFlag { name: name.clone(), value: false, reason }));
+        }
+    }
+    Document { agent: None, prediction: prediction(ruled), ops }
+}
+
+/// Agents that hear of a verdict that no signal asked for.
+fn told_to(snapshot: &Snapshot, may: &Capabilities) -> Vec<AgentName> {
+    let is_there =
+        |name: &AgentName| *name != snapshot.agent && snapshot.agents.iter().any(|agent| agent.name == *name);
+    let named = may.signals_to.iter().flatten().filter(|name| is_there(name)).cloned();
+    named.collect()
+}
+
+/// A verdict as others read it.
+fn payload_of(record: &CouncilRecord) -> Value {
+    let verdict = &record.verdict;
+    json!({
+        "kind": "verdict",
+        "council": record.id,
+        "question": record.question,
+        "decision": if verdict.escalates() { Decision::Abstain } else { verdict.decision },
+        "confidence": verdict.confidence,
+        "escalated": verdict.escalates(),
+        "text": record.answer(),
+    })
+}
+
+/// What a run of one decided question expects: that the decision turns out right.
+fn prediction(ruled: &[(Asked, CouncilRecord)]) -> Option<Prediction> {
+    let [(_, record)] = ruled else { return None };
+    let verdict = &record.verdict;
+    if verdict.escalates() {
+        return None;
+    }
+    let text = format!("the council is right to {} this: {}", verdict.decision, record.question);
+    Some(Prediction {
+        text: Some(within(&text, limits::COUNCIL_QUESTION_BYTES).to_owned()),
+        value: Some(verdict.confidence),
+        pathway: Vec::new(),
+        spread: None,
+        chosen: None,
+    })
+}

@@ -1,0 +1,189 @@
+use super::layout::place;
+use super::*;
+use crate::activation::ColumnsBuf;
+use crate::model::ids::NeuronId;
+use crate::model::{Neuron, Stamp};
+
+/// Text that would do something anywhere where text is taken for markup.
+const EVIL: &str = "<script>alert(1)</script> \"&' ]]> --> %% \u{202e}x\u{0}\n; end";
+
+fn network(edges: &[(usize, usize, u16)], saliences: &[u16]) -> ColumnsBuf {
+    let id = |n: usize| NeuronId::parse(&format!("n{n:03}")).unwrap();
+    let mut neurons: Vec<Neuron> = saliences
+        .iter()
+        .enumerate()
+        .map(|(n, salience)| {
+            let mut neuron = Neuron::new(id(n), "n", Kind::Semantic, Stamp::from_unix(0));
+            neuron.salience = *salience;
+            neuron
+        })
+        .collect();
+    edges.iter().for_each(|(from, to, weight)| neurons[*from].set_weight(&id(*to), Link::FeedsInto, *weight));
+    ColumnsBuf::build(neurons)
+}
+
+fn chosen(network: &ColumnsBuf, starts: &[&str], most: usize) -> Vec<String> {
+    let graph = network.graph();
+    let starts: Vec<_> = starts.iter().map(|id| graph.find(&NeuronId::parse(id).unwrap()).unwrap()).collect();
+    let found = choice::ranked(&graph, &starts, Stamp::from_unix(0), most);
+    found.into_iter().map(|node| graph.id(node).to_owned()).collect()
+}
+
+fn sketch() -> Picture {
+    let node = |id: &str, label: &str, kind: Option<Kind>, mark: Mark| Node {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        kind,
+        salience: 30_000,
+        origin: if kind.is_some() { "local".to_owned() } else { String::new() },
+        mark,
+        ..Node::default()
+    };
+    let edge = |from: u32, to: u32, link: Option<Link>, mark: Mark| Edge { from, to, link, weight: 40_000, mark };
+    Picture {
+        title: format!("title {EVIL}"),
+        caption: EVIL.to_owned(),
+        at: "abc".to_owned(),
+        nodes: vec![
+            node("?", EVIL, None, Mark::Focus),
+            node("tea", EVIL, Some(Kind::Semantic), Mark::Born),
+            node("cup", "a cup", Some(Kind::Episodic), Mark::Gone),
+            node("pot", "お茶 thé", Some(Kind::Core), Mark::None),
+        ],
+        edges: vec![
+            edge(0, 1, None, Mark::Answer),
+            edge(1, 2, Some(Link::Inhibits), Mark::Gone),
+            edge(2, 3, Some(Link::FeedsInto), Mark::None),
+        ],
+        of: 12_480,
+        groups: 0,
+    }
+    .laid_out()
+}
+
+#[test]
+fn ranking_starts_at_what_is_named_and_follows_strong_connections() {
+    let edges = [(0, 1, 60_000), (0, 2, 10_000), (1, 3, 60_000), (4, 0, 50_000), (5, 6, 65_535)];
+    let found = chosen(&network(&edges, &[1000; 7]), &["n000"], 10);
+    assert_eq!(found, ["n000", "n001", "n004", "n003", "n002"], "the island is out of reach");
+    assert_eq!(chosen(&network(&edges, &[1000; 7]), &["n000"], 2), ["n000", "n001"]);
+}
+
+#[test]
+fn ranking_without_a_start_begins_with_the_salient_and_leaves_no_gap() {
+    let edges = [(0, 1, 60_000), (1, 2, 60_000), (3, 4, 60_000)];
+    let network = network(&edges, &[100, 100, 100, 60_000, 100, 50_000]);
+    let found = chosen(&network, &[], 6);
+    assert_eq!(found[0], "n003");
+    assert_eq!(found.len(), 6);
+    assert_eq!(found, chosen(&network, &[], 6));
+    let graph = network.graph();
+    let nodes = choice::ranked(&graph, &[], Stamp::from_unix(0), 6);
+    assert_eq!(choice::between(&graph, &nodes).len(), 3);
+    assert!(choice::ranked(&ColumnsBuf::build(Vec::<Neuron>::new()).graph(), &[], Stamp::from_unix(0), 5).is_empty());
+}
+
+fn distance(places: &[[f64; 2]], a: usize, b: usize) -> f64 {
+    let (dx, dy) = (places[a][0] - places[b][0], places[a][1] - places[b][1]);
+    (dx * dx + dy * dy).sqrt()
+}
+
+fn cliques(count: u32, size: u32) -> Vec<(u32, u32, f64)> {
+    let inside = |c: u32| (0..size).flat_map(move |a| (a + 1..size).map(move |b| (c * size + a, c * size + b, 1.0)));
+    let bridges = (1..count).map(|c| ((c - 1) * size, c * size, 0.2));
+    (0..count).flat_map(inside).chain(bridges).collect()
+}
+
+#[test]
+fn layout_keeps_communities_together_and_everything_apart() {
+    let edges = cliques(4, 8);
+    let placed = place(32, &edges);
+    let mean = |pairs: &dyn Fn(usize, usize) -> bool| {
+        let all: Vec<f64> = (0..32)
+            .flat_map(|a| (0..a).map(move |b| (a, b)))
+            .filter(|(a, b)| pairs(*a, *b))
+            .map(|(a, b)| distance(&placed.places, a, b))
+            .collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    let (inside, across) = (mean(&|a, b| a / 8 == b / 8), mean(&|a, b| a / 8 != b / 8));
+    assert!(inside * 1.8 < across, "{inside} inside, {across} across");
+    for a in 0..32 {
+        assert!((0..a).all(|b| distance(&placed.places, a, b) > 0.1), "{a} stands on another");
+        assert_eq!(placed.groups[a], placed.groups[a / 8 * 8]);
+    }
+    assert_eq!(placed, place(32, &edges), "the same network has the same picture");
+}
+
+#[test]
+fn layout_of_any_size_is_finite_and_bounded() {
+    for nodes in [0, 1, 2, 3, 401, 7_000] {
+        let edges: Vec<_> = (1..nodes as u32 / 2).map(|n| (n, n / 3, 0.5)).collect();
+        let placed = place(nodes, &edges);
+        assert_eq!((placed.places.len(), placed.groups.len()), (nodes, nodes));
+        let most = 4.0 * (nodes as f64).sqrt() + 10.0;
+        assert!(placed.places.iter().flatten().all(|value| value.abs() <= most), "{nodes}");
+    }
+}
+
+#[test]
+fn no_printer_lets_text_become_markup() {
+    let picture = sketch();
+    let drawn = svg(&picture);
+    for text in [&drawn, &graphml(&picture)] {
+        assert!(!text.contains("<script") && !text.contains("]]>") && text.contains("&lt;script&gt;"), "{text}");
+        assert!(!text.contains('\u{0}') && !text.contains("<!--"));
+    }
+    assert!(!drawn.contains('\u{202e}'));
+    let chart = mermaid(&picture);
+    assert!(!chart.contains('<') && !chart.contains("&") && chart.contains("#60;script#62;"), "{chart}");
+    assert!(chart.lines().all(|line| line.starts_with("  ") || line.starts_with("%%") || line == "flowchart LR"));
+    let graph = dot(&picture);
+    assert_eq!(graph.matches('"').count() % 2, 0);
+    assert!(graph.contains("\\\"") && graph.lines().count() == 3 + 4 + 3 + 1, "{graph}");
+}
+
+#[test]
+fn svg_says_everything_in_both_colours_and_loads_nothing() {
+    let drawn = svg(&sketch());
+    for part in [
+        "role=\"img\"",
+        "<title id=\"title\">",
+        "prefers-color-scheme:dark",
+        "mark born",
+        "mark gone",
+        "お茶 thé",
+        "inhibits",
+    ] {
+        assert!(drawn.contains(part), "{part}");
+    }
+    let names = drawn.replace("http://www.w3.org/2000/svg", "");
+    for other in ["http", "@import", "<image", "url(//", "<foreignObject", "onload="] {
+        assert!(!names.contains(other), "{other}");
+    }
+    assert!(!svg(&Picture::default()).contains("NaN") && !svg(&Picture::default()).contains("inf"));
+}
+
+#[test]
+fn arrays_lie_where_the_head_says() {
+    let picture = sketch();
+    let bytes = arrays::bytes(&picture);
+    let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+    assert_eq!(length % 4, 0);
+    let head: serde_json::Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+    assert_eq!((head["nodes"].as_u64(), head["edges"].as_u64()), (Some(4), Some(3)));
+    assert_eq!(head["labels"].as_array().unwrap().len(), 4);
+    let body = &bytes[4 + length..];
+    assert_eq!(body.len(), 4 * (3 * 4 + 2 * 3) + 2 * (4 + 3) + 3 * 4 + 2 * 3);
+    let x = f32::from_le_bytes(body[4..8].try_into().unwrap());
+    assert!((x - picture.nodes[1].x).abs() < f32::EPSILON);
+    assert_eq!(&body[body.len() - 6..], [255, Link::Inhibits as u8, Link::FeedsInto as u8, 6, 5, 0]);
+}
+
+#[test]
+fn shares_and_numbers_are_said_with_their_thousands() {
+    assert_eq!(share(300, 12_480), "showing 300 of 12,480 neurons");
+    assert_eq!((share(40, 40), share(1, 1)), ("all 40 neurons".to_owned(), "all 1 neuron".to_owned()));
+    assert_eq!((thousands(1_234_567), thousands(999)), ("1,234,567".to_owned(), "999".to_owned()));
+    assert_eq!(line("a\u{202e}b  \n c", 3), "ab…");
+}

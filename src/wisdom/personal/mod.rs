@@ -1,0 +1,79 @@
+//! Personal facts in a text: names, places, numbers and words that speak of one person. What is found keeps a seed out of a bundle.
+//!
+//! Made to err on the side of silence: a seed that names `PostgreSQL` in the middle of a sentence stays at home, too. What it cannot see is a name in
+//! small letters, or at the beginning of a sentence, that is on no list.
+
+mod rules;
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::text;
+use rules::RULES;
+
+/// Given names and surnames, folded, one a line.
+static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| list(include_str!("names.txt")));
+/// Countries, regions and cities, folded, one a line.
+static PLACES: LazyLock<HashSet<&str>> = LazyLock::new(|| list(include_str!("places.txt")));
+/// The same of Japanese, looked for inside texts, because words are not apart there.
+static JAPANESE: LazyLock<HashSet<&str>> = LazyLock::new(|| list(include_str!("japanese.txt")));
+
+fn list(text: &'static str) -> HashSet<&'static str> {
+    text.lines().flat_map(|line| line.split(' ')).filter(|word| !word.is_empty()).collect()
+}
+
+/// The kind of the first personal fact of a text; `None`: none is seen.
+pub fn first(text: &str) -> Option<&'static str> {
+    let plain = crate::model::ids::normalise(text);
+    // Numbers in full width are numbers; capitals say what is a name, and are looked at as they stand.
+    RULES.iter().find(|rule| rule.is_in(&plain)).map(|rule| rule.kind).or_else(|| named(text))
+}
+
+/// A name or a place.
+fn named(text: &str) -> Option<&'static str> {
+    if text::speaker(text).is_some() {
+        return Some("name");
+    }
+    // A name in katakana is a word of its own: inside of longer ones it is part of something else.
+    let is_katakana = |name: &str| name.chars().all(|c| matches!(c, '\u{30a1}'..='\u{30fc}'));
+    if JAPANESE.iter().any(|name| !is_katakana(name) && text.contains(name)) {
+        return Some("name or place in Japanese");
+    }
+    let words = text::words(text);
+    for word in &words {
+        if JAPANESE.contains(word.key.as_str()) {
+            return Some("name or place in Japanese");
+        }
+        let folded = text::fold(&word.key);
+        for part in folded.split(['-', '\'', '\u{2019}']) {
+            if NAMES.contains(part) {
+                return Some("name");
+            }
+            if PLACES.contains(part) {
+                return Some("place");
+            }
+        }
+    }
+    let is_inside = |start: usize| {
+        let before = text[..start].trim_end_matches(|c: char| c.is_whitespace() || "\"'“”«»([".contains(c));
+        let ends_sentence = before.ends_with(['.', '!', '?', ':', '\n', '。', '！', '？', '-', '•']);
+        // `J. Okafor`: the point behind an initial ends nothing.
+        let mut last = before.chars().rev();
+        let is_initial = last.next() == Some('.')
+            && last.next().is_some_and(char::is_uppercase)
+            && last.next().is_none_or(|c| !c.is_alphanumeric());
+        !before.is_empty() && (!ends_sentence || is_initial)
+    };
+    let capital = words.iter().any(|word| {
+        let mut letters = word.surface.chars();
+        let starts = letters.next().is_some_and(char::is_uppercase);
+        // `CI`, `HTTP` and `I` are no names.
+        let is_short = word.surface.chars().all(|c| !c.is_lowercase()) && word.surface.chars().count() <= 5;
+        starts && !is_short && is_inside(word.start)
+    });
+    capital.then_some("a word written as a name")
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,140 @@
+//! Forms of personal facts, in English, French and Japanese. Texts come in NFKC and in small letters.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A form of personal facts.
+pub(super) struct Rule {
+    /// What it is.
+    pub kind: &'static str,
+    form: Regex,
+}
+
+impl Rule {
+    pub fn is_in(&self, text: &str) -> bool {
+        self.form.is_match(text)
+    }
+}
+
+/// `b` stands for the border of a word.
+const FORMS: &[(&str, &str)] = &[
+    ("e-mail address", r"[^\s@]+@[^\s@]+\.[^\s@]+|\S+\s*\(at\)\s*\S+"),
+    ("handle", r"(^|[\s(])@[\p{L}\d_]{2,}"),
+    ("web address", r"https?://|\bwww\.|\b[\w-]+\.(com|org|net|io|fr|jp|uk|de|eu)\b"),
+    (
+        "network address",
+        r"\b\d{1,3}(\.\d{1,3}){3}\b|\b([0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b|\b([0-9a-f]{0,4}:){3,7}[0-9a-f]{1,4}\b",
+    ),
+    ("account number", r"\b[a-z]{2}\d{2}(\s?[a-z0-9]{4}){2,}"),
+    ("number", r"\d([\s.,/·-]?\d){5,}|\d{5,}"),
+    (
+        "identifier",
+        r"\b([a-z]{1,4}-?\d{3,}[a-z0-9]*|[a-z]{2}\d{2}\s?[a-z]{3}|\d{2,}[\s-]?[a-z]{2,3}[\s-]?\d{2,}|[a-z]{2}[\s-]?\d{3}[\s-]?[a-z]{2}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+)\b",
+    ),
+    ("date", r"\b\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b|\d{1,4}\s*年|\d{1,2}\s*月\s*\d{1,2}\s*日|(昭和|平成|令和|大正)"),
+    (
+        "date",
+        r"\b(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)\.?\s+\d{1,4}\b|\b\d{1,2}(st|nd|rd|th)?\s+(of\s+)?(january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    ),
+    (
+        "date",
+        r"\b(\d{1,2}|1er)\s+(janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre)\b|\b(janvier|février|avril|juin|juillet|août|septembre|octobre|novembre|décembre)\s+\d{4}\b",
+    ),
+    ("year", r"\b(19|20)\d{2}\b"),
+    (
+        "birth",
+        r"\b(born|birthday|birth\s?date|date of birth|dob|birthplace|née?s?\s+(le|à|en)|naissance|anniversaire)\b|生まれ|誕生日|生年月日|出生",
+    ),
+    (
+        "age",
+        r"\b\d{1,3}[\s-]?(years?|yrs?|months?)[\s-]old\b|\baged?\s+\d{1,3}\b|\b\d{1,3}\s+ans\b|[\d一二三四五六七八九十]+\s*[歳才]",
+    ),
+    ("postal code", r"\b[a-z]{1,2}\d[a-z\d]?\s*\d[a-z]{2}\b|〒|郵便番号|\b(zip|postal)\s?code\b|\bcode postal\b"),
+    (
+        "street",
+        r"\b\d+\w?,?\s+([\p{L}'-]+\s+){0,3}(street|st|road|rd|avenue|ave|lane|ln|drive|boulevard|blvd|square|court|way)\b|\b(rue|avenue|boulevard|impasse|chemin|allée|quai|place)\s+(de|du|des|de la|d'|l')|\b\d+\s*,?\s*(bis|ter)?\s*,?\s*(rue|avenue|boulevard|impasse|chemin|allée|quai|place)\b|丁目|番地|号室|\bapartment\s+\d|\bapt\.?\s*\d|\bp\.?\s?o\.?\s+box\b|\bboîte postale\b",
+    ),
+    ("coordinates", r"-?\d{1,3}\.\d{3,}|\d+\s*°|\b(latitude|longitude)\b|緯度|経度"),
+    (
+        "title",
+        r"\b(mr|mrs|dr|prof|mme|mlle|mgr)\b\.?\s+\p{L}|\bms\.\s+\p{L}|\b(monsieur|madame|mademoiselle|maître|docteur|professeur|professor|doctor|uncle|aunt|tante|oncle|miss|mister)\s+\p{L}|\bm\.\s+\p{L}|[\p{Han}\p{Katakana}ー](さん|氏|くん|ちゃん|先生|殿|課長|部長|社長)|[^仕同多模異一各有]様(は|が|の|に|を|と|$)|[\p{Han}\p{Katakana}]君",
+    ),
+    (
+        "relative",
+        r"\b(my|his|her|their|our)\s+(\w+\s+)?(wife|husband|mother|father|mom|mum|dad|son|daughter|sister|brother|child|children|kids?|partner|girlfriend|boyfriend|fiancée?|cousin|niece|nephew|aunt|uncle|grand\w+|ex|boss|doctor|therapist)\b|\b(ma|mon|mes|sa|son|ses|leur)\s+(femme|mari|épouse|époux|mère|père|fils|fille|sœur|soeur|frère|enfants?|compagne|compagnon|copine|copain|cousine?|nièce|neveu|tante|oncle|médecin|patronne?)\b|妻|夫の|夫は|夫が|母親|父親|息子|の娘|娘は|娘の|娘が|兄は|弟は|妹|姉は|彼女|彼氏|婚約者|祖母|祖父|両親|家族|子供|お母さん|お父さん",
+    ),
+    (
+        "marital state",
+        r"\b(married|divorced|widow(ed|er)?|engaged to|separated from|mariée?s?|divorcée?s?|veufs?|veuves?|célibataire|pacsée?s?)\b|結婚|離婚|独身|未亡人",
+    ),
+    (
+        "health",
+        r"\b(diagnos\w*|disease|illness|cancer|diabet\w*|hiv|aids|asthma\w*|allerg\w*|pregnan\w*|depress(ed|ion)|anxiety|bipolar|autis\w*|epilep\w*|surgery|medication|prescription|patient|therapy|disab(led|ility)|blood (type|group|pressure)|wheelchair|miscarriage|sick leave|insulin|maladie|malade|diabète|diabétique|sida|vih|asthm\w*|enceinte|grossesse|dépress\w*|handicap\w*|ordonnance|groupe sanguin|opération du|arrêt maladie|séropositi\w*)\b|病|糖尿|がん|癌|妊娠|喘息|うつ|鬱|アレルギー|血液型|障害者|薬を飲|手術|入院|通院|診断",
+    ),
+    (
+        "income or money",
+        r"\b(salar(y|ies)|earns?|income|wage|net worth|debts?|mortgage|bankrupt\w*|credit score|bank account|salaires?|gagne|revenus?|dettes?|hypothèque|découvert|compte bancaire|retraite de)\b|[$€£¥]\s*\d|\d\s*[$€£¥円]|\d\s*(k|million|万)?\s*(euros?|dollars?|pounds?|yen)\b|年収|月給|給料|給与|借金|口座|住宅ローン",
+    ),
+    (
+        "religion",
+        r"\b(catholic\w*|protestant\w*|muslims?|islam\w*|jew(s|ish)?|buddhist\w*|hindus?|christians?|atheists?|mormons?|church|mosque|synagogue|baptised|catholiques?|musulmane?s?|juifs?|juives?|bouddhistes?|hindoue?s?|chrétiene?s?|chrétienne?s?|athées?|mosquée|église|baptême)\b|信者|仏教徒|イスラム|キリスト教|神道|創価|宗教",
+    ),
+    (
+        "politics",
+        r"\b(votes?d? for|republican|democrat|labour party|tory|tories|conservative party|party member|union member|trade union|communist|socialist|vote pour|a voté|républicaine?s?|socialistes?|communistes?|syndiqué\w*|syndicat|adhérente? (du|au) parti|encarté\w*)\b|投票|党員|自民党|共産党|立憲|労働組合|支持政党",
+    ),
+    (
+        "orientation or gender",
+        r"\b(gay|lesbian|bisexual|transgender|trans (man|woman)|homosexual\w*|straight man|non-?binary|queer|lesbienne|homosexuel\w*|bisexuel\w*|transgenre)\b|同性愛|ゲイ(の|で|と|だ|は)|レズビアン|バイセクシュアル|トランスジェンダー|性的指向",
+    ),
+    (
+        "ethnicity or nationality",
+        r"\b(ethnic\w*|caucasian|hispanic|immigra\w*|refugee|asylum|citizen(ship)?|nationalit\w*|naturalis\w*|naturaliz\w*|undocumented|immigrée?s?|réfugiée?s?|asile|citoyenneté|origine ethnique|sans-papiers)\b|国籍|在日|移民|難民|帰化|ハーフ|人種",
+    ),
+    (
+        "criminal record",
+        r"\b(convict(ed|ion)|arrest(ed)?|criminal record|prison|jail|parole|felony|probation officer|condamnée?s?|casier judiciaire|arrêtée? par|garde à vue|détention)\b|前科|逮捕|有罪|刑務所|執行猶予",
+    ),
+    (
+        "employer or school",
+        r"\b(works? (at|for)|worked (at|for)|working (at|for)|employ(ed|er|ee)|hired by|fired from|student at|stud(ies|ied) at|graduated|alumn\w+|attends|enrolled|job at|travaille(nt)? (chez|à|pour)|employée?s? (chez|de|par)|embauchée? par|licenciée? (de|par)|étudie à|étudiante? à|diplômée? (de|du)|scolarisée?)\b|勤務|勤め|働いて|社員|大学生|高校生|在学|卒業|通って|転職",
+    ),
+    (
+        "home",
+        r"\b(lives? (in|at|on|near)|living (in|at)|resid(es?|ing|ent)|moved (to|from)|home address|hometown|flat in|house in|grew up|habit(e|ent|ait)|domicil\w*|réside\w*|demeure(nt)? (à|au)|déménag\w*|logée? (à|chez)|adresse)\b|住んで|住む|住所|在住|引っ越|実家|自宅|出身|本籍",
+    ),
+    (
+        "travel or presence",
+        r"\b(on (vacation|holiday)|away until|flight|boarding|hotel room|en vacances|absente? jusqu\w*|vol de|chambre \d|en congé)\b|休暇|旅行中|出張中|不在|泊ま",
+    ),
+    (
+        "document",
+        r"\b(passports?|driver'?s? licen[cs]e|driving licen[cs]e|licen[cs]e plate|number plate|identity card|id card|social security|national insurance|ssn|nino|tax (id|number)|visa|health card|insurance number|passeports?|permis de conduire|plaque d'immatriculation|carte d'identité|sécurité sociale|numéro (fiscal|de sécu|d'allocataire)|carte vitale|titre de séjour)\b|パスポート|旅券|運転免許|免許証|マイナンバー|保険証|住民票|在留カード|ナンバープレート|個人番号|年金番号",
+    ),
+    (
+        "login",
+        r"\b(user\s?name|login|log-in|nickname|account name|identifiant|pseudo)\s*(is|was|:|=|est)|\b(pass(word|code|phrase)|pin code|pin is|mot de passe|code secret)\b|(ユーザー名|ログイン名|ログインID|ログインid)(は|:)|パスワード|暗証番号|ニックネーム|アカウント名",
+    ),
+    (
+        "name given",
+        r"\b(named|called|is known as|my name|full name|first name|last name|surname|maiden name|signed by|s'appelle|nommée?s?|prénom\w*|nom de (famille|jeune fille)|surnommée?)\b|名前|氏名|苗字|名字|旧姓|という者|と申します",
+    ),
+    (
+        "body",
+        r"\b(\d+\s*(kg|lbs?|pounds|stone)\b|\d+\s?cm tall|tall woman|weighs|hair colou?r|eye colou?r|fingerprint\w*|face id|dna|tattoo|scar on|pèse|mesure \d|empreintes?|tatou\w+|adn|yeux (bleus|verts|marron))\b|身長|体重|指紋|顔写真|遺伝子|入れ墨",
+    ),
+    (
+        "contact",
+        r"\b(phone|telephone|mobile|cell ?phone|fax|whatsapp|telegram|signal number|skype|extension \d+|ext\.? \d+|téléphone|portable|numéro de tél\w*|joindre au)\b|電話|携帯|ファックス|連絡先|内線",
+    ),
+];
+
+/// All rules, compiled once.
+pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let rule = |(kind, form): &(&'static str, &str)| Rule {
+        kind,
+        form: Regex::new(form).expect("invariant: a constant expression, which a test compiles"),
+    };
+    FORMS.iter().map(rule).collect()
+});

@@ -1,0 +1,137 @@
+//! How seeds stand, and which of them apply.
+
+use super::fixture::{exchange, run};
+use super::*;
+use crate::model::Stamp;
+use crate::model::wisdom::{Inherited, Teaching};
+use crate::wisdom::distil;
+
+fn record(day: u32, seeds: Vec<Seed>, forget: Vec<String>) -> WisdomRecord {
+    WisdomRecord { run: run(day, "human"), at: Stamp::from_unix(0), teaching: Teaching { seeds, forget } }
+}
+
+fn seed(condition: &str, action: &str, polarity: Polarity) -> Seed {
+    Seed {
+        condition: condition.into(),
+        action: action.into(),
+        effect: "it went well".into(),
+        polarity,
+        sources: Vec::new(),
+        inherited: None,
+    }
+}
+
+fn one(records: &[WisdomRecord], exchanges: &[Exchange]) -> SeedStanding {
+    let found = standings(records, exchanges);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.into_iter().next().unwrap()
+}
+
+#[test]
+fn confidence_is_that_of_supports_and_contradictions() {
+    let told: Vec<Exchange> =
+        (1..=4).map(|n| exchange(n, "rain today", "umbrella", f64::from(u8::from(n != 2)))).collect();
+    let record = record(9, vec![seed("rain", "umbrella", Polarity::Do)], vec![]);
+    let standing = one(&[record], &told);
+    assert_eq!((standing.support, standing.contradict, standing.state), (3, 1, State::Active));
+    assert!((standing.confidence - 4.0 / 6.0).abs() < 1e-12);
+}
+
+#[test]
+fn an_heir_halves_the_confidence_and_earns_it_again() {
+    let mut inherited = seed("rain", "umbrella", Polarity::Do);
+    inherited.inherited = Some(Inherited { key: "0".repeat(64), confidence: 0.9, causal: 0.6, sources: vec![] });
+    let records = [record(9, vec![inherited], vec![])];
+    let standing = one(&records, &[]);
+    assert!((standing.confidence - 0.45).abs() < 1e-12 && (standing.causal - 0.3).abs() < 1e-12);
+    assert_eq!(standing.state, State::Active);
+    let told: Vec<Exchange> = (1..=8).map(|n| exchange(n, "rain", "umbrella", 1.0)).collect();
+    assert!((one(&records, &told).confidence - 8.9 / 10.0).abs() < 1e-12);
+}
+
+#[test]
+fn contradiction_retires_a_seed_and_later_support_brings_it_back() {
+    let records = [record(9, vec![seed("rain", "umbrella", Polarity::Do)], vec![])];
+    let mut told: Vec<Exchange> = (1..=2).map(|n| exchange(n, "rain", "umbrella", 0.0)).collect();
+    assert_eq!(one(&records, &told[..1]).state, State::Active);
+    assert_eq!(one(&records, &told).state, State::Retired);
+    told.extend((3..=5).map(|n| exchange(n, "rain", "umbrella", 1.0)));
+    assert_eq!(one(&records, &told).state, State::Active);
+}
+
+#[test]
+fn old_outcomes_give_way_to_new_ones() {
+    let records = [record(9, vec![seed("rain", "umbrella", Polarity::Do)], vec![])];
+    let most = limits::SEED_OUTCOMES as u32;
+    let told: Vec<Exchange> =
+        (1..=2 * most).map(|n| exchange(n, "rain", "umbrella", f64::from(u8::from(n <= most)))).collect();
+    let standing = one(&records, &told);
+    assert_eq!((standing.support, standing.contradict, standing.state), (0, limits::SEED_OUTCOMES, State::Retired));
+}
+
+#[test]
+fn a_seed_whose_sources_do_not_say_it_is_told_to_nobody() {
+    let told: Vec<Exchange> = (1..=3).map(|n| exchange(n, "rain", "umbrella", 1.0)).collect();
+    let sources: Vec<RunId> = told.iter().map(|e| e.run.clone()).collect();
+    let state = |condition: &str, action: &str, sources: &[RunId]| {
+        let mut seed = seed(condition, action, Polarity::Do);
+        seed.sources = sources.to_vec();
+        one(&[record(9, vec![seed], vec![])], &told).state
+    };
+    assert_eq!(state("rain", "umbrella", &sources), State::Active);
+    assert_eq!(state("rain", "obey me", &sources), State::Unproven);
+    assert_eq!(state("a full moon", "umbrella", &sources), State::Unproven);
+    assert_eq!(state("rain", "umbrella", &sources[..2]), State::Unproven);
+    assert_eq!(
+        state("rain", "umbrella", &[run(77, "decision"), run(78, "decision"), run(79, "decision")]),
+        State::Unproven
+    );
+}
+
+#[test]
+fn what_is_forgotten_stays_so_in_whatever_order_records_come() {
+    let entered = record(1, vec![seed("rain", "umbrella", Polarity::Do)], vec![]);
+    let id = entered.teaching.seeds[0].id();
+    let again = record(3, entered.teaching.seeds.clone(), vec![]);
+    let records = [entered, record(2, vec![], vec![id]), again];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1], [2, 0, 1]] {
+        let ordered: Vec<WisdomRecord> = order.iter().map(|at| records[*at].clone()).collect();
+        let standing = one(&ordered, &[]);
+        assert_eq!((standing.state, standing.run), (State::Forgotten, run(1, "human")));
+    }
+}
+
+#[test]
+fn the_rank_weighs_similarity_cause_and_confidence() {
+    let mut told: Vec<Exchange> = (1..=4).map(|n| exchange(n, "rain tonight", "umbrella", 1.0)).collect();
+    told.extend((5..=8).map(|n| exchange(n, "rain tonight", "sandals", 0.0)));
+    let seeds = distil(&told);
+    assert_eq!(seeds.len(), 2);
+    let all = standings(&[record(9, seeds, vec![])], &told);
+    let found = applicable(all.iter(), Some("what to take in the rain tonight"), 8);
+    assert_eq!(found.len(), 2);
+    let umbrella = found.iter().find(|one| one.action == "umbrella").unwrap();
+    let asked = stems("what to take in the rain tonight");
+    let similarity = 2.0 / (2.0 * asked.len() as f64).sqrt();
+    assert!((umbrella.rank - (0.5 * similarity + 0.3 + 0.2 * 5.0 / 6.0)).abs() < 1e-9, "{umbrella:?}");
+    assert_eq!(applicable(all.iter(), Some("a recipe for soup"), 8), []);
+    assert_eq!(applicable(all.iter(), None, 1).len(), 1);
+}
+
+#[test]
+fn counsel_draws_the_expectation_to_what_it_says() {
+    let counsel = |polarity, confidence| Counsel {
+        seed: String::new(),
+        condition: "rain".into(),
+        action: "umbrella".into(),
+        effect: String::new(),
+        polarity,
+        confidence,
+        rank: 0.0,
+    };
+    let good = expected_of(0.5, "rain", "Umbrella", &[counsel(Polarity::Do, 0.5)]);
+    let bad = expected_of(0.5, "rain", "umbrella", &[counsel(Polarity::Avoid, 0.5)]);
+    assert!((good - 0.75).abs() < 1e-9 && (bad - 0.25).abs() < 1e-9);
+    assert_eq!(expected_of(0.5, "rain", "hat", &[counsel(Polarity::Do, 0.5)]), 0.5);
+    assert_eq!(expected_of(0.5, "sun", "umbrella", &[counsel(Polarity::Do, 0.5)]), 0.5);
+}

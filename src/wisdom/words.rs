@@ -1,0 +1,88 @@
+//! Words that cases and actions are compared by: stems without function words, so that spelling and order say nothing.
+
+use std::collections::BTreeSet;
+
+use crate::text;
+
+/// Function words that turn a case into its opposite.
+const NEGATIONS: [&str; 22] = [
+    "not",
+    "no",
+    "never",
+    "without",
+    "nor",
+    "none",
+    "isn't",
+    "don't",
+    "doesn't",
+    "can't",
+    "won't",
+    "ne",
+    "pas",
+    "jamais",
+    "sans",
+    "aucun",
+    "aucune",
+    "ni",
+    "ない",
+    "なし",
+    "ず",
+    "ません",
+];
+
+/// The stems of all words of an action: a function word can make it another one.
+pub fn action_stems(text: &str) -> BTreeSet<String> {
+    text::words(text).into_iter().map(|w| w.stem).collect()
+}
+
+/// The stems of a text's content words and negations; of a text without any, of all its words.
+pub fn stems(text: &str) -> BTreeSet<String> {
+    let words = text::words(text);
+    let says = |w: &&text::Word<'_>| !w.is_stop || NEGATIONS.contains(&w.key.as_str());
+    let content: BTreeSet<String> = words.iter().filter(says).map(|w| w.stem.clone()).collect();
+    if content.is_empty() { words.into_iter().map(|w| w.stem).collect() } else { content }
+}
+
+/// How many of the first words are among the second, as a share of the first; 0 where there are none.
+pub fn share(of: &BTreeSet<String>, within: &BTreeSet<String>) -> f64 {
+    if of.is_empty() { 0.0 } else { of.intersection(within).count() as f64 / of.len() as f64 }
+}
+
+/// Common words over all words: 1 for equal sets, 0 for sets that share nothing (Jaccard 1901).
+pub fn likeness(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
+    let common = a.intersection(b).count() as f64;
+    let all = a.len() as f64 + b.len() as f64 - common;
+    if all > 0.0 { common / all } else { 0.0 }
+}
+
+/// The words of a text whose stems are kept, in its order, as one line; the text itself where that is all of them.
+pub fn only(text: &str, kept: &BTreeSet<String>) -> String {
+    if stems(text).is_subset(kept) {
+        return text.to_owned();
+    }
+    let words = text::words(text);
+    let found: Vec<&str> = words.iter().filter(|w| kept.contains(&w.stem)).map(|w| w.surface).collect();
+    found.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_compared_without_order_case_or_function_words() {
+        assert_eq!(stems("Which lever opens the gate?"), stems("the gate opens which LEVER"));
+        assert!((likeness(&stems("open the gate"), &stems("open the door")) - 1.0 / 3.0).abs() < 1e-9);
+        assert_eq!(share(&stems("gate"), &stems("open the gate")), 1.0);
+        assert_eq!(share(&stems(""), &stems("gate")), 0.0);
+        assert_ne!(stems("the gate is shut"), stems("the gate is not shut"));
+        assert_ne!(action_stems("right lever"), action_stems("lever"));
+    }
+
+    #[test]
+    fn only_kept_words_stay_in_their_order() {
+        let kept = stems("lever gate");
+        assert_eq!(only("which lever opens the gate at dawn", &kept), "lever gate");
+        assert_eq!(only("the gate's lever", &kept), "the gate's lever");
+    }
+}

@@ -1,0 +1,181 @@
+//! Councils as the cognition of agents: a trigger convenes one, and its verdict is the run.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// A brain with an agent `board` that thinks with a council of main, or with the three rules.
+fn board(members: Option<Value>, capabilities: &Value) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut cognition = json!({"kind": "council", "timeout_s": 30});
+    if let Some(members) = members {
+        std::fs::create_dir_all(sandbox.dir().join("councils")).unwrap();
+        std::fs::write(sandbox.dir().join("councils/board.json"), json!({"members": members}).to_string()).unwrap();
+        cognition["members"] = json!("councils/board.json");
+    }
+    let definition = json!({
+        "name": "board", "role": "Decides together.", "trigger": {"any": [{"signal": "any"}]},
+        "cognition": cognition, "capabilities": capabilities,
+    });
+    std::fs::write(sandbox.dir().join("agents/board.json"), format!("{definition:#}\n")).unwrap();
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "a board"]);
+    sandbox
+}
+
+fn may() -> Value {
+    json!({"operations": ["acknowledge", "flag", "signal"], "flags": ["board"], "signals_to": ["affect"]})
+}
+
+fn program(id: &str, family: &str, decision: &str, why: &str) -> Value {
+    let vote = json!({"decision": decision, "confidence": 0.9, "reasoning": why, "evidence": []});
+    let script = format!("cat >/dev/null; echo '{vote}'");
+    json!({"id": id, "family": family, "mind": {"kind": "command", "argv": ["/bin/sh", "-c", script]}})
+}
+
+fn agreed() -> Value {
+    json!([
+        program("a", "x", "approve", "The colour has gone."),
+        program("b", "y", "approve", "Paint is cheap this week, and Tom has time."),
+    ])
+}
+
+fn ask(sandbox: &Sandbox, question: &str) {
+    let ops = json!([{"op": "signal", "to": "board", "payload": {"kind": "question", "text": question}}]);
+    sandbox.apply(&json!({"ops": ops}), &[]);
+}
+
+fn records(sandbox: &Sandbox) -> Vec<Value> {
+    if !sandbox.refs().contains_key("refs/brain/reviews") {
+        return Vec::new();
+    }
+    let all = sandbox.documents("refs/brain/reviews", "councils").into_values();
+    all.filter(|document| document.get("verdict").is_some()).collect()
+}
+
+fn answers(sandbox: &Sandbox) -> Vec<Value> {
+    let signals = sandbox.documents("wake", "network/signals").into_values();
+    signals.filter(|document| document["payload"]["kind"] == "verdict").collect()
+}
+
+fn run_of(sandbox: &Sandbox) -> Value {
+    sandbox.documents("wake", "network/runs").into_values().find(|run| run["agent"] == "board").unwrap_or(Value::Null)
+}
+
+#[test]
+fn a_signal_convenes_a_council_of_rules_that_leaves_it_to_a_person() {
+    let sandbox = board(None, &may());
+    for text in ["Painting the hall went well.", "We paint the hall every summer."] {
+        sandbox.brain(&["feed", text]).exits(0);
+    }
+    ask(&sandbox, "Shall we paint the hall?");
+    sandbox.brain(&["--json", "run"]).exits(0);
+    assert_eq!(run_of(&sandbox), Value::Null, "inert until trusted");
+    let list = sandbox.brain(&["trust", "--list"]).exits(0).out;
+    assert!(list.contains("convene the council of council.json, or three rules"), "{list}");
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    sandbox.brain(&["--json", "run"]).exits(0);
+    let (kept, run) = (records(&sandbox), run_of(&sandbox));
+    assert_eq!((kept.len(), &run["cognition"]), (1, &json!("council:council.json")), "{run:#}");
+    let id = kept[0]["id"].as_str().unwrap().to_owned();
+    let answer = &answers(&sandbox)[0]["payload"];
+    assert_eq!((&answer["council"], &answer["escalated"]), (&json!(id), &json!(true)), "{answer:#}");
+    assert_eq!(answer["decision"], "abstain");
+    let flag = sandbox.documents("wake", "network/flags").into_values().find(|flag| flag["run"] == run["run"]).unwrap();
+    assert!(
+        flag["value"] == true && flag["reason"].as_str().unwrap().contains(&format!("git brain approve {id}")),
+        "{flag}"
+    );
+    assert!(run["prediction"].is_null(), "nothing was decided: {run:#}");
+
+    sandbox.brain(&["approve", &id, "--why", "it rains"]).exits(0);
+    ask(&sandbox, "Shall we paint the hall blue?");
+    sandbox.brain(&["--json", "run"]).exits(0);
+    assert_eq!(records(&sandbox).len(), 2, "another question is another council");
+    sandbox.brain(&["check"]).exits(0);
+    sandbox.fsck();
+}
+
+#[test]
+fn a_decision_answers_predicts_and_lowers_the_flag() {
+    let sandbox = board(Some(agreed()), &may());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    ask(&sandbox, "Shall we paint the hall?");
+    sandbox.brain(&["--json", "run"]).exits(0);
+    let (answer, run) = (answers(&sandbox)[0]["payload"].clone(), run_of(&sandbox));
+    assert_eq!((&answer["decision"], &answer["escalated"]), (&json!("approve"), &json!(false)), "{answer:#}");
+    assert_eq!(run["cognition"], "council:councils/board.json");
+    assert_eq!(run["prediction"]["value"], answer["confidence"], "{run:#}");
+    // How it turned out is judged as of any run.
+    sandbox.json(&["outcome", run["run"].as_str().unwrap(), "--value", "0.1"]);
+    let ledger = sandbox.documents("wake", "network/ledger");
+    assert!(ledger.values().any(|entry| entry["judged"] == run["run"]), "{ledger:#?}");
+    assert!(sandbox.documents("wake", "network/flags").values().all(|flag| flag["run"] != run["run"]), "no flag");
+    sandbox.brain(&["--json", "run"]).exits(0);
+    assert_eq!(records(&sandbox).len(), 1, "what was answered is not asked again");
+}
+
+#[test]
+fn a_run_that_was_cut_off_behind_its_council_asks_nobody_again() {
+    let sandbox = board(None, &json!({"operations": ["acknowledge", "connect"], "types": []}));
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    ask(&sandbox, "Shall we paint the hall?");
+    let tip = sandbox.tip("wake");
+    sandbox.brain(&["--json", "run", "--max-runs", "1"]).exits(0);
+    let first = records(&sandbox);
+    assert_eq!(first.len(), 1);
+    // As if it had been killed before its run was in: wake is where it was, the record stays.
+    sandbox.git(&["update-ref", "refs/heads/wake", &tip]);
+    sandbox.brain(&["--json", "run", "--agent", "board"]).exits(0);
+    let second = records(&sandbox);
+    assert_eq!(first, second, "the same votes, the same nonces");
+    assert_eq!(answers(&sandbox).len(), 1, "and the signal has its answer");
+}
+
+#[test]
+fn stimuli_ask_one_question_and_others_hear_of_the_verdict() {
+    let sandbox = board(Some(agreed()), &may());
+    let path = sandbox.dir().join("agents/board.json");
+    let mut definition: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    definition["trigger"] = json!({"any": [{"state": "input_queue_not_empty"}]});
+    std::fs::write(&path, definition.to_string()).unwrap();
+    sandbox.git(&["commit", "-qam", "the board listens"]);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    sandbox.brain(&["feed", "Shall we paint the hall?"]).exits(0);
+    let told = answers(&sandbox);
+    assert!(
+        told.iter().any(|signal| signal["to"] == "affect" && signal["payload"]["decision"] == "approve"),
+        "{told:#?}"
+    );
+    assert_eq!(records(&sandbox).len(), 1);
+}
+
+#[test]
+fn hostile_definitions_are_refused_with_their_place() {
+    let sandbox = board(None, &may());
+    let path = sandbox.dir().join("agents/board.json");
+    let good: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    for (field, value, says) in [
+        ("timeout_s", json!(0), "is not between 1 and"),
+        ("timeout_s", json!(1_000_000), "is not between 1 and"),
+        ("voters", json!(["a"]), "voters"),
+    ] {
+        let mut bad = good.clone();
+        bad["cognition"][field] = value;
+        std::fs::write(&path, bad.to_string()).unwrap();
+        sandbox.git(&["commit", "-qam", "bad"]);
+        let said = sandbox.brain(&["check"]).exits(1);
+        assert!(said.out.contains("agents/board.json") && said.out.contains(says), "{said}");
+    }
+    // A document that is not there: the run fails, the signal stays, and other agents go on.
+    let mut lost = good.clone();
+    lost["cognition"]["members"] = json!("councils/nowhere.json");
+    std::fs::write(&path, lost.to_string()).unwrap();
+    sandbox.git(&["commit", "-qam", "lost"]);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    ask(&sandbox, "Shall we paint the hall?");
+    let said = sandbox.brain(&["run"]);
+    assert!(format!("{said}").contains("councils/nowhere.json"), "{said}");
+    assert!(records(&sandbox).is_empty());
+    assert_eq!(sandbox.json(&["signals", "--unanswered"])["total"], 1);
+}

@@ -1,0 +1,278 @@
+//! Wisdom from outside: a lesson from its outcomes to `prime`, evidence down to the words, bundles, and what is refused.
+
+use crate::sandbox::{Sandbox, delta};
+use serde_json::{Value, json};
+
+const QUESTION: &str = "which lever opens the gate";
+const LEVERS: [&str; 2] = ["left lever", "right lever"];
+
+/// A brain in which the left lever opened the gate on two days, and the right one did not.
+fn taught(seed: &str) -> Sandbox {
+    let mut sandbox = Sandbox::fixed("2026-01-26T08:00:00Z", seed);
+    for day in 26..30 {
+        for hour in 8..12 {
+            sandbox.at(&format!("2026-01-{day}T{hour:02}:00:00Z"));
+            decide(&sandbox, QUESTION);
+        }
+    }
+    sandbox.at("2026-01-29T23:00:00Z");
+    sandbox
+}
+
+/// One decision and its outcome; the choice.
+fn decide(sandbox: &Sandbox, question: &str) -> String {
+    let decision = sandbox.json(&["decide", question, "--option", LEVERS[0], "--option", LEVERS[1]]);
+    let choice = decision["choice"].as_str().unwrap().to_owned();
+    let (value, text) = if choice == LEVERS[0] { ("0.95", "the gate opened") } else { ("0.05", "it jammed") };
+    sandbox.json(&["outcome", decision["run"].as_str().unwrap(), "--value", value, "--text", text]);
+    choice
+}
+
+fn seeds(sandbox: &Sandbox) -> Vec<Value> {
+    sandbox.json(&["wisdom", "list", "--all"])["seeds"].as_array().unwrap().clone()
+}
+
+fn good_seed(sandbox: &Sandbox) -> Value {
+    seeds(sandbox).into_iter().find(|seed| seed["action"] == LEVERS[0]).expect("a seed about the left lever")
+}
+
+fn id(seed: &Value) -> &str {
+    seed["id"].as_str().unwrap()
+}
+
+fn primed(sandbox: &Sandbox, more: &[&str]) -> String {
+    let args: Vec<&str> = more.iter().copied().chain(["prime", "--about", QUESTION]).collect();
+    sandbox.json(&args)["text"].as_str().unwrap().to_owned()
+}
+
+/// A bundle, and the teacher's key.
+fn bundle(teacher: &Sandbox) -> (Value, String) {
+    let text = teacher.brain(&["wisdom", "export"]).exits(0).out;
+    let bundle: Value = serde_json::from_str(&text).unwrap();
+    let key = bundle["key"].as_str().unwrap().to_owned();
+    assert_eq!(teacher.json(&["wisdom", "export", "--key"])["key"], key.as_str());
+    (bundle, key)
+}
+
+#[test]
+fn a_lesson_goes_from_outcomes_through_sleep_to_prime_and_survives_the_night() {
+    let sandbox = taught("path");
+    assert!(seeds(&sandbox).is_empty() && !primed(&sandbox, &[]).contains("Wisdom"));
+    let night = sandbox.json(&["sleep"]);
+    assert!(night["distilled"].as_u64() >= Some(1), "{night}");
+    let seed = good_seed(&sandbox);
+    assert_eq!((&seed["polarity"], &seed["state"]), (&json!("do"), &json!("active")), "{seed}");
+    let (s, c) = (seed["support"].as_u64().unwrap() as f64, seed["contradict"].as_u64().unwrap() as f64);
+    assert!(s >= 3.0 && (seed["confidence"].as_f64().unwrap() - (s + 1.0) / (s + c + 2.0)).abs() < 1e-9);
+    for cited in seed["sources"].as_array().unwrap() {
+        sandbox.json(&["show", cited.as_str().unwrap()]);
+    }
+    assert_eq!(sandbox.documents("main", "network/wisdom"), sandbox.documents("wake", "network/wisdom"));
+    let text = primed(&sandbox, &[]);
+    assert!(text.contains("## Wisdom") && text.contains("do left lever"), "{text}");
+    let again = sandbox.json(&["wisdom", "distil"]);
+    assert_eq!(again["run"], Value::Null, "the same ledger gives the same seeds, once: {again}");
+    sandbox.brain(&["check"]).exits(0);
+    sandbox.brain(&["audit"]).exits(0);
+}
+
+#[test]
+fn why_walks_to_the_words_and_causes_rank_the_lever_first() {
+    let sandbox = taught("why");
+    sandbox.json(&["wisdom", "distil"]);
+    let why = sandbox.json(&["wisdom", "why", &id(&good_seed(&sandbox))[..9]]);
+    let cited: Vec<&Value> = why["evidence"].as_array().unwrap().iter().filter(|one| one["cited"] == true).collect();
+    assert!(cited.len() >= 3, "{why}");
+    for one in cited {
+        assert_eq!((&one["condition"], &one["action"]), (&json!(QUESTION), &json!(LEVERS[0])));
+        assert_eq!(one["effect"], "the gate opened");
+        assert!((one["karma"].as_f64().unwrap() - 0.45).abs() < 1e-9, "0.5 · (2 · 0.95 − 1): {one}");
+        sandbox.json(&["show", one["judged_by"].as_str().unwrap()]);
+    }
+    let causes = sandbox.json(&["wisdom", "causes", "gate"]);
+    assert_eq!(causes["causes"][0]["cause"], "left", "{causes}");
+    let text = sandbox.brain(&["wisdom", "why", id(&good_seed(&sandbox))]).exits(0).out;
+    assert!(text.contains("the gate opened") && text.contains("karma +0.45"), "{text}");
+    sandbox.brain(&["wisdom", "why", "w-"]).exits(2);
+}
+
+#[test]
+fn wisdom_off_distils_nothing_and_tells_nobody() {
+    let sandbox = taught("off");
+    let off = ["-c", "wisdom.enabled=false"];
+    let nothing = sandbox.json(&["-c", "wisdom.enabled=false", "wisdom", "distil"]);
+    assert_eq!(nothing["run"], Value::Null);
+    sandbox.json(&["wisdom", "distil"]);
+    assert!(primed(&sandbox, &[]).contains("## Wisdom"));
+    assert!(!primed(&sandbox, &off).contains("## Wisdom"));
+}
+
+#[test]
+fn what_was_forgotten_is_told_no_more_and_not_distilled_again() {
+    let sandbox = taught("forget");
+    sandbox.json(&["wisdom", "distil"]);
+    let seed = good_seed(&sandbox);
+    let report = sandbox.json(&["wisdom", "forget", id(&seed)]);
+    assert!(report["notes"].to_string().contains("git history"), "{report}");
+    assert_eq!(good_seed(&sandbox)["state"], "forgotten");
+    assert!(!primed(&sandbox, &[]).contains("left lever ("));
+    sandbox.json(&["wisdom", "distil"]);
+    assert_eq!(good_seed(&sandbox)["state"], "forgotten");
+    // Taking the forgetting back brings the seed back.
+    sandbox.json(&["revert", report["run"].as_str().unwrap()]);
+    assert_eq!(good_seed(&sandbox)["state"], "active");
+}
+
+#[test]
+fn an_outcome_that_was_taken_back_counts_no_more() {
+    let sandbox = taught("back");
+    sandbox.json(&["wisdom", "distil"]);
+    let before = good_seed(&sandbox)["support"].as_u64().unwrap();
+    let why = sandbox.json(&["wisdom", "why", id(&good_seed(&sandbox))]);
+    sandbox.json(&["revert", why["evidence"][0]["judged_by"].as_str().unwrap()]);
+    assert_eq!(good_seed(&sandbox)["support"].as_u64().unwrap(), before - 1);
+}
+
+#[test]
+fn an_heir_halves_the_confidence_and_decides_by_the_seed_at_once() {
+    let teacher = taught("teacher");
+    teacher.json(&["wisdom", "distil"]);
+    let (bundle, key) = bundle(&teacher);
+    let mut heir = Sandbox::fixed("2026-02-01T08:00:00Z", "heir");
+    let file = heir.file("bundle.json", serde_json::to_vec(&bundle).unwrap());
+    let report = heir.json(&["wisdom", "inherit", &file, "--key", &key]);
+    assert_eq!(report["merged"], true, "{report}");
+    let (own, theirs) = (good_seed(&heir), good_seed(&teacher));
+    let confidence = |seed: &Value| seed["confidence"].as_f64().unwrap();
+    assert!((confidence(&own) - confidence(&theirs) / 2.0).abs() < 1e-9, "{own}");
+    let decision = heir.json(&["decide", QUESTION, "--option", LEVERS[0], "--option", LEVERS[1]]);
+    let expected = |name: &str| {
+        let scores = decision["scores"].as_array().unwrap();
+        scores.iter().find(|one| one["option"] == name).unwrap()["expected"].as_f64().unwrap()
+    };
+    let seeds =
+        decision["scores"].as_array().unwrap().iter().find(|one| one["option"] == LEVERS[0]).unwrap()["seeds"].clone();
+    assert_eq!(seeds, json!([id(&own)]));
+    assert!(expected(LEVERS[0]) > 0.6 && expected(LEVERS[1]) <= 0.5, "{decision}");
+    heir.at("2026-02-02T08:00:00Z");
+    let off =
+        heir.json(&["-c", "wisdom.enabled=false", "decide", QUESTION, "--option", LEVERS[0], "--option", LEVERS[1]]);
+    assert!(off["scores"].as_array().unwrap().iter().all(|one| one["expected"].as_f64() < Some(0.6)), "{off}");
+    let again = heir.json(&["wisdom", "inherit", &file, "--key", &key]);
+    assert_eq!(again["run"], Value::Null, "the same bundle twice brings nothing: {again}");
+    heir.brain(&["check"]).exits(0);
+}
+
+#[test]
+fn bundles_that_are_tampered_expired_foreign_or_of_another_format_are_refused() {
+    let teacher = taught("refused");
+    teacher.json(&["wisdom", "distil"]);
+    let (bundle, key) = bundle(&teacher);
+    let mut heir = Sandbox::fixed("2026-02-01T08:00:00Z", "refuser");
+    let tip = heir.tip("wake");
+    let refuse = |heir: &Sandbox, bundle: &Value, key: &str, code: i32, says: &str| {
+        let file = heir.file("bundle.json", serde_json::to_vec(bundle).unwrap());
+        let answer = heir.brain(&["wisdom", "inherit", &file, "--key", key]).exits(code);
+        assert!(answer.err.contains(says), "{answer}");
+        assert_eq!(heir.tip("wake"), tip, "nothing was written");
+    };
+    let changed = |field: &str, value: Value| {
+        let mut changed = bundle.clone();
+        *changed.pointer_mut(field).unwrap() = value;
+        changed
+    };
+    refuse(&heir, &changed("/seeds/0/action", json!("obey me")), &key, 3, "changed");
+    refuse(&heir, &changed("/seeds/0/confidence", json!(0.99)), &key, 3, "changed");
+    refuse(&heir, &changed("/expires", json!("2029-01-01T00:00:00Z")), &key, 3, "changed");
+    refuse(&heir, &changed("/key", json!("0".repeat(64))), &key, 3, "not the one");
+    refuse(&heir, &bundle, &"f".repeat(64), 3, "not the one");
+    refuse(&heir, &changed("/format", json!("git-brain wisdom 2")), &key, 5, "format");
+    refuse(&heir, &json!({"neurons": []}), &key, 5, "bundle");
+    refuse(&heir, &bundle, "short", 2, "hexadecimal");
+    heir.at("2026-09-01T08:00:00Z");
+    refuse(&heir, &bundle, &key, 3, "good until");
+}
+
+#[test]
+fn no_planted_personal_fact_is_in_a_bundle() {
+    let planted: Vec<[String; 4]> = serde_json::from_str(include_str!("data/personal.json")).unwrap();
+    assert!(planted.len() >= 50);
+    let sandbox = Sandbox::new();
+    for language in 1..4 {
+        for (field, other) in [("action", "condition"), ("condition", "effect"), ("effect", "action")] {
+            let seed = |row: &[String; 4]| {
+                let mut seed = json!({"condition": "the gate is shut", "action": "pull twice", "effect": "it opens", "polarity": "do"});
+                seed[field] = json!(row[language]);
+                seed[other] = json!(format!("{} {language}", seed[other].as_str().unwrap()));
+                seed
+            };
+            let seeds: Vec<Value> = planted.iter().map(seed).collect();
+            sandbox.apply(&delta(json!([{"op": "wisdom", "seeds": seeds}])), &[]);
+        }
+    }
+    sandbox.json(&["wisdom", "teach", "--when", "the gate is stuck", "--do", "oil the hinge"]);
+    let answer = sandbox.brain(&["wisdom", "export"]).exits(0);
+    let bundle: Value = serde_json::from_str(&answer.out).unwrap();
+    let given = bundle["seeds"].as_array().unwrap();
+    assert_eq!(given.len(), 1, "{:?}", given.iter().map(|seed| seed.to_string()).collect::<Vec<_>>());
+    assert_eq!(given[0]["action"], "oil the hinge");
+    let found: Vec<&String> =
+        planted.iter().flat_map(|row| &row[1..]).filter(|text| answer.out.contains(text.as_str())).collect();
+    assert!(found.is_empty(), "{found:?}");
+    assert!(answer.err.contains("personal fact"), "{answer}");
+}
+
+#[test]
+fn seeds_of_two_clones_merge_alike_from_both_sides() {
+    let sandbox = taught("merge");
+    let base = sandbox.tip("wake");
+    let seed = |action: &str| json!({"condition": "the gate is shut", "action": action, "effect": "it opens", "polarity": "do"});
+    let branch = |ops: Value| sandbox.apply(&delta(ops), &["--no-merge"])["branch"].as_str().unwrap().to_owned();
+    let one = branch(json!([{"op": "wisdom", "seeds": [seed("push"), seed("pull")]}]));
+    let other =
+        branch(json!([{"op": "wisdom", "seeds": [seed("pull"), seed("wait")], "forget": ["w-0123456789abcdef"]}]));
+    let merged = |left: &str, right: &str| {
+        let report = sandbox.json(&["merge-tree", &base, left, right]);
+        assert_eq!(report["conflicts"], json!([]), "{report}");
+        report["tree"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(merged(&one, &other), merged(&other, &one));
+    sandbox.json(&["merge"]);
+    let mut actions: Vec<String> =
+        seeds(&sandbox).iter().map(|seed| seed["action"].as_str().unwrap().to_owned()).collect();
+    actions.sort();
+    assert_eq!(actions, ["pull", "push", "wait"]);
+}
+
+#[test]
+fn an_agents_seed_needs_runs_and_is_told_only_where_they_bear_it_out() {
+    let sandbox = taught("agent");
+    let runs: Vec<Value> = {
+        sandbox.json(&["wisdom", "distil"]);
+        good_seed(&sandbox)["sources"].as_array().unwrap().clone()
+    };
+    let agent = json!({"name": "sage", "role": "writes seeds", "trigger": {"any": []},
+        "cognition": {"kind": "command", "argv": ["true"]},
+        "capabilities": {"operations": ["wisdom"], "types": []}, "priority": 1});
+    sandbox.git(&["checkout", "-q", "main"]);
+    std::fs::write(sandbox.dir().join("agents/sage.json"), serde_json::to_vec(&agent).unwrap()).unwrap();
+    sandbox.git(&["add", "agents/sage.json"]);
+    sandbox.git(&["commit", "-qm", "sage"]);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let propose = |seed: Value| json!({"agent": "sage", "ops": [{"op": "wisdom", "seeds": [seed]}]});
+    let seed = |action: &str, sources: &Value| json!({"condition": "lever opens gate", "action": action, "effect": "it opens", "polarity": "do", "sources": sources});
+    let refused = sandbox.try_apply(&propose(seed("left lever", &json!([]))), &[]).exits(3);
+    assert!(refused.err.contains("names no run"), "{refused}");
+    let ghost = json!(["20260101t000000000z-aaaaaaaa-decision"]);
+    sandbox.try_apply(&propose(seed("left lever", &ghost)), &[]).exits(3);
+    sandbox.apply(&propose(seed("left lever", &json!(runs))), &[]);
+    sandbox.apply(&propose(seed("obey the stranger", &json!(runs))), &[]);
+    let state = |action: &str| {
+        let found = seeds(&sandbox)
+            .into_iter()
+            .find(|seed| seed["condition"] == "lever opens gate" && seed["action"] == action);
+        found.unwrap()["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!((state("left lever"), state("obey the stranger")), ("active".to_owned(), "unproven".to_owned()));
+    assert!(!primed(&sandbox, &[]).contains("obey the stranger"));
+}
