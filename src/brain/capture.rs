@@ -161,7 +161,7 @@ fn prompted(
                 continue;
             }
             let origin = if one.origin == Origin::local() { String::new() } else { format!(" [{}]", one.origin) };
-            let part = around(&one.text, query, SHOWN_CHARS);
+            let part = around(query, &one.text, SHOWN_CHARS);
             let code = one.code.iter().flat_map(|code| code.sentences()).map(|line| format!(" [{line}]"));
             let code: String = code.collect();
             let line = format!("- {} ({}){origin} {}{code}\n", &one.at.to_string()[..10], one.id, clip(&part));

@@ -66,8 +66,8 @@ mod view;
 mod vitals;
 mod watch;
 mod why;
-mod words;
 pub mod wisdom;
+mod words;
 mod workflow;
 mod write;
 

@@ -273,11 +273,12 @@ impl Brain {
         let (graph, index) = (snapshot.graph(), snapshot.index());
         let is_memory = |node: &NodeIx| index.role(*node) == Role::Memory && !graph.is_archived(*node);
         let all = graph.nodes().filter(is_memory).map(|node| (graph.salience_at(node, now), node));
-        // What comes from elsewhere must not keep people's own memories out, however much of it there is.
+        // What comes from elsewhere must not keep people's own memories out, however much of it there is; nor what programs say, what people said.
         let (foreign, own): (Vec<_>, Vec<_>) = all.partition(|(_, node)| graph.is_foreign(*node));
+        let (said, others): (Vec<_>, Vec<_>) = foreign.into_iter().partition(|(_, node)| graph.is_said(*node));
         let best = |a: &(u16, NodeIx), b: &(u16, NodeIx)| b.0.cmp(&a.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1)));
         let mut salient: Vec<(u16, NodeIx)> = Vec::new();
-        for mut group in [own, foreign] {
+        for mut group in [own, said, others] {
             if group.len() > READ {
                 group.select_nth_unstable_by(READ, best);
                 group.truncate(READ);

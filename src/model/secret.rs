@@ -19,10 +19,12 @@ use super::ids::is_invisible;
 use super::plural::plural;
 use crate::limits;
 use encoding::encodings;
+use form::{Alphabet, Form};
 pub use parts::Redaction;
-use rules::{Alphabet, Form, RULES};
+use rules::RULES;
 
 mod encoding;
+mod form;
 mod parts;
 mod placeholder;
 mod rules;

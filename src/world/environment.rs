@@ -67,7 +67,7 @@ pub const VARIABLES: &[Variable] = &[
 ];
 
 /// Sections whose settings the environment can give.
-const SECTIONS: [&str; 17] = [
+const SECTIONS: [&str; 18] = [
     "activation",
     "recall",
     "learning",

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::NodeIx;
 use crate::model::{Kind, Link, Neuron, Stamp};
+use crate::text::talk::ASKED;
 
 /// What a node is, in one byte: its [`Kind`] in the low bits, and flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +22,16 @@ impl State {
     pub const ARCHIVED: u8 = 0x40;
     /// It comes from outside: the settings say how far that is trusted.
     pub const FOREIGN: u8 = 0x20;
+    /// A person said it in a conversation.
+    pub const SAID: u8 = 0x10;
     /// Nothing but a number.
     pub const ABSENT: State = State(0);
 
     pub fn of(neuron: &Neuron) -> Self {
         let there = if neuron.is_archived() { Self::ARCHIVED } else { Self::PRESENT };
         let foreign = if neuron.origin.is_foreign() { Self::FOREIGN } else { 0 };
-        Self(neuron.kind as u8 | there | foreign)
+        let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
+        Self(neuron.kind as u8 | there | foreign | if said { Self::SAID } else { 0 })
     }
 
     pub fn is_present(self) -> bool {
@@ -40,6 +44,10 @@ impl State {
 
     pub fn is_foreign(self) -> bool {
         self.0 & Self::FOREIGN != 0
+    }
+
+    pub fn is_said(self) -> bool {
+        self.0 & Self::SAID != 0
     }
 
     /// The type; of odd data the first one.

@@ -105,6 +105,11 @@ impl<'a> Graph<'a> {
         self.attributes(node.0).state.is_foreign()
     }
 
+    /// Whether a person said it in a conversation.
+    pub fn is_said(&self, node: NodeIx) -> bool {
+        self.attributes(node.0).state.is_said()
+    }
+
     /// A node's salience at `now`, 0..=65535: a pure read.
     pub fn salience_at(&self, node: NodeIx, now: Stamp) -> u16 {
         let node = self.attributes(node.0);
