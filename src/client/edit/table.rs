@@ -54,16 +54,20 @@ pub(super) fn add(edited: &mut Edited, path: &[&str], lines: &str) -> Read<()> {
     Ok(())
 }
 
-/// Takes the table out, and the tables below it, with the blank line before it.
+/// Takes the table out, and the tables below it, with the blank line before it. A comment below its last key is not ours.
 pub(super) fn remove(text: &mut String, path: &[&str]) -> Read<()> {
     if value_at(text, path)?.is_none() {
         return Ok(());
     }
     let (own, below) = (header(path), format!("[{}.", path.join(".")));
     let (mut kept, mut is_ours, mut was_found) = (String::new(), false, false);
+    // Comments and blank lines behind the last key, of which nobody knows yet whether another key follows.
+    let mut behind = String::new();
     for line in text.split_inclusive('\n') {
         let plain = line.trim();
         if plain.starts_with('[') {
+            kept += commented(&behind);
+            behind.clear();
             is_ours = plain == own || plain.starts_with(&below) || plain.starts_with(&format!("{own} "));
             was_found |= is_ours;
             if is_ours && kept.ends_with("\n\n") {
@@ -72,13 +76,21 @@ pub(super) fn remove(text: &mut String, path: &[&str]) -> Read<()> {
                 kept.truncate(kept.len() - 2);
             }
         }
-        if !is_ours {
-            kept.push_str(line);
+        match () {
+            () if !is_ours => kept.push_str(line),
+            () if plain.is_empty() || plain.starts_with('#') => behind.push_str(line),
+            () => behind.clear(),
         }
     }
+    kept += commented(&behind);
     if !was_found || value_at(&kept, path)?.is_some() {
         return Err(format!("{} is not written as a table of its own; take it out by hand", path.join(".")));
     }
     *text = kept;
     Ok(())
+}
+
+/// Lines of comments with the blank lines around them; without a comment nothing.
+fn commented(lines: &str) -> &str {
+    if lines.contains('#') { lines } else { "" }
 }

@@ -93,6 +93,10 @@ fn edit_of_toml_keeps_comments_and_order() {
         assert_eq!(found(&more, &piece), Ok(Found::Some));
         let left = without(&more, &piece).unwrap().unwrap();
         assert!(left.contains("[last]") && !left.contains("git-brain") && left.starts_with(text.trim_end()), "{left}");
+        for own in ["# keep this\n[tools]\nweb = true\n", "\n# the end\n"] {
+            let left = without(&format!("{}{own}", edited.text), &piece).unwrap().unwrap();
+            assert!(left.ends_with(own) && !left.contains("git-brain"), "{left}");
+        }
     }
     assert!(with("mcp_servers = {}\n", &piece).unwrap_err().contains("no table"));
     assert!(with("a = \n", &piece).unwrap_err().starts_with("line 1"));
