@@ -73,7 +73,7 @@ pub struct PrimeMemory {
     /// Whether a reviewer let it in, as far as recent decisions say.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approved: bool,
-    /// How the lines of code are that it cites, and the branch that it was said on if that is another one.
+    /// The state of the lines of code that it cites, and the branch that it was said on if that is another one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub code: Vec<String>,
 }

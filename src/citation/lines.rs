@@ -9,7 +9,7 @@ use super::mention::{Lines, Mention};
 use crate::limits;
 use crate::model::code::Cite;
 
-/// What a line's hash is multiplied by for each line behind it: odd, so that no bit is lost.
+/// The factor of a line's hash for each line behind it: odd, so that no bit is lost.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The citation that is kept of a mention of a file with this content; none where the file has no such lines. `blob` names the content.
@@ -40,10 +40,15 @@ pub fn place(cite: &Cite, was: Option<&str>, now: &str) -> Option<u32> {
         Some(Followed { places, is_new }) => {
             let start = places[from];
             let stays = start.is_some_and(|start| (1..count).all(|at| places[from + at] == Some(start + at)));
-            // A block that was moved within the file goes here and comes there.
-            start
-                .filter(|_| stays)
-                .or_else(|| only(windows(&new, cite).filter(|at| (0..count).all(|n| is_new[at + n]))))
+            // A block that was moved within the file goes here and comes there. Of one that stays, a line such as `}` may be followed to an
+            // equal one beside it: then another of its lines, which says something, tells where it is.
+            let went = |at: usize, n: usize| places[from + n] == Some(at + n);
+            let says = |at: usize| new[at].chars().any(char::is_alphanumeric);
+            let is_anchored = |at: usize| (0..count).any(|n| went(at, n) && says(at + n));
+            let is_it =
+                |at: usize, n: usize| went(at, n) || is_new[at + n] || places[from + n].is_none() && is_anchored(at);
+            let moved = |at: &usize| (0..count).all(|n| is_it(*at, n));
+            start.filter(|_| stays).or_else(|| only(windows(&new, cite).filter(moved)))
         }
         None if new.get(from..from + count).is_some_and(|cited| is_of(cite, cited)) => Some(from),
         None => only(windows(&new, cite)),
@@ -261,6 +266,9 @@ mod tests {
         assert_eq!(place(&block, Some(FILE), moved), Some(6));
         let twice = "x = 1\ny = 2\nx = 1\n";
         assert_eq!(place(&of(1, 1, twice).unwrap(), Some(twice), "y = 2\nx = 1\n"), None, "that is the other one");
+        // The brace is not told from the one below, and the lines are there as they were.
+        let braces = "a\nb\n}\nc\nd\ne\n}\nf\n";
+        assert_eq!(place(&of(3, 5, braces).unwrap(), Some(braces), "b\n}\n}\nc\nd\ne\nf\n"), Some(3));
         // Another line between them.
         assert_eq!(place(&block, Some(FILE), &FILE.replace("    }\n", "    }\n    // so\n")), None);
         // Another hash than that of the older version: it is not what was cited.

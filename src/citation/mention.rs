@@ -44,7 +44,7 @@ pub fn mentions(text: &str) -> Vec<Mention> {
     found
 }
 
-/// What stands before the first character that is not ASCII, and behind the last one before that.
+/// The ASCII text that a word begins with, behind letters of another script.
 fn without_text_behind(word: &str) -> Option<&str> {
     let start = word.find(|c: char| c.is_ascii() && c != ':')?;
     let rest = &word[start..];

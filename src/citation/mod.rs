@@ -12,7 +12,7 @@ pub use mention::{Lines, Mention, is_secret, mentions};
 
 use serde::Serialize;
 
-/// How cited lines are in the present checkout.
+/// The state of cited lines in the present checkout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "state", content = "now")]
 pub enum State {
@@ -29,7 +29,7 @@ pub enum State {
 pub struct Checked {
     /// The lines as they were cited.
     pub cite: String,
-    /// How they are.
+    /// Their state.
     #[serde(flatten)]
     pub state: State,
 }
@@ -42,9 +42,11 @@ pub struct Seen {
     pub branch: Option<String>,
     /// Whether that is neither the present branch nor a part of its history.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
     pub elsewhere: bool,
     /// The lines that it cites.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub cites: Vec<Checked>,
 }
 

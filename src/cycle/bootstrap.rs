@@ -65,7 +65,7 @@ pub fn evaluator() -> Agent {
     Agent::decode(file.content.as_bytes(), path).expect("invariant: the bootstrap agents are tested")
 }
 
-/// How the names of agents begin that are programs by a tool protocol, or by HTTP.
+/// Beginnings of the names of agents that are programs by a tool protocol, or by HTTP.
 const CLIENTS: [&str; 2] = ["mcp-", "http-"];
 
 /// The definition of a client that the brain has no file of: what it proposes waits for a person, whatever its origin.

@@ -3,7 +3,7 @@
 //! another line of the code, and `current`, `moved` or `stale`. Must not write anything, and costs nothing where no code is.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::Cycle;
@@ -22,7 +22,7 @@ pub struct Here<'c> {
     cycle: &'c Cycle,
     checkout: Checkout<'c>,
     tree: TreeId,
-    /// What was read of memories.
+    /// The code of memories that were read.
     known: RefCell<HashMap<NeuronId, Option<Code>>>,
     /// Whether commits are on the present line.
     lines: RefCell<HashMap<String, bool>>,
@@ -33,7 +33,12 @@ impl Cycle {
     pub fn note_code(&self, stimuli: &mut [Stimulus]) {
         let Some(checkout) = self.store.checkout(Path::new(AROUND)) else { return };
         let branch = checkout.branch().map(ToString::to_string);
-        let commit = checkout.commit().to_string();
+        let bare = Code { branch, commit: checkout.commit().to_string(), cites: Vec::new() };
+        // A branch or a path may look like a secret, and nothing is stored that does.
+        let is_plain = |code: &Code| self.shared.secrets.redact_json(&json::pretty(code)).is_none();
+        if !is_plain(&bare) {
+            return;
+        }
         let mut files = HashMap::new();
         for stimulus in stimuli {
             let found = mentions(&stimulus.text);
@@ -45,11 +50,12 @@ impl Cycle {
                 let read = || {
                     let text = checkout.text(&path)?;
                     let blob = checkout.blob_of(&path, &text)?;
-                    Some((text, blob))
+                    let clean = self.shared.secrets.redact(&text).into_owned();
+                    Some((text, blob, clean))
                 };
-                let (text, blob) = files.entry(path.clone()).or_insert_with(read).as_ref()?;
+                let (text, blob, clean) = files.entry(path.clone()).or_insert_with(read).as_ref()?;
                 let cited = cite(mention, &path, text, blob)?;
-                self.has_no_secret(&cited, text).then_some(cited)
+                has_no_secret(&cited, text, clean).then_some(cited)
             });
             let mut cites: Vec<Cite> = Vec::new();
             for cited in found {
@@ -57,18 +63,9 @@ impl Cycle {
                     cites.push(cited);
                 }
             }
-            let code = Code { branch: branch.clone(), commit: commit.clone(), cites };
-            // A branch or a path may look like a secret, and nothing is stored that does.
-            let is_plain = self.shared.secrets.redact_json(&json::pretty(&code)).is_none();
-            stimulus.code = is_plain.then_some(code);
+            let code = Code { cites, ..bare.clone() };
+            stimulus.code = Some(if code.cites.is_empty() || is_plain(&code) { code } else { bare.clone() });
         }
-    }
-
-    /// Whether the cited lines are free of secrets: even a hash of one could be guessed.
-    fn has_no_secret(&self, cite: &Cite, text: &str) -> bool {
-        let lines = text.lines().skip(cite.line as usize - 1).take(cite.lines as usize);
-        let lines = lines.collect::<Vec<_>>().join("\n");
-        self.shared.secrets.redact(&lines) == lines
     }
 
     /// The code that is checked out around here, for memories of a tree; none where no code is.
@@ -76,6 +73,12 @@ impl Cycle {
         let checkout = self.store.checkout(Path::new(AROUND))?;
         Some(Here { cycle: self, checkout, tree, known: RefCell::default(), lines: RefCell::default() })
     }
+}
+
+/// Whether the cited lines of a text are in what is left of it without secrets: even a hash of one could be guessed.
+fn has_no_secret(cite: &Cite, text: &str, clean: &str) -> bool {
+    let kept: HashSet<&str> = clean.lines().collect();
+    text.lines().skip(cite.line as usize - 1).take(cite.lines as usize).all(|line| kept.contains(line))
 }
 
 impl Here<'_> {
@@ -112,7 +115,7 @@ impl Here<'_> {
         is_other
     }
 
-    /// How the code of a memory is now; none if it was said about none.
+    /// The code that a memory was said about, as it is now; none if it was said about none.
     pub fn seen(&self, neuron: &Neuron) -> Option<Seen> {
         let code = self.code_of(neuron)?;
         let is_here = CommitId::parse(&code.commit).is_ok_and(|commit| self.checkout.knows(commit));

@@ -258,7 +258,7 @@ fn moved_down(found: Vec<(bool, Recalled)>) -> Vec<Recalled> {
     ordered
 }
 
-/// What a memory of another line of the code counts beside one of the present line.
+/// The score of a memory of another line of the code beside one of the present line.
 const ELSEWHERE: f64 = 0.7;
 
 /// Moves memories down that were made on another line of the code, as far as `most` of the best tell. None is lost.

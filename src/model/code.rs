@@ -28,7 +28,7 @@ pub struct Cite {
     pub path: String,
     /// The first line, from 1.
     pub line: u32,
-    /// How many lines; absent: one.
+    /// The number of lines; absent: one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub lines: u32,
     /// The file's content, as git names it.

@@ -1,9 +1,10 @@
 //! The code that people work on beside a brain: its work tree, the commit that is checked out, and older versions of its files. Nothing is
 //! written there.
 
-use std::cell::RefCell;
-use std::collections::{BinaryHeap, HashSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use super::{BlobId, Branch, CommitId, Store, TreeId};
 use crate::limits;
@@ -17,9 +18,12 @@ pub struct Checkout<'s> {
     commit: CommitId,
     tree: TreeId,
     line: RefCell<Line>,
+    /// Files that came since commits.
+    came: RefCell<HashMap<String, Rc<Vec<(String, String)>>>>,
+    index: OnceCell<Option<git2::Index>>,
 }
 
-/// How its repository is read.
+/// The way by which its repository is read.
 enum Reader<'s> {
     /// The brain is inside of it.
     Own(&'s Store),
@@ -57,10 +61,16 @@ impl<'s> Checkout<'s> {
         let (branch, commit) = reader.head().ok()?;
         let commit = commit?;
         let tree = reader.tree_of(commit).ok()?;
-        let is_brain = reader.file(tree, layout::METADATA).ok()?.is_some();
+        // Beside code, a brain has branches of its own; a brain by itself is known by its files.
+        let beside = reader.main().as_str().rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+        let is_brain = match (&beside, &branch) {
+            (Some(folder), Some(branch)) => branch.as_str().starts_with(folder),
+            _ => reader.file(tree, layout::METADATA).ok()?.is_some(),
+        };
         let line =
             Line { seen: HashSet::new(), next: BinaryHeap::from([(i64::MAX, commit)]), left: limits::CODE_COMMITS };
-        (!is_brain).then_some(Self { store, root, branch, commit, tree, line: RefCell::new(line) })
+        let (came, index) = (RefCell::default(), OnceCell::new());
+        (!is_brain).then_some(Self { store, root, branch, commit, tree, line: RefCell::new(line), came, index })
     }
 
     /// The branch that is checked out.
@@ -98,7 +108,7 @@ impl<'s> Checkout<'s> {
         (is_tracked() || !is_ignored()).then(|| name.to_owned())
     }
 
-    /// What a file of the work tree says; none if it is none, too large or no text.
+    /// The text of a file of the work tree; none if it is no file, too large or no text.
     pub fn text(&self, path: &str) -> Option<String> {
         let whole = self.root.join(path);
         // A link that came since may lead anywhere.
@@ -138,40 +148,52 @@ impl<'s> Checkout<'s> {
     /// Files that came since a commit and may be one that is gone, most alike first: with its content, with its name, others. At most
     /// [`limits::CITED_CANDIDATES`].
     pub fn came_since(&self, commit: &str, blob: &str, path: &str) -> Vec<String> {
-        let store = self.store.get();
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let mut found: Vec<(u8, String)> = Vec::new();
-        let mut note = |id: String, there: String| {
-            let rank = if id == blob { 0 } else { 1 + u8::from(name(&there) != name(path)) };
-            if found.iter().all(|(_, known)| *known != there) {
-                found.push((rank, there));
-            }
-        };
-        let before = CommitId::parse(commit).ok().filter(|commit| store.has(commit.0));
-        let before = before.and_then(|commit| store.tree_of(commit).ok());
-        if let Some(before) = before
-            && let Ok(Some(changes)) = store.diff_within(Some(before), Some(self.tree), "", limits::CITED_CHANGES)
-        {
-            for change in changes.into_iter().filter(|change| change.old.is_none()) {
-                if let Some(file) = change.new.filter(|file| file.is_regular()) {
-                    note(file.blob.to_string(), change.path);
-                }
-            }
-        }
-        // What is renamed and not committed yet stands in git's index.
-        if let Ok(index) = store.with(git2::Repository::index) {
-            for entry in index.iter() {
-                let (id, there) = (entry.id.to_string(), String::from_utf8(entry.path).ok());
-                let Some(there) = there.filter(|there| id == blob || name(there) == name(path)) else { continue };
-                let is_new = before.is_none_or(|tree| store.file(tree, &there).is_ok_and(|file| file.is_none()));
-                if is_new && there != path {
-                    note(id, there);
-                }
+        let came = self.committed_since(commit);
+        let staged = if self.root.join(path).exists() { Vec::new() } else { self.staged(blob, &name(path)) };
+        for (id, there) in came.iter().chain(&staged).filter(|(_, there)| there != path) {
+            let rank = if id == blob { 0 } else { 1 + u8::from(name(there) != name(path)) };
+            if found.iter().all(|(_, known)| known != there) {
+                found.push((rank, there.clone()));
             }
         }
         found.sort();
         found.truncate(limits::CITED_CANDIDATES);
         found.into_iter().map(|(_, path)| path).collect()
+    }
+
+    /// Files that the present commit has and an older one has not, with their contents' ids. Compared once.
+    fn committed_since(&self, commit: &str) -> Rc<Vec<(String, String)>> {
+        if let Some(known) = self.came.borrow().get(commit) {
+            return Rc::clone(known);
+        }
+        let store = self.store.get();
+        let before = CommitId::parse(commit).ok().filter(|commit| store.has(commit.0));
+        let before = before.and_then(|commit| store.tree_of(commit).ok());
+        let changes = before.and_then(|before| {
+            store.diff_within(Some(before), Some(self.tree), "", limits::CITED_CHANGES).ok().flatten()
+        });
+        let came = changes.unwrap_or_default().into_iter().filter(|change| change.old.is_none()).filter_map(|change| {
+            let file = change.new.filter(super::File::is_regular)?;
+            Some((file.blob.to_string(), change.path))
+        });
+        let came = Rc::new(came.collect::<Vec<_>>());
+        self.came.borrow_mut().insert(commit.to_owned(), Rc::clone(&came));
+        came
+    }
+
+    /// Files with a content or a name in git's index that the present commit has not: what is renamed there and not committed yet.
+    fn staged(&self, blob: &str, name: &str) -> Vec<(String, String)> {
+        let store = self.store.get();
+        let index = self.index.get_or_init(|| store.with(git2::Repository::index).ok());
+        let alike = index.iter().flat_map(git2::Index::iter).filter_map(|entry| {
+            let (id, there) = (entry.id.to_string(), String::from_utf8(entry.path).ok()?);
+            let is_new = || store.file(self.tree, &there).is_ok_and(|file| file.is_none());
+            let is_alike = id == blob || there.rsplit('/').next() == Some(name);
+            (is_alike && is_new()).then_some((id, there))
+        });
+        alike.take(limits::CITED_CANDIDATES).collect()
     }
 
     /// True if a commit is the present one or an ancestor of it, as far as a bounded part of the history tells. What is asked for first should be

@@ -1,4 +1,4 @@
-//! What programs ask of a brain, by the tool protocol or by HTTP: to recall, remember, read, propose, say what came, and how it is.
+//! Questions of programs to a brain, by the tool protocol or by HTTP: to recall, remember, read, propose, report an outcome, and its state.
 //!
 //! A client is an agent of its own: what it brings has the origin `mcp:NAME` or `http:NAME`, and its proposals are runs of the agent
 //! `mcp-NAME` or `http-NAME`, whose definition the owner may write. Place in the flow: front door → **client** → feed, recall, apply → pages within a budget of tokens.

@@ -25,6 +25,7 @@ pub struct Proposal {
     pub changes: Vec<String>,
     /// What is worth knowing, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub notes: Vec<String>,
 }
 
@@ -53,6 +54,7 @@ pub struct Came {
     pub error: Option<f64>,
     /// What is worth knowing, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub notes: Vec<String>,
 }
 

@@ -37,6 +37,7 @@ pub struct Recollection {
     pub next: Option<String>,
     /// What is worth knowing, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub notes: Vec<String>,
 }
 
@@ -53,8 +54,9 @@ pub struct Cited {
     pub origin: String,
     /// Whether the owner trusts that, or has approved it.
     pub trusted: bool,
-    /// How the lines of code are that it cites, and the branch that it was said on if that is another one, one sentence each.
+    /// The state of the lines of code that it cites, and the branch that it was said on if that is another one, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub code: Vec<String>,
 }
 

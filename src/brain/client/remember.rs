@@ -28,6 +28,7 @@ pub struct Kept {
     pub commit: String,
     /// What is worth knowing, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub notes: Vec<String>,
 }
 
