@@ -301,7 +301,7 @@ fn memories_that_came_from_no_page_are_notes_of_their_session_or_day() {
     let day = std::fs::read_to_string(vault.join("Days/2026-01-26.md")).unwrap();
     assert!(day.starts_with("---\nconcepts:\n  - \"[[") && day.ends_with("---\nAnna moved to Kyoto in May\n"), "{day}");
     assert!(day.contains("\"[[kyoto]]\""), "{day}");
-    assert!(std::fs::read_to_string(vault.join("_./evil/talk.md")).unwrap().ends_with("Bo likes oolong\n"));
+    assert!(std::fs::read_to_string(vault.join("__/evil/talk.md")).unwrap().ends_with("Bo likes oolong\n"));
     assert!(!sandbox.beside("evil").exists());
 }
 
