@@ -301,7 +301,7 @@ fn memories_that_came_from_no_page_are_notes_of_their_session_or_day() {
     let day = std::fs::read_to_string(vault.join("Days/2026-01-26.md")).unwrap();
     assert!(day.starts_with("---\nconcepts:\n  - \"[[") && day.ends_with("---\nAnna moved to Kyoto in May\n"), "{day}");
     assert!(day.contains("\"[[kyoto]]\""), "{day}");
-    assert!(std::fs::read_to_string(vault.join("_./evil/talk.md")).unwrap().ends_with("Bo likes oolong\n"));
+    assert!(std::fs::read_to_string(vault.join("__/evil/talk.md")).unwrap().ends_with("Bo likes oolong\n"));
     assert!(!sandbox.beside("evil").exists());
 }
 
@@ -322,6 +322,16 @@ fn table_has_every_format_once_and_the_page_says_the_same() {
     assert!(named("obsidian", false).is_ok() && named("obsidian", true).is_err());
     let head = |text: &str| Peek { heads: vec![("x".into(), text.into())], ..Peek::default() };
     assert!(recognised(&head("{\"text\": \"a batch\"}\n")).is_none());
+    let folder = |heads: &[(&str, &str)]| Peek {
+        is_folder: true,
+        folders: vec!["system".into()],
+        heads: heads.iter().map(|(name, head)| ((*name).into(), (*head).into())).collect(),
+    };
+    let linked = ("a.md", "---\npermalink: a\n---\n");
+    assert_eq!(recognised(&folder(&[linked])).unwrap().name, "basic-memory");
+    assert_eq!(recognised(&folder(&[linked, ("b.md", "b"), ("c.md", "c")])).unwrap().name, "obsidian");
+    assert_eq!(recognised(&folder(&[("system/a.md", "---\r\ndescription: x\r\n---\r\n")])).unwrap().name, "letta");
+    assert_eq!(recognised(&folder(&[("system/a.md", "a")])).unwrap().name, "obsidian");
     let pretty = "{\n  \"entities\": [\n    {\"name\": \"a\", \"entityType\": \"b\"}]}";
     assert_eq!(recognised(&head(pretty)).unwrap().name, "server-memory");
 }

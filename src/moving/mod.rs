@@ -79,8 +79,7 @@ pub struct Peek {
 impl Peek {
     /// Objects that stand on lines of their own in the beginnings.
     fn objects(&self) -> impl Iterator<Item = Value> {
-        let lines =
-            self.heads.iter().filter(|(name, _)| !name.ends_with(".md")).flat_map(|(_, head)| head.lines().take(32));
+        let lines = self.heads.iter().filter(|(name, _)| !is_note(name)).flat_map(|(_, head)| head.lines().take(32));
         lines.filter_map(|line| serde_json::from_str(line).ok()).filter(Value::is_object)
     }
 
@@ -95,23 +94,23 @@ impl Peek {
             head.match_indices(&quoted).any(|(at, _)| head[at + quoted.len()..].trim_start().starts_with(':'))
         };
         let begins = |head: &str| head.trim_start().starts_with(['{', '[']);
-        self.heads
-            .iter()
-            .any(|(name, head)| !name.ends_with(".md") && begins(head) && keys.iter().all(|key| has(head, key)))
+        self.heads.iter().any(|(name, head)| !is_note(name) && begins(head) && keys.iter().all(|key| has(head, key)))
     }
 
     fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.heads.iter().filter(|(name, _)| name.ends_with(".md")).map(|(name, head)| (name.as_str(), head.as_str()))
+        self.heads.iter().filter(|(name, _)| is_note(name)).map(|(name, head)| (name.as_str(), head.as_str()))
     }
 
-    fn has_property(&self, below: &str, key: &str) -> bool {
-        let in_front = |head: &str| {
+    /// Whether most notes below a folder have a property in their front matter.
+    fn have_property(&self, below: &str, key: &str) -> bool {
+        let has = |head: &str| {
             let head = head.replace("\r\n", "\n");
-            markdown::front_matter(&head)
-                .0
-                .is_some_and(|lines| lines.lines().any(|line| line.starts_with(&format!("{key}:"))))
+            let lines = markdown::front_matter(&head).0.unwrap_or_default();
+            lines.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')))
         };
-        self.notes().any(|(name, head)| name.starts_with(below) && in_front(head))
+        let notes = self.notes().filter(|(name, _)| name.starts_with(below));
+        let (with, all) = notes.fold((0, 0), |(with, all), (_, head)| (with + usize::from(has(head)), all + 1));
+        with * 2 > all
     }
 }
 
@@ -159,6 +158,11 @@ pub struct Format {
     pub holds: &'static str,
     /// What is lost, and where that is listed.
     pub loses: &'static str,
+}
+
+/// Whether a file is a note by its name.
+fn is_note(name: &str) -> bool {
+    name.ends_with(".md") || name.ends_with(".markdown")
 }
 
 fn has(value: &Value, keys: &[&str]) -> bool {
@@ -261,7 +265,7 @@ pub const FORMATS: &[Format] = &[
         is: |peek| {
             peek.is_folder
                 && peek.folders.iter().any(|name| name == "system")
-                && peek.has_property("system/", "description")
+                && peek.have_property("system/", "description")
         },
         reader: Some(Reader::Notes(false)),
         writer: None,
@@ -271,7 +275,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "basic-memory",
         title: "a folder of basic-memory",
-        is: |peek| peek.has_property("", "permalink"),
+        is: |peek| peek.have_property("", "permalink"),
         reader: Some(Reader::Notes(true)),
         writer: None,
         holds: "notes to the byte; each observation and relation is a memory",

@@ -67,7 +67,7 @@ mod tests {
             ("anna", "anna 2.md"),
             ("Projects/Plan", "Projects/Plan.md"),
             ("notes/diary.md", "notes/diary.md.md"),
-            ("../../etc/passwd", "_./_./etc/passwd.md"),
+            ("../../etc/passwd", "__/__/etc/passwd.md"),
             ("/home/x/.ssh/id", "home/x/_ssh/id.md"),
             ("a: b?", "a- b-.md"),
             ("NUL", "NUL_.md"),

@@ -27,10 +27,10 @@ pub(super) fn peek(path: &Path, skip: impl Fn(&Path) -> bool + Send + Sync + 'st
             let below = world::files_below(path, limits::MOVED_FILES, skip)?;
             let mut files: Vec<PathBuf> =
                 below.files.into_iter().filter(|file| is_one_of(file, &NOTES) || is_one_of(file, &VALUES)).collect();
-            // Some of each folder: what tells a format may stand in the last one.
+            // Some of all: what tells a format may stand in the last one. Letta's own folder comes first.
+            files.sort_by_key(|file| !file.starts_with(path.join("system")));
             let step = files.len().div_ceil(limits::MOVED_HEADS).max(1);
-            files = files.into_iter().step_by(step).collect();
-            files
+            files.into_iter().step_by(step).collect()
         }
     };
     for file in files {
