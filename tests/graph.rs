@@ -77,10 +77,7 @@ fn graph_of_a_run_marks_what_it_changes_before_and_after_it_lands() {
     assert_eq!((marks(&after, "born"), &after["edges"]), (marks(&before, "born"), &before["edges"]));
     // What changed since a commit, with its neighbourhood.
     let since = sandbox.json(&["graph", "--since", "wake~1", "-n", "4"]);
-    assert_eq!(
-        (since["title"].as_str(), marks(&since, "born")),
-        (Some("What changed since wake~1"), vec!["z".to_owned()])
-    );
+    assert_eq!((since["title"].as_str(), marks(&since, "born")), (Some("Changes since wake~1"), vec!["z".to_owned()]));
     assert!(sandbox.brain(&["graph", "20991231t000000000z-aaaaaaaa-human"]).exits(2).err.contains("there is no run"));
 }
 

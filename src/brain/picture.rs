@@ -97,7 +97,7 @@ impl Brain {
         let nodes = choice::ranked(&graph, &starts, when, request.most.unwrap_or(usual));
         let mut picture = Picture {
             title: match (&request.since, around) {
-                (Some(since), None) => format!("What changed since {}", named(since)),
+                (Some(since), None) => format!("Changes since {}", named(since)),
                 _ => "The most salient neurons and what they are tied to".to_owned(),
             },
             at: commit.to_string(),
@@ -271,7 +271,7 @@ impl Brain {
             (answers, false) => answers,
         };
         let when = Stamp::from_unix(self.cycle.store.commit(commit)?.at);
-        let title = format!("How {} found its answers", quoted(&question));
+        let title = format!("The ways from {} to its answers", quoted(&question));
         let picture = Picture { title, at: answer.at.clone(), of: nodes.len(), nodes, edges, ..Picture::default() };
         Ok(Picture { caption: caption(&answers, commit, when), ..picture }.laid_out())
     }

@@ -60,11 +60,11 @@ pub(super) fn begin(command: &Command, json: bool) {
         return;
     }
     *shown() = Some(Shown { begun: Instant::now(), what: "", done: 0, of: 0, is_drawn: false, bar: None });
-    show_progress_by(tell);
+    show_progress_by(report);
 }
 
 /// Notes how far something is; the first note of a command starts the thread that draws.
-fn tell(what: &'static str, done: u64, of: u64) {
+fn report(what: &'static str, done: u64, of: u64) {
     let mut shown = shown();
     let Some(shown) = shown.as_mut() else { return };
     (shown.what, shown.done, shown.of) = (what, done, of);
@@ -111,7 +111,7 @@ pub(crate) struct Bar;
 impl Bar {
     /// Shows how far something is.
     pub(crate) fn set(&self, what: &'static str, done: u64, of: u64) {
-        tell(what, done, of);
+        report(what, done, of);
     }
 
     /// Follows the loop.
@@ -119,13 +119,13 @@ impl Bar {
         match *progress {
             Progress::Stored(done, of) => {
                 *total = of as u64;
-                tell("storing", done as u64, of as u64);
+                report("storing", done as u64, of as u64);
             }
-            Progress::Running(..) if *total == 0 => tell("running agents", 0, 0),
+            Progress::Running(..) if *total == 0 => report("running agents", 0, 0),
             Progress::Running(..) => {}
             Progress::Merged(_, consumed) => {
                 *total = (*total).max(consumed as u64);
-                tell("perceived", consumed as u64, *total);
+                report("perceived", consumed as u64, *total);
             }
         }
     }

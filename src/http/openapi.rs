@@ -129,7 +129,7 @@ fn network(schemas: &mut SchemaGenerator) -> Value {
     picture["responses"]["200"]["content"] =
         json!({"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}});
     let events = [schemas.subschema_for::<Pulse>(), schemas.subschema_for::<Moved>()];
-    let mut changes = operation("What happens, as it happens, as server-sent events", &[], None, json!({}), &[429]);
+    let mut changes = operation("Events of the brain as they happen, server-sent", &[], None, json!({}), &[429]);
     changes["responses"]["200"]["content"] = json!({"text/event-stream": {"schema": {
         "description": "`stands` first, `slept` and `waiting`: a Pulse; `moved`: a Moved.", "anyOf": events
     }}});

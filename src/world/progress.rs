@@ -14,7 +14,7 @@ pub fn show_by(show: Show) {
 }
 
 /// Tells how far something is.
-pub fn tell(what: &'static str, done: u64, of: u64) {
+pub fn report(what: &'static str, done: u64, of: u64) {
     if let Some(show) = SHOW.get() {
         show(what, done, of);
     }
@@ -31,13 +31,13 @@ pub struct Work {
 impl Work {
     /// Work that begins.
     pub fn begin(what: &'static str, of: usize) -> Self {
-        tell(what, 0, of as u64);
+        report(what, 0, of as u64);
         Self { what, of: of as u64, done: AtomicU64::new(0) }
     }
 
     /// One more is done.
     pub fn step(&self) {
-        tell(self.what, self.done.fetch_add(1, Ordering::Relaxed) + 1, self.of);
+        report(self.what, self.done.fetch_add(1, Ordering::Relaxed) + 1, self.of);
     }
 }
 

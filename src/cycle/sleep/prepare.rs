@@ -26,7 +26,7 @@ use crate::store::{
     Author, BlobId, Branch, CommitId, CommitSpec, FileChange, ObjectWriter, RefChange, RefOutcome, Trailer, TreeEdit,
     TreeId,
 };
-use crate::world::progress::tell;
+use crate::world::progress::report;
 
 /// A sleep that is consolidated and not on main yet.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ impl Cycle {
         let tree = self.store.tree_of(wake)?;
         let changed = self.changed_neurons(evening.wake, tree)?;
         let mut survey = Survey::of(&self.store, tree, now, &changed)?; // (2)
-        tell("consolidating", 0, 0);
+        report("consolidating", 0, 0);
         let snapshot = self.without_tainted(writer, &survey, &run, [evening.main, tree], now.origins)?; // (3)
         let going = self.going(&survey, snapshot.tree, evening, now)?;
         let stays = |id: &NeuronId| !snapshot.left_out.contains(id) && !going.contains_key(id);

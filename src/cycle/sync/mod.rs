@@ -31,7 +31,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
-use crate::world::progress::tell;
+use crate::world::progress::report;
 pub use offer::Outlet;
 pub use overruled::Overruled;
 pub use places::NearRemote;
@@ -137,7 +137,7 @@ impl Cycle {
             return Err(CycleError::Refused { message, hint: Some(hint) });
         }
         for round in 0..limits::SYNC_ROUNDS {
-            tell("fetching", 0, 0);
+            report("fetching", 0, 0);
             let mut theirs = self.fetched(remote, synced)?;
             self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
             if without_refused && round == 0 {
@@ -148,7 +148,7 @@ impl Cycle {
                 return Ok(());
             }
             let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
-            tell("merging", 0, 0);
+            report("merging", 0, 0);
             let joined = match self.join(&theirs.tips, synced) {
                 // Who said what is for the person who settles it.
                 Err(CycleError::Refused { message, hint }) => {
@@ -179,7 +179,7 @@ impl Cycle {
                 let trunks = [self.store.main(), self.store.wake()];
                 wishes.retain(|wish| wish.new.is_some() && !trunks.contains(&&wish.branch));
             }
-            tell("pushing", 0, 0);
+            report("pushing", 0, 0);
             (synced.main, synced.wake) = (Some(joined.main), Some(joined.wake));
             let outcome = match wishes.is_empty() {
                 true => PushOutcome::Done,

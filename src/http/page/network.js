@@ -65,10 +65,12 @@ export class NetworkView {
   open() {
     this.element.hidden = false;
     if (this.#stream) return;
-    this.#stream = new AbortController();
+    const stream = new AbortController();
+    this.#stream = stream;
     this.#try(async () => {
       await Promise.all([this.#lists(), this.load(true)]);
-      this.#listen(this.#stream);
+      // The view may have been closed meanwhile.
+      if (!stream.signal.aborted) this.#listen(stream);
     });
   }
 
