@@ -20,14 +20,14 @@
           buildType = "dist";
           # The tests need programs and namespaces that a build does not have; `.ci/run` runs them.
           doCheck = false;
-          nativeBuildInputs = [ pkgs.installShellFiles pkgs.makeWrapper ];
+          # Not wrapped: hooks call the program by the name that the path leads to, which outlives a place in the store.
+          nativeBuildInputs = [ pkgs.installShellFiles ];
           postInstall = ''
             $out/bin/git-brain man $out/share/man/man1
             for shell in bash zsh fish; do
               $out/bin/git-brain completions $shell > git-brain.$shell
             done
             installShellCompletion --cmd git-brain --bash git-brain.bash --zsh git-brain.zsh --fish git-brain.fish
-            wrapProgram $out/bin/git-brain --suffix PATH : ${pkgs.git}/bin
           '';
           meta = {
             inherit (manifest) description;

@@ -25,7 +25,7 @@ class Formula
     if words.first == "cargo"
       raise "not an installation: #{words}" unless words[0, 4] == ["cargo", "install", "--profile", "dist"]
       FileUtils.mkdir_p(bin)
-      FileUtils.cp(PROGRAM, bin)
+      FileUtils.cp(PROGRAM, bin/"git-brain")
     else
       Kernel.system(*words, out: File::NULL) or raise "#{words.join(" ")} failed"
     end
