@@ -101,7 +101,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "wisdom",
         "git brain wisdom list\ngit brain wisdom why w-0123456789abcdef\n\
-         git brain wisdom teach --when \"rain is forecast\" --do umbrella --because \"nobody gets wet\"\n\
+         git brain wisdom teach --when \"rain is forecast\" --do umbrella --because \"all stay dry\"\n\
          git brain wisdom export --days 30\ngit brain wisdom inherit bundle.json --key 0011aabb",
     ),
     ("sleep", "git brain sleep --dry-run\ngit brain sleep --undo"),

@@ -59,7 +59,7 @@ pub enum WisdomAction {
         #[command(flatten)]
         writer: Writer,
     },
-    /// Tell seeds to nobody any more
+    /// Stop telling seeds to agents
     Forget {
         /// The seeds, or the beginnings of their ids
         #[arg(required = true)]
