@@ -53,15 +53,19 @@ fn figure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
 }
 
-fn columns(metrics: &Metrics) -> String {
-    let all = [
+/// The metrics, in the order of [`HEADS`] and [`PLOTS`].
+fn all_of(metrics: &Metrics) -> [Option<f64>; 5] {
+    [
         metrics.silence_ratio,
         metrics.self_reference_rate,
         metrics.apology_density,
         metrics.assertion_ratio,
         metrics.guidance_rate,
-    ];
-    all.map(|value| format!("{:>9}", figure(value))).join(" ")
+    ]
+}
+
+fn columns(metrics: &Metrics) -> String {
+    all_of(metrics).map(|value| format!("{:>9}", figure(value))).join(" ")
 }
 
 /// The heads of [`columns`].
@@ -145,21 +149,16 @@ fn drift(report: &IntegrityReport, signs: Signs) -> String {
 
 /// Days that a plot shows, the newest.
 const PLOTTED: usize = 60;
-/// A metric by its name, with its figure and the end of its scale; 0: the greatest figure.
-const PLOTS: [(&str, fn(&Metrics) -> Option<f64>, f64); 5] = [
-    ("silence", |metrics| metrics.silence_ratio, 1.0),
-    ("self-refs", |metrics| metrics.self_reference_rate, 0.0),
-    ("apologies", |metrics| metrics.apology_density, 0.0),
-    ("assertion", |metrics| metrics.assertion_ratio, 1.0),
-    ("guidance", |metrics| metrics.guidance_rate, 1.0),
-];
+/// Names of the metrics, with the ends of their scales; 0: the greatest figure.
+const PLOTS: [(&str, f64); 5] =
+    [("silence", 1.0), ("self-refs", 0.0), ("apologies", 0.0), ("assertion", 1.0), ("guidance", 1.0)];
 
 /// A line for each metric that two days have.
 fn plots(days: &[MeasuredDay], signs: Signs) -> String {
     let shown = &days[days.len().saturating_sub(PLOTTED)..];
     let mut text = String::new();
-    for (name, of, end) in PLOTS {
-        let values: Vec<Option<f64>> = shown.iter().map(|day| of(&day.metrics)).collect();
+    for (at, (name, end)) in PLOTS.into_iter().enumerate() {
+        let values: Vec<Option<f64>> = shown.iter().map(|day| all_of(&day.metrics)[at]).collect();
         let known: Vec<f64> = values.iter().flatten().copied().collect();
         let [first, .., last] = known[..] else { continue };
         let most = if end > 0.0 { end } else { known.iter().copied().fold(0.01, f64::max) };

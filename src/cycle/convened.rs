@@ -13,7 +13,7 @@ use super::network::TreeNetwork;
 use super::policy::HUMAN;
 use super::spawn::Spawn;
 use crate::cognition::council::{Asked, document, questions};
-use crate::council::record::CouncilRecord;
+use crate::council::record::{Council, CouncilRecord};
 use crate::cycle::Cycle;
 use crate::model::Origin;
 use crate::model::ids::{AgentName, NeuronId, RunId, hash_fields};
@@ -42,12 +42,13 @@ impl Spawn {
         }
         let seen = all_of(shown);
         let may = shared.policy.agents.get(&self.job.agent).map(|member| member.agent.capabilities.clone());
+        let may = may.unwrap_or_default();
         let ids: Vec<&str> = ruled.iter().map(|(_, record)| record.id.as_str()).collect();
-        let others_wait = cycle
-            .councils()?
-            .iter()
-            .any(|council| council.state() == "pending" && !ids.contains(&council.record.id.as_str()));
-        let document = document(&ruled, others_wait, &snapshot, &may.unwrap_or_default());
+        // Only who would lower a flag has to know.
+        let is_raised = may.flags.iter().flatten().next().is_some_and(|flag| snapshot.flags.contains(flag));
+        let waits = |council: &Council| council.state() == "pending" && !ids.contains(&council.record.id.as_str());
+        let others_wait = is_raised && cycle.councils()?.iter().any(waits);
+        let document = document(&ruled, others_wait, &snapshot, &may);
         let Some(draft) = self.draft(document, seen)? else { return Ok(None) };
         let applied = draft.apply(&store, shared)?;
         draft.settle(&applied, &store, shared, true).map(Some)

@@ -187,7 +187,7 @@ impl From<&Counts> for Metrics {
             silence_ratio: ratio(counts.observations, counts.utterances),
             self_reference_rate: rate(counts.self_references),
             apology_density: rate(counts.apologies),
-            assertion_ratio: ratio(counts.assertive, counts.assertive + counts.hedging),
+            assertion_ratio: ratio(counts.assertive, counts.assertive.saturating_add(counts.hedging)),
             guidance_rate: ratio(counts.guided, counts.refusals),
             correction: counts.correction(),
         }
@@ -264,5 +264,14 @@ mod tests {
     fn fenced_code_counts_for_nothing() {
         let counts = Counts::of("```\nI'm sorry, as an AI I can't.\n```", Lang::En, 300);
         assert_eq!(counts, Counts { replies: 1, tokens: 300, corrected_tokens: 300.0, ..Counts::default() });
+    }
+
+    #[test]
+    fn hostile_counts_add_up_without_a_panic() {
+        let most = Counts { tokens: u64::MAX, refusals: u64::MAX, hedging: u64::MAX, ..Counts::default() };
+        let sum = most + most;
+        assert_eq!((sum.tokens, sum.refusals), (u64::MAX, u64::MAX));
+        let all = Counts { assertive: u64::MAX, ..most };
+        assert!(Metrics::from(&all).assertion_ratio.is_some());
     }
 }

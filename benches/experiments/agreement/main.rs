@@ -2,12 +2,21 @@
 //!
 //! ```text
 //! cargo bench --bench agreement
+//! cargo bench --bench agreement -- --labelled FILE [--text KEY] [--label KEY] [--positive VALUE]
 //! ```
+//!
+//! With `--labelled`: whether a metric separates the texts of another set by a label that is not ours. FILE has a JSON object a line; the defaults are
+//! those of `data/general_data.json` of HaluEval (MIT), whose answers of a model people marked as hallucinated or not. Prints the area under
+//! the curve of each metric (.5: it tells nothing), with its interval. The set is not part of this project.
 //!
 //! The utterances were labelled by their meaning before any pattern was written. `looked` is the half that patterns were mended by, `held` the one that
 //! nobody who wrote patterns has seen. Prints Markdown; nothing is asserted.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads its data")]
+
+mod separation;
+#[path = "../statistics.rs"]
+mod statistics;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +36,16 @@ struct Row {
 const NAMES: [&str; 7] = ["observation", "self_reference", "apology", "assertion", "hedge", "refusal", "guidance"];
 
 fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    let value = |name: &str, usual: &str| {
+        let at = args.iter().position(|arg| arg == name)?;
+        Some(args.get(at + 1).map_or(usual, String::as_str).to_owned())
+    };
+    if let Some(file) = value("--labelled", "") {
+        let key = |name: &str, usual: &str| value(name, usual).unwrap_or_else(|| usual.to_owned());
+        let (text, label) = (key("--text", "chatgpt_response"), key("--label", "hallucination"));
+        return separation::table(&file, &text, &label, &key("--positive", "yes"));
+    }
     for half in ["held", "looked"] {
         println!("{half}: precision / recall (positives)\n\n| label | en | ja | fr |\n|---|---|---|---|");
         let all = [Lang::En, Lang::Ja, Lang::Fr].map(|lang| table(half, lang));
