@@ -93,7 +93,7 @@ fn why_walks_to_the_words_and_causes_rank_the_lever_first() {
     assert_eq!(causes["causes"][0]["cause"], "left", "{causes}");
     let text = sandbox.brain(&["wisdom", "why", id(&good_seed(&sandbox))]).exits(0).out;
     assert!(text.contains("the gate opened") && text.contains("karma +0.45"), "{text}");
-    sandbox.brain(&["wisdom", "why", "w-"]).exits(2);
+    sandbox.brain(&["wisdom", "why", "w-none"]).exits(2);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn seeds_of_two_clones_merge_alike_from_both_sides() {
         report["tree"].as_str().unwrap().to_owned()
     };
     assert_eq!(merged(&one, &other), merged(&other, &one));
-    sandbox.json(&["merge"]);
+    sandbox.json(&["merge", &one, &other]);
     let mut actions: Vec<String> =
         seeds(&sandbox).iter().map(|seed| seed["action"].as_str().unwrap().to_owned()).collect();
     actions.sort();

@@ -39,8 +39,9 @@ const BAD: f64 = 0.2;
 /// A session reaches the teacher's score from this share on.
 const REACHED: f64 = 0.95;
 
+/// Words that are their own stems: causes are told as stems.
 const ADDITIVES: [&str; 10] =
-    ["borax", "chalk", "ash", "salt", "cobalt", "talc", "rutile", "zircon", "feldspar", "kaolin"];
+    ["borax", "chalk", "ash", "salt", "cobalt", "talc", "quartz", "zircon", "feldspar", "kaolin"];
 /// Words by which the question differs from session to session.
 const TIMES: [&str; 20] = [
     "at dawn",
