@@ -367,7 +367,7 @@ impl Tracked {
                 let to = to % (self.lines.len() + 1);
                 self.lines.splice(to..to, block);
             }
-            Step::Rename => self.path = format!("src/renamed_{}.rs", self.born),
+            Step::Rename => self.path = self.path.replace(".rs", "_renamed.rs"),
             _ => {}
         }
     }

@@ -77,15 +77,9 @@ fn mention(word: &str) -> Option<Mention> {
         let symbol = rest.rsplit("::").next().unwrap_or(rest);
         let is_name = symbol.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && symbol.chars().all(|c| c.is_alphanumeric() || c == '_');
-        Lines::Symbol(symbol.to_owned()).of_a(is_name && path.contains(['.', '/']))?
+        (is_name && path.contains(['.', '/'])).then(|| Lines::Symbol(symbol.to_owned()))?
     };
     Some(Mention { path: path.to_owned(), lines })
-}
-
-impl Lines {
-    fn of_a(self, is_one: bool) -> Option<Self> {
-        is_one.then_some(self)
-    }
 }
 
 fn numbers(first: &str, last: &str) -> Option<Lines> {

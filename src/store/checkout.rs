@@ -19,9 +19,12 @@ pub struct Checkout<'s> {
     tree: TreeId,
     line: RefCell<Line>,
     /// Files that came since commits.
-    came: RefCell<HashMap<String, Rc<Vec<(String, String)>>>>,
+    came: RefCell<HashMap<String, Came>>,
     index: OnceCell<Option<git2::Index>>,
 }
+
+/// Files with their contents' ids and their paths.
+type Came = Rc<Vec<(String, String)>>;
 
 /// The way by which its repository is read.
 enum Reader<'s> {
@@ -164,7 +167,7 @@ impl<'s> Checkout<'s> {
     }
 
     /// Files that the present commit has and an older one has not, with their contents' ids. Compared once.
-    fn committed_since(&self, commit: &str) -> Rc<Vec<(String, String)>> {
+    fn committed_since(&self, commit: &str) -> Came {
         if let Some(known) = self.came.borrow().get(commit) {
             return Rc::clone(known);
         }
