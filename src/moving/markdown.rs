@@ -71,7 +71,6 @@ fn cut(body: &str, by_line: bool, pieces: &mut Vec<Piece>) {
     // Newlines that the next piece begins with, beyond the blank line that separates it.
     let mut extra = 0;
     let mut lines = body.split('\n').peekable();
-    let mut is_first = true;
     while let Some(line) = lines.next() {
         let trimmed = line.trim_start();
         if let Some(mark) = fence {
@@ -85,8 +84,8 @@ fn cut(body: &str, by_line: bool, pieces: &mut Vec<Piece>) {
         }
         let Some(next) = lines.peek() else { break };
         if fence.is_none() && next.is_empty() && !held.is_empty() && !is_glued(&held) {
-            flush(&mut held, extra, is_first, by_line, pieces);
-            (is_first, extra) = (false, 0);
+            flush(&mut held, extra, by_line, pieces);
+            extra = 0;
             lines.next();
             while lines.peek().is_some_and(|line| line.is_empty()) {
                 extra += 1;
@@ -97,7 +96,7 @@ fn cut(body: &str, by_line: bool, pieces: &mut Vec<Piece>) {
         }
     }
     if !held.is_empty() || extra > 0 {
-        flush(&mut held, extra, is_first, by_line, pieces);
+        flush(&mut held, extra, by_line, pieces);
     }
 }
 
@@ -110,7 +109,7 @@ fn is_glued(held: &str) -> bool {
             || held.split_whitespace().count() < FEW_WORDS)
 }
 
-fn flush(held: &mut String, extra: usize, is_first: bool, by_line: bool, pieces: &mut Vec<Piece>) {
+fn flush(held: &mut String, extra: usize, by_line: bool, pieces: &mut Vec<Piece>) {
     let text = "\n".repeat(extra) + held;
     held.clear();
     // A line of a list stands directly below the piece before it, so nothing can be lost between them.
@@ -125,7 +124,6 @@ fn flush(held: &mut String, extra: usize, is_first: bool, by_line: bool, pieces:
         }
         at += line.len();
     }
-    let _ = is_first;
     pieces.push(Piece::new(role, &text[from..]));
 }
 

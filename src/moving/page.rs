@@ -21,7 +21,7 @@ use crate::text::wiki;
 const NAME_BYTES: usize = limits::LABEL_BYTES - 32;
 /// Longest title above a piece, bytes.
 const TITLE_BYTES: usize = 200;
-/// Most bytes of a type or another short field that is written into a line.
+/// Digits of a piece's hash in its label.
 const HASH_DIGITS: usize = 8;
 
 /// What a piece is on its page.

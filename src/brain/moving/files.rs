@@ -214,6 +214,7 @@ impl Intake<'_, '_> {
     }
 
     /// Each line that is not blank, with its place. A line that is too long is passed over.
+    #[allow(clippy::type_complexity, reason = "a callback with a place")]
     fn lines(
         &mut self,
         input: &mut dyn BufRead,

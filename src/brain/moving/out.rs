@@ -253,6 +253,7 @@ impl Brain {
     }
 
     /// Hands over each page, and the names that its memories are connected with where no page that came in says them.
+    #[allow(clippy::type_complexity, reason = "a callback with a page and its names")]
     fn each_page(
         &self,
         tree: TreeId,
