@@ -373,7 +373,7 @@ mod tests {
             feedback(&Counts { tokens, corrected_tokens, self_references: selves, ..Counts::default() }, &bounds)
         };
         assert_eq!(long(1_000, 2, 1.0), None);
-        assert_eq!(long(1_000, 2, 0.7), Some(Feedback::LessSelfReference), "fewer are expected in Japanese");
+        assert_eq!(long(2_000, 3, 0.7), Some(Feedback::LessSelfReference), "fewer are expected in Japanese");
         assert_eq!(long(2_000, 3, 1.0), None);
         assert_eq!(long(210, 2, 1.0), None, "two stay, whatever the rate");
         assert_eq!(long(210, 3, 1.0), Some(Feedback::LessSelfReference));

@@ -261,8 +261,12 @@ impl Talk<'_, '_> {
             if *unheard { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let asked = models.ask(&step.model, request, &mut |text: &str| {
-            let text = voice.as_mut().map_or_else(|| text.to_owned(), |voice| voice.pass(text));
-            pass_on(text)
+            let heard = voice.as_mut().map_or_else(|| text.to_owned(), |voice| voice.pass(text));
+            // A sentence that is held back is no silence.
+            if heard.is_empty() && !text.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            pass_on(heard)
         });
         // The last sentence is held back until it is known to be whole.
         let rest = voice.map(Voiced::end).unwrap_or_default();
