@@ -192,8 +192,8 @@ const DEFINING: [&str; 32] = [
 
 /// The line that defines a symbol; where none does, the first that has it.
 fn definition(lines: &[&str], symbol: &str) -> Option<usize> {
-    let has = |line: &&str| words(line).any(|word| word == symbol);
-    let defines = |line: &&str| {
+    let has = |line: &str| words(line).any(|word| word == symbol);
+    let defines = |line: &str| {
         let mut before = None;
         words(line).any(|word| {
             let is_defined = word == symbol && before.is_some_and(|before| DEFINING.contains(&before));
@@ -201,7 +201,7 @@ fn definition(lines: &[&str], symbol: &str) -> Option<usize> {
             is_defined
         })
     };
-    lines.iter().position(|line| defines(&line)).or_else(|| lines.iter().position(|line| has(&line)))
+    lines.iter().position(|line| defines(line)).or_else(|| lines.iter().position(|line| has(line)))
 }
 
 /// A line's words, as identifiers have them.
