@@ -157,7 +157,9 @@ impl Brain {
         // What a run that waits for review has perceived waits for a person.
         let waiting = if waiting > 0 { waiting.saturating_sub(self.cycle.claimed_stimuli()?.len()) } else { 0 };
         let texts = plural(waiting, "text waits", "texts wait");
-        Ok((waiting > 0).then(|| format!("{texts} to be perceived and could not be asked: `git brain run` goes on, or says why they wait")))
+        Ok((waiting > 0).then(|| {
+            format!("{texts} to be perceived and could not be asked: `git brain run` goes on, or says why they wait")
+        }))
     }
 
     /// The session that a label, a path or the end of one names; where none is, a note on those that are near.
