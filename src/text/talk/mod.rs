@@ -227,7 +227,7 @@ pub fn is_standing(text: &str) -> bool {
 /// colleagues the same words may be a note of what is to be done.
 pub fn is_task(text: &str) -> bool {
     let parts = super::sentences(text);
-    let is_one = |part: &&str| {
+    let is_one = |part: &str| {
         let words: Vec<String> = tokens(part).into_iter().map(|token| token.low).collect();
         let first = words.iter().find(|word| !english::BEFORE_TASK.split(' ').any(|before| before == *word));
         let is_verb = |verbs: &str| first.is_some_and(|first| verbs.split_whitespace().any(|verb| verb == first));
@@ -235,7 +235,7 @@ pub fn is_task(text: &str) -> bool {
         is_verb(english::TASKS) || is_verb(french::TASKS) || japanese::TASKS.split(' ').any(|end| ends.ends_with(end))
     };
     let words: usize = parts.iter().map(|part| tokens(part).len()).sum();
-    !parts.is_empty() && words <= TASK_WORDS && !is_standing(text) && parts.iter().all(|part| is_one(&part))
+    !parts.is_empty() && words <= TASK_WORDS && !is_standing(text) && parts.iter().all(|part| is_one(part))
 }
 
 /// Words of a text that only gives tasks, at most: a longer one says why.
