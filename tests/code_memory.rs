@@ -285,7 +285,8 @@ fn captured_session_knows_its_branch() {
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    let kept = stimuli.values().find(|one| one["origin"] == "hook:claude-code").expect("it is kept");
+    let kept = stimuli.values().find(|one| one["origin"].as_str().unwrap().starts_with("hook:claude-code:ann-"));
+    let kept = kept.expect("it is kept");
     assert_eq!((&kept["code"]["branch"], &kept["code"]["cites"][0]["line"]), (&json!("feature"), &json!(5)), "{kept}");
 }
 

@@ -139,7 +139,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("trust", "git brain trust --list\ngit brain trust"),
     ("schema", "git brain schema\ngit brain schema delta"),
     ("import", "git brain import ~/vault\ngit brain import memory.jsonl --dry-run\ngit brain import network.json"),
-    ("export", "git brain export > network.json\ngit brain export --format markdown --to ~/vault"),
+    ("export", "git brain export --to network.json\ngit brain export --format markdown --to ~/vault"),
     ("demo", "git brain demo\ngit brain demo --days 20"),
     ("completions", "git brain completions bash\ngit brain completions zsh"),
     ("man", "git brain man ~/.local/share/man/man1"),
