@@ -84,6 +84,8 @@ pub enum Kind {
     Secret,
     /// A trailer that says otherwise than the record.
     Trailer,
+    /// An agent that commits more than its own runs.
+    Agent,
     /// A commit under a fixed clock, which explains all else that is wrong with it.
     FixedClock,
 }
@@ -482,6 +484,7 @@ impl Judge<'_> {
         {
             self.fault(commit, "", 0, format!("is by the agent {agent}, and has no record of a run"));
         }
+        self.claims_a_run(commit, records, changes);
         let reverted = self.reverted(commit, before, changes)?;
         for change in changes {
             if Place::of(&change.path).is_immutable()
@@ -502,6 +505,20 @@ impl Judge<'_> {
             self.brought(commit, run, before, changes, records.len() == 1)?;
         }
         self.connections(commit, changes, Some(before))
+    }
+
+    /// Refuses a change of the network that names a run of which it brings no record: commands would show it as what that run did.
+    fn claims_a_run(&mut self, commit: &Commit, records: &[RunId], changes: &[FileChange]) {
+        if !changes.iter().any(|change| change.path.starts_with("network/")) {
+            return;
+        }
+        let is_brought = |run: &&str| records.iter().any(|record| record.as_str() == *run);
+        let run = commit.trailer_values("Run").find(|run| !is_brought(run)).map(str::to_owned);
+        let agent = commit.trailer("Agent").filter(|_| records.is_empty()).map(str::to_owned);
+        if let Some(claim) = run.or(agent) {
+            let message = format!("changes the network in the name of {claim}, and brings no record of that run");
+            self.fault_of(Kind::Trailer, commit, "", 0, message);
+        }
     }
 
     /// Refuses a neuron to which a person adds beyond what a run may: merges need the room.
