@@ -33,7 +33,7 @@ pub(super) fn audit(session: &Session, args: &args::Audit) -> Done {
         None => {}
     }
     if let Some(forge) = args.ci {
-        let file = brain.write_audit_workflow(super::write::workflow_of(forge))?;
+        let file = brain.write_audit_workflow(super::write::workflow_of(forge), args.git.as_deref())?;
         let report = serde_json::json!({ "workflow": file });
         session.out.report(&report, |_| format!("Wrote {}: commit it.\n", safe_line(&file.display().to_string())));
         return Ok(0);

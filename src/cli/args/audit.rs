@@ -20,6 +20,9 @@ pub struct Audit {
     /// Write the workflow that audits every day on a forge, and audit nothing now.
     #[arg(long, value_name = "FORGE", conflicts_with_all = ["range", "all", "sarif"])]
     pub ci: Option<CiForge>,
+    /// Git repository from which the workflow installs git-brain.
+    #[arg(long, value_name = "URL", requires = "ci")]
+    pub git: Option<String>,
     /// What to do instead.
     #[command(subcommand)]
     pub action: Option<AuditAction>,

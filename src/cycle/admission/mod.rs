@@ -507,20 +507,6 @@ impl Judge<'_> {
         self.connections(commit, changes, Some(before))
     }
 
-    /// Refuses a change of the network that names a run of which it brings no record: commands would show it as what that run did.
-    fn claims_a_run(&mut self, commit: &Commit, records: &[RunId], changes: &[FileChange]) {
-        if !changes.iter().any(|change| change.path.starts_with("network/")) {
-            return;
-        }
-        let is_brought = |run: &&str| records.iter().any(|record| record.as_str() == *run);
-        let run = commit.trailer_values("Run").find(|run| !is_brought(run)).map(str::to_owned);
-        let agent = commit.trailer("Agent").filter(|_| records.is_empty()).map(str::to_owned);
-        if let Some(claim) = run.or(agent) {
-            let message = format!("changes the network in the name of {claim}, and brings no record of that run");
-            self.fault_of(Kind::Trailer, commit, "", 0, message);
-        }
-    }
-
     /// Refuses a neuron to which a person adds beyond what a run may: merges need the room.
     fn size_by_hand(&mut self, commit: &Commit, change: &FileChange) -> Result<(), CycleError> {
         let Some(new) = change.new.filter(|_| matches!(Place::of(&change.path), Place::Neuron(_))) else {
