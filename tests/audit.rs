@@ -303,7 +303,7 @@ fn audit_draws_a_sample_that_people_look_at() {
     let (of, drawn) = (sample["of"].as_u64().unwrap(), sample["drawn"].as_array().unwrap().len() as u64);
     assert!(of >= 20 && drawn == of.div_ceil(20), "{sample}");
     assert_eq!(world.json("a", &["audit", "sample", "--seed", "7"]), sample);
-    let half = world.json("a", &["audit", "sample", "--share", "0.5", "--dry-run"]);
+    let half = world.json("a", &["audit", "sample", "--seed", "7", "--share", "0.5", "--dry-run"]);
     assert_eq!(half["drawn"].as_array().unwrap().len() as u64, of.div_ceil(2));
     let list = world.json("a", &["review"]);
     assert_eq!((&list["audit"][0]["run"], &list["audit"][0]["because"]), (&sample["drawn"][0], &json!("sample")));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Brain, BrainError};
-use crate::audit::{self, Finding, Settled, counted, sample, sarif};
+use crate::audit::{Finding, Settled, counted, sample, sarif};
 pub use crate::audit::{Level as AuditLevel, Rule as AuditRule, VERSION as AUDIT_RULES};
 use crate::cycle::audit::{AuditRange, Audited};
 use crate::model::ids::RunId;

@@ -33,7 +33,7 @@ pub struct Audit {
 pub enum AuditAction {
     /// Draw runs for people to look at
     Sample {
-        /// Seed: the same one draws the same runs. By default it follows from the tip of wake, so that nobody knows it who chooses an id.
+        /// Seed: the same one draws the same runs. By default it follows from the tip of wake.
         #[arg(long)]
         seed: Option<u64>,
         /// Share of the runs of agents, at least 0.05 and at most 1.
