@@ -599,7 +599,7 @@ def run_that_is_older_than_its_base(b):
     own = pathlib.Path(record).stem
     older = f"{int(own[:8]) - 1}{own[8:]}"
     shard = subprocess.run(["sha256sum"], input=older.encode(), capture_output=True).stdout.decode()[:2]
-    path = str(pathlib.Path(record).parent.parent / shard / f"{older}.json")
+    path = f"network/runs/{older[:4]}/{older[4:6]}/{older[6:8]}/{shard}/{older}.json"
     text = b.show(run, record).replace(own, older)
     return b.replant(run, merge, {record: None, path: text}, message=b.field(run, "%B").replace(own, older) + "\n")
 
