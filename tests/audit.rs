@@ -111,6 +111,144 @@ fn audit_names_a_rewritten_weight_at_its_commit_in_every_form() {
     assert!(world.json("a", &["review"])["audit"].is_null());
     assert_eq!(world.json("a", &["review", "--decided"])["decisions"][0]["via"], "audit");
     world.try_brain("a", &["audit", "accept", "20260101t100000000z-abcd2345-scribe"]).exits(2);
+    agree(&world, 0);
+    assert!(world.brain("a", &["audit"]).contains("settled"));
+}
+
+/// What is new and all of it say the same; the report.
+fn agree(world: &World, code: i32) -> Value {
+    let (new, all) = (audit(world, &[], code), audit(world, &["--all"], code));
+    assert_eq!((&new["findings"], &new["level"]), (&all["findings"], &all["level"]));
+    all
+}
+
+fn brain_with(world: &World, variables: &[(&str, &str)], args: &[&str], code: i32) {
+    let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), args);
+    let ended = command.current_dir(world.dir("a")).envs(variables.iter().copied()).output().unwrap();
+    assert_eq!(ended.status.code(), Some(code), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+fn upon(world: &World, branch: &str, files: &[(&str, Option<&str>)], message: &str, env: &[(&str, &str)]) -> String {
+    let tip = world.tip("a", branch);
+    let made = world.commit("a", &tip, &[&tip], files, message, env);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &made]);
+    made
+}
+
+#[test]
+fn audit_finds_wake_on_main_merged_or_moved() {
+    for merges in [true, false] {
+        let world = lived();
+        world.brain("a", &["sleep"]);
+        audit(&world, &[], 0);
+        let (main, wake) = (world.tip("a", "main"), world.tip("a", "wake"));
+        let moved = match merges {
+            true => world.commit("a", &wake, &[&main, &wake], &[], "Merge branch wake", &[]),
+            false => wake,
+        };
+        world.git("a", &["update-ref", "refs/heads/main", &moved]);
+        let report = agree(&world, 3);
+        assert!(report["counts"]["main-line"].as_u64().unwrap() > 0, "{report}");
+    }
+}
+
+#[test]
+fn audit_names_what_is_done_in_an_agents_name() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    audit(&world, &[], 0);
+    let of_run = world.git("a", &["log", "-1", "--format=%B", "wake^2"]);
+    let path = world.path_of("a", "wake", "/tea.json");
+    let heavier = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace("3100", "60000");
+    let claimed = upon(&world, "wake", &[(&path, Some(&heavier))], &of_run, &[]);
+    assert!(named(&agree(&world, 3), &claimed, "forged-trailer"));
+
+    let scribe = [("GIT_COMMITTER_EMAIL", "scribe@git-brain.invalid")];
+    let settings = world.git("a", &["show", "main:brain.toml"]) + "\n# gentler\n";
+    let policy = upon(&world, "main", &[("brain.toml", Some(&settings))], "settings", &scribe);
+    assert!(named(&agree(&world, 3), &policy, "policy-by-agent"));
+
+    world.git("a", &["update-ref", "refs/heads/wake", &world.tip("a", &format!("{claimed}^"))]);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("plate")]));
+    let (wake, run) = (world.tip("a", "wake"), world.tip("a", &branch));
+    let files: Vec<String> = world.git("a", &["diff", "--name-only", &wake, &run]).lines().map(str::to_owned).collect();
+    let texts: Vec<(String, String)> =
+        files.into_iter().map(|f| (f.clone(), world.git("a", &["show", &format!("{run}:{f}")]) + "\n")).collect();
+    let texts: Vec<(&str, Option<&str>)> = texts.iter().map(|(f, text)| (f.as_str(), Some(text.as_str()))).collect();
+    let merged = world.commit("a", &wake, &[&wake, &run], &texts, "merge", &scribe);
+    world.git("a", &["update-ref", "refs/heads/wake", &merged]);
+    assert!(named(&agree(&world, 3), &merged, "single-writer"));
+}
+
+#[test]
+fn audit_quarantine_ends_by_a_person_who_may_decide() {
+    let world = lived();
+    let settings = world.git("a", &["show", "main:brain.toml"]) + "\n[review]\nreviewers = [\"ann@example.invalid\"]\n";
+    let scribe = [("GIT_AUTHOR_EMAIL", "scribe@git-brain.invalid")];
+    let policy = upon(&world, "main", &[("brain.toml", Some(&settings))], "settings", &scribe);
+    assert!(named(&agree(&world, 3), &policy, "policy-by-agent"));
+    let list = world.json("a", &["review"]);
+    assert!(list["audit"].as_array().unwrap().iter().any(|item| item["commit"] == *policy), "{list}");
+    let accept = ["audit", "accept", &policy[..10], "--why", "known"];
+    for address in ["scribe@git-brain.invalid", "bob@example.invalid"] {
+        brain_with(&world, &[("GIT_COMMITTER_EMAIL", address), ("GIT_AUTHOR_EMAIL", address)], &accept, 3);
+    }
+    world.brain("a", &accept);
+    assert!(world.json("a", &["review"])["audit"].is_null());
+    let report = agree(&world, 0);
+    let found = report["findings"].as_array().unwrap().iter().find(|one| one["commit"] == *policy).unwrap().clone();
+    assert_eq!((&found["settled"]["why"], report["level"] == "quarantine"), (&json!("known"), false), "{report}");
+
+    // What a plain `git revert` gives back is settled as well.
+    let wrong = upon(&world, "main", &[("agents/scribe.json", None)], "no scribe", &scribe);
+    agree(&world, 3);
+    let before = world.git("a", &["show", &format!("{wrong}^:agents/scribe.json")]);
+    let message = format!("Revert \"no scribe\"\n\nThis reverts commit {wrong}.\n");
+    upon(&world, "main", &[("agents/scribe.json", Some(&before))], &message, &[]);
+    agree(&world, 0);
+}
+
+#[test]
+fn audit_says_fixed_clocks_and_refuses_grafts() {
+    let world = lived();
+    audit(&world, &[], 0);
+    let graft = world.dir("a").join(".git/info/grafts");
+    std::fs::create_dir_all(graft.parent().unwrap()).unwrap();
+    std::fs::write(&graft, format!("{}\n", world.tip("a", "wake"))).unwrap();
+    assert!(world.try_brain("a", &["audit", "--all"]).exits(2).err.contains("graft"));
+    std::fs::remove_file(graft).unwrap();
+    let tip = world.tip("a", "wake");
+    brain_with(&world, &[("BRAIN_NOW", "2026-01-01T03:00:00Z")], &["feed", "a fixed clock"], 0);
+    assert_ne!(world.tip("a", "wake"), tip);
+    assert!(agree(&world, 3)["counts"]["clock"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn audit_of_a_clone_before_its_first_sync_warns() {
+    let world = lived();
+    let (branch, _) = world.waiting("a", "scribe", json!([create("plate")]));
+    world.brain("a", &["approve", &branch]);
+    world.sync("a");
+    world.clone("fresh");
+    let said = world.try_brain("fresh", &["audit"]).exits(0);
+    assert!(said.out.contains("git brain sync"), "{said}");
+    world.sync("fresh");
+    assert!(world.brain("fresh", &["audit"]).starts_with("OK"));
+}
+
+#[test]
+fn audit_knows_the_main_that_sync_gave_up() {
+    let world = lived();
+    world.sync("a");
+    world.clone("b");
+    for name in ["a", "b"] {
+        world.brain(name, &["feed", "Clara moved to the lake"]);
+        world.brain(name, &["sleep"]);
+    }
+    world.sync("a");
+    world.try_brain("b", &["audit"]).exits(0);
+    world.sync("b");
+    world.try_brain("b", &["audit"]).exits(0);
 }
 
 #[test]
@@ -165,21 +303,49 @@ fn audit_draws_a_sample_that_people_look_at() {
     let (of, drawn) = (sample["of"].as_u64().unwrap(), sample["drawn"].as_array().unwrap().len() as u64);
     assert!(of >= 20 && drawn == of.div_ceil(20), "{sample}");
     assert_eq!(world.json("a", &["audit", "sample", "--seed", "7"]), sample);
-    let half = world.json("a", &["audit", "sample", "--share", "0.5", "--dry-run"]);
+    let half = world.json("a", &["audit", "sample", "--seed", "7", "--share", "0.5", "--dry-run"]);
     assert_eq!(half["drawn"].as_array().unwrap().len() as u64, of.div_ceil(2));
     let list = world.json("a", &["review"]);
     assert_eq!((&list["audit"][0]["run"], &list["audit"][0]["because"]), (&sample["drawn"][0], &json!("sample")));
-    for share in ["0", "1.5", "-1", "NaN"] {
+    // What nobody looked at stays drawn, and a seed that nobody knew before is the default.
+    let other = world.json("a", &["audit", "sample"]);
+    let drawn: Vec<&Value> = other["drawn"].as_array().unwrap().iter().collect();
+    assert!(drawn.contains(&&sample["drawn"][0]) && other["seed"] != 0, "{other}");
+    for share in ["0", "0.01", "1.5", "-1", "NaN"] {
         world.try_brain("a", &["audit", "sample", &format!("--share={share}")]).exits(2);
+    }
+}
+
+#[test]
+fn audit_workflows_keep_what_was_seen_and_install_from_a_named_repository() {
+    let world = World::new();
+    for (forge, path) in [
+        ("github", ".github/workflows/brain-audit.yml"),
+        ("forgejo", ".forgejo/workflows/brain-audit.yml"),
+        ("gitlab", ".gitlab/brain-audit.yml"),
+    ] {
+        world.try_brain("a", &["audit", "--ci", forge]).exits(2);
+        world.try_brain("a", &["audit", "--ci", forge, "--git", "https://example.org/x; rm"]).exits(2);
+        world.brain("a", &["audit", "--ci", forge, "--git", "https://example.org/git-brain"]);
+        let text = world.read("a", path);
+        for part in
+            ["--git https://example.org/git-brain", "cache/audit.json", "refs/heads/agents/*", "requireSignatures"]
+        {
+            assert!(text.contains(part), "{forge}: {part}");
+        }
     }
 }
 
 #[test]
 fn audit_refuses_wrong_ranges() {
     let world = lived();
-    for range in ["nowhere", "wake...main", "nowhere..wake"] {
+    for range in ["nowhere", "wake...main", "nowhere..wake", "wake..wake~1", "wake..wake", "wake.."] {
         world.try_brain("a", &["audit", range]).exits(2);
     }
+    world.brain("a", &["sleep"]);
+    world.brain("a", &["sleep"]);
+    audit(&world, &["main"], 0);
+    audit(&world, &["main~1..main"], 0);
     world.try_brain("a", &["audit", "--all", "wake"]).exits(2);
 }
 
@@ -216,9 +382,15 @@ fn bisect_finds_the_run_since_which_recall_answers_wrongly() {
     assert_eq!((&found["by"], &found["undo"]), (&json!("human"), &json!(format!("git brain revert {run}"))));
     assert_eq!(ask(&["--avoid", "Osaka"])["run"], run);
     let judged = ask(&["--run", "! grep -q Osaka"]);
-    assert_eq!((&judged["run"], judged["questions"].as_u64().unwrap() <= 7), (&found["run"], true), "{judged}");
+    assert_eq!((&judged["run"], judged["questions"].as_u64().unwrap() <= 9), (&found["run"], true), "{judged}");
+    // A command that says the same of both ends finds nothing.
+    for command in ["exit 0", "exit 1", "exit 125"] {
+        sandbox.brain(&["bisect", "where does Anna live", "--good", start.as_str(), "--run", command]).exits(2);
+    }
     // Where answers are skipped, all that it may be is named.
-    let skipped = ask(&["--run", "grep -q Osaka && exit 125; exit 0"]);
+    let wake = sandbox.tip("wake");
+    let skips = format!("grep -q Osaka || exit 0; [ $BRAIN_REV = {wake} ] && exit 1; exit 125");
+    let skipped = ask(&["--run", &skips]);
     assert!(!skipped["or"].as_array().unwrap().is_empty(), "{skipped}");
     // The command that it names undoes it.
     sandbox.brain(&["revert", run]).exits(0);

@@ -218,10 +218,14 @@ class World:
                 if answer.code != 0:
                     raise Failed(f"check {branch}: {likeness(answer.out)}", f"step {step.number}: {name}: {answer}")
             # Whoever lives honestly is accused of nothing, by what is new and by all of it.
+            said = []
             for how in ([], ["--all"]) if name == here[0] else ([],):
-                answer = lab.call([lab.PROGRAM, "-C", str(brain.path), "audit", *how], self.clocked(), timeout=120)
+                answer = lab.call([lab.PROGRAM, "-C", str(brain.path), "--json", "audit", *how], self.clocked(), timeout=120)
                 if answer.code != 0:
                     raise Failed(f"audit: {likeness(answer.out)}", f"step {step.number}: {name}: {answer}")
+                said.append(json.loads(answer.out)["findings"])
+            if any(findings != said[0] for findings in said):
+                raise Failed("audit: what is new and all of it disagree", f"step {step.number}: {name}: {said}")
         first = brains[here[0]]
         # What a clone that is away has acknowledged comes when it is back.
         away = [name for name in self.clones if name not in here]

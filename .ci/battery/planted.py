@@ -264,7 +264,8 @@ def run_in_the_commit_of_another_agent(b):
     return b.replant(run, merge, {path: text})
 
 
-@plants("capability")
+# Clocks may differ by more than there is between these versions.
+@plants("old-authority", warns=True)
 def beyond_the_definition_of_then(b):
     strict = json.loads(json.dumps(SCRIBE))
     strict["capabilities"]["operations"] = ["signal"]
@@ -551,6 +552,58 @@ def sleep_that_is_undone_otherwise(b):
     made = b.again(undo, {path: heavier(b.show(undo, path), 13)})
     b.move("refs/heads/main", made)
     return made
+
+
+# --- in the name of an agent, and past main's own line
+
+@plants("forged-trailer")
+def weight_rewritten_in_the_name_of_a_run(b):
+    run, _, _ = b.run()
+    path = b.neuron("tea")
+    return b.upon({path: heavier(b.show("wake", path), 900)}, b.field(run, "%B") + "\n")
+
+
+@plants("single-writer")
+def waiting_run_merged_by_its_agent(b):
+    waits = b.apply([{"op": "create", "id": "ladle", "concept": "ladle", "type": "semantic"}], "scribe", "--no-merge")
+    agent = ("scribe", "scribe@git-brain.invalid")
+    made = b.commit(b.tree(waits["commit"], {}), [b.tip("wake"), waits["commit"]], "merge\n", agent, committer=agent)
+    b.move("refs/heads/wake", made)
+    return made
+
+
+@plants("policy-by-agent")
+def settings_that_an_agent_commits_for_a_person(b):
+    text = b.show("main", "brain.toml") + "\n# gentler\n"
+    tip = b.tip("main")
+    made = b.commit(b.tree(tip, {"brain.toml": text}), [tip], "settings\n", committer=("memory", "memory@git-brain.invalid"))
+    b.move("refs/heads/main", made)
+    return made
+
+
+@plants("main-line")
+def wake_merged_into_main(b):
+    run, _, _ = b.run()
+    wake = b.tip("wake")
+    b.move("refs/heads/main", b.commit(b.tree(wake, {}), [b.tip("main"), wake], "Merge branch wake\n"))
+    return run
+
+
+@plants("clock")
+def run_under_a_fixed_clock(b):
+    b.brain("feed", "Nina plays the harp", BRAIN_NOW="2026-01-01T03:00:00Z")
+    return b.tip("wake^2")
+
+
+@plants("clock")
+def run_that_is_older_than_its_base(b):
+    run, merge, record = b.run()
+    own = pathlib.Path(record).stem
+    older = f"{int(own[:8]) - 1}{own[8:]}"
+    shard = subprocess.run(["sha256sum"], input=older.encode(), capture_output=True).stdout.decode()[:2]
+    path = f"network/runs/{older[:4]}/{older[4:6]}/{older[6:8]}/{shard}/{older}.json"
+    text = b.show(run, record).replace(own, older)
+    return b.replant(run, merge, {record: None, path: text}, message=b.field(run, "%B").replace(own, older) + "\n")
 
 
 # --- decisions

@@ -78,6 +78,17 @@ impl Finding {
     }
 }
 
+/// A person's word on a finding: it stands as it is, or was taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Who settled it.
+    pub by: String,
+    /// When.
+    pub at: String,
+    /// Why, in words.
+    pub why: String,
+}
+
 /// The worst level of some findings.
 pub fn worst(findings: &[Finding]) -> Level {
     findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Ok)

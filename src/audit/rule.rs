@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the rules: a result by other rules is of no use.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ rules! {
     ForeignRoot = "foreign-root", Quarantine, "A brain has one beginning.";
     Rewritten = "rewritten-history", Quarantine, "A branch goes on from where the last audit saw it.";
     MainLine = "main-line", Quarantine, "Main takes sleeps and commits of people along its own line.";
-    Clock = "clock", Quarantine, "Nothing is dated ahead of the clock.";
+    Clock = "clock", Quarantine, "No commit is dated ahead of the clock, before its parents or by a fixed clock, and the ids of runs grow.";
     Signature = "signature", Quarantine, "Where signatures are required, each commit is signed by a key that may sign for its author.";
     Secret = "secret", Warn, "No commit adds a secret.";
     ForgedAuthor = "forged-author", Quarantine, "The author of a run's commit is the agent that the record names.";
@@ -73,7 +73,7 @@ rules! {
     RecordMismatch = "record-mismatch", Quarantine, "A record says what its commit did to the network, field by field.";
     RunMismatch = "run-mismatch", Quarantine, "The operations of a run, done again, give its commit.";
     Capability = "capability", Quarantine, "A run does what the agents of main at its time were allowed to do.";
-    OldAuthority = "old-authority", Warn, "A run rests on the definitions of main at its time, and not on older ones.";
+    OldAuthority = "old-authority", Warn, "A run rests on the definitions of main at its time, and not on those before or after.";
     PolicyByAgent = "policy-by-agent", Quarantine, "Agents change no settings, thresholds, definitions, prompts or council members.";
     CorePruned = "core-pruned", Quarantine, "Sleep and agents remove, archive or unpin no core or pinned neuron.";
     MergeMismatch = "merge-mismatch", Quarantine, "A merge that names its policy has the tree of the typed merge of its parents.";
@@ -92,6 +92,27 @@ rules! {
     MetricForged = "metric-forged", Quarantine, "The measures in a commit are those of what its run said.";
     MetricDrift = "metric-drift", Warn, "An agent speaks as it did at first: no more apologies, hedges or talk about itself.";
     Contradiction = "contradiction", Warn, "Two connections between the same neurons do not say opposite things.";
+}
+
+impl Rule {
+    /// Whether a run that breaks it is as good as gone once a `revert` took back all that its record says.
+    pub fn ends_with_revert(self) -> bool {
+        matches!(
+            self,
+            Self::Clock
+                | Self::Signature
+                | Self::ForgedAuthor
+                | Self::ForgedTrailer
+                | Self::Capability
+                | Self::OldAuthority
+                | Self::Reviewer
+                | Self::Unapproved
+                | Self::CouncilBypass
+                | Self::MetricForged
+                | Self::MetricDrift
+                | Self::Contradiction
+        )
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,12 @@ pub fn draw<'r>(runs: &[&'r str], seed: u64, share: f64) -> Vec<&'r str> {
     drawn
 }
 
+/// A seed that nobody knew who chose an id: the tip of wake that has all those runs, with their ids.
+pub fn seed_of(tip: &str, runs: &[&str]) -> u64 {
+    let fields: Vec<&[u8]> = std::iter::once(tip).chain(runs.iter().copied()).map(str::as_bytes).collect();
+    hash_fields(&fields)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Finding, Level, Rule};
+use super::{Finding, Level, Rule, Settled};
 
 fn level_of(level: Level) -> &'static str {
     match level {
@@ -13,7 +13,7 @@ fn level_of(level: Level) -> &'static str {
 }
 
 /// The document. `version` is that of the program.
-pub fn document(findings: &[Finding], version: &str) -> Value {
+pub fn document(findings: &[(Finding, Option<Settled>)], version: &str) -> Value {
     let rules: Vec<Value> = Rule::ALL
         .iter()
         .map(|rule| {
@@ -36,7 +36,7 @@ pub fn document(findings: &[Finding], version: &str) -> Value {
     })
 }
 
-fn result(finding: &Finding) -> Value {
+fn result((finding, settled): &(Finding, Option<Settled>)) -> Value {
     let index = Rule::ALL.iter().position(|rule| *rule == finding.rule).unwrap_or_default();
     let short: String = finding.commit.chars().take(12).collect();
     let subject = if finding.path.is_empty() { format!("commit {short}") } else { finding.path.clone() };
@@ -49,7 +49,15 @@ fn result(finding: &Finding) -> Value {
         "artifactLocation": {"uri": uri(path)},
         "region": {"startLine": finding.line.max(1)},
     });
+    let suppressions: Vec<Value> = settled
+        .iter()
+        .map(|settled| {
+            let said = format!("{}, {}: {}", settled.by, settled.at, settled.why);
+            json!({"kind": "external", "status": "accepted", "justification": said})
+        })
+        .collect();
     json!({
+        "suppressions": suppressions,
         "ruleId": finding.rule.id(),
         "ruleIndex": index,
         "level": level_of(finding.level),

@@ -6,23 +6,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Brain, BrainError};
-use crate::audit::{self, Finding, counted, sample, sarif};
+use crate::audit::{Finding, Settled, counted, sample, sarif};
 pub use crate::audit::{Level as AuditLevel, Rule as AuditRule, VERSION as AUDIT_RULES};
 use crate::cycle::audit::{AuditRange, Audited};
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::review::{ReviewRecord, Said, Verdict};
+use crate::review::{OF_AUDIT, ReviewRecord, Said, Verdict};
 
 /// Where the drawn decisions are kept, in the cache.
 const QUEUE: &str = "audit-sample.json";
-/// Where a decision of the audit was made.
-const VIA: &str = "audit";
+/// Fewest characters that name a commit.
+const SHORTEST: usize = 7;
+/// The least share of runs that people look at.
+const LEAST_SHARE: f64 = 0.05;
 
 /// A finding with its id.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditFinding {
     /// Twelve hexadecimal digits, the same in every audit.
     pub id: String,
+    /// Who settled it, and why; absent: nobody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
@@ -31,7 +36,7 @@ pub struct AuditFinding {
 /// The result of an audit.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditReport {
-    /// The worst level of all findings.
+    /// The worst level of the findings that are not settled.
     pub level: AuditLevel,
     /// The version of the rules.
     pub rules: u32,
@@ -59,11 +64,15 @@ pub struct AuditReport {
 impl AuditReport {
     fn of(audited: &Audited, range: &str) -> Self {
         let findings = audited.list();
-        let named: Vec<AuditFinding> =
-            findings.iter().map(|finding| AuditFinding { id: finding.id(), finding: finding.clone() }).collect();
-        let escalated = named.iter().filter(|named| named.finding.level == AuditLevel::Quarantine);
+        let named = |finding: &Finding| {
+            let id = finding.id();
+            AuditFinding { settled: audited.settled.get(&id).cloned(), id, finding: finding.clone() }
+        };
+        let named: Vec<AuditFinding> = findings.iter().map(named).collect();
+        let is_open = |named: &&AuditFinding| named.settled.is_none() && named.finding.level == AuditLevel::Quarantine;
+        let escalated = named.iter().filter(is_open);
         Self {
-            level: audit::worst(&findings),
+            level: audited.level(),
             rules: AUDIT_RULES,
             range: range.to_owned(),
             commits: audited.commits,
@@ -84,7 +93,8 @@ impl AuditReport {
 
     /// The report as SARIF 2.1.0.
     pub fn sarif(&self) -> Value {
-        let findings: Vec<Finding> = self.findings.iter().map(|named| named.finding.clone()).collect();
+        let findings: Vec<(Finding, Option<Settled>)> =
+            self.findings.iter().map(|named| (named.finding.clone(), named.settled.clone())).collect();
         sarif::document(&findings, env!("CARGO_PKG_VERSION"))
     }
 }
@@ -104,11 +114,23 @@ pub struct AuditSample {
     pub escalated: Vec<String>,
 }
 
-/// A run of wake that a person should look at.
+/// What a person accepted.
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditAccepted {
+    /// Who accepted it.
+    pub reviewer: String,
+    /// The decisions, one on each commit.
+    pub decisions: Vec<ReviewRecord>,
+}
+
+/// A run of wake, or a commit, that a person should look at.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditItem {
-    /// The run.
+    /// The run; empty: the commit is of none.
     pub run: String,
+    /// The commit that breaks the rule; absent for a run of the sample.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub commit: String,
     /// `sample`, or the rule that it breaks.
     pub because: String,
 }
@@ -130,6 +152,16 @@ impl Brain {
                 hint: Some("`git fetch --unshallow` brings the rest".to_owned()),
             });
         }
+        if self.cycle.store.has_grafts() {
+            return Err(BrainError::Usage {
+                message: "this clone has grafts, which hide parts of its history (info/grafts in the git folder)"
+                    .to_owned(),
+                hint: Some(
+                    "move that file away: `git replace` says the same for one machine, and the audit ignores it"
+                        .to_owned(),
+                ),
+            });
+        }
         let Some(range) = range else {
             return Ok(AuditReport::of(&self.cycle.audit(from_start, progress)?, ""));
         };
@@ -143,22 +175,40 @@ impl Brain {
         let until = self.at(Some(until).filter(|text| !text.is_empty()))?;
         let after = after.map(|after| self.at(Some(after))).transpose()?;
         let wanted = AuditRange { after, until: Some(until) };
-        Ok(AuditReport::of(&self.cycle.audit_range(&wanted, progress)?, range))
+        match self.cycle.audit_range(&wanted, progress)? {
+            Some(audited) => Ok(AuditReport::of(&audited, range)),
+            None => Err(BrainError::Usage {
+                message: format!("{range} has no commits"),
+                hint: Some("A..B has what leads to B and not to A: A is the older one".to_owned()),
+            }),
+        }
     }
 
-    /// Draws decisions for people: at least that share of the runs of agents in wake, and those that the last audit escalates.
+    /// Draws decisions for people: at least that share of the runs of agents in wake, and those that the last audit escalates. Without a seed, the
+    /// tip of wake and the ids of all runs are: nobody knew them who chose an id. What was drawn before and nobody looked at stays drawn.
     ///
     /// # Errors
-    /// A share that is no share (exit code 2).
-    pub fn audit_sample(&self, seed: u64, share: f64, dry_run: bool) -> Result<AuditSample, BrainError> {
-        if !(0.0..=1.0).contains(&share) || share == 0.0 {
-            return Err(BrainError::usage(format!("--share {share}: a share is above 0 and at most 1")));
+    /// A share below the least one, or above 1 (exit code 2).
+    pub fn audit_sample(&self, seed: Option<u64>, share: f64, dry_run: bool) -> Result<AuditSample, BrainError> {
+        if !(LEAST_SHARE..=1.0).contains(&share) {
+            return Err(BrainError::usage(format!("--share {share}: a share is at least {LEAST_SHARE} and at most 1")));
         }
         let runs = self.runs_of_agents()?;
         let names: Vec<&str> = runs.iter().map(String::as_str).collect();
-        let drawn = sample::draw(&names, seed, share).into_iter().map(str::to_owned).collect();
+        let seed = match seed {
+            Some(seed) => seed,
+            None => sample::seed_of(&self.at(None)?.to_string(), &names),
+        };
+        let mut drawn: BTreeSet<String> = sample::draw(&names, seed, share).into_iter().map(str::to_owned).collect();
         let there: BTreeSet<&str> = names.iter().copied().collect();
-        let last = self.cycle.last_audit().map(|audited| audited.list()).unwrap_or_default();
+        let before: AuditSample = self.cycle.store.cached_document(QUEUE).unwrap_or_default();
+        for run in before.drawn.into_iter().filter(|run| there.contains(run.as_str())) {
+            if !self.is_looked_at(&run)? {
+                drawn.insert(run);
+            }
+        }
+        let drawn = drawn.into_iter().collect();
+        let last = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
         let escalated: BTreeSet<String> = last
             .into_iter()
             .filter(|finding| finding.level == AuditLevel::Quarantine && there.contains(finding.run.as_str()))
@@ -171,68 +221,122 @@ impl Brain {
         Ok(sample)
     }
 
-    /// The drawn and escalated runs of wake that no person has accepted or taken back yet.
-    pub fn audit_queue(&self) -> Result<Vec<AuditItem>, BrainError> {
-        let sample: AuditSample = self.cycle.store.cached_document(QUEUE).unwrap_or_default();
-        let findings = self.cycle.last_audit().map(|audited| audited.list()).unwrap_or_default();
-        let mut items: BTreeMap<String, String> =
-            sample.drawn.into_iter().map(|run| (run, "sample".to_owned())).collect();
-        for finding in findings.into_iter().filter(|finding| finding.level == AuditLevel::Quarantine) {
-            items.insert(finding.run, finding.rule.id().to_owned());
-        }
-        if items.is_empty() {
-            return Ok(Vec::new());
-        }
+    /// Whether a person accepted a run that was drawn, or took it back.
+    fn is_looked_at(&self, run: &str) -> Result<bool, BrainError> {
+        let Ok(id) = RunId::parse(run) else { return Ok(true) };
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
-        let mut open = Vec::new();
-        for (run, because) in items {
-            // A run that was taken out of wake is nobody's to look at.
-            let Ok(id) = RunId::parse(&run) else { continue };
-            let is_there = self.cycle.store.file(tree, &layout::run(&id))?.is_some();
-            let of_audit = self.cycle.reviews_of(&id)?.into_iter().any(|review| review.via == VIA);
-            if is_there && !of_audit && self.cycle.taken_back_by(tree, &id)?.is_none() {
-                open.push(AuditItem { run, because });
+        if self.cycle.store.file(tree, &layout::run(&id))?.is_none() || self.cycle.taken_back_by(tree, &id)?.is_some() {
+            return Ok(true);
+        }
+        for review in self.cycle.reviews_of(&id)?.into_iter().filter(ReviewRecord::is_of_audit) {
+            if self.cycle.may_not_accept(review.address())?.is_none() {
+                return Ok(true);
             }
         }
-        Ok(open)
+        Ok(false)
     }
 
-    /// Notes that a person looked at a run of the queue and lets it stand: a decision as any other, which syncs.
+    /// The drawn runs of wake that nobody looked at, and all that the last audit put under quarantine and nobody settled.
+    pub fn audit_queue(&self) -> Result<Vec<AuditItem>, BrainError> {
+        let sample: AuditSample = self.cycle.store.cached_document(QUEUE).unwrap_or_default();
+        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let mut items = Vec::new();
+        for run in sample.drawn {
+            if !findings.iter().any(|finding| finding.run == run) && !self.is_looked_at(&run)? {
+                items.push(AuditItem { run, commit: String::new(), because: "sample".to_owned() });
+            }
+        }
+        let findings: Vec<Finding> =
+            findings.into_iter().filter(|finding| finding.level == AuditLevel::Quarantine).collect();
+        if findings.is_empty() {
+            return Ok(items);
+        }
+        let mut accepted = self.cycle.accepted()?;
+        let mut asked = BTreeSet::new();
+        for finding in findings {
+            if let Some((review, _)) = accepted.remove(&finding.commit)
+                && self.cycle.may_not_accept(review.address())?.is_none()
+            {
+                asked.insert(finding.commit.clone());
+            }
+            // A run that was taken back since is settled by the next audit.
+            let is_open =
+                !finding.rule.ends_with_revert() || finding.run.is_empty() || !self.is_looked_at(&finding.run)?;
+            if is_open && asked.insert(finding.commit.clone()) {
+                let Finding { run, commit, rule, .. } = finding;
+                items.push(AuditItem { run, commit, because: rule.id().to_owned() });
+            }
+        }
+        Ok(items)
+    }
+
+    /// Notes that a person looked at a run, a sleep or a commit, and lets it stand: a decision as any other, which syncs, on each commit that
+    /// findings are about.
     ///
     /// # Errors
-    /// A run that wake does not have (exit code 2).
-    pub fn audit_accept(&self, run: &str, why: &str) -> Result<ReviewRecord, BrainError> {
-        let unknown = || BrainError::Usage {
-            message: format!("{run} is no run of wake"),
-            hint: Some("`git brain review` lists the runs that the audit asks about".to_owned()),
-        };
-        let id = RunId::parse(run).map_err(|_| unknown())?;
-        let (store, world) = (&self.cycle.store, &self.cycle.shared.world);
-        let wake = self.at(None)?;
-        if store.file(store.tree_of(wake)?, &layout::run(&id))?.is_none() {
-            return Err(unknown());
+    /// Neither a run of wake nor the subject of a finding (exit code 2); main does not let that person decide (3).
+    pub fn audit_accept(&self, name: &str, why: &str) -> Result<AuditAccepted, BrainError> {
+        if self.cycle.shared.world.in_hook() {
+            return Err(BrainError::refused(
+                "git-brain started this program (BRAIN_IN_HOOK is set), and only a person decides",
+            ));
         }
-        let commit = self.cycle.own_commit(wake, &id)?;
-        let review = ReviewRecord {
-            review: self.new_persons_run(&["audit", run])?,
-            run: id,
-            commit: commit.to_string(),
-            verdict: Verdict::Approve,
-            reviewer: store.person(),
-            via: VIA.to_owned(),
-            council: None,
-            at: world.now(),
-            why: self.cycle.shared.secrets.redact(why).into_owned(),
-            kept: Vec::new(),
-            edited: 0,
-            of: 0,
-            resolved: Vec::new(),
-            lands: None,
-            declined: Said::default(),
-            forgotten: Vec::new(),
-        };
-        self.cycle.add_review(&review)?;
-        Ok(review)
+        let (store, world) = (&self.cycle.store, &self.cycle.shared.world);
+        if let Some(message) = self.cycle.may_not_accept(&store.user().1)? {
+            return Err(BrainError::Refused {
+                message,
+                hint: Some(
+                    "`[review]` of brain.toml names the reviewers, `git config user.email` the person who decides"
+                        .to_owned(),
+                ),
+            });
+        }
+        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let is_commit = name.len() >= SHORTEST;
+        let is_meant = |finding: &&Finding| finding.run == name || is_commit && finding.commit.starts_with(name);
+        let mut subjects: BTreeMap<String, String> =
+            findings.iter().filter(is_meant).map(|finding| (finding.commit.clone(), finding.run.clone())).collect();
+        if subjects.is_empty()
+            && let Ok(id) = RunId::parse(name)
+        {
+            let wake = self.at(None)?;
+            if store.file(store.tree_of(wake)?, &layout::run(&id))?.is_some() {
+                subjects.insert(self.cycle.own_commit(wake, &id)?.to_string(), name.to_owned());
+            }
+        }
+        if subjects.is_empty() {
+            return Err(BrainError::Usage {
+                message: format!("{name} is no run of wake, and no commit of an open finding"),
+                hint: Some("`git brain review` lists the runs and commits that the audit asks about".to_owned()),
+            });
+        }
+        let mut decisions = Vec::new();
+        for (commit, run) in subjects {
+            let own = self.new_persons_run(&["audit", &commit])?;
+            // A commit of no run is decided on under the decision's own name.
+            let named = RunId::parse(&run).ok().filter(|run| run.unix_ms().div_euclid(1000) <= world.latest_seconds());
+            let review = ReviewRecord {
+                run: named.unwrap_or_else(|| own.clone()),
+                review: own,
+                commit,
+                verdict: Verdict::Approve,
+                reviewer: store.person(),
+                via: OF_AUDIT.to_owned(),
+                council: None,
+                at: world.now(),
+                why: self.cycle.shared.secrets.redact(why).into_owned(),
+                kept: Vec::new(),
+                edited: 0,
+                of: 0,
+                resolved: Vec::new(),
+                lands: None,
+                declined: Said::default(),
+                forgotten: Vec::new(),
+            };
+            self.cycle.add_review(&review)?;
+            decisions.push(review);
+        }
+        Ok(AuditAccepted { reviewer: store.person(), decisions })
     }
 
     /// The runs of agents in wake, by their records' names.

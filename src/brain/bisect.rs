@@ -6,6 +6,7 @@ use super::{Brain, BrainError, RecallRequest};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::ids::RunId;
+use crate::model::layout;
 use crate::store::{Commit, CommitId};
 
 /// Answers of a question in which a text is looked for.
@@ -20,7 +21,9 @@ pub enum Expectation {
     Holds(String),
     /// None of the best answers holds this text.
     Avoids(String),
-    /// Somebody else says it.
+    /// A command says it.
+    Judged,
+    /// A person says it.
     Asked,
 }
 
@@ -118,7 +121,7 @@ impl Brain {
             bisection.holds(good, Answered::Good, &request.good, "--good")?;
             bisection.holds(bad, Answered::Bad, &request.bad, "--bad")?;
         }
-        let (mut first, mut or) = bisection.first_bad(line)?;
+        let (mut first, mut or) = bisection.first_bad(self.that_change(line)?)?;
         // A merge with another machine's wake: the run lies on its line.
         while or.is_empty()
             && let [left, right] = self.cycle.store.commit(first)?.parents[..]
@@ -157,6 +160,25 @@ impl Brain {
         }
         line.reverse();
         Ok(line)
+    }
+
+    /// The commits of a line that change neurons or settings, and its last one: no other changes an answer.
+    fn that_change(&self, line: Vec<CommitId>) -> Result<Vec<CommitId>, BrainError> {
+        let store = &self.cycle.store;
+        let answers = |id: CommitId| -> Result<_, BrainError> {
+            let tree = store.tree_of(id)?;
+            Ok((store.folder(tree, layout::NEURONS)?, store.file(tree, layout::SETTINGS)?.map(|file| file.blob)))
+        };
+        let last = line.last().copied();
+        let mut kept = Vec::new();
+        for id in line {
+            let parent = store.commit(id)?.parents.first().copied();
+            if parent.map(answers).transpose()? != Some(answers(id)?) {
+                kept.push(id);
+            }
+        }
+        // What answers wrongly at the end does so since the last change.
+        Ok(if kept.is_empty() { last.into_iter().collect() } else { kept })
     }
 
     /// The line of a merge's second parent beyond the first, oldest first.
@@ -237,10 +259,14 @@ fn run_of(commit: &Commit) -> Option<RunId> {
 impl Bisection<'_, '_> {
     fn holds(&mut self, commit: CommitId, wanted: Answered, name: &str, flag: &str) -> Result<(), BrainError> {
         let answered = self.ask(commit, 0)?;
-        if answered == wanted || answered == Answered::Skip {
+        if answered == wanted {
             return Ok(());
         }
-        let is = if answered == Answered::Good { "right" } else { "wrong" };
+        let is = match answered {
+            Answered::Good => "right",
+            Answered::Bad => "wrong",
+            Answered::Skip => "neither right nor wrong",
+        };
         Err(BrainError::Usage {
             message: format!("{flag} {name} answers {is}: there is nothing to find between"),
             hint: Some(format!("`git brain recall --at {name} …` shows its answers")),
@@ -284,7 +310,7 @@ impl Bisection<'_, '_> {
         let answered = match &self.request.expectation {
             Expectation::Holds(text) => said(holds(text)),
             Expectation::Avoids(text) => said(!holds(text)),
-            Expectation::Asked => (self.asking)(&id, &answers, left)?,
+            Expectation::Judged | Expectation::Asked => (self.asking)(&id, &answers, left)?,
         };
         self.steps.push(BisectStep { commit: id, answered, answers });
         Ok(answered)

@@ -100,7 +100,7 @@ pub use crate::text::{Shared, said_from, shared, states};
 pub use crate::vitals::Verdict;
 pub use crate::vitals::verdict::{Answer as VerdictAnswer, summed_up};
 pub use ask::{Propagated, RecallAnswer, RecallRequest};
-pub use audit::{AuditFinding, AuditItem, AuditLevel, AuditReport, AuditRule, AuditSample};
+pub use audit::{AuditAccepted, AuditFinding, AuditItem, AuditLevel, AuditReport, AuditRule, AuditSample};
 pub use bisect::{Answered as BisectAnswer, BisectReport, BisectRequest, Expectation};
 pub use check::{BranchCheck, CheckReport, FixReport};
 pub use checkout::CheckoutReport;

@@ -46,12 +46,24 @@ impl Brain {
         self.write_file(workflow.file(), "`git brain ci`")
     }
 
-    /// Writes the workflow of the audit, as [`Brain::write_workflow`] does.
+    /// Writes the workflow of the audit, as [`Brain::write_workflow`] does. It installs git-brain from that repository.
     ///
     /// # Errors
-    /// The same.
-    pub fn write_audit_workflow(&self, workflow: Workflow) -> Result<PathBuf, BrainError> {
-        self.write_file(workflow.audit_file(), "`git brain audit`")
+    /// The same; a URL that a shell or YAML would read otherwise (exit code 2).
+    pub fn write_audit_workflow(&self, workflow: Workflow, from: Option<&str>) -> Result<PathBuf, BrainError> {
+        let Some(url) = from.or(option_env!("CARGO_PKG_REPOSITORY").filter(|url| !url.is_empty())) else {
+            return Err(BrainError::Usage {
+                message: "--git URL is missing: the workflow installs git-brain from a git repository".to_owned(),
+                hint: Some("git brain audit --ci github --git https://example.org/git-brain".to_owned()),
+            });
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/:.@_-~+%".contains(c);
+        if url.is_empty() || url.starts_with('-') || !url.chars().all(is_plain) {
+            return Err(BrainError::usage(format!("--git {url:?} is no URL of letters, digits and / : . @ _ - ~ + %")));
+        }
+        let (path, text) = workflow.audit_file();
+        let text = text.replace("INSTALL", &format!("--locked --git {url} git-brain"));
+        self.write_file((path, text.as_str()), "`git brain audit`")
     }
 
     fn write_file(&self, (path, text): (&str, &str), job: &str) -> Result<PathBuf, BrainError> {

@@ -23,16 +23,17 @@ pub(super) fn audit(session: &Session, args: &args::Audit) -> Done {
             return Ok(0);
         }
         Some(args::AuditAction::Accept { run, why }) => {
-            let review = brain.audit_accept(run, why)?;
-            session
-                .out
-                .report(&review, |review| format!("Accepted {}, as {}.\n", review.run, safe_line(&review.reviewer)));
+            let accepted = brain.audit_accept(run, why)?;
+            session.out.report(&accepted, |accepted| {
+                let commits: Vec<&str> = accepted.decisions.iter().map(|decision| short(&decision.commit)).collect();
+                format!("Accepted {}, as {}.\n", commits.join(", "), safe_line(&accepted.reviewer))
+            });
             return Ok(0);
         }
         None => {}
     }
     if let Some(forge) = args.ci {
-        let file = brain.write_audit_workflow(super::write::workflow_of(forge))?;
+        let file = brain.write_audit_workflow(super::write::workflow_of(forge), args.git.as_deref())?;
         let report = serde_json::json!({ "workflow": file });
         session.out.report(&report, |_| format!("Wrote {}: commit it.\n", safe_line(&file.display().to_string())));
         return Ok(0);
@@ -53,7 +54,12 @@ fn audited(report: &AuditReport) -> String {
     let mut text = String::new();
     for named in &report.findings {
         let finding = &named.finding;
-        let style = if finding.level == AuditLevel::Quarantine { red } else { bold };
+        let is_open = named.settled.is_none();
+        let style = match finding.level {
+            AuditLevel::Quarantine if is_open => red,
+            _ => bold,
+        };
+        let level = if is_open { finding.level.as_str() } else { "settled" };
         let place = match (finding.path.is_empty(), finding.line) {
             (true, _) => String::new(),
             (false, 0) => format!("{}: ", safe_line(&finding.path)),
@@ -61,13 +67,20 @@ fn audited(report: &AuditReport) -> String {
         };
         let run = if finding.run.is_empty() { String::new() } else { format!("\n    run {}", safe_line(&finding.run)) };
         text += &format!(
-            "{style}{:<10}{end} {} {}  {place}{}{faint}  [{}]{end}{run}\n",
-            finding.level.as_str(),
+            "{style}{level:<10}{end} {} {}  {place}{}{faint}  [{}]{end}{run}\n",
             short(&finding.commit),
             finding.rule.id(),
             safe_line(&finding.message),
             named.id,
         );
+        if let Some(settled) = &named.settled {
+            text += &format!(
+                "    by {}, {}: {}\n",
+                safe_line(&settled.by),
+                safe_line(&settled.at),
+                safe_line(&settled.why)
+            );
+        }
     }
     if report.left_off > 0 {
         text += &format!("{} more are not kept\n", report.left_off);
@@ -85,7 +98,7 @@ fn audited(report: &AuditReport) -> String {
         if counts.is_empty() { String::new() } else { format!("; {}", counts.join(", ")) },
     );
     if !report.escalated.is_empty() {
-        text += "Next: git brain review   git brain revert RUN   git brain audit accept RUN --why TEXT\n";
+        text += "Next: git brain review   git brain revert RUN   git brain audit accept RUN|COMMIT --why TEXT\n";
     }
     text
 }
@@ -104,10 +117,11 @@ fn sampled(sample: &AuditSample) -> String {
 }
 
 pub(super) fn bisect(session: &Session, args: &args::Bisect) -> Done {
-    let expectation = match (&args.expect, &args.avoid) {
-        (Some(text), _) => Expectation::Holds(text.clone()),
-        (None, Some(text)) => Expectation::Avoids(text.clone()),
-        (None, None) => Expectation::Asked,
+    let expectation = match (&args.expect, &args.avoid, &args.run) {
+        (Some(text), ..) => Expectation::Holds(text.clone()),
+        (None, Some(text), _) => Expectation::Avoids(text.clone()),
+        (None, None, Some(_)) => Expectation::Judged,
+        (None, None, None) => Expectation::Asked,
     };
     for text in [&args.expect, &args.avoid].into_iter().flatten() {
         if text.trim().is_empty() {

@@ -108,12 +108,15 @@ fn listed(list: &ReviewList) -> String {
             plural(councils, "council awaits", "councils await")
         ),
     };
-    let asked = list.audit.iter().map(|item| format!("  {}  {}\n", safe_line(&item.run), safe_line(&item.because)));
+    let asked = list.audit.iter().map(|item| {
+        let what = if item.run.is_empty() { super::output::short(&item.commit) } else { &item.run };
+        format!("  {}  {}\n", safe_line(what), safe_line(&item.because))
+    });
     let audit = match list.audit.len() {
         0 => String::new(),
         count => format!(
-            "The audit asks about {}: git brain review RUN   git brain audit accept RUN   git brain revert RUN\n{}",
-            plural(count, "run", "runs"),
+            "The audit asks about {}: git brain review RUN   git brain audit accept RUN|COMMIT   git brain revert RUN\n{}",
+            plural(count, "run or commit", "runs or commits"),
             asked.collect::<String>()
         ),
     };

@@ -237,7 +237,8 @@ impl Cycle {
             return Ok(None);
         }
         // What a person decided holds against what a council decided, whichever is newer.
-        let reviews = self.reviews_of(run)?;
+        let mut reviews = self.reviews_of(run)?;
+        reviews.retain(|review| !review.is_of_audit());
         let (councils, people): (Vec<_>, Vec<_>) = reviews.iter().partition(|review| review.council.is_some());
         for review in people.into_iter().rev().chain(councils) {
             if commit.is_none_or(|commit| review.commit == commit.to_string()) && self.counts(review, settings, rule)? {

@@ -113,6 +113,7 @@ mod tests {
             at: 0,
             committed: 0,
             message: String::new(),
+            committer: email.to_owned(),
             encoding: None,
             trailers: trailers.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         }

@@ -176,10 +176,18 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+/// Where a decision about a finding of the audit is made.
+pub const OF_AUDIT: &str = "audit";
+
 impl ReviewRecord {
     /// The path in the tree of the reviews.
     pub fn path(&self) -> String {
         Self::path_of(&self.run, &self.review)
+    }
+
+    /// Whether a person accepted a finding of the audit by it, which approves nothing.
+    pub fn is_of_audit(&self) -> bool {
+        self.via == OF_AUDIT
     }
 
     /// The path of a decision about a run.

@@ -11,6 +11,8 @@ pub(super) const FALLBACK_NAME: &str = "git-brain";
 pub(super) const FALLBACK_EMAIL: &str = "git-brain@git-brain.invalid";
 /// What the addresses of agents end with.
 const AGENT_DOMAIN: &str = "@git-brain.invalid";
+/// The address of sleep.
+const SLEEPS: &str = "sleep@git-brain.invalid";
 
 /// One line `Key: value` at the end of a message.
 pub type Trailer = (String, String);
@@ -58,6 +60,8 @@ pub struct Commit {
     pub email: String,
     /// The author's time, seconds since 1970.
     pub at: i64,
+    /// The committer's address.
+    pub committer: String,
     /// The committer's time, seconds since 1970.
     pub committed: i64,
     /// The whole message.
@@ -108,6 +112,12 @@ impl Commit {
     /// Whether its author's address is one of those that agents have, whatever stands before the `@`.
     pub fn is_of_agents_domain(&self) -> bool {
         is_agents_address(&self.email)
+    }
+
+    /// The address of an agent other than sleep by which somebody made this commit, as its author or its committer.
+    pub fn agents_hand(&self) -> Option<&str> {
+        let hands = [&self.email, &self.committer];
+        hands.into_iter().map(String::as_str).find(|hand| is_agents_address(hand) && *hand != SLEEPS)
     }
 
     /// The first line of the message.
@@ -201,7 +211,8 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
     let (author, rest) = author_line?.split_once('<')?;
     let (email, when) = rest.rsplit_once('>')?;
     let seconds = |when: &str| when.trim_start().split(' ').next().and_then(|s| s.parse().ok()).unwrap_or(0);
-    let committed = committer_line.and_then(|line| line.rsplit_once('>')).map_or(0, |(_, when)| seconds(when));
+    let (committer, committed) = committer_line.and_then(|line| line.rsplit_once('>')).unwrap_or_default();
+    let committer = committer.split_once('<').map_or("", |(_, address)| address);
     let at = seconds(when);
     Some(Commit {
         id,
@@ -210,7 +221,8 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
         author: author.trim_end().to_owned(),
         email: email.to_owned(),
         at,
-        committed,
+        committer: committer.to_owned(),
+        committed: seconds(committed),
         message: message.to_owned(),
         trailers: parse_trailers(message),
         encoding: encoding.map(|name| name.chars().take(40).collect()),

@@ -365,6 +365,12 @@ impl Store {
         self.repository.is_shallow()
     }
 
+    /// Whether a file of grafts says that commits have other parents than their own.
+    pub fn has_grafts(&self) -> bool {
+        let file = self.repository.commondir().join("info/grafts");
+        std::fs::symlink_metadata(file).is_ok_and(|found| found.len() > 0)
+    }
+
     /// Runs git where it talks to another repository.
     pub(super) fn transport(&self, arguments: &[&str]) -> Result<std::process::Output, StoreError> {
         let shadow = self.bare_shadow()?;

@@ -201,6 +201,12 @@ impl Store {
         self.allowed_signers().ok()
     }
 
+    /// The text of the file of allowed signers.
+    pub fn signers_text(&self) -> Result<String, StoreError> {
+        let file = self.allowed_signers()?;
+        std::fs::read_to_string(&file).map_err(|error| unusable(format!("{}: {error}", file.display())))
+    }
+
     fn allowed_signers(&self) -> Result<PathBuf, StoreError> {
         let own = self.local_config(CONFIG_SIGNERS)?;
         let file = own.map_or_else(|| self.local_config("gpg.ssh.allowedSignersFile"), |file| Ok(Some(file)))?;

@@ -20,6 +20,9 @@ pub struct Audit {
     /// Write the workflow that audits every day on a forge, and audit nothing now.
     #[arg(long, value_name = "FORGE", conflicts_with_all = ["range", "all", "sarif"])]
     pub ci: Option<CiForge>,
+    /// Git repository from which the workflow installs git-brain.
+    #[arg(long, value_name = "URL", requires = "ci")]
+    pub git: Option<String>,
     /// What to do instead.
     #[command(subcommand)]
     pub action: Option<AuditAction>,
@@ -30,19 +33,20 @@ pub struct Audit {
 pub enum AuditAction {
     /// Draw runs for people to look at
     Sample {
-        /// Seed: the same one draws the same runs.
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-        /// Share of the runs of agents, above 0 and at most 1.
+        /// Seed: the same one draws the same runs. By default it follows from the tip of wake.
+        #[arg(long)]
+        seed: Option<u64>,
+        /// Share of the runs of agents, at least 0.05 and at most 1.
         #[arg(long, default_value_t = 0.05)]
         share: f64,
         /// Keep nothing.
         #[arg(long)]
         dry_run: bool,
     },
-    /// Note that you looked at a run, and that it stands
+    /// Note that you looked at a run, a sleep or a commit, and that it stands
     Accept {
-        /// The run.
+        /// The run or sleep by its id, or the commit of a finding.
+        #[arg(value_name = "RUN|COMMIT")]
         run: String,
         /// Reason, in words.
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]

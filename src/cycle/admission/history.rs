@@ -12,7 +12,7 @@ use crate::limits;
 use crate::model::ids::AgentName;
 use crate::model::layout;
 use crate::model::{Agent, Settings};
-use crate::store::{Branch, Commit, CommitId, Tips};
+use crate::store::{Commit, CommitId, Tips};
 
 /// A version of what main says, and since when.
 pub(in crate::cycle) struct Era {
@@ -41,6 +41,7 @@ impl Cycle {
             false => None,
         };
         (judge.had, judge.before) = (None, None);
+        judge.fixed_clock = false;
         judge.is_audit = true;
         judge.grounds.clear();
         let (mut eras, mut last, mut roots) = (Vec::new(), None, HashSet::new());
@@ -75,9 +76,11 @@ impl Cycle {
 }
 
 impl Historian<'_> {
-    /// The faults of a commit, as the gate has them.
-    pub fn commit(&mut self, id: CommitId) -> Result<BTreeSet<Fault>, CycleError> {
+    /// The faults of a commit that leads to that tip, as the gate has them.
+    pub fn commit(&mut self, id: CommitId, tip: CommitId) -> Result<BTreeSet<Fault>, CycleError> {
         self.judge.commit(id)?;
+        self.judge.still_missing(tip)?;
+        self.judge.still_linked(tip)?;
         Ok(std::mem::take(&mut self.judge.faults))
     }
 
@@ -90,26 +93,24 @@ impl Historian<'_> {
         Ok(std::mem::take(&mut self.judge.faults))
     }
 
-    /// The faults that only the tip of a branch shows, of the commits that are new.
-    pub fn at_tip(
-        &mut self,
-        branch: &Branch,
-        tip: CommitId,
-        fresh: &HashSet<CommitId>,
-    ) -> Result<BTreeSet<Fault>, CycleError> {
-        self.judge.still_missing(tip)?;
-        self.judge.still_linked(tip)?;
-        self.judge.one_record(branch, tip, fresh)?;
-        let is_wake = branch == self.judge.cycle.store.wake();
-        let main = self.judge.main.map(|main| self.judge.settings_of(main)).transpose()?.flatten();
-        if let Some(here) = main.filter(|here| is_wake && here.review.names_reviewers()) {
-            let mut at = tip;
-            while fresh.contains(&at) {
-                let commit = self.judge.cycle.store.commit(at)?;
-                let Some(parent) = commit.parents.first().copied() else { break };
-                self.judge.landing(&commit, parent, (&here, tip), true)?;
-                at = parent;
-            }
+    /// Whether main names people who decide on runs.
+    pub fn names_reviewers(&self) -> Result<bool, CycleError> {
+        Ok(self.settings_now()?.is_some_and(|here| here.review.names_reviewers()))
+    }
+
+    /// The settings of main as it is.
+    pub fn settings_now(&self) -> Result<Option<Settings>, CycleError> {
+        Ok(self.judge.main.map(|main| self.judge.settings_of(main)).transpose()?.flatten())
+    }
+
+    /// The faults of what a commit of wake's own line brings, if those who decide did not approve it.
+    pub fn landing(&mut self, id: CommitId, tip: CommitId) -> Result<BTreeSet<Fault>, CycleError> {
+        let Some(here) = self.settings_now()?.filter(|here| here.review.names_reviewers()) else {
+            return Ok(BTreeSet::new());
+        };
+        let commit = self.judge.cycle.store.commit(id)?;
+        if let Some(parent) = commit.parents.first().copied() {
+            self.judge.landing(&commit, parent, (&here, tip), true)?;
         }
         Ok(std::mem::take(&mut self.judge.faults))
     }
@@ -117,6 +118,16 @@ impl Historian<'_> {
     /// Whether a commit begins the history of main.
     pub fn is_root(&self, id: CommitId) -> bool {
         self.roots.contains(&id)
+    }
+
+    /// The versions of main between two times, with those that a clock may have met which differs as far as admission tolerates; and which of them was
+    /// in force at the second.
+    pub fn eras_around(&self, from: i64, until: i64) -> (&[Era], usize) {
+        let known = |at: i64| self.eras.partition_point(|era| era.since <= at).max(1).min(self.eras.len());
+        let (begin, end) =
+            (known(from - limits::FUTURE_SECONDS).saturating_sub(1), known(until + limits::FUTURE_SECONDS));
+        let begin = begin.min(end);
+        (&self.eras[begin..end], known(until).saturating_sub(1).max(begin) - begin)
     }
 
     /// The settings and definitions of main between two times, those in force at the first included.

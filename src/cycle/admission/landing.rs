@@ -321,7 +321,7 @@ impl Judge<'_> {
             let (store, path) = (&self.cycle.store, layout::run(&record.run));
             let landed = store.file(landed.tree, &path)?;
             let reviews = self.cycle.reviews_of(&record.run)?;
-            let approved = reviews.iter().filter(|review| review.verdict == Verdict::Approve);
+            let approved = reviews.iter().filter(|review| review.verdict == Verdict::Approve && !review.is_of_audit());
             let mut commits = approved.filter_map(|review| CommitId::parse(&review.commit).ok()).peekable();
             if commits.peek().is_none() {
                 return Ok(None);

@@ -85,6 +85,8 @@ pub enum Kind {
     Secret,
     /// A trailer that says otherwise than the record.
     Trailer,
+    /// An agent that commits more than its own runs.
+    Agent,
     /// A commit under a fixed clock, which explains all else that is wrong with it.
     FixedClock,
 }
@@ -485,6 +487,7 @@ impl Judge<'_> {
         {
             self.fault(commit, "", 0, format!("is by the agent {agent}, and has no record of a run"));
         }
+        self.claims_a_run(commit, records, changes);
         let reverted = self.reverted(commit, before, changes)?;
         for change in changes {
             if Place::of(&change.path).is_immutable()

@@ -10,7 +10,7 @@ use super::{Door, Judge, Kind};
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::RunId;
 use crate::model::layout;
-use crate::store::{BlobId, Branch, CommitId, Store, StoreError, TreeId};
+use crate::store::{BlobId, Branch, Commit, CommitId, FileChange, Store, StoreError, TreeId};
 
 /// The records of runs that branches have, and those that new commits bring.
 pub(super) struct Records {
@@ -89,6 +89,20 @@ fn own_run(branch: &Branch) -> Option<RunId> {
 }
 
 impl Judge<'_> {
+    /// Refuses a change of the network that names a run of which it brings no record: commands would show it as what that run did.
+    pub(super) fn claims_a_run(&mut self, commit: &Commit, records: &[RunId], changes: &[FileChange]) {
+        if !changes.iter().any(|change| change.path.starts_with("network/")) {
+            return;
+        }
+        let is_brought = |run: &&str| records.iter().any(|record| record.as_str() == *run);
+        let run = commit.trailer_values("Run").find(|run| !is_brought(run)).map(str::to_owned);
+        let agent = commit.trailer("Agent").filter(|_| records.is_empty()).map(str::to_owned);
+        if let Some(claim) = run.or(agent) {
+            let message = format!("changes the network in the name of {claim}, and brings no record of that run");
+            self.fault_of(Kind::Trailer, commit, "", 0, message);
+        }
+    }
+
     /// Refuses a tip that has, of a run that is new with it, another record than a branch has.
     pub(super) fn one_record(
         &mut self,

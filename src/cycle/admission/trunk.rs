@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::Judge;
+use super::{Judge, Kind};
 use crate::consolidation::record::EVERY_LINE;
 use crate::cycle::CycleError;
 use crate::cycle::file::told_by_sleep;
@@ -22,6 +22,10 @@ use crate::store::{BlobId, Commit, CommitId, FileChange, TreeId};
 
 impl Judge<'_> {
     pub(super) fn merge(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
+        if let Some(hand) = commit.agents_hand() {
+            let message = format!("is a merge by {hand}: an agent commits its own runs alone");
+            self.fault_of(Kind::Agent, commit, "", 0, message);
+        }
         if let Some(undone) = commit.trailer("Undoes") {
             let undone = undone.to_owned();
             return self.merge_of_undoing(commit, &undone, left, right);

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use super::Auditor;
 use super::story::told_awake;
 use crate::audit::difference::{Change, faults};
-use crate::audit::{Finding, Rule};
+use crate::audit::{Finding, Level, Rule};
 use crate::cycle::said::{measured, said_by};
 use crate::cycle::trailers::{INTEGRITY, SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER};
 use crate::cycle::{CycleError, EVALUATOR, bootstrap};
 use crate::delta::{Document, LedgerEntry, Limits, Operation, RunRecord};
 use crate::integrity::metrics::Counts;
+use crate::limits;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::{Kind, Link, Neuron};
@@ -64,9 +65,16 @@ impl Auditor<'_> {
         }
         if let Some(counts) = commit.trailer(INTEGRITY).and_then(|text| serde_json::from_str::<Counts>(text).ok()) {
             let who = commit.agent().map_or_else(|| "chat".to_owned(), |agent| agent.to_string());
-            let drift = self.audited.voices.entry(who.clone()).or_default().hear(counts);
-            found.extend(drift.map(|what| Finding::new(Rule::MetricDrift, commit.id, format!("{who} drifts: {what}"))));
+            // A voice is heard once.
+            let drift = self.is_new.then(|| self.audited.voices.entry(who.clone()).or_default().hear(counts)).flatten();
+            if let Some(what) = drift {
+                let run = commit.trailer("Run").unwrap_or_default();
+                let finding = Finding::new(Rule::MetricDrift, commit.id, format!("{who} drifts: {what}")).of_run(run);
+                self.audited.drifts.insert(finding.clone());
+                self.audited.add(finding);
+            }
         }
+        self.dates(commit, &mut found)?;
         let [parent] = commit.parents[..] else { return Ok(found) };
         let before = store.tree_of(parent)?;
         let changes = store.diff(Some(before), Some(commit.tree), "")?;
@@ -82,7 +90,8 @@ impl Auditor<'_> {
         let by_agent = commit.agent().filter(|agent| agent.as_str() != SLEEP);
         let in_place = self.historian.run_in_place(commit, parent, &added)?;
         self.written_once(commit, &changes, &mut found);
-        if (by_agent.is_some() || commit.is_of_agents_domain() && !is_sleep || in_place.is_some())
+        let is_agents = by_agent.is_some() || commit.is_of_agents_domain() && !is_sleep || in_place.is_some();
+        if (is_agents || commit.agents_hand().is_some())
             && let Some(change) = changes.iter().find(|change| !change.path.starts_with("network/"))
         {
             let message = "is changed by a run of an agent: settings, definitions and council members are for people";
@@ -104,7 +113,7 @@ impl Auditor<'_> {
         }
         let neurons = touched(store, &changes)?;
         if let Some(record) = &in_place {
-            self.audited.runs += 1;
+            self.audited.runs += usize::from(self.is_new);
             self.run(commit, record, &neurons, &mut found)?;
             self.authority(commit, parent, record, &mut found)?;
         } else if let [run] = &added[..]
@@ -112,7 +121,7 @@ impl Auditor<'_> {
             && let Some(record) = self.cycle.record_in(commit.tree, run)?
             && record.base.as_ref().is_none_or(|base| *base == parent.to_string())
         {
-            self.audited.runs += 1;
+            self.audited.runs += usize::from(self.is_new);
             if commit.is_of_agents_domain() {
                 let message = format!("is by {}, and its record says that a person made it", commit.email);
                 found.push(Finding::new(Rule::ForgedAuthor, commit.id, message).of_run(run));
@@ -120,6 +129,25 @@ impl Auditor<'_> {
             self.record(commit, &record, &neurons, &mut found);
         }
         Ok(found)
+    }
+
+    /// A commit that is older than its parents, by more than clocks may differ.
+    fn dates(&self, commit: &Commit, found: &mut Vec<Finding>) -> Result<(), CycleError> {
+        for parent in &commit.parents {
+            let Ok(parent) = self.cycle.store.commit(*parent) else { continue };
+            if parent.committed.saturating_sub(commit.committed) > limits::FUTURE_SECONDS {
+                let mut finding = Finding::new(
+                    Rule::Clock,
+                    commit.id,
+                    format!("is dated before {}, upon which it was made", parent.id),
+                );
+                // A clock that is wrong is no fault of who worked by it: what rests on the date is asked otherwise.
+                finding.level = Level::Warn;
+                found.push(finding);
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Files that are written once, whoever changes them; what a `git revert` takes back goes as the gate allows.
@@ -142,12 +170,24 @@ impl Auditor<'_> {
         neurons: &BTreeMap<NeuronId, Change>,
         found: &mut Vec<Finding>,
     ) -> Result<(), CycleError> {
-        if let Some(other) = self.runs.insert(record.run.clone(), commit.id) {
-            let message = format!("is a second commit of {}, which {other} is", record.run);
-            found.push(Finding::new(Rule::SingleWriter, commit.id, message));
-        }
         // A person leaves the record of a run that is thrown away; the gate asks whether that person may.
         if record.is_left_over() {
+            return Ok(());
+        }
+        self.note_run(&record.run, commit.id)?;
+        if let Some(parent) = commit.parents.first()
+            && let Some(newest) = self.cycle.newest_run(*parent)?.filter(|newest| *newest > record.run)
+        {
+            let message =
+                format!("is of {}, and starts from {newest}, which is newer: ids grow along history", record.run);
+            found.push(Finding::new(Rule::Clock, commit.id, message).of_run(&record.run));
+        }
+        // A person who squashes a run by hand brings it in a name of their own, and says no other.
+        let is_squashed = commit.agents_hand().is_none()
+            && !commit.is_of_agents_domain()
+            && ["Run", "Agent"].iter().all(|key| commit.trailer(key).is_none());
+        if is_squashed {
+            self.record(commit, record, neurons, found);
             return Ok(());
         }
         if commit.email != address_of(record.agent.as_str()) || record.run.agent() != record.agent {
@@ -223,12 +263,15 @@ impl Auditor<'_> {
         if record.agent.as_str() == EVALUATOR {
             return Ok(());
         }
-        let started = self.cycle.store.commit(parent)?.committed.min(commit.committed);
         // A client that the brain has no file of has the definition that the engine gives it.
         let client = bootstrap::client(&record.agent);
-        let eras = self.historian.eras_between(started, commit.committed);
+        // Nothing is made before what it is made upon.
+        let started = self.cycle.store.commit(parent)?.committed;
+        let made = commit.committed.max(started);
+        let (eras, of_then) = self.historian.eras_around(started, made);
         let mut wrong = None;
-        for (at, era) in eras.iter().enumerate().rev() {
+        let then = eras.get(of_then).map(|era| (of_then, era));
+        for (at, era) in then.into_iter().chain(eras.iter().enumerate().rev()) {
             let why = match self.historian.agent(era, &record.agent).or(client.as_ref()) {
                 None => {
                     Some(format!("there was no agent {} on main at its time ({})", record.agent, short(era.commit)))
@@ -236,13 +279,13 @@ impl Auditor<'_> {
                 Some(agent) => may(&Limits::from(agent), record).err(),
             };
             match why {
-                None if at + 1 == eras.len() || era.since == commit.committed => return Ok(()),
+                None if at == of_then || era.since == made => return Ok(()),
                 None => {
-                    let message = format!(
-                        "rests on the definition of {} before {}, which had come when it was committed",
-                        record.agent,
-                        short(eras[at + 1].commit)
-                    );
+                    let (when, other) = if at < of_then { ("before", at + 1) } else { ("of", at) };
+                    let of = short(eras[other].commit);
+                    let name = &record.agent;
+                    let message =
+                        format!("rests on the definition of {name} {when} {of}, by its date another one was in force");
                     found.push(Finding::new(Rule::OldAuthority, commit.id, message).of_run(&record.run));
                     return Ok(());
                 }

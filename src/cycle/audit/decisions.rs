@@ -23,9 +23,12 @@ impl Auditor<'_> {
             let known: Vec<CommitId> =
                 self.audited.reviews().into_iter().filter(|id| store.commit(*id).is_ok()).collect();
             let since = store.requires_signatures()?.then(|| store.signed_since()).transpose()?;
-            let mut decided = BTreeSet::new();
-            for id in store.commits_within(tip, &known, limits::AUDIT_WALK)? {
-                self.audited.decisions += 1;
+            let mut decided: BTreeSet<RunId> =
+                self.audited.disputed.iter().filter_map(|run| RunId::parse(run).ok()).collect();
+            let new = store.commits_within(tip, &known, limits::AUDIT_WALK)?;
+            self.audited.decisions += new.len();
+            let old: Vec<CommitId> = self.audited.doubtful(store).into_iter().filter(|id| !new.contains(id)).collect();
+            for id in old.into_iter().chain(new) {
                 for (path, why) in self.cycle.faults_of_decision(id, since.as_ref())? {
                     let rule = match path.as_str() {
                         _ if why == WRITTEN_ONCE => Rule::WrittenOnce,
@@ -34,6 +37,7 @@ impl Auditor<'_> {
                         _ if why.contains("ahead of the clock") => Rule::Clock,
                         _ => Rule::ReviewForged,
                     };
+                    self.audited.doubt(id);
                     self.audited.add(Finding::new(rule, id, why).at(&path, 0));
                 }
                 let commit = self.cycle.store.commit(id)?;
@@ -80,12 +84,15 @@ impl Auditor<'_> {
                 }
             }
         }
+        if !found.is_empty() {
+            self.audited.doubt(commit.id);
+        }
         found.into_iter().for_each(|finding| self.audited.add(finding));
         Ok(())
     }
 
     /// Whether main, at the time of a decision, let its author decide.
-    fn may_decide(&self, review: &ReviewRecord, commit: &Commit) -> bool {
+    pub(super) fn may_decide(&self, review: &ReviewRecord, commit: &Commit) -> bool {
         let at = review.review.unix_ms() / 1000;
         let eras = self.historian.eras_between(at.min(commit.committed), commit.committed.max(at));
         eras.iter().filter_map(|era| self.historian.settings(era)).any(|settings| {
@@ -144,7 +151,8 @@ impl Auditor<'_> {
     /// Two people that decided otherwise on one run.
     fn contradictions(&mut self, decided: &BTreeSet<RunId>) -> Result<(), CycleError> {
         for run in decided {
-            let reviews = self.cycle.reviews_of(run)?;
+            let mut reviews = self.cycle.reviews_of(run)?;
+            reviews.retain(|review| !review.is_of_audit());
             let Some(first) = reviews.first() else { continue };
             let lands = |review: &ReviewRecord| review.verdict != Verdict::Reject;
             let other = reviews.iter().find(|other| other.address() != first.address() && lands(other) != lands(first));
@@ -158,6 +166,7 @@ impl Auditor<'_> {
                 {
                     (by, other, first) = (newer, first, other);
                 }
+                self.audited.disputed.insert(run.to_string());
                 let message =
                     format!("{} on {run}, and {} {} it", other.verdict.done(), first.address(), first.verdict.done());
                 self.audited.add(Finding::new(Rule::ReviewTwice, by, message).at(&other.path(), 1).of_run(run));
@@ -173,22 +182,26 @@ impl Auditor<'_> {
         let store = &self.cycle.store;
         let wake = store.need_tip(store.wake())?;
         let tree = store.tree_of(wake)?;
-        let mut newest = BTreeMap::new();
+        let mut of_run: BTreeMap<RunId, Vec<_>> = BTreeMap::new();
         for council in &councils {
             if let Some(run) = &council.record.run {
-                newest.insert(run.clone(), council);
+                of_run.entry(run.clone()).or_default().push(council);
             }
         }
-        for (run, council) in newest {
+        for (run, councils) in of_run {
             let Some(record) = self.cycle.record_in(tree, &run)? else { continue };
-            if record.is_left_over() || record.effects.is_empty() || council.decision() == Decision::Approve {
+            if record.is_left_over() || record.effects.is_empty() {
                 continue;
             }
-            let lets = |review: &ReviewRecord| review.verdict != Verdict::Reject;
+            // One that is asked afterwards lets nothing in.
+            let landed = self.cycle.landed_in(wake, &run)?;
+            let until = store.commit(landed)?.committed.saturating_add(1).saturating_mul(1000);
+            let before = councils.into_iter().rfind(|council| council.record.at_ms < until);
+            let Some(council) = before.filter(|council| council.decision() != Decision::Approve) else { continue };
+            let lets = |review: &ReviewRecord| review.verdict != Verdict::Reject && !review.is_of_audit();
             if self.cycle.reviews_of(&run)?.iter().any(lets) {
                 continue;
             }
-            let landed = self.cycle.landed_in(wake, &run)?;
             let message = format!(
                 "lands {run}, which the council {} did not approve ({}), and no person decided on it",
                 council.record.id,

@@ -10,17 +10,19 @@
 
 mod commits;
 mod decisions;
+mod doubles;
+mod settled;
 mod state;
 mod story;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::admission::history::Historian;
 use super::admission::{Fault, Kind};
 use super::{Cycle, CycleError};
-use crate::audit::{Finding, Rule};
+use crate::audit::{Finding, Level, Rule, VERSION};
 use crate::limits;
-use crate::model::ids::RunId;
+use crate::model::ids::{RunId, hash_fields};
 use crate::model::layout;
 use crate::store::{Branch, Commit, CommitId, Tips};
 
@@ -41,21 +43,31 @@ struct Auditor<'c> {
     historian: Historian<'c>,
     audited: Audited,
     /// Commits of runs where they were made, in this walk.
-    runs: HashMap<RunId, CommitId>,
-    main_line: HashSet<CommitId>,
+    runs: BTreeMap<RunId, BTreeSet<CommitId>>,
+    /// Commits that main gained.
+    gained: HashSet<CommitId>,
+    /// Whether the commit is audited for the first time.
+    is_new: bool,
 }
 
 impl Cycle {
-    /// Audits all that is new since the last audit, or everything; keeps how far it came after each step of the walk.
+    /// Audits all that is new since the last audit and what was wrong then, or everything; keeps how far it came after each step of the walk.
     pub fn audit(&self, from_start: bool, progress: &mut dyn FnMut(usize, usize)) -> Result<Audited, CycleError> {
-        let mut audited = if from_start { Audited::default() } else { Audited::load(&self.store).unwrap_or_default() };
         let tips = self.audited_tips()?;
-        self.note_rewritten(&mut audited, &tips)?;
-        audited.fresh = 0;
+        let grounds = self.audit_grounds()?;
+        let mut audited = Audited::load(&self.store).unwrap_or_default();
+        let goes_on = self.note_rewritten(&mut audited, &tips)?;
+        if from_start || !goes_on || audited.grounds != grounds {
+            audited = audited.anew(grounds);
+        }
+        (audited.fresh, audited.left_off) = (0, 0);
+        audited.findings = audited.rewritten.union(&audited.drifts).cloned().collect();
         let hidden = audited.known(&self.store);
-        let mut auditor = Auditor::new(self, &tips, audited)?;
+        let mut auditor = Auditor::new(self, audited)?;
         auditor.walk(&tips, &hidden, true, progress)?;
         auditor.decisions(true)?;
+        auditor.doubles(&tips)?;
+        auditor.settle(&tips)?;
         let mut audited = auditor.audited;
         audited.finish(&tips, self.store.reviews()?);
         audited.keep(&self.store);
@@ -63,23 +75,45 @@ impl Cycle {
     }
 
     /// Audits a range alone. Nothing is kept.
+    ///
+    /// # Errors
+    /// A range without commits.
     pub fn audit_range(
         &self,
         range: &AuditRange,
         progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Audited, CycleError> {
+    ) -> Result<Option<Audited>, CycleError> {
         let wake = self.store.need_tip(self.store.wake())?;
         let tip = range.until.unwrap_or(wake);
+        let hidden: Vec<CommitId> = range.after.into_iter().collect();
+        if self.store.commits_within(tip, &hidden, limits::AUDIT_WALK)?.is_empty() {
+            return Ok(None);
+        }
         let on_main = match self.store.tip(self.store.main())? {
             Some(main) => !self.store.is_ancestor(tip, wake)? && self.store.is_ancestor(tip, main)?,
             None => false,
         };
         let branch = if on_main { self.store.main().clone() } else { self.store.wake().clone() };
         let tips: Tips = [(branch, tip)].into_iter().collect();
-        let hidden: Vec<CommitId> = range.after.into_iter().collect();
-        let mut auditor = Auditor::new(self, &tips, Audited::default())?;
+        let mut auditor = Auditor::new(self, Audited::default())?;
         auditor.walk(&tips, &hidden, false, progress)?;
-        Ok(auditor.audited)
+        auditor.settle(&self.audited_tips()?)?;
+        Ok(Some(auditor.audited))
+    }
+
+    /// What the results of an audit follow from, beside history: another one begins anew.
+    fn audit_grounds(&self) -> Result<String, CycleError> {
+        let store = &self.store;
+        let mut text = format!("{VERSION}");
+        if store.requires_signatures()? {
+            text += &format!(" {:?} {}", store.signed_since()?, store.signers_text()?);
+        }
+        if let Some(main) = store.tip(store.main())?
+            && let Ok(settings) = self.settings_in(store.tree_of(main)?)
+        {
+            text += &format!(" {:?} {:?}", settings.review, settings.secrets);
+        }
+        Ok(format!("{:016x}", hash_fields(&[text.as_bytes()])))
     }
 
     /// What the last audit found, if its rules are those of now.
@@ -120,41 +154,49 @@ impl Cycle {
         Ok(tips)
     }
 
-    /// Notes branches that no longer go on from where the last audit saw them.
-    fn note_rewritten(&self, audited: &mut Audited, tips: &Tips) -> Result<(), CycleError> {
-        for branch in [self.store.main(), self.store.wake()] {
-            let (Some(then), Some(now)) = (audited.head(branch), tips.get(branch)) else { continue };
-            let goes_on = self.store.commit(then).is_ok() && self.store.is_ancestor(then, *now)?;
-            if !goes_on {
+    /// Notes branches that no longer go on from where the last audit saw them. Whether what was audited goes on.
+    ///
+    /// A tip that sync gave up for another one is kept as a rescue ref, and is no fault.
+    fn note_rewritten(&self, audited: &mut Audited, tips: &Tips) -> Result<bool, CycleError> {
+        let store = &self.store;
+        let is_behind = |then: CommitId, now: CommitId| -> Result<bool, CycleError> {
+            Ok(store.commit(then).is_ok() && store.is_ancestor(then, now)?)
+        };
+        let mut seen: Vec<(String, CommitId, Option<CommitId>)> = Vec::new();
+        for branch in [store.main(), store.wake()] {
+            seen.extend(audited.seen(branch).map(|then| (branch.to_string(), then, tips.get(branch).copied())));
+        }
+        seen.extend(
+            audited
+                .seen_reviews()
+                .map(|then| Ok::<_, CycleError>(("decisions".to_owned(), then, store.reviews()?)))
+                .transpose()?,
+        );
+        let mut goes_on = true;
+        for (name, then, now) in seen {
+            if now.map(|now| is_behind(then, now)).transpose()?.unwrap_or(false) {
+                continue;
+            }
+            goes_on = false;
+            let mut is_rescued = false;
+            for kept in store.rescued()? {
+                is_rescued = is_rescued || is_behind(then, kept)?;
+            }
+            if !is_rescued {
                 let message =
-                    format!("is the tip of {branch}, which the last audit saw at {then}: that is not behind it");
-                audited.add(Finding::new(Rule::Rewritten, now, message));
+                    format!("is the tip of {name}, which the last audit saw at {then}: that is not behind it");
+                audited.rewritten.insert(Finding::new(Rule::Rewritten, now.unwrap_or(then), message));
             }
         }
-        if let Some(then) = audited.reviews() {
-            let now = self.store.reviews()?;
-            let goes_on = match now {
-                Some(now) => self.store.commit(then).is_ok() && self.store.is_ancestor(then, now)?,
-                None => false,
-            };
-            if !goes_on {
-                let now = now.map_or_else(|| then.to_string(), |now| now.to_string());
-                let message =
-                    format!("is the tip of decisions, which the last audit saw at {then}: that is not behind it");
-                audited.add(Finding::new(Rule::Rewritten, now, message));
-            }
-        }
-        Ok(())
+        Ok(goes_on)
     }
 }
 
 impl<'c> Auditor<'c> {
-    fn new(cycle: &'c Cycle, tips: &Tips, audited: Audited) -> Result<Self, CycleError> {
-        let store = &cycle.store;
-        let main = store.need_tip(store.main())?;
-        let line = store.first_parents(main, None).take(limits::AUDIT_WALK);
-        let main_line = line.map(|commit| commit.map(|commit| commit.id)).collect::<Result<_, _>>()?;
-        Ok(Self { cycle, historian: cycle.historian(tips)?, audited, runs: HashMap::new(), main_line })
+    fn new(cycle: &'c Cycle, audited: Audited) -> Result<Self, CycleError> {
+        // What a commit rests on may lie outside of the part that is audited.
+        let historian = cycle.historian(&cycle.audited_tips()?)?;
+        Ok(Self { cycle, historian, audited, runs: BTreeMap::new(), gained: HashSet::new(), is_new: true })
     }
 
     fn walk(
@@ -168,19 +210,33 @@ impl<'c> Auditor<'c> {
         let (main, wake) = (store.main().clone(), store.wake().clone());
         let mut order: Vec<(&Branch, CommitId)> = tips.iter().map(|(branch, tip)| (branch, *tip)).collect();
         order.sort_by_key(|(branch, _)| (**branch != main, **branch != wake));
-        let (mut known, mut all) = (hidden.to_vec(), Vec::new());
-        let mut fresh: Vec<(Branch, CommitId, HashSet<CommitId>)> = Vec::new();
-        for (branch, tip) in order {
-            let commits = store.commits_within(tip, &known, limits::AUDIT_WALK)?;
-            known.push(tip);
-            fresh.push((branch.clone(), tip, commits.iter().copied().collect()));
-            all.extend(commits);
+        let mut known = hidden.to_vec();
+        let mut all: Vec<(CommitId, CommitId)> = Vec::new();
+        for (_, tip) in &order {
+            all.extend(store.commits_within(*tip, &known, limits::AUDIT_WALK)?.into_iter().map(|id| (id, *tip)));
+            known.push(*tip);
         }
-        // What an audit that was cut off did of those is behind its frontier, and not among them.
+        let of_main = store.need_tip(&main)?;
+        let before: Vec<CommitId> = match keeps {
+            true => self.audited.head(&main).into_iter().collect(),
+            false => hidden.iter().copied().filter(|id| store.is_ancestor(*id, of_main).unwrap_or(false)).collect(),
+        };
+        self.gained = store.commits_within(of_main, &before, limits::AUDIT_WALK)?.into_iter().collect();
+        let fresh: HashSet<CommitId> = all.iter().map(|(id, _)| *id).collect();
+        self.is_new = false;
+        for id in self.audited.suspects(store) {
+            for (_, tip) in &order {
+                if !fresh.contains(&id) && store.is_ancestor(id, *tip)? {
+                    self.commit(id, *tip)?;
+                    break;
+                }
+            }
+        }
+        self.is_new = true;
         let count = all.len();
-        for (done, id) in all.into_iter().enumerate() {
+        for (done, (id, tip)) in all.into_iter().enumerate() {
             progress(done, count);
-            self.commit(id)?;
+            self.commit(id, tip)?;
             if keeps && (done + 1) % limits::AUDIT_STEP == 0 {
                 self.audited.keep(&self.cycle.store);
             }
@@ -189,29 +245,70 @@ impl<'c> Auditor<'c> {
         if keeps {
             self.audited.keep(&self.cycle.store);
         }
-        for (branch, tip, new) in fresh {
-            let new = self.audited.since_last(&self.cycle.store, &branch, tip, new)?;
-            let faults = self.historian.at_tip(&branch, tip, &new)?;
-            self.take(faults)?;
+        self.taken_by_main(&fresh, keeps)?;
+        let Some(tip) = tips.get(&wake).copied() else { return Ok(()) };
+        self.landings(tip, hidden, keeps)
+    }
+
+    /// What main gained of commits that were known otherwise: wake's, that somebody merged or made main.
+    fn taken_by_main(&mut self, fresh: &HashSet<CommitId>, keeps: bool) -> Result<(), CycleError> {
+        let mut gained: Vec<CommitId> = self.gained.iter().copied().filter(|id| keeps && !fresh.contains(id)).collect();
+        gained.sort();
+        for id in gained {
+            let faults = self.historian.on_main(id)?;
+            self.take(id, faults)?;
         }
         Ok(())
     }
 
-    fn commit(&mut self, id: CommitId) -> Result<(), CycleError> {
+    /// What new commits of wake's own line bring, and those that were wrong, by those whom main lets decide.
+    fn landings(&mut self, tip: CommitId, hidden: &[CommitId], keeps: bool) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        if !self.historian.names_reviewers()? {
+            return Ok(());
+        }
+        let stop: Vec<CommitId> = match keeps {
+            true => self.audited.head(store.wake()).into_iter().collect(),
+            false => hidden.to_vec(),
+        };
+        let new: HashSet<CommitId> = store.commits_within(tip, &stop, limits::AUDIT_WALK)?.into_iter().collect();
+        let mut open: HashSet<CommitId> = self.audited.suspects(store).into_iter().collect();
+        let mut wanted = Vec::new();
+        for commit in store.first_parents(tip, None).take(limits::AUDIT_WALK) {
+            let commit = commit?;
+            let is_suspect = open.remove(&commit.id);
+            if is_suspect || new.contains(&commit.id) {
+                wanted.push(commit.id);
+            } else if open.is_empty() {
+                break;
+            }
+        }
+        for id in wanted {
+            let faults = self.historian.landing(id, tip)?;
+            self.take(id, faults)?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, id: CommitId, tip: CommitId) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         let commit = match store.commit(id) {
             Ok(commit) => commit,
             Err(error) => {
                 self.audited.add(Finding::new(Rule::Unreadable, id, error.to_string()));
-                self.audited.passed(id, &[]);
+                self.audited.suspect(id);
+                if self.is_new {
+                    self.audited.passed(id, &[]);
+                }
                 return Ok(());
             }
         };
-        let mut faults = self.historian.commit(id)?;
-        if self.main_line.contains(&id) {
+        let mut faults = self.historian.commit(id, tip)?;
+        let main = store.need_tip(store.main())?;
+        if self.gained.contains(&id) || !self.is_new && store.is_ancestor(id, main)? {
             faults.extend(self.historian.on_main(id)?);
         }
-        self.take(faults)?;
+        self.take(id, faults)?;
         let found = match self.own_checks(&commit) {
             Ok(found) => found,
             // The judge has said that already, or this machine fails.
@@ -222,19 +319,30 @@ impl<'c> Auditor<'c> {
         };
         let run = commit.trailer("Run").map(str::to_owned).unwrap_or_default();
         for finding in found {
+            self.audited.suspect(id);
             self.audited.add(if finding.run.is_empty() { finding.of_run(&run) } else { finding });
         }
-        self.audited.passed(id, &commit.parents);
+        if self.is_new {
+            self.audited.passed(id, &commit.parents);
+        }
         Ok(())
     }
 
     /// Takes in what the judge of the gate said.
-    fn take(&mut self, faults: BTreeSet<Fault>) -> Result<(), CycleError> {
+    fn take(&mut self, judged: CommitId, faults: BTreeSet<Fault>) -> Result<(), CycleError> {
+        let has_decisions = self.cycle.store.reviews()?.is_some();
         for fault in faults {
+            self.audited.suspect(judged);
             let commit = CommitId::parse(&fault.commit).ok().and_then(|id| self.cycle.store.commit(id).ok());
             let rule = rule_of(fault.kind, commit.as_ref());
             let run = commit.as_ref().and_then(|commit| commit.trailer("Run")).unwrap_or_default().to_owned();
-            self.audited.add(Finding::new(rule, &fault.commit, fault.message).at(&fault.path, fault.line).of_run(run));
+            let mut finding = Finding::new(rule, &fault.commit, fault.message).at(&fault.path, fault.line).of_run(run);
+            if rule == Rule::Reviewer && !has_decisions {
+                // Nothing can be held against decisions that did not come yet.
+                finding.level = Level::Warn;
+                finding.message += ": `git brain sync` fetches decisions, and there are none here";
+            }
+            self.audited.add(finding);
         }
         Ok(())
     }
@@ -261,6 +369,7 @@ fn rule_of(kind: Kind, commit: Option<&Commit>) -> Rule {
         Kind::WrittenOnce => return Rule::WrittenOnce,
         Kind::Secret => return Rule::Secret,
         Kind::Trailer => return Rule::ForgedTrailer,
+        Kind::Agent => return Rule::SingleWriter,
         Kind::Other => {}
     }
     let Some(commit) = commit else { return Rule::Unreadable };

@@ -1,12 +1,12 @@
-//! How far an audit came, and what it found: kept in the cache by the version of the rules, so that the next one looks at what is new alone.
+//! How far an audit came, and what it found: kept in the cache by the rules and by what else its results follow from, so that the next one looks at
+//! what is new, and again at what was wrong.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::audit::drift::Voice;
-use crate::audit::{Finding, Level, VERSION, worst};
-use crate::cycle::CycleError;
+use crate::audit::{Finding, Level, Settled, worst};
 use crate::limits;
 use crate::store::{Branch, CommitId, Store, Tips};
 
@@ -16,14 +16,30 @@ const KEPT: &str = "audit.json";
 /// A history that was audited, up to somewhere.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Audited {
-    rules: u32,
-    /// The tips of the last audit that came to its end.
+    /// The rules and settings by which it was audited.
+    pub(super) grounds: String,
+    /// The tips of the last audit that came to its end: an audit by other grounds begins anew, and still knows them.
+    seen: BTreeMap<String, String>,
+    /// The same of decisions.
+    seen_reviews: Option<String>,
+    /// Branches that were rewritten between two audits.
+    pub(super) rewritten: BTreeSet<Finding>,
+    /// The tips behind which all was audited by these grounds.
     heads: BTreeMap<String, String>,
     reviews: Option<String>,
     /// Commits that were passed, and none of whose children was.
     frontier: BTreeSet<String>,
-    /// What each agent said first, and newest.
+    /// Commits that had findings: each audit judges them again, because what a commit is held against goes on.
+    suspects: BTreeSet<String>,
+    /// The same of decisions.
+    doubtful: BTreeSet<String>,
+    /// Runs on which people decided otherwise.
+    pub(super) disputed: BTreeSet<String>,
+    /// Runs of which there are several commits.
+    pub(super) twice: BTreeSet<String>,
+    /// What each agent said first, and newest, and where it drifted.
     pub(super) voices: BTreeMap<String, Voice>,
+    pub(super) drifts: BTreeSet<Finding>,
     /// Commits that were audited, in all.
     pub commits: usize,
     /// Runs among them.
@@ -37,16 +53,23 @@ pub struct Audited {
     pub left_off: usize,
     /// What is wrong.
     pub findings: BTreeSet<Finding>,
+    /// Findings that are settled, by their ids.
+    pub settled: BTreeMap<String, Settled>,
 }
 
 impl Audited {
     pub(super) fn load(store: &Store) -> Option<Self> {
-        store.cached_document::<Self>(KEPT).filter(|kept| kept.rules == VERSION)
+        store.cached_document::<Self>(KEPT)
     }
 
-    pub(super) fn keep(&mut self, store: &Store) {
-        self.rules = VERSION;
+    pub(super) fn keep(&self, store: &Store) {
         store.keep_document(KEPT, self);
+    }
+
+    /// Nothing, but for the tips that were seen.
+    pub(super) fn anew(self, grounds: String) -> Self {
+        let Self { seen, seen_reviews, rewritten, .. } = self;
+        Self { grounds, seen, seen_reviews, rewritten, ..Self::default() }
     }
 
     pub(super) fn add(&mut self, finding: Finding) {
@@ -68,43 +91,59 @@ impl Audited {
 
     /// The commits behind which all was audited.
     pub(super) fn known(&self, store: &Store) -> Vec<CommitId> {
-        let parsed = self.frontier.iter().filter_map(|id| CommitId::parse(id).ok());
-        parsed.filter(|id| store.commit(*id).is_ok()).collect()
+        there(store, self.frontier.iter())
     }
 
+    /// Where an audit that came to its end saw a branch.
+    pub(super) fn seen(&self, branch: &Branch) -> Option<CommitId> {
+        CommitId::parse(self.seen.get(branch.as_str())?).ok()
+    }
+
+    pub(super) fn seen_reviews(&self) -> Option<CommitId> {
+        CommitId::parse(self.seen_reviews.as_ref()?).ok()
+    }
+
+    /// Where the last audit by these grounds came to its end.
     pub(super) fn head(&self, branch: &Branch) -> Option<CommitId> {
         CommitId::parse(self.heads.get(branch.as_str())?).ok()
+    }
+
+    /// The tips of the last audit by these grounds.
+    pub(super) fn heads(&self, store: &Store) -> Vec<CommitId> {
+        there(store, self.heads.values())
     }
 
     pub(super) fn reviews(&self) -> Option<CommitId> {
         CommitId::parse(self.reviews.as_ref()?).ok()
     }
 
-    /// The commits of a branch since the last audit that came to its end, those of one that was cut off included.
-    pub(super) fn since_last(
-        &self,
-        store: &Store,
-        branch: &Branch,
-        tip: CommitId,
-        new: HashSet<CommitId>,
-    ) -> Result<HashSet<CommitId>, CycleError> {
-        // Of this walk, nothing was hidden: nothing was cut off either.
-        if self.fresh == self.commits {
-            return Ok(new);
+    /// Notes that a commit has to be judged again.
+    pub(super) fn suspect(&mut self, id: CommitId) {
+        if self.suspects.len() < limits::AUDIT_FINDINGS {
+            self.suspects.insert(id.to_string());
         }
-        let hidden: Vec<CommitId> = self.heads.values().filter_map(|id| CommitId::parse(id).ok()).collect();
-        let hidden: Vec<CommitId> = hidden.into_iter().filter(|id| store.commit(*id).is_ok()).collect();
-        let is_trunk = branch == store.main() || branch == store.wake();
-        match is_trunk {
-            true => Ok(store.commits_within(tip, &hidden, limits::AUDIT_WALK)?.into_iter().collect()),
-            false => Ok(new),
+    }
+
+    pub(super) fn doubt(&mut self, id: CommitId) {
+        if self.doubtful.len() < limits::AUDIT_FINDINGS {
+            self.doubtful.insert(id.to_string());
         }
+    }
+
+    /// The commits to judge again, of those that are here.
+    pub(super) fn suspects(&self, store: &Store) -> Vec<CommitId> {
+        there(store, self.suspects.iter())
+    }
+
+    pub(super) fn doubtful(&self, store: &Store) -> Vec<CommitId> {
+        there(store, self.doubtful.iter())
     }
 
     /// Notes that the audit came to its end.
     pub(super) fn finish(&mut self, tips: &Tips, reviews: Option<CommitId>) {
         self.heads = tips.iter().map(|(branch, tip)| (branch.to_string(), tip.to_string())).collect();
         self.reviews = reviews.map(|tip| tip.to_string());
+        (self.seen, self.seen_reviews) = (self.heads.clone(), self.reviews.clone());
     }
 
     /// The findings, by commit.
@@ -112,8 +151,17 @@ impl Audited {
         self.findings.iter().cloned().collect()
     }
 
-    /// The worst level.
-    pub fn level(&self) -> Level {
-        worst(&self.list())
+    /// The findings that nobody settled.
+    pub fn open(&self) -> Vec<Finding> {
+        self.findings.iter().filter(|finding| !self.settled.contains_key(&finding.id())).cloned().collect()
     }
+
+    /// The worst level of what is not settled.
+    pub fn level(&self) -> Level {
+        worst(&self.open())
+    }
+}
+
+fn there<'i>(store: &Store, ids: impl Iterator<Item = &'i String>) -> Vec<CommitId> {
+    ids.filter_map(|id| CommitId::parse(id).ok()).filter(|id| store.commit(*id).is_ok()).collect()
 }

@@ -1,0 +1,132 @@
+//! Runs that are there twice: several commits of one, or several records. Asked of history as it is, so that each audit says the same of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::Auditor;
+use crate::audit::{Finding, Rule};
+use crate::cycle::CycleError;
+use crate::limits;
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::store::{BlobId, Commit, CommitId, Tips};
+
+impl Auditor<'_> {
+    /// Notes a commit that is a run where it was made. One that came before another audit is looked for where its record is known.
+    pub(super) fn note_run(&mut self, run: &RunId, commit: CommitId) -> Result<(), CycleError> {
+        let commits = self.runs.entry(run.clone()).or_default();
+        commits.insert(commit);
+        let mut is_twice = commits.len() > 1;
+        if self.is_new && !is_twice {
+            let store = &self.cycle.store;
+            for known in self.audited.heads(store) {
+                is_twice = is_twice || store.file(store.tree_of(known)?, &layout::run(run))?.is_some();
+            }
+        }
+        if is_twice {
+            self.audited.twice.insert(run.to_string());
+        }
+        Ok(())
+    }
+
+    /// Several commits of one run, and several records. The oldest by its date stands.
+    pub(super) fn doubles(&mut self, tips: &Tips) -> Result<(), CycleError> {
+        let paths = self.other_records(tips)?;
+        if self.audited.twice.is_empty() && paths.is_empty() {
+            return Ok(());
+        }
+        let mut commits: BTreeMap<RunId, BTreeSet<(i64, CommitId)>> = BTreeMap::new();
+        let mut records: BTreeMap<&str, BTreeSet<(i64, CommitId, BlobId)>> = BTreeMap::new();
+        for commit in self.all_commits(tips)? {
+            if let (Some(run), [parent]) =
+                (commit.trailer("Run").and_then(|run| RunId::parse(run).ok()), &commit.parents[..])
+                && self.audited.twice.contains(run.as_str())
+                && self
+                    .historian
+                    .run_in_place(&commit, *parent, std::slice::from_ref(&run))?
+                    .is_some_and(|record| !record.is_left_over())
+                && self.brings(&commit, &layout::run(&run))?.is_some()
+            {
+                commits.entry(run).or_default().insert((commit.committed, commit.id));
+            }
+            for path in &paths {
+                if let Some(blob) = self.brings(&commit, path)? {
+                    records.entry(path).or_default().insert((commit.committed, commit.id, blob));
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for (run, commits) in commits {
+            let first = commits.first().map(|(_, first)| *first);
+            for (_, other) in commits.iter().skip(1) {
+                let message = format!("is a second commit of {run}, which {} is", first.unwrap_or(*other));
+                found.push(Finding::new(Rule::SingleWriter, *other, message).of_run(&run));
+            }
+        }
+        for (path, records) in records {
+            let Some((_, first, stands)) = records.first().copied() else { continue };
+            let run = match Place::of(path) {
+                Place::Run(run) => run.to_string(),
+                _ => String::new(),
+            };
+            for (_, other, _) in records.iter().filter(|(_, _, blob)| *blob != stands) {
+                let message = format!("is a second record of its run: {first} brought another one");
+                found.push(Finding::new(Rule::SingleWriter, *other, message).at(path, 1).of_run(&run));
+            }
+        }
+        found.into_iter().for_each(|finding| self.audited.add(finding));
+        Ok(())
+    }
+
+    /// The commits behind those tips.
+    pub(super) fn all_commits(&self, tips: &Tips) -> Result<Vec<Commit>, CycleError> {
+        let store = &self.cycle.store;
+        let (mut all, mut seen) = (Vec::new(), HashSet::new());
+        for tip in tips.values() {
+            for id in store.commits_within(*tip, &[], limits::AUDIT_WALK)? {
+                // One that cannot be read was told already.
+                all.extend(Some(id).filter(|id| seen.insert(*id)).and_then(|id| store.commit(id).ok()));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The file that a commit brings to a place where its parents have none.
+    fn brings(&self, commit: &Commit, path: &str) -> Result<Option<BlobId>, CycleError> {
+        let store = &self.cycle.store;
+        let Some(file) = store.file(commit.tree, path)? else { return Ok(None) };
+        for parent in &commit.parents {
+            if store.file(store.tree_of(*parent)?, path)?.is_some() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(file.blob))
+    }
+
+    /// The places of records that main, wake and waiting branches do not have alike.
+    fn other_records(&self, tips: &Tips) -> Result<BTreeSet<String>, CycleError> {
+        let store = &self.cycle.store;
+        let mut paths = BTreeSet::new();
+        let (main, wake) =
+            (store.tree_of(store.need_tip(store.main())?)?, store.tree_of(store.need_tip(store.wake())?)?);
+        for change in store.diff(Some(main), Some(wake), layout::RUNS)? {
+            if change.old.is_some() && change.new.is_some() {
+                paths.insert(change.path);
+            }
+        }
+        for (branch, tip) in tips.iter().filter(|(branch, _)| *branch != store.main() && *branch != store.wake()) {
+            let Some(run) = branch.as_str().rsplit('/').next().and_then(|name| RunId::parse(name).ok()) else {
+                continue;
+            };
+            let path = layout::run(&run);
+            let Some(own) = store.file(store.tree_of(*tip)?, &path)? else { continue };
+            for trunk in [main, wake] {
+                // What is left of a run stands in its place.
+                let is_other = store.file(trunk, &path)?.is_some_and(|file| file.blob != own.blob);
+                if is_other && !self.cycle.record_in(trunk, &run)?.is_some_and(|record| record.is_left_over()) {
+                    paths.insert(path.clone());
+                }
+            }
+        }
+        Ok(paths)
+    }
+}
