@@ -159,12 +159,13 @@ fn prompts_speak_of_what_was_measured_and_of_nothing_else() {
     };
     assert!(always.contains("State plainly") && always.contains("observe the question"), "{always}");
     // Two replies without are enough where two replies count.
-    endpoint.behaves(&[says(&shelves("pots of honey"))]);
+    endpoint.behaves(&[says(&shelves("pots"))]);
     chat(&sandbox, "What is it?", &[]);
     chat(&sandbox, "What was it?", &[]);
     endpoint.asked();
     chat(&sandbox, "What will it be?", &["-c", "integrity.history=2"]);
-    assert!(!instructions(&endpoint.asked()[0].body).contains("Apologise"), "it has changed");
+    let now = instructions(&endpoint.asked()[0].body);
+    assert!(!now.contains("Apologise"), "it has changed: {now}");
     sandbox.brain(&["chat", "x", "-c", "integrity.history=0"]).exits(5);
 }
 

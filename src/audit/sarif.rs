@@ -87,14 +87,14 @@ mod tests {
     #[test]
     fn results_name_rule_place_and_level() {
         let findings = [
-            Finding::new(Rule::ForgedAuthor, "0123456789abcdef", "is by another"),
-            Finding::new(Rule::MetricDrift, "0123456789abcdef", "drifts").at("a b/ü.json", 3),
+            (Finding::new(Rule::ForgedAuthor, "0123456789abcdef", "is by another"), None),
+            (Finding::new(Rule::MetricDrift, "0123456789abcdef", "drifts").at("a b/ü.json", 3), None),
         ];
         let document = document(&findings, "1.0.0");
         let run = &document["runs"][0];
         assert_eq!(run["tool"]["driver"]["rules"].as_array().unwrap().len(), Rule::ALL.len());
         let results = run["results"].as_array().unwrap();
-        for (result, finding) in results.iter().zip(&findings) {
+        for (result, (finding, _)) in results.iter().zip(&findings) {
             let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
             assert_eq!(run["tool"]["driver"]["rules"][index]["id"], finding.rule.id());
         }
