@@ -257,6 +257,9 @@ fn words_that_were_taken_back_before_they_went_out_go_nowhere() {
     fresh.brain("a", &["review", &run, "--forget"]);
     fresh.git("a", &["init", "-q", "--bare", "../empty.git"]);
     fresh.git("a", &["remote", "set-url", "origin", "../empty.git"]);
+    for branch in ["main", "wake"] {
+        fresh.git("a", &["update-ref", "-d", &format!("refs/git-brain/remotes/origin/{branch}")]);
+    }
     fresh.brain("a", &["sync"]);
     assert!(!holds(&fresh, "empty.git", "Olga broke"));
 }
