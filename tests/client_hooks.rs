@@ -216,7 +216,7 @@ fn commands_that_a_person_runs_are_not_kept() {
     settled(&brain);
     let codex = json!({"type": "response_item", "timestamp": "2026-01-26T14:00:00Z", "payload": {"type": "message", "role": "user",
         "content": [{"type": "input_text", "text": "<user_shell_command>\n<command>cat .env</command>\n<result>\nDB_HOST=heron\n</result>\n</user_shell_command>"}]}});
-    hook(&brain, "codex", "Stop", &said(&brain.file("c.jsonl", &format!("{codex}\n"))));
+    hook(&brain, "codex", "Stop", &said(&brain.file("c.jsonl", format!("{codex}\n"))));
     settled(&brain);
     let texts: Vec<String> = memories(&brain).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["The database is called finch."], "{}", log(&brain));
