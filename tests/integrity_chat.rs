@@ -158,10 +158,11 @@ fn prompts_speak_of_what_was_measured_and_of_nothing_else() {
         instructions(&endpoint.asked()[0].body)
     };
     assert!(always.contains("State plainly") && always.contains("observe the question"), "{always}");
-    // Two replies without are enough where two replies count.
-    endpoint.behaves(&[says(&shelves("pots"))]);
-    chat(&sandbox, "What is it?", &[]);
-    chat(&sandbox, "What was it?", &[]);
+    // Two replies without are enough where two replies count. The same words once more are no other reply.
+    for (question, what) in [("What is it?", "pots"), ("What was it?", "bowls")] {
+        endpoint.behaves(&[says(&shelves(what))]);
+        chat(&sandbox, question, &[]);
+    }
     endpoint.asked();
     chat(&sandbox, "What will it be?", &["-c", "integrity.history=2"]);
     let now = instructions(&endpoint.asked()[0].body);

@@ -23,6 +23,7 @@
 
 mod decided;
 pub(in crate::cycle) mod history;
+mod kind;
 mod landing;
 mod left;
 mod main_line;
@@ -54,42 +55,13 @@ use crate::model::{Neuron, Settings};
 use crate::store::{Branch, Commit, CommitId, File, FileChange, StoreError, Tips, TreeId};
 use crate::world::progress::Work;
 
+pub use kind::Kind;
 use records::Records;
 pub(crate) use revert::SAYS;
 use run::{Grounds, is_in_place};
 use signing::Signing;
 pub(crate) use stamps::late_fields;
 pub use stamps::{is_dated_ahead, late_run};
-
-/// The kinds of faults that have a way out of their own, or a rule of the audit. Of several of one commit the last is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Any other.
-    #[default]
-    Other,
-    /// A run that had to wait, and that lands without its approval.
-    Unapproved,
-    /// A second record of a run.
-    SecondRecord,
-    /// A signature that does not count here.
-    Signature,
-    /// Commits of wake on main.
-    WakeOnMain,
-    /// A date ahead of the clock.
-    Ahead,
-    /// A reviewer who decided nothing, or may not.
-    Reviewer,
-    /// A file that is written once, and is not as it was.
-    WrittenOnce,
-    /// A secret.
-    Secret,
-    /// A trailer that says otherwise than the record.
-    Trailer,
-    /// An agent that commits more than its own runs.
-    Agent,
-    /// A commit under a fixed clock, which explains all else that is wrong with it.
-    FixedClock,
-}
 
 /// Something that keeps a commit out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::{Door, Judge, Kind};
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::RunId;
-use crate::model::layout;
+use crate::model::layout::{self, Place};
 use crate::store::{BlobId, Branch, Commit, CommitId, FileChange, Store, StoreError, TreeId};
 
 /// The records of runs that branches have, and those that new commits bring.
@@ -91,7 +91,9 @@ fn own_run(branch: &Branch) -> Option<RunId> {
 impl Judge<'_> {
     /// Refuses a change of the network that names a run of which it brings no record: commands would show it as what that run did.
     pub(super) fn claims_a_run(&mut self, commit: &Commit, records: &[RunId], changes: &[FileChange]) {
-        if !changes.iter().any(|change| change.path.starts_with("network/")) {
+        // What stays undecided of a run is noted beside its record.
+        let is_note = |change: &FileChange| matches!(Place::of(&change.path), Place::RunNote(_));
+        if !changes.iter().any(|change| change.path.starts_with("network/") && !is_note(change)) {
             return;
         }
         let is_brought = |run: &&str| records.iter().any(|record| record.as_str() == *run);

@@ -1,0 +1,31 @@
+//! Kinds of faults that a history may have.
+
+/// The kinds of faults that have a way out of their own, or a rule of the audit. Of several of one commit the last is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Any other.
+    #[default]
+    Other,
+    /// A run that had to wait, and that lands without its approval.
+    Unapproved,
+    /// A second record of a run.
+    SecondRecord,
+    /// A signature that does not count here.
+    Signature,
+    /// Commits of wake on main.
+    WakeOnMain,
+    /// A date ahead of the clock.
+    Ahead,
+    /// A reviewer who decided nothing, or may not.
+    Reviewer,
+    /// A file that is written once, and is not as it was.
+    WrittenOnce,
+    /// A secret.
+    Secret,
+    /// A trailer that says otherwise than the record.
+    Trailer,
+    /// An agent that commits more than its own runs.
+    Agent,
+    /// A commit under a fixed clock, which explains all else that is wrong with it.
+    FixedClock,
+}
