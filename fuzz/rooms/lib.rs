@@ -10,7 +10,7 @@ pub mod consolidation;
 pub mod deliberation;
 #[path = "../../src/delta/mod.rs"]
 pub mod delta;
-#[path = "../../src/limits.rs"]
+#[path = "../../src/limits/mod.rs"]
 pub mod limits;
 #[path = "../../src/merge/mod.rs"]
 pub mod merge;
