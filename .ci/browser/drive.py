@@ -483,7 +483,7 @@ class Run(Network):
         """an answer under way is stopped"""
         browser, gate = self.browser, threading.Event()
         self.open()
-        self.endpoint.script(small=[says("This would have become a very long answer indeed.", gate)])
+        self.endpoint.script(small=[says("This would be long. It goes on and on for a while yet.", gate)])
         self.ask("Tell me a lot.", "simple")
         browser.until(lambda: "This would" in browser.text(".thinking"), "the beginning")
         browser.click("#stop")
@@ -661,7 +661,7 @@ class Run(Network):
         """whoever wants no motion sees none"""
         browser, gate = self.browser, threading.Event()
         self.open()
-        self.endpoint.script(small=[says("This is a thought that takes its time.", gate)])
+        self.endpoint.script(small=[says("This is a thought. It takes its time, and some more of it.", gate)])
         self.ask("Think.", "simple")
         browser.until(lambda: "This is" in browser.text(".thinking"), "the beginning")
         moves = "return document.getAnimations().length"
@@ -747,7 +747,7 @@ class Run(Network):
         self.check("connection to the brain was lost" in browser.text(".failure"), "an answer that ends without its last event is told")
         browser.js("window.fetch = window.real")
         self.open()
-        self.endpoint.script(small=[says("This answer will never be whole.", gate)])
+        self.endpoint.script(small=[says("This answer begins. It will never be whole, as nobody is there.", gate)])
         self.ask("Are you there?", "simple")
         browser.until(lambda: "This answer" in browser.text(".thinking"), "the beginning")
         self.brain.stop()
