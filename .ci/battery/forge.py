@@ -501,6 +501,9 @@ def refusal(world, f):
     bad = lambda paths: next((f.bad[path][1] for path in paths if path in f.bad and f.bad[path][0] == f.files.get(path)), None)
 
     if len(f.parents) == 2:
+        # Whatever stands before the address of agents, in whatever letters: they merge nothing but nights.
+        if f.email.lower().endswith(DOMAIN) and f.email not in ("git-brain" + DOMAIN, SLEEP + DOMAIN):
+            return "a merge by an agent"
         right = world.files(commits[f.parents[1]].tree)
         # Where one parent is behind the other, there is nothing to merge: the result is the later one.
         later = next((world.files(commits[b].tree) for a, b in (f.parents, f.parents[::-1]) if a in world.behind(b)), None)
@@ -583,6 +586,11 @@ def refusal(world, f):
         return run() or tainted(world, f, changes)
     if agent and not records:
         return "an agent without a run"
+    # Who reads the log would take it for what that run did. A note of what stays undecided of a run lies beside its record.
+    told = any(path.startswith("network/") and not path.endswith(".conflicts.json") for path in changes)
+    ids = [RECORD.fullmatch(path)[1] for path in records]
+    if told and (any(value not in ids for value in all_of("Run")) or all_of("Agent") and not records):
+        return "in the name of a run that it does not bring"
     gone = [path for path, (old, _) in changes.items() if IMMUTABLE.match(path) and old]
     if gone and not reverted(world, f, changes, gone):
         return "written once"
