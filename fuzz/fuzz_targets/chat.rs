@@ -67,7 +67,7 @@ fn chain(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     };
     let task = if bool::arbitrary(input)? { Task::Answer(question) } else { Task::Write(writing()) };
     let room = input.int_in_range(0..=4096_usize)?;
-    let plan = Plan { task, mode, turns, steps, tools: tools(), background: Vec::new(), room };
+    let plan = Plan { task, mode, turns, steps, tools: tools(), background: Vec::new(), steering: String::new(), room };
     let mut machine = Machine::new(plan.clone());
     let (mut asked, mut called, mut checked) = (0, 0, 0);
     loop {
