@@ -243,7 +243,7 @@ struct Family {
     heirs: Vec<Lived>,
 }
 
-/// What a session of decisions scores, by what the choices are worth.
+/// The score of a session of decisions, by the worth of its choices.
 fn session(place: &Place, number: usize, words: &str, levers: &[String], good: &str, dice: &mut Dice) -> Result<f64> {
     let question = format!("which lever opens the old sluice gate {words}");
     let mut score = 0.0;

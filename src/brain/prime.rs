@@ -128,6 +128,8 @@ impl Brain {
     /// A revision that names no commit (exit code 2); a file that cannot be read (5).
     pub fn prime(&self, request: &PrimeRequest) -> Result<Prime, BrainError> {
         let wake = self.at(None)?;
+        let client = request.client.as_deref().and_then(|client| client.parse::<Client>().ok());
+        let own = client.map(|client| self.sessions_of(client));
         let mut seen: BTreeMap<String, String> = self.cycle.store.cached_document(SEEN).unwrap_or_default();
         let since = match (&request.since, &request.client) {
             (Some(since), _) => Some(self.at(Some(since))?),
@@ -146,8 +148,8 @@ impl Brain {
             // Their words are nobody's yet.
             waiting: list.waiting.iter().take(WAITING).map(|line| format!("{} ({})", line.run, line.waits)).collect(),
             since: since.map(|commit| commit.to_string()),
-            changes: since.map_or_else(|| Ok(Vec::new()), |since| self.memories_since(since, wake, request))?,
-            memories: self.memories_that_matter(request, wake)?,
+            changes: since.map_or_else(|| Ok(Vec::new()), |since| self.memories_since(since, wake, own.as_ref()))?,
+            memories: self.memories_that_matter(request.about.as_deref(), own.as_ref(), wake)?,
             text: String::new(),
             tokens: 0,
             at: wake.to_string(),
@@ -221,7 +223,7 @@ impl Brain {
         &self,
         since: CommitId,
         wake: CommitId,
-        request: &PrimeRequest,
+        own: Option<&Origin>,
     ) -> Result<Vec<PrimeMemory>, BrainError> {
         let store = &self.cycle.store;
         let (old, new) = (store.tree_of(since)?, store.tree_of(wake)?);
@@ -231,7 +233,7 @@ impl Brain {
         let mut found = Vec::new();
         for change in born {
             let Place::Neuron(id) = Place::of(&change.path) else { continue };
-            found.extend(network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, request)));
+            found.extend(network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, own)));
         }
         found.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
         found.truncate(CHANGES);
@@ -255,8 +257,12 @@ impl Brain {
     }
 
     /// What the work's words recall, and then the most salient memories; rules for all that comes, and what a reviewer let in, first.
-    fn memories_that_matter(&self, request: &PrimeRequest, wake: CommitId) -> Result<Vec<PrimeMemory>, BrainError> {
-        let about = request.about.as_deref();
+    fn memories_that_matter(
+        &self,
+        about: Option<&str>,
+        sessions: Option<&Origin>,
+        wake: CommitId,
+    ) -> Result<Vec<PrimeMemory>, BrainError> {
         let store = &self.cycle.store;
         let tree = store.tree_of(wake)?;
         let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
@@ -266,7 +272,7 @@ impl Brain {
                 RecallRequest { query: about.to_owned(), top: Some(MEMORIES / 2), ..RecallRequest::default() };
             let answer = self.recall(&question)?;
             for one in answer.results.iter().filter(|_| !answer.nothing_close) {
-                found.extend(network.shared(&one.id)?.and_then(|neuron| self.started_with(&neuron, request)));
+                found.extend(network.shared(&one.id)?.and_then(|neuron| self.started_with(&neuron, sessions)));
             }
         }
         let (snapshot, now) = (snapshot(store, tree)?, self.cycle.shared.world.now());
@@ -293,7 +299,7 @@ impl Brain {
             }
             let Ok(id) = NeuronId::parse(graph.id(node)) else { continue };
             if found.iter().all(|one| one.id != id) {
-                let one = network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, request));
+                let one = network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, sessions));
                 rules += usize::from(one.as_ref().is_some_and(|one| is_standing(&one.text)));
                 found.extend(one);
             }
@@ -308,18 +314,17 @@ impl Brain {
 
     /// A memory as it may be shown to an agent that has not asked for it: live, evidence, and of a trusted origin.
     pub(super) fn shown(&self, neuron: &Neuron) -> Option<PrimeMemory> {
-        self.started_with(neuron, &PrimeRequest::default())
+        self.started_with(neuron, None)
     }
 
-    /// The same, or a person's own words of the sessions that the request names.
-    fn started_with(&self, neuron: &Neuron, request: &PrimeRequest) -> Option<PrimeMemory> {
+    /// The same, or a person's own words of her sessions, which have the origin `own`.
+    fn started_with(&self, neuron: &Neuron, own: Option<&Origin>) -> Option<PrimeMemory> {
         let is_fit = (neuron.kind == Kind::Episodic || is_statement(neuron))
             && !neuron.is_archived()
             && crate::cycle::conversation::talk_of(neuron).is_none();
         let tainted = self.cycle.shared.policy.settings.origins.is_tainted(&neuron.origin);
         let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
-        let client = request.client.as_deref().and_then(|client| client.parse::<Client>().ok());
-        let is_own = said && client.is_some_and(|client| neuron.origin.is_of(&self.sessions_of(client)));
+        let is_own = said && own.is_some_and(|own| neuron.origin.is_of(own));
         (is_fit && (!tainted || is_own)).then(|| PrimeMemory {
             id: neuron.id.clone(),
             text: neuron.concept.clone(),

@@ -198,9 +198,6 @@ fn is_of(label: &str, wanted: &str) -> bool {
     label.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
-/// How many times [`Origins::influence`] the sessions of one person with one coding agent may bring.
-const SESSIONS: u64 = 10;
-
 /// `[origins]`: how far what comes from outside is trusted, by its class, and how much of it there may be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -259,7 +256,7 @@ impl Origins {
 
     /// Most stimuli of an origin that are perceived in a day; 0: no bound. A person's sessions with a coding agent say more than programs should.
     pub fn influence_of(&self, origin: &Origin) -> u64 {
-        let sessions = if origin.classes().all(|class| class == "hook") { SESSIONS } else { 1 };
+        let sessions = if origin.classes().all(|class| class == "hook") { limits::SESSION_INFLUENCE } else { 1 };
         u64::from(self.influence) * sessions
     }
 

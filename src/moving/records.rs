@@ -99,6 +99,39 @@ fn relation(value: &Value, place: &str) -> Found {
     found
 }
 
+/// Fields of an issue of beads that are properties, as words.
+const BEADS_WORDS: [&str; 11] = [
+    "status",
+    "issue_type",
+    "assignee",
+    "owner",
+    "created_by",
+    "external_ref",
+    "close_reason",
+    "created_at",
+    "updated_at",
+    "closed_at",
+    "due_at",
+];
+/// The same, as numbers.
+const BEADS_NUMBERS: [&str; 2] = ["priority", "estimated_minutes"];
+/// The fields that are read otherwise, or that beads derives.
+const BEADS_OTHERS: [&str; 13] = [
+    "id",
+    "title",
+    "labels",
+    "description",
+    "design",
+    "acceptance_criteria",
+    "notes",
+    "comments",
+    "dependencies",
+    "content_hash",
+    "dependency_count",
+    "dependent_count",
+    "comment_count",
+];
+
 /// An issue of beads.
 pub fn beads(_: &str, value: &Value, place: &str) -> Found {
     let (Some(id), Some(title)) = (text(value, "id"), text(value, "title")) else {
@@ -109,22 +142,10 @@ pub fn beads(_: &str, value: &Value, place: &str) -> Found {
     }
     let mut found = Found::default();
     let mut properties = vec![format!("title: {}", scalar(title))];
-    for key in [
-        "status",
-        "issue_type",
-        "assignee",
-        "owner",
-        "created_by",
-        "external_ref",
-        "close_reason",
-        "created_at",
-        "updated_at",
-        "closed_at",
-        "due_at",
-    ] {
+    for key in BEADS_WORDS {
         properties.extend(text(value, key).map(|said| format!("{key}: {}", scalar(said))));
     }
-    for key in ["priority", "estimated_minutes"] {
+    for key in BEADS_NUMBERS {
         properties.extend(value.get(key).filter(|number| number.is_number()).map(|number| format!("{key}: {number}")));
     }
     let labels: Vec<&str> =
@@ -164,36 +185,7 @@ pub fn beads(_: &str, value: &Value, place: &str) -> Found {
             _ => found.unheld.push(Unheld::new(place, format!("a dependency of {id} without a target"))),
         }
     }
-    const KNOWN: [&str; 22] = [
-        "id",
-        "title",
-        "status",
-        "issue_type",
-        "assignee",
-        "owner",
-        "created_by",
-        "external_ref",
-        "close_reason",
-        "created_at",
-        "updated_at",
-        "closed_at",
-        "due_at",
-        "priority",
-        "estimated_minutes",
-        "labels",
-        "description",
-        "design",
-        "acceptance_criteria",
-        "notes",
-        "comments",
-        "dependencies",
-    ];
-    unknown(
-        value,
-        &[&KNOWN[..], &["content_hash", "dependency_count", "dependent_count", "comment_count"]].concat(),
-        place,
-        &mut found.unheld,
-    );
+    unknown(value, &[&BEADS_WORDS[..], &BEADS_NUMBERS, &BEADS_OTHERS].concat(), place, &mut found.unheld);
     let at = date(value, "updated_at").or_else(|| date(value, "created_at"));
     found.pages.push(Page { name: id.to_owned(), title: format!("{id} {title}"), pieces, at });
     found

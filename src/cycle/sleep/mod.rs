@@ -38,7 +38,19 @@ use super::{Cycle, CycleError};
 use crate::consolidation::SleepRecord;
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
+use crate::model::layout;
 use crate::store::{Branch, Commit, CommitId, TreeId};
+
+/// The folders of documents, beside neurons and records of runs, that a night carries to main.
+const DOCUMENTS: [&str; 7] = [
+    layout::STIMULI,
+    layout::SIGNALS,
+    layout::FLAGS,
+    layout::GOALS,
+    layout::LEDGER,
+    layout::DELIBERATIONS,
+    layout::WISDOM,
+];
 
 /// A sleep as main has it.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::settle::Note;
 use super::survey::{Survey, read_all, read_shared};
-use super::{Evening, Mode, Sleep, agent, branch_of};
+use super::{DOCUMENTS, Evening, Mode, Sleep, agent, branch_of};
 use crate::consolidation::{self, Line, Neurons, Now, SleepRecord, Why, candidates};
 use crate::cycle::file::{Level, examine};
 use crate::cycle::merge::{Candidate, Fate};
@@ -101,15 +101,7 @@ impl Cycle {
 
     /// Refuses a day with a file that cannot be read and that a night would carry to main for ever. Neurons and records are read anyway.
     fn require_readable(&self, main: TreeId, tree: TreeId) -> Result<(), CycleError> {
-        for folder in [
-            layout::STIMULI,
-            layout::SIGNALS,
-            layout::FLAGS,
-            layout::GOALS,
-            layout::LEDGER,
-            layout::DELIBERATIONS,
-            layout::WISDOM,
-        ] {
+        for folder in DOCUMENTS {
             for change in self.store.diff(Some(main), Some(tree), folder)? {
                 let Some(file) = change.new.filter(|file| file.is_regular()) else { continue };
                 let findings = examine(&change.path, &self.store.content(file.blob)?).findings;

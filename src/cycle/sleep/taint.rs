@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::DOCUMENTS;
 use super::survey::{Survey, read_all};
 use crate::cycle::network::format_of;
 use crate::cycle::{Cycle, CycleError};
@@ -149,15 +150,7 @@ impl Cycle {
         if records.is_empty() && !waiting {
             return Ok(found);
         }
-        for folder in [
-            layout::STIMULI,
-            layout::SIGNALS,
-            layout::FLAGS,
-            layout::GOALS,
-            layout::LEDGER,
-            layout::DELIBERATIONS,
-            layout::WISDOM,
-        ] {
+        for folder in DOCUMENTS {
             for FileChange { path, old, new } in self.store.diff(Some(main), Some(tree), folder)? {
                 let held = match (Place::of(&path), new) {
                     (Place::Stimulus(id) | Place::Queue(id), Some(_)) => stimuli.contains(&id),
