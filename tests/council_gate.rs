@@ -104,6 +104,7 @@ fn council_gate_rejects_a_run_and_its_reason_is_told() {
     assert_eq!(world.json("a", &["review"])["waiting"], json!([]));
     let decided = world.json("a", &["review", "--decided"]);
     assert!(decided["decisions"][0]["why"].as_str().unwrap().contains("names no source"), "{decided:#}");
+    assert!(!decided["decisions"][0]["declined"].is_null(), "what it kept out is known again: {decided:#}");
     world.sync("a");
     assert!(!has(&world, "a", "tea"));
 }

@@ -63,3 +63,32 @@ fn agents_are_told_what_a_reviewer_approved_before_an_older_note_that_says_other
     world.sandbox.brain_with(&["-C", &dir, "apply", "-"], delta.as_bytes()).exits(0);
     assert!(!told("1000").contains("approved by a reviewer"), "{}", told("1000"));
 }
+
+/// What a reviewer kept out stays kept out, and agents go on being told why, when main names other reviewers.
+#[test]
+fn reviewer_who_leaves_takes_no_lesson_along() {
+    let rules = RULES.replace("[\"anna@example.invalid\"]", "[\"anna@example.invalid\", \"ben@example.invalid\"]");
+    let world = world(World::gated(), &rules);
+    world.clone("b");
+    let rumour = json!([{"op": "create", "id": "s-leaves", "concept": "Cleo is said to leave the company in December.", "type": "semantic"}]);
+    let waits = apply(&world, "a", rumour.clone())["branch"].as_str().unwrap().to_owned();
+    as_person(&world, "a", "ben", &["reject", run_of(&waits), "--why", "a rumour without a source"]).exits(0);
+    world.sync("a");
+    world.sync("b");
+    let settings = world.dir("a").join("brain.toml");
+    let text = std::fs::read_to_string(&settings).unwrap().replace(", \"ben@example.invalid\"", "");
+    std::fs::write(&settings, text).unwrap();
+    world.git("a", &["commit", "-qam", "Ben leaves"]);
+    world.sync("a");
+    world.sync("b");
+    for name in ["a", "b"] {
+        assert!(world.brain(name, &["prime"]).contains("a rumour without a source"), "{name}");
+        let said = world.brain(name, &["review", "--decided"]);
+        assert!(!said.contains("does not count today"), "{name}: {said}");
+    }
+    let again = apply(&world, "b", rumour)["branch"].as_str().unwrap().to_owned();
+    let said = world.brain("b", &["review", run_of(&again)]);
+    assert!(said.contains("was kept out before"), "{said}");
+    // He decides no more.
+    as_person(&world, "b", "ben", &["reject", run_of(&again), "--why", "still none"]).exits(3);
+}

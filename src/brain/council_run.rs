@@ -10,7 +10,7 @@ use crate::limits;
 use crate::model::settings::Review;
 use crate::model::within;
 use crate::review::record::COUNCIL_SAYS;
-use crate::review::{ReviewRecord, Said, Verdict};
+use crate::review::{ReviewRecord, Verdict};
 use crate::store::is_agents_address;
 
 impl Brain {
@@ -200,8 +200,6 @@ impl Brain {
             review: ReviewRecord::id_by_council(council, &review.run, &review.commit),
             at: crate::model::Stamp::from_unix(record.at_ms.div_euclid(1000)),
             reviewer: record.by,
-            declined: Said::default(),
-            forgotten: Vec::new(),
             of: 0,
             ..review
         })

@@ -9,6 +9,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Document, RunRecord};
+use crate::model::Origin;
 use crate::model::ids::NeuronId;
 use crate::review::belief::{ChangeKind, operation};
 use crate::review::kept_out::{digest, is_about_a_secret, kept_out, speaks_of_a_secret};
@@ -28,7 +29,8 @@ pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from 
 
 impl Brain {
     /// Puts the words of a run that a decision keeps out into it, and digests of those that it does not keep: all if the reviewer says so or the
-    /// reason is that they hold a secret, else those that speak of one. Of a run of strangers nothing is told.
+    /// reason is that they hold a secret, else those that speak of one. Of a run of strangers nothing is told. What a council's decision tells follows
+    /// from the run alone, whichever machine carries it out: there every other origin is a stranger's.
     pub(super) fn quote_declined(
         &self,
         record: &RunRecord,
@@ -37,20 +39,26 @@ impl Brain {
         forget: bool,
     ) -> Result<(), BrainError> {
         let shared = &self.cycle.shared;
-        let origins = &shared.policy.settings.origins;
-        if review.verdict == Verdict::Approve || origins.is_tainted(&record.origin) {
+        let by_council = review.council.is_some();
+        let is_strange = |origin: &Origin| match by_council {
+            true => origin.is_foreign(),
+            false => shared.policy.settings.origins.is_tainted(origin),
+        };
+        if review.verdict == Verdict::Approve || is_strange(&record.origin) {
             return Ok(());
         }
         // As the run has them, so that a gate finds them there as well.
         let network = TreeNetwork::new(&self.cycle.store, own.tree);
         let words_of = |id: &NeuronId| {
             // Words of strangers teach nobody, also where a trusted run speaks of them.
-            let neuron = network.neuron(id).ok().flatten().filter(|neuron| !origins.is_tainted(&neuron.origin));
+            let neuron = network.neuron(id).ok().flatten().filter(|neuron| !is_strange(&neuron.origin));
             neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept)
         };
         let forget = forget || is_about_a_secret(&review.why);
         for said in kept_out(review.verdict, &review.kept, record, words_of) {
-            let is_secret = speaks_of_a_secret(&said) || !shared.secrets.find(said.as_bytes()).is_empty();
+            // What is a secret by the variables of this machine never came into a record here.
+            let is_secret =
+                speaks_of_a_secret(&said) || (!by_council && !shared.secrets.find(said.as_bytes()).is_empty());
             match forget || is_secret {
                 true => review.forgotten.push(digest(&review.review, &clip(&said))),
                 false => review.declined.0.push(clip(&said)),
@@ -106,7 +114,7 @@ impl Brain {
                 review.declined.0.contains(said) || review.forgotten.contains(&digest(&review.review, said))
             };
             let again: Vec<&String> = stated.iter().filter(is_again).collect();
-            if !again.is_empty() && self.cycle.counts_for_its_run(&review)? {
+            if !again.is_empty() && self.cycle.holds_for_its_run(&review)? {
                 notes.extend(again.iter().map(|said| format!("{said:?} was kept out before: {}", review.words())));
             }
         }

@@ -150,7 +150,7 @@ impl Brain {
             None => {
                 let by = self.new_persons_run(&["review", waiting.run.as_str(), meant.verdict.as_str()])?;
                 let lands = meant.document.as_ref().map(|_| ReviewRecord::lands_of(&by, &waiting.run, &reviewer));
-                let mut review = ReviewRecord {
+                let mut review = self.review_of_council(ReviewRecord {
                     review: by,
                     run: waiting.run.clone(),
                     commit: at.clone(),
@@ -170,9 +170,9 @@ impl Brain {
                     council: request.council.clone(),
                     declined: Said::default(),
                     forgotten: Vec::new(),
-                };
+                })?;
                 self.quote_declined(&record, &waiting.commit, &mut review, request.forget)?;
-                self.review_of_council(review)?
+                review
             }
         };
         if let Some(council) = &review.council

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cycle, CycleError};
-use crate::store::CommitId;
+use crate::limits;
+use crate::model::layout;
+use crate::review::{ReviewRecord, Verdict};
+use crate::store::{Commit, CommitId};
 
 /// The walk along the commits of decisions, newest first, as far as it was needed.
 #[derive(Debug, Default)]
@@ -37,5 +40,62 @@ impl Cycle {
             walk.open.extend(commit.parents.iter().rev());
         }
         Ok(walk.found.get(path).copied())
+    }
+
+    /// Whether a decision counts, or did when it was carried out: what a reviewer taught stays when he leaves.
+    pub fn holds_for_its_run(&self, review: &ReviewRecord) -> Result<bool, CycleError> {
+        Ok(self.counts_for_its_run(review)? || self.held_when_carried_out(review)?)
+    }
+
+    /// Whether wake says that just this decision was carried out, under settings of main that let its reviewer decide. A gate has asked that before
+    /// it took the commit; a decision that somebody writes later, with an older date, is named by no such commit.
+    fn held_when_carried_out(&self, review: &ReviewRecord) -> Result<bool, CycleError> {
+        let (store, path) = (&self.store, layout::run(&review.run));
+        let wake = store.need_tip(store.wake())?;
+        if store.file(store.tree_of(wake)?, &path)?.is_none() {
+            return Ok(false);
+        }
+        let mut own = store.commit(self.landed_in(wake, &review.run)?)?;
+        let mut merge = None;
+        for _ in 0..limits::HISTORY_WALK {
+            let mut below = None;
+            for parent in &own.parents {
+                let parent = store.commit(*parent)?;
+                if store.file(parent.tree, &path)?.is_some() {
+                    below = Some(parent);
+                    break;
+                }
+            }
+            let Some(below) = below else { break };
+            merge = Some(std::mem::replace(&mut own, below));
+        }
+        let Some(merge) = merge else { return Ok(false) };
+        let is_named = match review.verdict {
+            Verdict::Approve => merge.trailer("Reviewed-by") == Some(review.named().as_str()),
+            Verdict::Amend | Verdict::Reject => {
+                own.email == review.address() && own.trailer("Decided") == Some(review.review.as_str())
+            }
+        };
+        match self.main_of_policy(&merge)? {
+            Some(main) if is_named => {
+                let waits = self.rule_that_held(review)?;
+                self.counts(review, &self.settings_in(store.tree_of(main)?)?.review, waits.as_deref())
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The newest commit of main with the settings by which a merge was made.
+    fn main_of_policy(&self, merge: &Commit) -> Result<Option<CommitId>, CycleError> {
+        let store = &self.store;
+        let Some(policy) = merge.trailer("Policy") else { return Ok(None) };
+        for commit in store.first_parents(store.need_tip(store.main())?, None).take(limits::HISTORY_WALK) {
+            let commit = commit?;
+            let settings = store.file(commit.tree, layout::SETTINGS)?;
+            if settings.is_some_and(|file| file.blob.to_string() == policy) {
+                return Ok(Some(commit.id));
+            }
+        }
+        Ok(None)
     }
 }

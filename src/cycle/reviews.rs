@@ -64,7 +64,7 @@ impl Cycle {
     /// What the newest review of a run says that counts, in words.
     pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
         for review in self.reviews_of(run)?.iter().rev() {
-            if self.counts_for_its_run(review)? {
+            if self.holds_for_its_run(review)? {
                 return Ok(Some(self.with_remarks(review.clone())?.lesson()));
             }
         }

@@ -217,7 +217,7 @@ impl ReviewRecord {
     /// The decision and its reason as an outcome is told in words: `rejected by Anna: a rumour`.
     pub fn words(&self) -> String {
         let name = match self.via.as_str() {
-            "cli" => self.reviewer.split(" <").next().unwrap_or_default(),
+            "cli" | "page" => self.reviewer.split(" <").next().unwrap_or_default(),
             // The address of a request, and who decided there.
             via => via.split(" by ").nth(1).unwrap_or(via),
         };

@@ -131,7 +131,7 @@ impl Cycle {
     }
 
     /// The commit of wake's line that brought the record of a run.
-    fn landed_in(&self, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
+    pub(super) fn landed_in(&self, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
         let path = layout::run(run);
         let mut newest = wake;
         for commit in self.store.first_parents(wake, None).take(limits::AUDIT_WALK) {

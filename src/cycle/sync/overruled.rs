@@ -79,10 +79,14 @@ impl Cycle {
 
     /// Whether a review is of one who may decide on that run.
     pub fn counts_for_its_run(&self, review: &ReviewRecord) -> Result<bool, CycleError> {
+        self.counts(review, &self.review_of_main()?, self.rule_that_held(review)?.as_deref())
+    }
+
+    /// The rule by which the run waited that a review is about, if one did and its commit is known here.
+    pub(in crate::cycle) fn rule_that_held(&self, review: &ReviewRecord) -> Result<Option<String>, CycleError> {
         let commit = CommitId::parse(&review.commit).ok().and_then(|id| self.store.commit(id).ok());
         let waits = commit.map(|commit| self.waits_of(&commit, &review.run)).transpose()?.flatten();
-        let rule = waits.as_deref().and_then(|waits| waits.strip_prefix("rule "));
-        self.counts(review, &self.review_of_main()?, rule)
+        Ok(waits.and_then(|waits| waits.strip_prefix("rule ").map(str::to_owned)))
     }
 
     /// Takes what is left of a run out of wake, so that another machine's record comes in its place: a revert of the commit that brought it,
