@@ -230,6 +230,7 @@ impl Store {
     /// Keeps a commit that was refused no longer: once git prunes, it is gone here. One that is not kept is none.
     pub fn drop_refused(&self, commit: &str) -> Result<(), StoreError> {
         let name = format!("refs/git-brain/refused/{commit}");
+        self.outwait(&name);
         self.with(|r| match r.find_reference(&name) {
             Ok(mut kept) => kept.delete(),
             Err(e) if e.code() == git2::ErrorCode::NotFound => Ok(()),
@@ -243,6 +244,7 @@ impl Store {
         if self.move_rehearsed(&name, Some(commit)) {
             return Ok(());
         }
+        self.outwait(&name);
         let kept = self.with(|r| r.reference(&name, commit.0, true, "rescued").map(|_| ()));
         kept.map_err(|e| StoreError::git(name, e))?;
         self.named(commit);

@@ -1,14 +1,9 @@
 //! The ref of reviews: a chain of commits beside the branches, whose tree only ever gets files more.
 
-use std::time::Duration;
-
 use git2::ErrorCode;
 
 use super::remote::REVIEWS;
 use super::{CommitId, PushOutcome, Pushed, Remote, Store, StoreError};
-
-/// Age from which on a lock of the ref belongs to no process any more.
-const STALE: Duration = Duration::from_secs(5);
 
 impl Store {
     /// The newest commit of the reviews; `None`: nobody has decided on anything.
@@ -37,12 +32,7 @@ impl Store {
             let is_expected = self.ref_target(REVIEWS)? == expected;
             return Ok(is_expected && self.move_rehearsed(REVIEWS, Some(new)));
         }
-        let lock = self.common.join(format!("{REVIEWS}.lock"));
-        let left = std::fs::metadata(&lock).and_then(|meta| meta.modified()).ok();
-        if left.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > STALE) {
-            let _ = std::fs::remove_file(&lock);
-            self.note(format!("{} was left by a killed process, and is removed", lock.display()));
-        }
+        self.outwait(REVIEWS);
         let log = "git-brain: review";
         let moved = self.with(|r| match expected {
             None => r.reference(REVIEWS, new.0, false, log).map(|_| ()),

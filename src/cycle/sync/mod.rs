@@ -39,6 +39,9 @@ use remedy::WITHOUT_REFUSED;
 pub use standoff::Standoff;
 use trunks::Joined;
 
+/// Where refs of ours lie that no remote has.
+const OWN_REFS: &str = "refs/git-brain";
+
 /// What a sync did.
 #[derive(Clone, Debug, Default)]
 pub struct Synced {
@@ -119,6 +122,8 @@ impl Cycle {
             });
         }
         let _alone = self.store.lock(LockName::Sync)?;
+        // Nobody else writes there: a sync that was killed may have left git's locks.
+        self.store.outwait_below(OWN_REFS);
         let mut synced = Synced { remote: remote.name.clone(), ..Synced::default() };
         let outcome = self.exchange(&remote, without_refused, &mut synced);
         self.store.forget_incoming(&remote)?;
