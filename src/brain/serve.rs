@@ -4,6 +4,10 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
 use super::client::{Client, Desk};
 use super::{Asks, Brain, BrainError, ChatAnswer, ChatEvent, ChatRequest, CiRequest, Confirmations, Override, World};
 use crate::model::Origin;
@@ -34,6 +38,8 @@ pub struct Listening {
     pub address: String,
     /// The address for a browser: with the token, if it was made for this server.
     pub page: String,
+    /// The token for programs, by which nothing is decided.
+    pub programs: String,
 }
 
 /// How a server ended.
@@ -138,6 +144,12 @@ impl Serving {
         &self.token
     }
 
+    /// What programs show, which a person gives a token to: it follows from the other one, and says nothing of it.
+    #[must_use]
+    pub fn programs_token(&self) -> String {
+        URL_SAFE_NO_PAD.encode(Sha256::digest(format!("git-brain programs\0{}", self.token)))
+    }
+
     /// The secret by which forges sign what they send; none: nothing is taken from them.
     #[must_use]
     pub fn webhook_secret(&self) -> Option<&str> {
@@ -165,7 +177,7 @@ impl Serving {
     pub fn listening(&self, addr: SocketAddr) -> Listening {
         let address = format!("http://{addr}/");
         let page = if self.made { format!("{address}#token={}", self.token) } else { address.clone() };
-        Listening { address, page }
+        Listening { address, page, programs: self.programs_token() }
     }
 
     /// What waits for a person, in all requests.

@@ -21,6 +21,7 @@ pub(super) fn serve(session: &Session, args: &args::Serve, server: Server) -> Do
             true => out.document(listening),
             false => out.text(&format!("{}\n", listening.page)),
         }
+        out.say(&format!("programs get this token, which remembers, recalls and proposes: {}", listening.programs));
         out.say("this machine alone can reach it; end it with Ctrl-C");
     })?;
     Ok(if ended == Ended::Interrupted { INTERRUPTED } else { 0 })

@@ -18,6 +18,8 @@ use super::answer::Failure;
 /// What needs no token, because there is nothing in it: the page's own files, the description of the rest, a sign of life.
 const OPEN: [&str; 3] = ["/", "/healthz", "/openapi.json"];
 const ASSETS: &str = "/assets/";
+/// What programs do. What a person decides is none of it: else whoever proposes could approve.
+const PROGRAMS: [&str; 5] = ["/feed", "/recall", "/apply", "/outcome", "/mcp"];
 /// Where forges ring.
 pub(super) const WEBHOOK: &str = "/forge/webhook";
 
@@ -46,15 +48,18 @@ pub(super) struct Guard {
     allowed: Vec<String>,
     /// The token's digest: comparing digests tells nothing of how much of a guess was right.
     token: [u8; 32],
+    /// The same of the token that is for programs, which opens [`PROGRAMS`] alone.
+    programs: [u8; 32],
     /// Whether forges may ring: what they send is held against a secret of its own.
     webhook: bool,
 }
 
 impl Guard {
     /// The guard of a server at an address.
-    pub fn new(addr: SocketAddr, token: &str, webhook: bool) -> Self {
+    pub fn new(addr: SocketAddr, token: &str, programs: &str, webhook: bool) -> Self {
         let hosts = vec![addr.to_string(), format!("localhost:{}", addr.port())];
-        Self { hosts, allowed: Vec::new(), token: Sha256::digest(token.as_bytes()).into(), webhook }
+        let digest = |token: &str| Sha256::digest(token.as_bytes()).into();
+        Self { hosts, allowed: Vec::new(), token: digest(token), programs: digest(programs), webhook }
     }
 
     /// The same for a server behind proxies that are asked by these names.
@@ -106,7 +111,12 @@ impl Guard {
         if headers.contains_key(FETCH_SITE) && !matches!(one(headers, &FETCH_SITE), Some("same-origin" | "none")) {
             return Some(Failure::of(StatusCode::FORBIDDEN, "pages of other sites may not ask here"));
         }
-        if !self.has_token(headers) {
+        let said = token_of(headers);
+        if said == Some(self.programs) && !PROGRAMS.contains(&path) {
+            let failure = Failure::of(StatusCode::FORBIDDEN, "the token of programs does not open that");
+            return Some(failure.hinting("a person decides, with the token of the page"));
+        }
+        if said.is_none_or(|said| said != self.token && said != self.programs) {
             let failure = Failure::of(StatusCode::UNAUTHORIZED, "the token is missing, or is not this server's");
             return Some(failure.hinting("send `Authorization: Bearer TOKEN`; the token is in the address that `git brain serve` printed, or in BRAIN_TOKEN"));
         }
@@ -115,12 +125,13 @@ impl Guard {
         }
         None
     }
+}
 
-    fn has_token(&self, headers: &HeaderMap) -> bool {
-        let said = one(headers, &header::AUTHORIZATION).and_then(|value| value.split_once(' '));
-        let token = said.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-        token.is_some_and(|token| <[u8; 32]>::from(Sha256::digest(token.as_bytes())) == self.token)
-    }
+/// The digest of the token that a request shows.
+fn token_of(headers: &HeaderMap) -> Option<[u8; 32]> {
+    let said = one(headers, &header::AUTHORIZATION).and_then(|value| value.split_once(' '));
+    let token = said.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
+    token.map(|token| Sha256::digest(token.as_bytes()).into())
 }
 
 /// The value of a header that is there once; a second one could be read by somebody else.
@@ -155,7 +166,7 @@ mod tests {
     const OURS: &str = "127.0.0.1:7433";
 
     fn judged(method: &str, path: &str, given: &[(&str, &str)]) -> u16 {
-        let guard = Guard::new(OURS.parse().unwrap(), "open-sesame", false);
+        let guard = Guard::new(OURS.parse().unwrap(), "open-sesame", "open-barley", false);
         let mut headers = HeaderMap::new();
         for (name, value) in given {
             headers.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
@@ -206,8 +217,26 @@ mod tests {
     }
 
     #[test]
+    fn token_of_programs_decides_nothing() {
+        let given = [("host", OURS), ("content-type", "application/json"), ("authorization", "Bearer open-barley")];
+        for path in PROGRAMS {
+            assert_eq!(judged("POST", path, &given), 200, "{path}");
+        }
+        for (method, path) in [
+            ("POST", "/reviews"),
+            ("POST", "/confirm"),
+            ("POST", "/councils"),
+            ("POST", "/chat"),
+            ("GET", "/reviews"),
+            ("POST", "/feed/"),
+        ] {
+            assert_eq!(judged(method, path, &given), 403, "{path}");
+        }
+    }
+
+    #[test]
     fn names_of_proxies_are_ours_and_no_others() {
-        let guard = Guard::new(OURS.parse().unwrap(), "open-sesame", false);
+        let guard = Guard::new(OURS.parse().unwrap(), "open-sesame", "open-barley", false);
         let guard = guard.allowing(&["brain.example".to_owned(), "other.example:8443".to_owned()]);
         for (host, origin, ours) in [
             ("brain.example", "https://brain.example", true),

@@ -88,7 +88,8 @@ async fn listen(
     let mut interrupted = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
     let (leave, left) = watch::channel(false);
-    let guard = Guard::new(addr, serving.token(), serving.webhook_secret().is_some()).allowing(serving.allowed_hosts());
+    let guard = Guard::new(addr, serving.token(), &serving.programs_token(), serving.webhook_secret().is_some())
+        .allowing(serving.allowed_hosts());
     let listening = serving.listening(addr);
     let mut server = tokio::spawn(connections::serve(listener, router(serving, tools, guard, left.clone()), left));
     announce(&listening);

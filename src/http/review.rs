@@ -56,7 +56,8 @@ pub(super) async fn one(
 pub(super) async fn decide(State(shared): State<Shared>, request: Request) -> Result<Json<Value>, Failure> {
     let ReviewWord { run, commit, approve, why, only, take } = body(request).await?;
     let verdict = if approve { ReviewVerdict::Approve } else { ReviewVerdict::Reject };
-    let request = ReviewRequest { seen: Some(commit), only, take, ..ReviewRequest::new(&run, verdict, &why) };
+    let via = "page".to_owned();
+    let request = ReviewRequest { seen: Some(commit), via, only, take, ..ReviewRequest::new(&run, verdict, &why) };
     let report = on_a_thread(move || shared.serving.brain()?.decide_run(&request)).await?;
     serde_json::to_value(report).map(Json).map_err(|_| Failure::broken())
 }
