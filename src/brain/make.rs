@@ -32,6 +32,9 @@ pub struct InitReport {
     pub adopted: bool,
     /// The first runs: the bootstrap and the answers to its introductions.
     pub first_runs: RunReport,
+    /// What the person should know, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Brain {
@@ -62,7 +65,16 @@ impl Brain {
             true => RunReport { wake: brain.at(None)?.to_string(), ..RunReport::default() },
             false => brain.run(&RunBounds::default(), &mut |_| {})?,
         };
+        let mut notes = Vec::new();
+        if request.in_repo && !made.adopted && brain.cycle.store.has_remote()? {
+            notes.push(
+                "the remote had no brain when it was last fetched. If your team has one there, take that: `git branch -D brain/main brain/wake`, \
+                 `git fetch`, and this command again"
+                    .to_owned(),
+            );
+        }
         let report = InitReport {
+            notes,
             dir: absolute(&request.dir),
             main: made.main.to_string(),
             wake: made.wake.to_string(),

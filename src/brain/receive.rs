@@ -87,6 +87,7 @@ impl Brain {
     pub fn init_bare(dir: &Path, in_repo: bool, program: &str) -> Result<InitReport, BrainError> {
         let made = store::create_bare(dir, in_repo, program)?;
         Ok(InitReport {
+            notes: Vec::new(),
             dir: std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned()),
             main: made.main.to_string(),
             wake: made.wake.to_string(),

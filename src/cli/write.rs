@@ -41,6 +41,7 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     }
     session.out.report(&report, made);
     write_workflow(session, &brain, args.ci)?;
+    report.notes.iter().for_each(|note| session.out.say(&format!("hint: {note}")));
     for note in brain.take_notes() {
         session.out.say(&note);
     }

@@ -26,7 +26,9 @@ pub fn read_settings(root: &Path, path: &Path) -> Result<SettingsFile, WorldErro
     let name = || whole.display().to_string();
     let place = true_path(&whole);
     let is_link = std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink());
-    if is_link || !place.starts_with(&root) {
+    // What git reads for itself is nobody's settings of ours, also where a link of the repository leads there.
+    let is_gits = place.strip_prefix(&root).is_ok_and(|below| below.iter().any(|part| part == ".git"));
+    if is_link || is_gits || !place.starts_with(&root) {
         let to = std::fs::read_link(&whole).unwrap_or(place);
         return Err(WorldError::Outside { path: name(), to: to.display().to_string() });
     }

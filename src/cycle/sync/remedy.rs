@@ -171,7 +171,14 @@ impl Cycle {
                  last good commit, and nothing is lost, because {wake} has it all; the machine that merged says the rest at its next sync"
             ));
         }
-        if let Some((branch, fault)) = all().find(|(_, fault)| is_other(fault)) {
+        let is_another_brain = |fault: &Fault| fault.message.starts_with("begins a history of its own");
+        if all().any(|(_, fault)| is_another_brain(fault)) {
+            let make = if self.store.is_in_repo() { "git brain init --in-repo" } else { "git brain init" };
+            hints.push(format!(
+                "{name} has another brain than this folder, and two are never merged. To go on with that one, and feed it again what only this one has \
+                 (`git brain export --format markdown --to FOLDER` keeps it): `git branch -D {main} {wake}`, `git fetch {name}`, `{make}`"
+            ));
+        } else if let Some((branch, fault)) = all().find(|(_, fault)| is_other(fault)) {
             hints.push(format!(
                 "nothing here is lost; sync again first, because more may have been pushed meanwhile. If it stays, ask {}: docs/scale.md says what \
                  is looked at, and a symlink or submodule goes by one more commit on that branch (`git rm PATH`)",
