@@ -4,7 +4,7 @@
 //! in the transcript, feeds it and ends. The client waits for none of that. A text is brought in once, whatever is killed: its id follows from
 //! its session, its time and its words, and where the last look ended is remembered for speed alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,11 @@ use crate::client::{Call, Client, Moment, Said, Turn, answer, turns};
 use crate::cycle::doorbell;
 use crate::limits;
 use crate::model::ids::hash_fields;
+use crate::model::secret::Secrets;
 use crate::model::{Level, Origin, Stamp, within};
-use crate::store::{LockName, Store, StoreError};
-use crate::text::talk::{ASKED, Act, TASKED, act, is_task};
-use crate::text::{around, key, tokens};
+use crate::store::{LockName, Store, StoreError, jobs, leave_job, take_job};
+use crate::text::talk::{ASKED, Act, TASKED, act, is_plan, is_task};
+use crate::text::{around, key, tokens, words};
 use crate::world;
 
 /// The hook name by which the background process is started.
@@ -35,6 +36,8 @@ const MEMORIES: usize = 8;
 const LIKE: usize = 3;
 /// Characters of one memory that a prompt is shown.
 const SHOWN_CHARS: usize = 280;
+/// Content words of what an agent says, at least.
+const AGENTS_WORDS: usize = 3;
 /// Letters of a person's address in the origin of her sessions.
 const NAME_CHARS: usize = 16;
 /// The class of origins of what hooks keep.
@@ -55,6 +58,9 @@ struct Job {
     #[serde(default)]
     place: Option<PathBuf>,
 }
+
+/// Folders of sessions, and whether they are of the brain.
+pub(super) type Places = BTreeMap<String, bool>;
 
 /// How far a transcript was read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -93,11 +99,11 @@ impl Brain {
         let mut places = place.into_iter().chain([PathBuf::from(".")]);
         let opened = places.find_map(|place| Some((Store::open(&place).ok()?, place)));
         let Some((store, place)) = opened else { return Ok(String::new()) };
-        let now = world.now();
+        let (now, world_of_jobs) = (world.now(), world.clone());
         let done = match moment {
             Moment::Start => started(&place, world, flags, client, &call),
             Moment::Prompt => prompted(&place, world, flags, client, call.prompt.as_deref().unwrap_or_default()),
-            Moment::Said => hand_over(&store, client, call, &place).map(|()| String::new()),
+            Moment::Said => hand_over(&store, &world_of_jobs, client, call, &place).map(|()| String::new()),
         };
         let text = done.unwrap_or_else(|error| {
             doorbell::log(&store, &format!("{now} hook {client} {event}: {error}"));
@@ -158,7 +164,7 @@ fn prompted(
             ..RecallRequest::default()
         };
         for one in brain.recall(&request)?.results {
-            if shown.contains(&one.id) || !brain.may_show(&one.origin, &own) {
+            if shown.contains(&one.id) || !brain.may_show(&one.origin, one.source.as_deref(), &own) {
                 continue;
             }
             let origin = if one.origin == Origin::local() { String::new() } else { format!(" [{}]", one.origin) };
@@ -187,19 +193,29 @@ fn ends(prompt: &str) -> Vec<&str> {
 }
 
 /// Leaves a job for the background process, and starts one if none is at work.
-fn hand_over(store: &Store, client: Client, call: Call, place: &Path) -> Result<(), BrainError> {
+fn hand_over(store: &Store, world: &World, client: Client, call: Call, place: &Path) -> Result<(), BrainError> {
+    let state = world
+        .state_dir()
+        .ok_or_else(|| BrainError::usage("neither HOME nor XDG_STATE_HOME is set: nothing is captured"))?;
+    let folder = store.job_folder(&state);
     if call.transcript.is_none() && call.turns.is_empty() {
         return Ok(());
     }
     let place = Some(world::true_path(place));
-    let job = Job { client, session: call.session, transcript: call.transcript, turns: call.turns, place };
+    let mut turns = call.turns;
+    if !turns.is_empty() {
+        // Words that lie in a file wait there: these are to lie in one of ours.
+        let secrets = Secrets::new(&[], &[]).unwrap_or_default();
+        turns.iter_mut().for_each(|turn| turn.text = secrets.redact(&turn.text).into_owned());
+    }
+    let job = Job { client, session: call.session, transcript: call.transcript, turns, place };
     let name = hash_fields(&[
         client.as_str().as_bytes(),
         job.session.as_bytes(),
         job.transcript.as_deref().unwrap_or_default().as_bytes(),
     ]);
     let content = serde_json::to_vec(&job).expect("invariant: texts are JSON");
-    store.leave_job(&format!("{name:016x}"), &content)?;
+    leave_job(&folder, &format!("{name:016x}"), &content)?;
     // Who holds the lock looks for jobs once more after it let go.
     if store.try_lock(LockName::Capture)?.is_some() {
         doorbell::start(store, &["hook", CAPTURE]).map_err(|source| {
@@ -213,12 +229,12 @@ fn hand_over(store: &Store, client: Client, call: Call, place: &Path) -> Result<
 pub(super) fn capture(dir: &Path, world: &World) {
     doorbell::detach();
     let Ok(store) = Store::open(dir) else { return };
-    while !store.jobs().is_empty() {
+    let Some(folder) = world.state_dir().map(|state| store.job_folder(&state)) else { return };
+    while !jobs(&folder).is_empty() {
         let Ok(Some(lock)) = store.try_lock(LockName::Capture) else { return };
-        for path in store.jobs() {
+        for path in jobs(&folder) {
             // A job that is damaged, or fails, is not tried for ever: the next event of its session brings it again.
-            let Some(job) = store.take_job(&path).and_then(|content| serde_json::from_slice::<Job>(&content).ok())
-            else {
+            let Some(job) = take_job(&path).and_then(|content| serde_json::from_slice::<Job>(&content).ok()) else {
                 continue;
             };
             if let Err(error) = work_off(dir, &store, world, &job) {
@@ -243,7 +259,9 @@ fn work_off(dir: &Path, store: &Store, world: &World, job: &Job) -> Result<(), B
     let beginning = world::read_part(transcript, 0, BEGINNING)?;
     let known = |seen: &&Seen| seen.offset <= beginning.size && seen.beginning == mark(&beginning.bytes);
     let mut seen = all.get(&name).filter(known).cloned().unwrap_or_default();
-    loop {
+    // What is left of a very large one is read at the next event: other sessions wait for this one.
+    let last = seen.offset.saturating_add(limits::TRANSCRIPT_LOOK);
+    while seen.offset < last {
         let part = world::read_part(transcript, seen.offset, limits::TRANSCRIPT_BYTES)?;
         let whole = part.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let is_one_document = transcript.extension().is_some_and(|extension| extension == "json");
@@ -280,11 +298,22 @@ fn mark(beginning: &[u8]) -> u64 {
 }
 
 impl Brain {
-    /// Whether a memory may be shown to a client that has not asked for it: what another client's session said is shown where its origin is
-    /// trusted, or a person approved it.
-    fn may_show(&self, origin: &Origin, own: &Origin) -> bool {
-        let is_of_another = origin.classes().any(|class| class == CLASS) && !origin.is_of(own);
+    /// Whether a memory may be shown to a client that has not asked for it: what another client's session said, and what another person's program
+    /// remembered, is shown where its origin is trusted, or a person approved it.
+    fn may_show(&self, origin: &Origin, source: Option<&str>, own: &Origin) -> bool {
+        let has = |classes: &[&str]| origin.classes().any(|class| classes.contains(&class));
+        let is_of_another = has(&[CLASS]) && !origin.is_of(own)
+            || has(&["mcp", "http"]) && source.is_none_or(|source| source != self.person_here());
         !is_of_another || self.cycle.shared.policy.settings.origins.level(origin) == Level::Trusted
+    }
+
+    /// A name for the person of this machine, by the address that git has: letters of it, and a hash.
+    pub(super) fn person_here(&self) -> String {
+        let (_, address) = self.cycle.store.user();
+        let name = address.split('@').next().unwrap_or_default().to_ascii_lowercase();
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
+        let hash = hash_fields(&[address.to_ascii_lowercase().as_bytes()]) >> 48;
+        format!("{name}-{hash:04x}")
     }
 
     /// Feeds turns of a session, but for small talk and for what is remembered already. What a person asked or ordered is kept as talk: it
@@ -295,11 +324,8 @@ impl Brain {
 
     /// The origin of what the person of this machine says to a client, and it to her: the client, and the address as git has it.
     pub(super) fn sessions_of(&self, client: Client) -> Origin {
-        let (_, address) = self.cycle.store.user();
-        let name = address.split('@').next().unwrap_or_default().to_ascii_lowercase();
-        let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
-        let hash = hash_fields(&[address.to_ascii_lowercase().as_bytes()]) >> 48;
-        Origin::parse(&format!("{CLASS}:{client}:{name}-{hash:04x}")).expect("invariant: a valid label")
+        let label = format!("{CLASS}:{client}:{}", self.person_here());
+        Origin::parse(&label).expect("invariant: a valid label")
     }
 
     /// The same of an origin.
@@ -312,10 +338,17 @@ impl Brain {
     ) -> Result<usize, BrainError> {
         let (label, now) = (session_label(client, session), self.cycle.shared.world.now());
         let mut lines = String::new();
-        for turn in turns {
+        let mut places = Places::default();
+        let mut asked = String::new();
+        for turn in turns.iter().filter(|turn| self.was_said_here(turn, &mut places)) {
             let text = self.cycle.shared.secrets.redact(&turn.text);
             let is_told = act(&text) == Act::Told;
             let Some(source) = source_of(turn.by, &text, &label) else { continue };
+            match turn.by {
+                Said::Person => asked = text.clone().into_owned(),
+                Said::Agent if is_told && self.only_repeats(&text, &asked)? => continue,
+                Said::Agent => {}
+            }
             if is_told && self.remembers(&text)? {
                 continue;
             }
@@ -333,6 +366,33 @@ impl Brain {
         Ok(self.feed(&request, &mut |_| {})?.stimuli.len())
     }
 
+    /// Whether a turn was said in the repository of this brain. A session may change its folder, and what was said about another project is
+    /// that one's. A brain of its own, beside the code, has the sessions of all folders that are joined to it.
+    pub(super) fn was_said_here(&self, turn: &Turn, known: &mut Places) -> bool {
+        let store = &self.cycle.store;
+        let Some(folder) = turn.cwd.as_deref().filter(|_| store.is_in_repo()) else { return true };
+        *known.entry(folder.to_owned()).or_insert_with(|| match Store::open(Path::new(folder)) {
+            Ok(of) => of.common_dir() == store.common_dir(),
+            // It is gone, or has no brain: then it is of this one where it lies below it.
+            Err(_) => store.work_dir().is_some_and(|tree| Path::new(folder).starts_with(tree)),
+        })
+    }
+
+    /// Whether an agent says nothing but what was asked, and what a memory says already: then its words would stand beside that memory, and
+    /// stay when that is corrected.
+    fn only_repeats(&self, text: &str, asked: &str) -> Result<bool, BrainError> {
+        let stems = |text: &str| -> BTreeSet<String> {
+            words(text).into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()
+        };
+        let (said, asked) = (stems(text), stems(asked));
+        let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
+        let results = self.recall(&request)?.results;
+        Ok(results.iter().any(|one| {
+            let known = stems(&one.text);
+            said.iter().all(|word| known.contains(word) || asked.contains(word))
+        }))
+    }
+
     /// Whether a memory says the same, word by word.
     fn remembers(&self, text: &str) -> Result<bool, BrainError> {
         let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
@@ -345,7 +405,11 @@ impl Brain {
 pub(super) fn source_of(by: Said, text: &str, label: &str) -> Option<String> {
     match (by, act(text)) {
         (_, Act::SmallTalk(_)) => None,
-        (Said::Agent, act) => (act == Act::Told).then(|| label.to_owned()),
+        // What it is about to do, and a word or two, tell nothing to whoever was not there.
+        (Said::Agent, act) => {
+            let says = words(text).iter().filter(|word| !word.is_stop).count() >= AGENTS_WORDS;
+            (act == Act::Told && says && !is_plan(text)).then(|| label.to_owned())
+        }
         (Said::Person, _) if is_task(text) => Some(format!("{TASKED}{label}")),
         (Said::Person, _) => Some(format!("{ASKED}{label}")),
     }

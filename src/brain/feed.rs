@@ -48,6 +48,8 @@ pub struct FeedRequest {
     pub value: Option<f64>,
     /// The memory that it corrects: that is archived.
     pub corrects: Option<String>,
+    /// What may not replace that memory is remembered beside it, for a person to let in, instead of being refused.
+    pub or_beside: bool,
     /// Where it ultimately comes from, `class` or `class:detail`; this machine by default.
     pub origin: Option<String>,
     /// Remember texts also if they are remembered already.
@@ -186,10 +188,15 @@ impl Brain {
         if request.corrects.is_some() && !request.sources.iter().all(is_text) {
             return Err(BrainError::usage("--corrects goes with a text, and a file is fed"));
         }
-        let corrected = request.corrects.as_deref().map(cited_id).map(|id| self.corrected(id, &origin)).transpose()?;
+        let corrected = request
+            .corrects
+            .as_deref()
+            .map(cited_id)
+            .map(|id| self.corrected(id, &origin, request.or_beside))
+            .transpose()?;
         let clean = |label: &str| self.cycle.shared.secrets.redact(label).into_owned();
         let session = request.session.as_deref().map(clean);
-        let session = session.or_else(|| corrected.as_ref().and_then(|(_, old)| old.session.clone()));
+        let session = session.or_else(|| corrected.as_ref().and_then(|(_, old, _)| old.session.clone()));
         let labels = Labels {
             at: request.at,
             source: request.source.as_deref().map(clean),
@@ -208,7 +215,7 @@ impl Brain {
             });
         }
         let mut outdated = Vec::new();
-        if let Some((id, old)) = &corrected {
+        if let Some((id, old, _)) = &corrected {
             let texts: HashSet<TextHash> =
                 reading.each_input().map(|input| Ok(TextHash::of(&input?.text))).collect::<Result<_, BrainError>>()?;
             outdated = self.corrections_of(id, old, &origin, &texts)?;
@@ -217,7 +224,9 @@ impl Brain {
             }
         }
         let mut planned = Planned::new(self, reading, origin.clone(), request.window)?;
-        if let Some((_, old)) = &corrected {
+        let mut beside = None;
+        if let Some((id, old, is_beside)) = &corrected {
+            beside = is_beside.then(|| id.clone());
             let replaced = std::iter::once(old).chain(&outdated).map(|stimulus| stimulus.id.clone()).collect();
             planned.corrects(FileKey::in_id(&old.id), replaced);
         }
@@ -259,9 +268,9 @@ impl Brain {
                 leaving.reason = format!("replaced by {by}");
             }
         }
-        let fed = corrected.iter().map(|(_, old)| old);
+        let fed = corrected.iter().map(|(_, old, _)| old);
         let fed_by = self.fed_by_others(fed, &mut Feeders::default())?.into_keys().next();
-        let corrected = corrected.map(|(id, old)| {
+        let corrected = corrected.map(|(id, old, _)| {
             let by = successors.get(&old.id).map(|(by, _)| by.clone()).or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
             for stimulus in std::iter::once(old).chain(outdated.iter().cloned()) {
@@ -274,15 +283,31 @@ impl Brain {
         let is_corrected = corrected.is_some();
         let may_wait = |leaving: &Leaving| {
             let has_successor = is_corrected || successors.contains_key(&leaving.stimulus.id);
-            !leaving.is_let_in && (waits || has_successor && self.rules_may_hold())
+            !leaving.is_let_in && (waits || beside.is_some() || has_successor && self.rules_may_hold())
         };
-        let staying = leaving.extract_if(.., |leaving| may_wait(leaving)).map(|leaving| leaving.stimulus.id).collect();
+        let staying: Vec<StimulusId> =
+            leaving.extract_if(.., |leaving| may_wait(leaving)).map(|leaving| leaving.stimulus.id).collect();
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
         let unread = std::mem::take(&mut planned.reading.unread);
         let mut names = std::mem::take(&mut planned.reading.names);
         names.extend(gone.iter().map(|file| file.file.clone()).filter(|_| names.is_empty()).collect::<Vec<_>>());
         planned.leave(leaving, &successors);
-        let report = FeedReport { known, files, gone, unread, corrected, ..FeedReport::default() };
+        if let (Some(id), Some(correction)) = (&beside, &corrected) {
+            notes.push(format!(
+                "{id} stays believed: it is trusted more than {origin}. `git brain approve {}` puts the new text in its place",
+                correction.by
+            ));
+        }
+        let report = FeedReport {
+            known,
+            files,
+            gone,
+            unread,
+            corrected: corrected.filter(|_| beside.is_none()),
+            ..FeedReport::default()
+        };
+        // Of what stays beside the text the note says it.
+        let staying = if beside.is_some() { Vec::new() } else { staying };
         Ok(Prepared { planned, names, notes, staying, report })
     }
 
@@ -309,8 +334,8 @@ impl Brain {
         may_replace(origin, old) || matches!(level, Level::Trusted | Level::Review)
     }
 
-    /// The memory that is to be corrected, and what was fed of it.
-    fn corrected(&self, id: &str, origin: &Origin) -> Result<(NeuronId, Stimulus), BrainError> {
+    /// The memory that is to be corrected, what was fed of it, and whether it stays because the origin may not replace it.
+    fn corrected(&self, id: &str, origin: &Origin, or_beside: bool) -> Result<(NeuronId, Stimulus, bool), BrainError> {
         let id = self.neuron_named(id, None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let usage = |message: String, hint: &str| BrainError::Usage { message, hint: Some(hint.to_owned()) };
@@ -333,7 +358,8 @@ impl Brain {
                 hint: Some("take \"pinned\" out of its file first".to_owned()),
             });
         }
-        if !self.may_correct(origin, &neuron.origin) {
+        let may = self.may_correct(origin, &neuron.origin);
+        if !may && !or_beside {
             let from = &neuron.origin;
             return Err(BrainError::Refused {
                 message: format!("{id} comes from {from}, and {origin} is trusted less than that, and lands by itself"),
@@ -343,7 +369,7 @@ impl Brain {
                 )),
             });
         }
-        Ok((id, stimulus))
+        Ok((id, stimulus, !may))
     }
 
     /// The live memories that replaced one already, which the later correction replaces as well; none where one of them says the same.

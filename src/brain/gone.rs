@@ -46,7 +46,10 @@ pub(super) struct Compared<'f> {
 
 /// Whether what comes from one origin may replace what comes from another: not if it is trusted less.
 pub(super) fn may_replace(origin: &Origin, old: &Origin) -> bool {
-    origin.class() == old.class() || origin.distrust() <= old.distrust()
+    // What coding agents and other programs bring is theirs to put right, whichever way it came.
+    const PROGRAMS: [&str; 3] = ["hook", "mcp", "http"];
+    let is_theirs = |origin: &Origin| origin.classes().all(|class| PROGRAMS.contains(&class));
+    origin.class() == old.class() || origin.distrust() <= old.distrust() || is_theirs(origin) && is_theirs(old)
 }
 
 /// Takes leave of a file that is gone: its memories go if somebody said so, or if another file says now what half of them said, which

@@ -21,7 +21,7 @@ use crate::model::{Kind, Neuron, Origin, Stamp};
 pub(super) use crate::review::kept_out::clip;
 use crate::review::{Said, Verdict};
 use crate::store::{CommitId, TreeId};
-use crate::text::talk::{ASKED, is_standing};
+use crate::text::talk::{ASKED, is_rule};
 use crate::text::tokens;
 use crate::wisdom::Counsel;
 
@@ -199,7 +199,7 @@ impl Brain {
                 && is_asked
                 && review.verdict != Verdict::Approve
                 && !review.keeps_all()
-                && self.cycle.counts_for_its_run(&review)?
+                && self.cycle.holds_for_its_run(&review)?
                 && self.was_carried_out(&network, &review)?
             {
                 let review = self.cycle.with_remarks(review)?;
@@ -283,28 +283,33 @@ impl Brain {
         let (foreign, own): (Vec<_>, Vec<_>) = all.partition(|(_, node)| graph.is_foreign(*node));
         let (said, others): (Vec<_>, Vec<_>) = foreign.into_iter().partition(|(_, node)| graph.is_said(*node));
         let best = |a: &(u16, NodeIx), b: &(u16, NodeIx)| b.0.cmp(&a.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1)));
-        let mut salient: Vec<(u16, NodeIx)> = Vec::new();
-        for mut group in [own, said, others] {
-            if group.len() > READ {
-                group.select_nth_unstable_by(READ, best);
-                group.truncate(READ);
+        // Nor what is vivid, rules that were said long ago.
+        let (mut ruling, mut salient): (Vec<(u16, NodeIx)>, Vec<(u16, NodeIx)>) = (Vec::new(), Vec::new());
+        for group in [own, said, others] {
+            let (rules, rest): (Vec<_>, Vec<_>) = group.into_iter().partition(|(_, node)| graph.is_rule(*node));
+            for (mut group, all) in [(rules, &mut ruling), (rest, &mut salient)] {
+                if group.len() > READ {
+                    group.select_nth_unstable_by(READ, best);
+                    group.truncate(READ);
+                }
+                all.append(&mut group);
             }
-            salient.append(&mut group);
         }
+        ruling.sort_by(best);
         salient.sort_by(best);
-        let mut rules = 0;
-        for (_, node) in salient {
+        let mut rules = found.iter().filter(|one| is_rule(&one.text)).count();
+        for (_, node) in ruling.into_iter().chain(salient) {
             if found.len() - rules >= MEMORIES {
                 break;
             }
             let Ok(id) = NeuronId::parse(graph.id(node)) else { continue };
             if found.iter().all(|one| one.id != id) {
                 let one = network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, sessions));
-                rules += usize::from(one.as_ref().is_some_and(|one| is_standing(&one.text)));
+                rules += usize::from(one.as_ref().is_some_and(|one| is_rule(&one.text)));
                 found.extend(one);
             }
         }
-        found.sort_by_key(|one| !is_standing(&one.text));
+        found.sort_by_key(|one| !is_rule(&one.text));
         found.truncate(MEMORIES);
         self.see_code(&mut found, &network, tree)?;
         self.approved_first(&mut found, wake)?;
@@ -368,9 +373,19 @@ impl Prime {
             let told = format!("{} ({}{approved}) {}", &memory.at.to_string()[..10], memory.id, memory.text);
             format!("{}{}", clip(&told), crate::review::page::visible(&code))
         };
+        // Rules stand before what is new: they hold for all that comes.
+        let is_of_rules = |memory: &&PrimeMemory| is_rule(&memory.text);
+        let rules: Vec<NeuronId> = self.memories.iter().filter(is_of_rules).map(|one| one.id.clone()).collect();
+        let of_rules = self.memories.iter().filter(is_of_rules).map(told);
+        let told_rules = text.part("Rules", of_rules, most / 3);
+        self.changes.retain(|change| !rules[..told_rules].contains(&change.id));
         self.changes.truncate(text.part("New since you were here", self.changes.iter().map(told), most / 3));
         self.memories.retain(|memory| self.changes.iter().all(|change| change.id != memory.id));
-        self.memories.truncate(text.part("Memories", self.memories.iter().map(told), most));
+        let (mut kept, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.memories).into_iter().partition(|memory| rules[..told_rules].contains(&memory.id));
+        let count = text.part("Memories", rest.iter().map(told), most);
+        kept.extend(rest.into_iter().take(count));
+        self.memories = kept;
         self.tokens = tokens(&text.text);
         self.text = text.text;
     }

@@ -306,6 +306,7 @@ pub fn remarks(client: Client, scope: Scope) -> Vec<&'static str> {
             "its own memory (`/memory`, GEMINI.md) stays as it is",
         ],
     };
+    remarks.push("words of sessions are kept, and `git brain sync` sends them to the remote: `origins.hook = \"refused\"` keeps none of them");
     if scope == Scope::User {
         remarks.push("in projects without a brain the hooks do nothing; `git brain init --in-repo .` makes one");
     }

@@ -27,6 +27,9 @@ pub struct Turn {
     pub text: String,
     /// When, if the transcript tells.
     pub at: Option<Stamp>,
+    /// The folder in which the session was then, if the transcript tells.
+    #[serde(default)]
+    pub cwd: Option<String>,
 }
 
 /// Parts that clients put into the words of a person.
@@ -77,7 +80,16 @@ pub fn turns(client: Client, text: &str) -> Vec<Turn> {
         Client::Vscode => of_vscode,
         Client::Gemini => of_gemini,
     };
-    last_words(lines.iter().filter_map(read))
+    // Some clients say in each line where they are, some once for all that follows.
+    let mut cwd: Option<String> = None;
+    let here = |line: &Value| -> Option<Turn> {
+        let said = line.get("cwd").or_else(|| line.get("payload")?.get("cwd")).and_then(Value::as_str);
+        if said.is_some() {
+            cwd = said.map(str::to_owned);
+        }
+        read(line).map(|turn| Turn { cwd: cwd.clone(), ..turn })
+    };
+    last_words(lines.iter().filter_map(here))
 }
 
 /// The turn that a message `{"role", "text", "at"}` is.
@@ -119,6 +131,12 @@ fn of_claude_code(line: &Value) -> Option<Turn> {
         .any(|name| is(name))
     {
         return None;
+    }
+    // What a person says while the agent works.
+    if line.get("type")? == "attachment" {
+        let said =
+            line.get("attachment").filter(|said| said.get("type").is_some_and(|kind| kind == "queued_command"))?;
+        return turn(Said::Person, said.get("prompt")?, line.get("timestamp"));
     }
     let message = line.get("message")?;
     // Other types of lines have messages too: requests, as they went to the model.
@@ -192,7 +210,7 @@ fn turn(by: Said, content: &Value, at: Option<&Value>) -> Option<Turn> {
     if text.is_empty() || is_of_the_client(text) {
         return None;
     }
-    Some(Turn { by, text: clipped(text), at: at.and_then(stamp) })
+    Some(Turn { by, text: clipped(text), at: at.and_then(stamp), cwd: None })
 }
 
 /// Whether a text is the client's, and no words of a person.
@@ -263,13 +281,21 @@ mod tests {
             "\n",
             r#"{"type":"user","message":{"role":"user","content":"<command-name>/clear</command-name>"}}"#,
             "\n",
+            r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"Herons are grey."},"timestamp":"2026-11-27T14:55:01Z"}"#,
+            "\n",
+            r#"{"type":"attachment","attachment":{"type":"file","prompt":"x"}}"#,
+            "\n",
             r#"{"type":"api-request-blob","message":{"role":"user","content":"as it went to the model"}}"#,
             "\n",
             "{broken\n",
         );
         assert_eq!(
             said(Client::ClaudeCode, text),
-            [(Said::Person, "Staging is heron.".to_owned()), (Said::Agent, "Heron answers on port 22.".to_owned())]
+            [
+                (Said::Person, "Staging is heron.".to_owned()),
+                (Said::Agent, "Heron answers on port 22.".to_owned()),
+                (Said::Person, "Herons are grey.".to_owned())
+            ]
         );
         let at = turns(Client::ClaudeCode, text)[0].at.unwrap().to_string();
         assert_eq!(at, "2026-11-27T14:54:57Z");

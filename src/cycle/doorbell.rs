@@ -26,6 +26,7 @@ use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError};
 use crate::model::ids::{RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
+use crate::model::secret::Secrets;
 use crate::store::{Branch, Commit, CommitId, FileChange, LOCAL_VARIABLES, LockName, Store, StoreError, TreeEdit};
 
 const FOLDER: &str = "doorbell";
@@ -85,8 +86,9 @@ pub fn log_file(store: &Store) -> PathBuf {
     store.private_dir().join(LOG)
 }
 
-/// Adds a line to the log. There is nobody to tell if that fails.
+/// Adds a line to the log. There is nobody to tell if that fails. Names of files may hold secrets too.
 pub fn log(store: &Store, text: &str) {
+    let text = Secrets::new(&[], &[]).unwrap_or_default().redact(text).into_owned();
     if let Ok(mut file) = open_log(&log_file(store)) {
         let _ = writeln!(file, "{}", text.replace('\n', " "));
     }

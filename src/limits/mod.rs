@@ -546,6 +546,10 @@ pub const HOOK_INPUT_BYTES: usize = 16 << 20;
 pub const TRANSCRIPT_LINE_BYTES: usize = 4 << 20;
 /// Bytes of a transcript that one look reads at most: the next look goes on there.
 pub const TRANSCRIPT_BYTES: usize = 32 << 20;
+/// Bytes of a text that is looked at for a rule: who gives one is short.
+pub const RULE_BYTES: usize = 400;
+/// Bytes of one transcript that are read in a row: what is left waits for the next event of its session.
+pub const TRANSCRIPT_LOOK: u64 = 256 << 20;
 /// Transcripts whose ends are remembered: those of some months. Of an older one all is read again, and found known.
 pub const TRANSCRIPTS: usize = 512;
 /// Tokens of what a prompt brings to mind: a few memories, which a person does not notice in the bill.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::NodeIx;
 use crate::model::{Kind, Link, Neuron, Stamp};
-use crate::text::talk::ASKED;
+use crate::text::talk::{ASKED, is_rule};
 
 /// What a node is, in one byte: its [`Kind`] in the low bits, and flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ impl State {
     pub const FOREIGN: u8 = 0x20;
     /// A person said it in a conversation.
     pub const SAID: u8 = 0x10;
+    /// It has a rule for all that comes.
+    pub const RULE: u8 = 0x08;
     /// Nothing but a number.
     pub const ABSENT: State = State(0);
 
@@ -31,7 +33,14 @@ impl State {
         let there = if neuron.is_archived() { Self::ARCHIVED } else { Self::PRESENT };
         let foreign = if neuron.origin.is_foreign() { Self::FOREIGN } else { 0 };
         let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
-        Self(neuron.kind as u8 | there | foreign | if said { Self::SAID } else { 0 })
+        let rules = neuron.kind == Kind::Episodic && is_rule(&neuron.concept);
+        Self(
+            neuron.kind as u8
+                | there
+                | foreign
+                | if said { Self::SAID } else { 0 }
+                | if rules { Self::RULE } else { 0 },
+        )
     }
 
     pub fn is_present(self) -> bool {
@@ -50,9 +59,13 @@ impl State {
         self.0 & Self::SAID != 0
     }
 
+    pub fn is_rule(self) -> bool {
+        self.0 & Self::RULE != 0
+    }
+
     /// The type; of odd data the first one.
     pub fn kind(self) -> Kind {
-        Kind::ALL.get(usize::from(self.0 & 0x0f)).copied().unwrap_or(Kind::ALL[0])
+        Kind::ALL.get(usize::from(self.0 & 0x07)).copied().unwrap_or(Kind::ALL[0])
     }
 }
 

@@ -110,6 +110,11 @@ impl<'a> Graph<'a> {
         self.attributes(node.0).state.is_said()
     }
 
+    /// Whether a memory has a rule for all that comes.
+    pub fn is_rule(&self, node: NodeIx) -> bool {
+        self.attributes(node.0).state.is_rule()
+    }
+
     /// A node's salience at `now`, 0..=65535: a pure read.
     pub fn salience_at(&self, node: NodeIx, now: Stamp) -> u16 {
         let node = self.attributes(node.0);

@@ -50,10 +50,14 @@ impl Desk {
             )));
         }
         let texts = request.texts.iter().filter(|text| !text.trim().is_empty());
-        let (brain, mut kept, _) = self.store(&FeedRequest {
+        let brain = self.brain()?;
+        let (_, mut kept, _) = self.store(&FeedRequest {
             sources: texts.cloned().map(Source::Text).collect(),
             origin: Some(client.origin().to_string()),
             corrects: request.corrects.clone(),
+            or_beside: true,
+            // Whose agent said it: the same client may work for several people.
+            source: Some(brain.person_here()),
             ..FeedRequest::default()
         })?;
         // Ids alone, as far as they fit into an answer.
@@ -61,7 +65,6 @@ impl Desk {
             kept.notes.push(format!("{} memories are new; the first are named", kept.memories.len()));
             kept.memories.truncate(limits::CLIENT_IDS);
         }
-        drop(brain);
         Ok(kept)
     }
 

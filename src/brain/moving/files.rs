@@ -286,6 +286,16 @@ impl Intake<'_, '_> {
 
     fn said(&mut self, client: Client, label: &str, lines: &str, place: &str) -> Result<(), BrainError> {
         for turn in turns(client, lines) {
+            if !self.brain.was_said_here(&turn, &mut self.places) {
+                let folder = turn.cwd.as_deref().unwrap_or_default();
+                if self.elsewhere.insert(folder.to_owned()) {
+                    self.unheld(Unheld::new(
+                        place,
+                        format!("was said in {folder}, of another project: import it there"),
+                    ));
+                }
+                continue;
+            }
             let secrets = &self.brain.cycle.shared.secrets;
             let text = secrets.redact(&turn.text);
             if let std::borrow::Cow::Owned(_) = text {

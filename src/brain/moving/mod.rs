@@ -9,17 +9,17 @@
 mod files;
 mod out;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 pub use out::{ExportRequest, Exported};
 
+use super::capture::Places;
 use super::trade::{ImportProgress, ImportReport};
 use super::write::RunReport;
 use super::{Brain, BrainError, Progress};
-use crate::client::Client;
 use crate::cycle::stimulus::{self, Input, Labels};
 use crate::limits;
 use crate::model::ids::hash64;
@@ -95,8 +95,11 @@ pub enum Imported {
 struct Intake<'b, 'p> {
     brain: &'b Brain,
     origin: Origin,
-    /// The origin under which a hook of the same client keeps the same words.
-    kept_as: Option<Origin>,
+    /// Origins under which hooks of the same client keep the same words, or did.
+    kept_as: Vec<Origin>,
+    /// Folders in which sessions were, and those of other projects.
+    places: Places,
+    elsewhere: BTreeSet<String>,
     now: Stamp,
     /// All stimuli of the brain.
     known: HashSet<u64>,
@@ -172,17 +175,23 @@ impl Brain {
         reader: Reader,
         progress: &mut dyn FnMut(MoveProgress),
     ) -> Result<MovedIn, BrainError> {
-        let origin =
-            self.claimed_origin(Some(request.origin.as_deref().unwrap_or(&format!("{CLASS}:{}", format.name))))?;
+        // What was said in sessions comes in as hooks keep it, and is trusted no more.
         let kept_as = match reader {
-            Reader::Turns(client) => Some(hook_origin(client)),
-            _ => None,
+            Reader::Turns(client) => {
+                let older = format!("{}:{client}", super::capture::CLASS);
+                vec![self.sessions_of(client), Origin::parse(&older).expect("invariant: names of clients are labels")]
+            }
+            _ => Vec::new(),
         };
+        let default = kept_as.first().map_or_else(|| format!("{CLASS}:{}", format.name), ToString::to_string);
+        let origin = self.claimed_origin(Some(request.origin.as_deref().unwrap_or(&default)))?;
         let name = request.path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
         let subject = format!("import {} from {}", self.cycle.shared.secrets.redact(&name), format.name);
         let mut intake = Intake {
             brain: self,
             kept_as,
+            places: Places::new(),
+            elsewhere: BTreeSet::new(),
             now: self.cycle.shared.world.now(),
             known: self.stimuli_ever()?,
             window: Vec::new(),
@@ -236,11 +245,6 @@ fn only_memories(request: &ImportRequest, format: &Format) -> Result<(), BrainEr
     }
 }
 
-fn hook_origin(client: Client) -> Origin {
-    let label = format!("{}:{client}", super::capture::CLASS);
-    Origin::parse(&label).expect("invariant: names of clients are labels")
-}
-
 impl Intake<'_, '_> {
     fn unheld(&mut self, unheld: Unheld) {
         self.report.unheld_count += 1;
@@ -261,9 +265,9 @@ impl Intake<'_, '_> {
 
     /// Takes a memory in, whose secrets are out of it.
     fn memory(&mut self, memory: Memory, place: &str) -> Result<(), BrainError> {
-        if let (Some(other), Some(source)) = (&self.kept_as, &memory.source) {
-            let id = Stimulus::id_of(other, source, memory.session.as_deref(), memory.at, &memory.text);
-            if self.known.contains(&hash64(id.as_str().as_bytes())) {
+        if let Some(source) = &memory.source {
+            let id = |other| Stimulus::id_of(other, source, memory.session.as_deref(), memory.at, &memory.text);
+            if self.kept_as.iter().any(|other| self.known.contains(&hash64(id(other).as_str().as_bytes()))) {
                 self.report.known += 1;
                 return Ok(());
             }

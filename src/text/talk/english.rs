@@ -16,6 +16,23 @@ pub(super) const REMARKS: &str = "you re|you are|that s|that is|this is";
 /// Words of a rule for all that comes.
 pub(super) const STANDING: &str = "always|never|whenever|from now on|in future|in the future|by default|every time|each time|must not|must never|no longer|\
     don t ever|do not ever|make sure that";
+/// Beginnings of what somebody is about to do.
+pub(super) const PLANS: &str = "i will|i ll|i am going to|i m going to|let me|shall i|should i|would you like me";
+/// Words before a rule.
+pub(super) const BEFORE_RULE: &str = "please and but so also ok okay remember note important rule reminder";
+/// Beginnings of what is ordered for all that comes.
+pub(super) const ORDERS: &str = "use avoid prefer keep ensure";
+/// Beginnings of what is forbidden, or asked for each time.
+pub(super) const FORBIDS: &str = "do not|don t|never|always|make sure|no force|no direct|no new|no more";
+/// Words that begin a rule wherever they stand.
+pub(super) const FROM_NOW: &str = "from now on|every time you|each time you|whenever you|by default we|in future we";
+/// What goes before `always` and `never` in a rule.
+pub(super) const OF_A_RULE: &str = "we you please must should shall to and but or developers agents everyone everybody";
+/// What follows `never` and `always` where something is told.
+pub(super) const HAPPENED: &str =
+    "seen been had was were is are did do came went heard got found knew saw made worked happened wins works will";
+/// What goes before `must` in a guess.
+pub(super) const GUESSED: &str = "it that this he she there i they what which";
 /// What people do with code. `use` is none: `use pnpm` is said once and holds.
 pub(super) const TASKS: &str = "add fix commit undo redo run rerun go implement refactor rename remove delete drop update change move create make write \
     build install upgrade bump push merge rebase revert debug test deploy set replace extract split clean format lint check try retry continue \
@@ -58,7 +75,7 @@ pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
     (
         Courtesy::Acknowledgement,
         "you know what|guess what|i see|got it|makes sense|that makes sense|no problem|no worries|never mind|you are welcome|you re welcome|sounds good|well \
-         done|good job|really|is that so|of course|i agree|i know|go on|and you|that is right|that s right",
+         done|good job|take your time|no rush|my bad|one moment|waiting|really|is that so|of course|i agree|i know|go on|and you|that is right|that s right",
     ),
 ];
 
@@ -77,7 +94,7 @@ pub(super) const POLITE: [(Courtesy, &str); 4] = [
         Courtesy::Acknowledgement,
         "ok okay k yes yeah yep yup no nope nah sure right alright fine great nice cool perfect good awesome wonderful excellent \
          amazing brilliant lovely super understood exactly correct true wrong indeed absolutely definitely certainly sorry np stop oops wow \
-         lol haha hmm hm ah oh interesting impressive helpful useful welcome congratulations done agreed please",
+         lol haha hmm hm ah oh interesting impressive helpful useful welcome congratulations done agreed please glad happy",
     ),
 ];
 
@@ -85,7 +102,7 @@ pub(super) const POLITE: [(Courtesy, &str); 4] = [
 pub(super) const AROUND: &str = "you so very much many a an lot lots for the your my that this it is was s re are i m am we all to too of and \
     then now again there here brain everyone friend friends help info information answer answers reply time day weekend tomorrow \
     today later soon see have has had take care well do be been just really not problem mind never got get know me great what how \
-    everything job quick in with at helps helped";
+    everything job quick in with at helps helped work typo like";
 
 const AUXILIARIES: &str = "is are was were am do does did has have had can could will would should shall may might must s re isn aren wasn \
     weren don doesn didn hasn haven hadn couldn wouldn shouldn won ain";

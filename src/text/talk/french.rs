@@ -15,6 +15,16 @@ pub(super) const POSSESSIVES: &str = "mon ma mes notre nos son sa ses leur leurs
 /// Words of a rule for all that comes.
 pub(super) const STANDING: &str =
     "toujours|jamais|desormais|dorenavant|a partir de maintenant|par defaut|a chaque fois|systematiquement";
+/// Beginnings of what somebody is about to do.
+pub(super) const PLANS: &str = "je vais|laisse moi|laissez moi|dois je";
+/// Words before a rule.
+pub(super) const BEFORE_RULE: &str = "svp merci donc et mais aussi rappel important";
+/// Beginnings of what is ordered for all that comes.
+pub(super) const ORDERS: &str = "utilisez utiliser evitez eviter preferez";
+/// Beginnings of what is forbidden, or asked for each time.
+pub(super) const FORBIDS: &str = "ne jamais|toujours|ne pas|jamais de";
+/// Words that begin a rule wherever they stand.
+pub(super) const FROM_NOW: &str = "il faut|il ne faut|ne doit jamais|ne doivent jamais|doit toujours|doivent toujours|desormais|dorenavant|a partir de maintenant|a chaque fois|systematiquement";
 /// What people do with code.
 pub(super) const TASKS: &str = "ajoute ajouter ajoutez corrige corriger corrigez lance lancer lancez relance relancer supprime supprimer supprimez \
     renomme renommer deplace deplacer cree creer installe installer pousse pousser fusionne fusionner annule annuler teste tester deploie deployer \

@@ -8,8 +8,11 @@
 mod english;
 mod french;
 mod japanese;
+mod rule;
 
 use std::borrow::Cow;
+
+pub use rule::{is_plan, is_rule, is_task};
 
 use super::date;
 use super::language::{self, Language};
@@ -165,6 +168,16 @@ fn heard_all(message: &str) -> Vec<Heard> {
     if is_command(message) {
         return vec![Heard::whole(Act::Order, message.trim())];
     }
+    if ["+1", "-1"].contains(&message.trim()) {
+        return vec![Heard::whole(Act::SmallTalk(Courtesy::Acknowledgement), message.trim())];
+    }
+    // `@src/tax.rs explain`: what a file is named for is in the words behind it.
+    if let Some((name, rest)) = message.trim().strip_prefix('@').and_then(|named| named.split_once(char::is_whitespace))
+        && name.contains(['/', '.'])
+        && !matches!(act(rest), Act::Told)
+    {
+        return vec![Heard::whole(act(rest), message.trim())];
+    }
     super::sentences(message).into_iter().flat_map(casual).map(|sentence| heard(sentence, fallback)).collect()
 }
 
@@ -222,24 +235,6 @@ pub fn is_standing(text: &str) -> bool {
     let says = |rows: &str| rows.split('|').any(|words| row.contains(&format!(" {} ", words.trim())));
     says(english::STANDING) || says(french::STANDING) || japanese::STANDING.split(' ').any(|word| text.contains(word))
 }
-
-/// Whether a text does no more than to give tasks to somebody who works on something: `commit this`, `Corrige le test`, `テストを直して`. Among
-/// colleagues the same words may be a note of what is to be done.
-pub fn is_task(text: &str) -> bool {
-    let parts = super::sentences(text);
-    let is_one = |part: &str| {
-        let words: Vec<String> = tokens(part).into_iter().map(|token| token.low).collect();
-        let first = words.iter().find(|word| !english::BEFORE_TASK.split(' ').any(|before| before == *word));
-        let is_verb = |verbs: &str| first.is_some_and(|first| verbs.split_whitespace().any(|verb| verb == first));
-        let ends = part.trim_end_matches(['。', '！', '.', '!']);
-        is_verb(english::TASKS) || is_verb(french::TASKS) || japanese::TASKS.split(' ').any(|end| ends.ends_with(end))
-    };
-    let words: usize = parts.iter().map(|part| tokens(part).len()).sum();
-    !parts.is_empty() && words <= TASK_WORDS && !is_standing(text) && parts.iter().all(|part| is_one(part))
-}
-
-/// Words of a text that only gives tasks, at most: a longer one says why.
-const TASK_WORDS: usize = 16;
 
 /// Who said what a message asks for, if it asks for the conversation itself: `what did I ask you yesterday?`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
